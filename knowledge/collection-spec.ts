@@ -2,7 +2,7 @@ import { type KnowledgeBase, wellKnown } from '../crds/index.ts';
 import type { CollectionSpec } from '../store/index.ts';
 import type { EmbeddingProfile } from './embedding/embedder.ts';
 
-/** What the collection of a KnowledgeBase resource is to be, whoever makes it first. */
+/** What the collection of a KnowledgeBase resource is to be; operator and API may both create it. */
 export function collectionSpecOf(
   { metadata, spec }: KnowledgeBase,
   profile: Pick<EmbeddingProfile, 'name' | 'model' | 'dimension'>,

@@ -1,7 +1,7 @@
 /** Why a document could not be ingested: the code is API, the message is for a person. */
 
 /** In the order of the pipeline. Shown to clients as `error.code`, and never renamed. */
-export const ingestionFailureCodes = [
+export const INGESTION_FAILURE_CODES = [
   'unsupported_content',
   'too_large',
   'password_protected',
@@ -15,11 +15,11 @@ export const ingestionFailureCodes = [
   'stalled',
 ] as const;
 
-export type IngestionFailureCode = (typeof ingestionFailureCodes)[number];
+export type IngestionFailureCode = (typeof INGESTION_FAILURE_CODES)[number];
 
 /** The document itself is at fault: another attempt would end the same. Whatever else is thrown may be tried again. */
-export class IngestionFailure extends Error {
-  override readonly name = 'IngestionFailure';
+export class IngestionError extends Error {
+  override readonly name = 'IngestionError';
   readonly code: IngestionFailureCode;
 
   /** @param message what is wrong with the document and what to do about it, without any of its text */

@@ -2,7 +2,7 @@
 import { systemClock } from '../platform/clock.ts';
 import type { Config } from '../platform/config/config.ts';
 import { temporalOf } from '../platform/temporal/access.ts';
-import type { IngestionDependencies } from './ingestion/dependencies.ts';
+import type { IngestionDependencies } from './ingestion/step.ts';
 import { createKnowledgeJobs, type KnowledgeJobs } from './jobs/jobs.ts';
 import { closeAll, openSearch, type OpenSearchOptions } from './open-search.ts';
 import type { Search } from './search/search.ts';

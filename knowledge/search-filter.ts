@@ -1,14 +1,14 @@
 /** The filter of a search as a client writes it: `{"field": {"$eq": value}}`. What can't be applied is a problem, and never ignored. */
 import type { EqualityFilter, Scalar } from './vector-stores/vector-store.ts';
 
-export const mostFilterFields = 10;
-export const longestFilterValue = 512;
+export const MOST_FILTER_FIELDS = 10;
+export const LONGEST_FILTER_VALUE = 512;
 
 /** What a field of metadata may be called. */
-export const filterKey = /^[A-Za-z0-9_.-]{1,64}$/;
-/** What generated clients and documentation pages fill in where nobody wrote anything. */
-const placeholderKey = /^additionalProp\d+$/;
-const placeholderValue = 'string';
+export const FILTER_KEY = /^[A-Za-z0-9_.-]{1,64}$/;
+/** What generated clients and documentation pages fill in by default. */
+const PLACEHOLDER_KEY = /^additionalProp\d+$/;
+const PLACEHOLDER_VALUE = 'string';
 
 /** One thing that is wrong, and where. */
 export interface FilterProblem {
@@ -29,7 +29,7 @@ export function parseFilter(value: unknown): ParsedFilter {
   if (!isRecord(value)) return failed([], 'a filter is an object: {"field": {"$eq": value}}');
   const fields = Object.keys(value);
   if (fields.length === 0) return failed([], 'a filter names at least one field; leave it out to search everything');
-  if (fields.length > mostFilterFields) return failed([], `a filter names ${mostFilterFields} fields at most, not ${fields.length}`);
+  if (fields.length > MOST_FILTER_FIELDS) return failed([], `a filter names ${MOST_FILTER_FIELDS} fields at most, not ${fields.length}`);
   const problems: FilterProblem[] = [];
   const conditions: [string, Scalar][] = [];
   for (const field of fields) {
@@ -42,8 +42,8 @@ export function parseFilter(value: unknown): ParsedFilter {
 }
 
 function problemOfKey(field: string): string | undefined {
-  if (placeholderKey.test(field)) return 'this is the placeholder of a generated example: name a field of your metadata';
-  return filterKey.test(field) ? undefined : 'the name of a field has 1 to 64 letters, digits, and the characters _ . -';
+  if (PLACEHOLDER_KEY.test(field)) return 'this is the placeholder of a generated example: name a field of your metadata';
+  return FILTER_KEY.test(field) ? undefined : 'the name of a field has 1 to 64 letters, digits, and the characters _ . -';
 }
 
 function problemOfCondition(condition: unknown): string | undefined {
@@ -57,8 +57,8 @@ function problemOfValue(value: unknown): string | undefined {
   if (typeof value === 'boolean') return undefined;
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'the value is not a finite number';
   if (typeof value !== 'string') return 'the value is a string, a number or a boolean';
-  if (value === placeholderValue) return 'this is the placeholder of a generated example: write the value to look for';
-  if (value.length > longestFilterValue) return `the value has more than ${longestFilterValue} characters`;
+  if (value === PLACEHOLDER_VALUE) return 'this is the placeholder of a generated example: write the value to look for';
+  if (value.length > LONGEST_FILTER_VALUE) return `the value has more than ${LONGEST_FILTER_VALUE} characters`;
   if (!value.isWellFormed()) return 'the value has half of a surrogate pair';
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   return /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/.test(value)

@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { openStore, type Permission } from '../store/index.ts';
 
 /** The longest that a key can live; an expired one is replaced at the next start. */
-const expirationDays = 365;
+const EXPIRATION_DAYS = 365;
 
 /** Whom they act for. */
-const userId = 'local';
+const USER_ID = 'local';
 
 /** What keys are for, with what they may do. */
-const purposes = {
+const PURPOSES = {
   'local stack': ['*'],
   // In the address of a page: it can talk to agents and see what came of it, and do nothing else.
   'call page': ['calls:create'],
@@ -23,7 +23,7 @@ export async function ensureApiKey(options: {
   readonly databaseUrl: string;
   readonly org: string;
   readonly file: string;
-  readonly purpose: keyof typeof purposes;
+  readonly purpose: keyof typeof PURPOSES;
 }): Promise<string> {
   const { org, file, purpose } = options;
   const slot = purpose === 'local stack' ? org : `${org}/${purpose}`;
@@ -35,12 +35,18 @@ export async function ensureApiKey(options: {
       const answer = await store.apiKeys.authenticate(kept);
       if (answer.outcome === 'ok' && answer.record.org === org) {
         const { keyId, permissions } = answer.record;
-        if (permissions.join() === purposes[purpose].join()) return kept;
+        if (permissions.join() === PURPOSES[purpose].join()) return kept;
         // Of a version that gave it other permissions.
         await store.apiKeys.revoke({ org, keyId });
       }
     }
-    const { apiKey } = await store.apiKeys.create({ org, name: purpose, permissions: purposes[purpose], expirationDays, userId });
+    const { apiKey } = await store.apiKeys.create({
+      org,
+      name: purpose,
+      permissions: PURPOSES[purpose],
+      expirationDays: EXPIRATION_DAYS,
+      userId: USER_ID,
+    });
     writeFileSync(file, JSON.stringify({ ...known, [slot]: apiKey }), { mode: 0o600 });
     return apiKey;
   } finally {

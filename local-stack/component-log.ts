@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 
 /** Rotated at this size; one older file is kept, so a component takes at most twice as much. */
-const rotateAtBytes = 20 * 1024 * 1024;
+const ROTATE_AT_BYTES = 20 * 1024 * 1024;
 
 /** The log file of one component: appended to over restarts, bounded, and written by the supervisor alone. */
 export class ComponentLog {
@@ -10,7 +10,7 @@ export class ComponentLog {
   #descriptor: number | undefined;
   #size = 0;
 
-  constructor(file: string, rotateAt: number = rotateAtBytes) {
+  constructor(file: string, rotateAt: number = ROTATE_AT_BYTES) {
     this.file = file;
     this.#rotateAt = rotateAt;
   }

@@ -34,7 +34,7 @@ export interface StackEnv {
 }
 
 /** Their names. By an object, because the compiler knows of one that is missing. */
-export const stackVariables = Object.keys({
+export const STACK_VARIABLES = Object.keys({
   PARLEY_URL: true,
   PARLEY_ORG: true,
   PARLEY_API_KEY: true,

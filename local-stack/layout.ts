@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 
 import { UserError } from '../platform/user-error.ts';
 
-/** Where everything of one stack lies: the folder `.parley` beside the person's own files. */
+/** Where everything of one stack lies: the folder `.parley` next to the person's own files. */
 export interface Layout {
   readonly root: string;
   /** Exists exactly while the stack is ready. */

@@ -6,7 +6,7 @@ import { createServer, type ListenOptions, type Server } from 'node:net';
  */
 const range = { first: 20_000, count: 10_000 } as const;
 
-/** Whether nobody listens on this port of the loopback address. */
+/** Whether this port of the loopback address is free. */
 export async function portIsFree(port: number): Promise<boolean> {
   const server = await listenOn(port);
   if (server !== undefined) await close(server);

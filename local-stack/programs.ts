@@ -20,9 +20,9 @@ const stackPrograms = {
   postgres: POSTGRES,
 };
 
-const helmVersion = '3.19.2';
-const kubeRouterVersion = '2.2.1';
-const versitygwVersion = '1.8.0';
+const HELM_VERSION = '3.19.2';
+const KUBE_ROUTER_VERSION = '2.2.1';
+const VERSITYGW_VERSION = '1.8.0';
 
 const testPrograms = {
   kubelet: kubernetesProgram('kubelet', 90),
@@ -30,33 +30,33 @@ const testPrograms = {
   'kube-proxy': kubernetesProgram('kube-proxy', 30),
   'kube-router': {
     name: 'kube-router',
-    version: kubeRouterVersion,
+    version: KUBE_ROUTER_VERSION,
     versionProbe: { args: ['--version'], pattern: /version v(\d+(?:\.\d+)*)/ },
     accepted: { text: '2.x', check: (version) => version.startsWith('2.') },
     executable: 'kube-router',
     go: {
       module: 'kube-router',
       package: 'github.com/cloudnativelabs/kube-router/v2/cmd/kube-router',
-      variables: { 'github.com/cloudnativelabs/kube-router/v2/pkg/version.Version': `v${kubeRouterVersion}` },
+      variables: { 'github.com/cloudnativelabs/kube-router/v2/pkg/version.Version': `v${KUBE_ROUTER_VERSION}` },
       seconds: 60,
     },
   },
   versitygw: {
     name: 'versitygw',
-    version: versitygwVersion,
+    version: VERSITYGW_VERSION,
     versionProbe: { args: ['--version'], pattern: /Version\s*:\s*v?(\S+)/ },
-    accepted: sameMinor(versitygwVersion),
+    accepted: sameMinor(VERSITYGW_VERSION),
     executable: 'versitygw',
     go: {
       module: 'versitygw',
       package: 'github.com/versity/versitygw/cmd/versitygw',
-      variables: { 'main.Version': versitygwVersion },
+      variables: { 'main.Version': VERSITYGW_VERSION },
       seconds: 60,
     },
   },
   helm: {
     name: 'helm',
-    version: helmVersion,
+    version: HELM_VERSION,
     versionProbe: { args: ['version'], pattern: /Version:"v(\d+(?:\.\d+)*)/ },
     // Helm 4 renders the same, but its command line is another.
     accepted: { text: '3.14 or newer, before 4', check: (version) => /^3\.(1[4-9]|[2-9]\d)(\.|$)/.test(version) },
@@ -68,13 +68,13 @@ const testPrograms = {
         'linux-amd64': '2114c9dea2844dce6d0ee2d792a9aae846be8cf53d5b19dc2988b5a0e8fec26e',
         'linux-arm64': '566e9f3a5a83a81e4b03503ae37e368edd52d699619e8a9bb1fdf21561ae0e88',
       },
-      (platform) => ({ url: `https://get.helm.sh/helm-v${helmVersion}-${platform}.tar.gz`, member: `${platform}/helm` }),
+      (platform) => ({ url: `https://get.helm.sh/helm-v${HELM_VERSION}-${platform}.tar.gz`, member: `${platform}/helm` }),
     ),
     go: {
       module: 'helm',
       package: 'helm.sh/helm/v3/cmd/helm',
       variables: {
-        'helm.sh/helm/v3/internal/version.version': `v${helmVersion}`,
+        'helm.sh/helm/v3/internal/version.version': `v${HELM_VERSION}`,
         // The version of Kubernetes that it renders for where it can't ask a server.
         'helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor': '1',
         'helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor': '34',

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 
 import { afterEach, expect, it } from 'vitest';
 
-import { choosePorts, portNames } from './settings.ts';
+import { choosePorts, PORT_NAMES } from './settings.ts';
 import { freePorts } from './ports.ts';
 
 const servers: Server[] = [];
@@ -17,7 +17,7 @@ async function taken(): Promise<number> {
 
 it('gives every component a port of its own', async () => {
   const ports = await choosePorts({ wanted: {}, remembered: {} });
-  expect(new Set(Object.values(ports)).size).toBe(portNames.length);
+  expect(new Set(Object.values(ports)).size).toBe(PORT_NAMES.length);
 });
 
 it('keeps the ports of the last start, but for those that somebody else has now', async () => {

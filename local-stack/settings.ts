@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { freePorts, portIsFree } from './ports.ts';
 import { UserError } from '../platform/user-error.ts';
 
-export const portNames = [
+export const PORT_NAMES = [
   'api',
   'operator',
   'worker',
@@ -27,7 +27,7 @@ export const portNames = [
   'dev-speech',
 ] as const;
 
-export type PortName = (typeof portNames)[number];
+export type PortName = (typeof PORT_NAMES)[number];
 export type Ports = Readonly<Record<PortName, number>>;
 
 /** What a stack remembers from one start to the next. */
@@ -63,7 +63,7 @@ export function writeSettings(file: string, settings: Settings): void {
 export async function choosePorts(options: { readonly wanted: Partial<Ports>; readonly remembered: Partial<Ports> }): Promise<Ports> {
   const chosen: Partial<Record<PortName, number>> = {};
   const taken = new Set<number>();
-  for (const name of portNames) {
+  for (const name of PORT_NAMES) {
     const wanted = options.wanted[name];
     if (wanted === undefined || wanted === 0) continue;
     if (!(await portIsFree(wanted)) || taken.has(wanted)) {
@@ -74,13 +74,13 @@ export async function choosePorts(options: { readonly wanted: Partial<Ports>; re
     chosen[name] = wanted;
     taken.add(wanted);
   }
-  for (const name of portNames) {
+  for (const name of PORT_NAMES) {
     const remembered = options.remembered[name];
     if (chosen[name] !== undefined || remembered === undefined || taken.has(remembered) || !(await portIsFree(remembered))) continue;
     chosen[name] = remembered;
     taken.add(remembered);
   }
-  const missing = portNames.filter((name) => chosen[name] === undefined);
+  const missing = PORT_NAMES.filter((name) => chosen[name] === undefined);
   const free = await freePorts(missing.length + taken.size);
   const usable = free.filter((port) => !taken.has(port));
   missing.forEach((name, index) => (chosen[name] = usable[index]!));

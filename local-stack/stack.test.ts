@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 
 import { afterAll, expect, it } from 'vitest';
 
-import { stackVariables } from './env-file.ts';
+import { STACK_VARIABLES } from './env-file.ts';
 import { createLayout, layoutOf } from './layout.ts';
-import { portNames, type Ports } from './settings.ts';
+import { PORT_NAMES, type Ports } from './settings.ts';
 import { describeStack, type StackOptions } from './stack.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-stack-'));
@@ -19,7 +19,7 @@ const stackWith = (env: NodeJS.ProcessEnv, more: Partial<StackOptions> = {}) =>
   describeStack({
     ...more,
     layout,
-    ports: Object.fromEntries(portNames.map((name, at) => [name, 20_000 + at])) as Ports,
+    ports: Object.fromEntries(PORT_NAMES.map((name, at) => [name, 20_000 + at])) as Ports,
     org: 'demo',
     binary: (name) => `/bin/${name}`,
     env,
@@ -44,7 +44,7 @@ it('keeps files in a bucket that the person names, and never in the folder of an
 });
 
 it('hands nothing of another stack on, for which the shell was set up', () => {
-  const stack = stackWith(Object.fromEntries(stackVariables.map((name) => [name, 'of another stack'])));
+  const stack = stackWith(Object.fromEntries(STACK_VARIABLES.map((name) => [name, 'of another stack'])));
   const handedOn = stack.components.map((component) => [
     component.name,
     Object.entries(component.command().env ?? {}).filter(([, value]) => value === 'of another stack'),

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { mediaEventsPath } from '../api/media-events/routes.ts';
-import { type StackEnv, stackVariables } from './env-file.ts';
+import { type StackEnv, STACK_VARIABLES } from './env-file.ts';
 import type { Layout } from './layout.ts';
-import { ensureCredentials, type UserKey, users, writeKubeconfig } from './components/credentials.ts';
+import { ensureCredentials, type UserKey, USERS, writeKubeconfig } from './components/credentials.ts';
 import { devProviders, devSpeechComponent, devSpeechUrl } from './components/dev-speech.ts';
 import { etcdComponent } from './components/etcd.ts';
 import { ensureMutualTls, ensureSecret } from './components/secrets.ts';
@@ -20,7 +20,7 @@ import { redisAddress, redisComponent } from './components/redis.ts';
 import { roleComponent, type RoleName } from './components/role.ts';
 import { guardedTemporalComponent } from './components/temporal.ts';
 import type { BinaryName } from './programs.ts';
-import { type PortName, portNames, type Ports } from './settings.ts';
+import { type PortName, PORT_NAMES, type Ports } from './settings.ts';
 import type { Component } from './supervisor.ts';
 import { UI_USER } from './components/temporal-proxies.ts';
 
@@ -124,12 +124,12 @@ export function describeStack(options: StackOptions): Stack {
       port: ports['kube-apiserver'],
       afterReady: async (signal) => {
         const ca = apiserverCa(credentials);
-        for (const user of Object.keys(users) as UserKey[]) {
+        for (const user of Object.keys(USERS) as UserKey[]) {
           writeKubeconfig({
             file: kubeconfigOf(user),
             server,
             ca,
-            user: users[user].name,
+            user: USERS[user].name,
             token: credentials.tokens[user],
             ...(user === 'admin' ? { namespace: options.org } : {}),
           });
@@ -246,7 +246,7 @@ const GIVEN_AWAY = '32768-65535';
 function ownPorts({ ports, env, isolation }: StackOptions, databaseUrl: string): readonly string[] {
   const persons = [databaseUrl, env['VECTOR_STORE_URL']].flatMap((url) => URL.parse(url ?? '')?.port || []);
   return [
-    ...portNames.filter((name) => !CALLABLE.has(name)).map((name) => String(ports[name])),
+    ...PORT_NAMES.filter((name) => !CALLABLE.has(name)).map((name) => String(ports[name])),
     ...persons,
     ...(isolation === undefined ? [GIVEN_AWAY] : []),
   ];
@@ -260,10 +260,10 @@ function storageOf(url: string | undefined): string | undefined {
 const listOf = (text: string | undefined): readonly string[] => (text === undefined || text.trim() === '' ? [] : [text]);
 
 /** What belongs to the address of a media server, and is not in the environment of shells. */
-const mediaServerVariables = ['LIVEKIT_PUBLIC_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET'] as const;
+const MEDIA_SERVER_VARIABLES = ['LIVEKIT_PUBLIC_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET'] as const;
 
 /** A shell that is ready for one stack (`parley env`) may well start another. */
 function withoutStackVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const names = new Set<string>([...stackVariables, ...mediaServerVariables]);
+  const names = new Set<string>([...STACK_VARIABLES, ...MEDIA_SERVER_VARIABLES]);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
 }

@@ -54,7 +54,7 @@ function removeDead(pidFile: string, found: string): void {
     if (readFileSync(aside, 'utf8') !== found) linkSync(aside, pidFile);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Gone by itself, or taken anew in between: the next round sees which.
+    // It is gone, or another start has taken it: the next round finds out.
     if (code !== 'ENOENT' && code !== 'EEXIST') throw error;
   } finally {
     rmSync(aside, { force: true });

@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 import { assetFolder, assetTypes, packageFolder } from '../api/docs/assets.ts';
 import { bundleCallPage, CALL_PAGE_SCRIPT } from '../api/call-page/bundle.ts';
 import { BUNDLE_CONTENTS, bundleContents } from './image/bundle-contents.ts';
-import { pdfAssetFolder, pdfAssets, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
+import { PDF_ASSET_FOLDER, PDF_ASSETS, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
 import { megabytes } from '../platform/megabytes.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
 import { namelessImports } from './nameless-imports.ts';
@@ -57,7 +57,7 @@ if (nameless.length > 0) {
 await cp('store/migrations', `${outdir}/migrations`, { recursive: true });
 for (const name of [...Object.keys(assetTypes), 'LICENSE', 'NOTICE'])
   await cp(join(packageFolder(), name), join(outdir, assetFolder, name));
-for (const name of pdfAssets) await cp(join(pdfPackageFolder(), name), join(outdir, pdfAssetFolder, name), { recursive: true });
+for (const name of PDF_ASSETS) await cp(join(pdfPackageFolder(), name), join(outdir, PDF_ASSET_FOLDER, name), { recursive: true });
 await writeFile(`${outdir}/${CALL_PAGE_SCRIPT}`, await bundleCallPage());
 await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
 

@@ -15,7 +15,7 @@ import { temporalOf } from '../platform/temporal/access.ts';
 import { sweep } from '../knowledge/ingestion/sweep.ts';
 import { ingestionQueues } from '../knowledge/jobs/names.ts';
 import { openKnowledge, type Knowledge } from '../knowledge/open-knowledge.ts';
-import { createParserPool } from '../knowledge/parsing/index.ts';
+import { ParserPool } from '../knowledge/parsing/index.ts';
 import { openStore, watchHealth, type Store } from '../store/index.ts';
 import { deliveryQueue } from '../webhooks/temporal-retries/names.ts';
 import { openAnalyses } from './analysis/open-analyses.ts';
@@ -42,8 +42,8 @@ const ANALYSES_AT_ONCE = 20;
 const SITES_FOR_EACH = 4;
 /** Between two sweeps for lost work, in milliseconds. */
 const SWEEP_MS = 30_000;
-/** One in so many sweeps looks for leftovers: every two hours. */
-const LEFTOVERS_EVERY = 240;
+/** One in so many sweeps looks for orphaned vectors and files: every two hours. */
+const ORPHANS_EVERY = 240;
 
 /**
  * Works until SIGTERM, SIGINT or `signal`. Temporal and Postgres may be unavailable at the start or later: the worker is not ready then, and retries.
@@ -73,7 +73,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   role.onStop('knowledge', () => knowledge.close());
   const queues = ingestionQueues(taskQueue);
   const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
-  const parsers = createParserPool({ size: 2 * atOnce, logger, registry });
+  const parsers = new ParserPool({ size: 2 * atOnce, logger, registry });
   role.onStop('parsers', () => parsers.close());
   const egress = egressOf(config, { logger, registry });
   role.onStop('egress', () => egress.close());
@@ -163,7 +163,7 @@ function keepSweeping(store: Store, knowledge: Knowledge, { clock, logger, stopp
     round += 1;
     for (let after = ''; ;) {
       const names = (await store.organizations.list({ after, limit: 1_000 })).map(({ name }) => name);
-      await sweep(names, knowledge, { leftovers: round % LEFTOVERS_EVERY === 0, signal });
+      await sweep(names, knowledge, { orphans: round % ORPHANS_EVERY === 0, signal });
       if (names.length < 1_000) return;
       after = names.at(-1) ?? after;
     }

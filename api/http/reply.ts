@@ -1,7 +1,7 @@
 /** Every failure becomes one of the contract's bodies here, and nowhere else. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { SearchUnavailable } from '../../knowledge/search/search.ts';
+import { SearchUnavailableError } from '../../knowledge/search/search.ts';
 import { KubeError } from '../../kube/error.ts';
 import { StoreError } from '../../store/index.ts';
 import { ApiError, ValidationFailed } from './api-error.ts';
@@ -31,7 +31,7 @@ export function toApiError(error: unknown): ApiError | ValidationFailed {
   // A storage that refuses us is mended without the client.
   if (error instanceof StorageError && (error.kind === 'unavailable' || error.kind === 'refused'))
     return new ApiError('unavailable', 'the storage of files is not available; try again', { retryAfterSeconds, cause: error });
-  if (error instanceof SearchUnavailable)
+  if (error instanceof SearchUnavailableError)
     return new ApiError('unavailable', 'the search is not available; try again', { retryAfterSeconds, cause: error });
   const code = (error as { code?: unknown }).code;
   const known = typeof code === 'string' ? frameworkCodes[code] : undefined;

@@ -1,7 +1,7 @@
 /** What is answered of documents and searches. */
 import { z } from 'zod';
 
-import { ingestionFailureCodes } from '../../knowledge/ingestion-failure.ts';
+import { INGESTION_FAILURE_CODES } from '../../knowledge/ingestion-failure.ts';
 
 const time = z.iso.datetime();
 const count = () => z.int().min(0);
@@ -18,7 +18,7 @@ export const acknowledgement = z
 
 const failure = z
   .object({
-    code: z.string().describe(`One of ${ingestionFailureCodes.map((code) => `\`${code}\``).join(', ')}; there may be more in time.`),
+    code: z.string().describe(`One of ${INGESTION_FAILURE_CODES.map((code) => `\`${code}\``).join(', ')}; there may be more in time.`),
     message: z.string(),
   })
   .optional()

@@ -1,6 +1,6 @@
 /** The `metadata` of an upload: a JSON object of plain values in a form field. Pure. */
-import { filterKey } from '../../knowledge/search-filter.ts';
-import { mostFields } from '../../knowledge/vector-stores/check-arguments.ts';
+import { FILTER_KEY } from '../../knowledge/search-filter.ts';
+import { MOST_FIELDS } from '../../knowledge/vector-stores/check-arguments.ts';
 import type { Scalar } from '../../knowledge/vector-stores/vector-store.ts';
 import type { FieldValue } from '../http/forms.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -23,7 +23,7 @@ export function readMetadata(field: FieldValue): ReadMetadata {
   const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { ok: false, issue: issues.notADictionary(loc) };
   const entries = Object.entries(value as Readonly<Record<string, unknown>>);
-  if (entries.length > mostFields) return refused(`metadata may have ${mostFields} fields, not ${entries.length}`);
+  if (entries.length > MOST_FIELDS) return refused(`metadata may have ${MOST_FIELDS} fields, not ${entries.length}`);
   for (const [key, item] of entries) {
     const fault = faultOf(key, item);
     if (fault !== undefined) return refused(`${JSON.stringify(key.slice(0, 64).toWellFormed())} ${fault}`);
@@ -47,7 +47,7 @@ function parse(text: string): { readonly value: unknown } | undefined {
 }
 
 function faultOf(key: string, value: unknown): string | undefined {
-  if (!filterKey.test(key)) return 'is no name that a filter could ask for: it has 1 to 64 letters, digits, and the characters _ . -';
+  if (!FILTER_KEY.test(key)) return 'is no name that a filter could ask for: it has 1 to 64 letters, digits, and the characters _ . -';
   if (typeof value === 'string')
     return isStorable(value) ? undefined : 'has a text that can not be kept: U+0000 and half characters can not';
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'has a number that is too large';

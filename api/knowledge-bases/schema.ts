@@ -1,7 +1,7 @@
 /** Bodies of the routes of documents and searches. */
 import { z } from 'zod';
 
-import { longestFilterValue, mostFilterFields } from '../../knowledge/search-filter.ts';
+import { LONGEST_FILTER_VALUE, MOST_FILTER_FIELDS } from '../../knowledge/search-filter.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
@@ -58,12 +58,12 @@ export const searchRequest = z.strictObject({
     .meta({
       additionalProperties: {
         type: 'object',
-        properties: { $eq: { anyOf: [{ type: 'string', maxLength: longestFilterValue }, { type: 'number' }, { type: 'boolean' }] } },
+        properties: { $eq: { anyOf: [{ type: 'string', maxLength: LONGEST_FILTER_VALUE }, { type: 'number' }, { type: 'boolean' }] } },
         required: ['$eq'],
         additionalProperties: false,
       },
       minProperties: 1,
-      maxProperties: mostFilterFields,
+      maxProperties: MOST_FILTER_FIELDS,
       propertyNames: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' },
     })
     .nullish()

@@ -66,15 +66,15 @@ export function registerKb(program: Command): void {
     .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
     .option('--detach', 'return before the work is done')
     .action(async (org: string, name: string, options: { readonly detach?: true }) => {
-      const [{ withKnowledgeBase }, { UserError }, { JobsUnavailable }] = await Promise.all([
+      const [{ withKnowledgeBase }, { UserError }, { TemporalUnavailableError }] = await Promise.all([
         import('../knowledge/offline.ts'),
         import('../../platform/user-error.ts'),
-        import('../../knowledge/jobs/jobs.ts'),
+        import('../../platform/temporal/unavailable-error.ts'),
       ]);
       await withKnowledgeBase({ org, name }, async ({ knowledge: { jobs }, collection }) => {
         const job = { org, knowledgeBase: name, collectionId: collection.id };
         await jobs.reindex(job).catch((error: unknown) => {
-          if (!(error instanceof JobsUnavailable)) throw error;
+          if (!(error instanceof TemporalUnavailableError)) throw error;
           throw new UserError(error.message, { cure: 'is Temporal running, and is TEMPORAL_ADDRESS right?', cause: error });
         });
         process.stderr.write(`${collection.chunkCount} chunks of ${org}/${name} are being indexed\n`);

@@ -5,7 +5,7 @@ import { promises as dns } from 'node:dns';
 import type { Config } from '../../platform/config/config.ts';
 import type { Temporal } from '../../platform/temporal/access.ts';
 import { httpUrlOf, mediaServerOf } from '../../voice/calls/media-server.ts';
-import { searchAttributes } from '../../knowledge/jobs/names.ts';
+import { SEARCH_ATTRIBUTES } from '../../knowledge/jobs/names.ts';
 import { deliverySearchAttributes } from '../../webhooks/temporal-retries/names.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { reachable } from './reachable.ts';
@@ -42,7 +42,7 @@ async function checkSearchAttributes(
   namespace: string,
 ): Promise<Finding> {
   const findings = findingsOf('search-attributes');
-  const wanted = [...new Set([...searchAttributes, ...deliverySearchAttributes])];
+  const wanted = [...new Set([...SEARCH_ATTRIBUTES, ...deliverySearchAttributes])];
   try {
     const { customAttributes } = await list();
     const missing = wanted.filter((name) => customAttributes[name] === undefined);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Block, TableBlock, TextBlock } from '../parsing/block.ts';
 import { chunkBlocks, type ChunkOptions } from './chunk-blocks.ts';
 import type { Chunk } from './chunk.ts';
-import { longestGrapheme } from './graphemes.ts';
+import { LONGEST_GRAPHEME } from './graphemes.ts';
 import { countTokens } from './tokens.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -220,7 +220,7 @@ describe('long paragraphs', () => {
     for (const text of ['ab1'.repeat(350_000), 'ক্ষ'.repeat(100_000), `e${'\u0301'.repeat(300_000)}`]) {
       const chunks = await chunksOf([paragraph(text)], { overlapTokens: 0 });
       expect(solid(chunks.map((chunk) => chunk.text).join(''))).toBe(text);
-      expect(Math.max(...chunks.map((chunk) => chunk.text.length))).toBeLessThanOrEqual(Math.max(4_000, longestGrapheme * 2));
+      expect(Math.max(...chunks.map((chunk) => chunk.text.length))).toBeLessThanOrEqual(Math.max(4_000, LONGEST_GRAPHEME * 2));
     }
   });
 });

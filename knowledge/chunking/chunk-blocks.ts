@@ -244,16 +244,16 @@ function commonPath(paths: readonly (readonly string[])[]): readonly string[] {
 }
 
 /** A title is cut behind this many UTF-16 units, all of them together behind the other: they must not drown the text. */
-const longestPart = 120;
-const longestContext = 300;
+const LONGEST_PART = 120;
+const LONGEST_CONTEXT = 300;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** `title > heading > heading`, a line break, and the text. */
 function indexedText(context: readonly string[], text: string): string {
-  const parts = context.map((part) => cut(part.replaceAll(/\s+/g, ' ').trim(), longestPart)).filter((part) => part !== '');
+  const parts = context.map((part) => cut(part.replaceAll(/\s+/g, ' ').trim(), LONGEST_PART)).filter((part) => part !== '');
   // The innermost sections say most of the chunk.
-  while (parts.length > 1 && parts.join(' > ').length > longestContext) parts.splice(1, 1);
+  while (parts.length > 1 && parts.join(' > ').length > LONGEST_CONTEXT) parts.splice(1, 1);
   return parts.length === 0 ? text : `${parts.join(' > ')}\n${text}`;
 }
 

@@ -3,12 +3,12 @@
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** What attaches to the character before it, even to a space. */
-const attached = String.raw`[\p{M}\p{Emoji_Modifier}\u200c\u200d\uff9e\uff9f]`;
-const leading = new RegExp(String.raw`^\s+(?!${attached})`, 'u');
-const isBlank = /^\s*$/;
+const ATTACHED = String.raw`[\p{M}\p{Emoji_Modifier}\u200c\u200d\uff9e\uff9f]`;
+const leading = new RegExp(String.raw`^\s+(?!${ATTACHED})`, 'u');
+const IS_BLANK = /^\s*$/;
 
 /** No writing has graphemes as long as this; what is longer is cut between code points, so that no chunk grows without bound. */
-export const longestGrapheme = 1_000;
+export const LONGEST_GRAPHEME = 1_000;
 
 /** Without the white space around it, as far as no mark is attached to that. */
 export function trim(text: string): string {
@@ -18,7 +18,7 @@ export function trim(text: string): string {
 /** In order; together they are the text. */
 export function* graphemesOf(text: string): Generator<string> {
   for (const { segment } of graphemes.segment(text)) {
-    if (segment.length <= longestGrapheme) yield segment;
+    if (segment.length <= LONGEST_GRAPHEME) yield segment;
     else yield* inParts(segment);
   }
 }
@@ -26,7 +26,7 @@ export function* graphemesOf(text: string): Generator<string> {
 function* inParts(segment: string): Generator<string> {
   let part = '';
   for (const [codePoint] of segment.matchAll(/./gsu)) {
-    if (part.length + codePoint.length > longestGrapheme) {
+    if (part.length + codePoint.length > LONGEST_GRAPHEME) {
       yield part;
       part = '';
     }
@@ -42,7 +42,7 @@ function* inParts(segment: string): Generator<string> {
 export function* slabsOf(text: string, size: number): Generator<string> {
   let start = 0;
   while (text.length - start > size) {
-    const window = text.slice(start, start + size + longestGrapheme);
+    const window = text.slice(start, start + size + LONGEST_GRAPHEME);
     const end = endOfSlab(window, size);
     yield window.slice(0, end);
     start += end;
@@ -53,10 +53,10 @@ export function* slabsOf(text: string, size: number): Generator<string> {
 function endOfSlab(window: string, size: number): number {
   const segments = graphemes.segment(window);
   for (let index = size; index > size / 2; index -= 1) {
-    if (isBlank.test(window.charAt(index - 1)) && segments.containing(index)?.index === index) return index;
+    if (IS_BLANK.test(window.charAt(index - 1)) && segments.containing(index)?.index === index) return index;
   }
   const last = segments.containing(size);
-  if (last === undefined || last.index === 0 || last.segment.length > longestGrapheme) return wholeCodePoints(window, size);
+  if (last === undefined || last.index === 0 || last.segment.length > LONGEST_GRAPHEME) return wholeCodePoints(window, size);
   return last.index;
 }
 

@@ -18,11 +18,11 @@ export interface Piece {
 }
 
 /** Sentences are looked for in this many UTF-16 units at a time: bounded memory, whatever the text. */
-const slabSize = 20_000;
+const SLAB_SIZE = 20_000;
 /** Graphemes of an endless word are taken together up to this length. */
-const runSize = 64;
+const RUN_SIZE = 64;
 /** A token of overlap is looked for in so many UTF-16 units of a piece's end: few are longer. */
-const overlapUnits = 20;
+const OVERLAP_UNITS = 20;
 
 /** Pieces in order, trimmed, none empty. Without overlap they are the text again, white space between them aside. */
 export function* splitText(text: string, options: SplitOptions): Generator<Piece> {
@@ -61,7 +61,7 @@ export function* splitText(text: string, options: SplitOptions): Generator<Piece
 
 /** The smallest parts that are not cut; each within the limit, except for a grapheme that is longer by itself. */
 function* unitsOf(text: string, options: SplitOptions): Generator<Piece> {
-  for (const slab of slabsOf(text, slabSize)) {
+  for (const slab of slabsOf(text, SLAB_SIZE)) {
     const parts = options.code === true ? linesOf(slab) : segmentsOf(slab, sentenceSegmenter(options.language));
     for (const part of parts) {
       const tokens = countUpTo(part, options.maxTokens);
@@ -74,7 +74,7 @@ function* unitsOf(text: string, options: SplitOptions): Generator<Piece> {
 function* wordsOf(sentence: string, maxTokens: number): Generator<Piece> {
   let space = '';
   for (const segment of segmentsOf(sentence, words)) {
-    if (/^\s+$/.test(segment) && segment.length < runSize) {
+    if (/^\s+$/.test(segment) && segment.length < RUN_SIZE) {
       space += segment;
       continue;
     }
@@ -91,7 +91,7 @@ function* runsOf(word: string, maxTokens: number): Generator<Piece> {
   let run: string[] = [];
   let length = 0;
   for (const grapheme of graphemesOf(word)) {
-    if (length > 0 && length + grapheme.length > runSize) {
+    if (length > 0 && length + grapheme.length > RUN_SIZE) {
       yield* within(run, maxTokens);
       run = [];
       length = 0;
@@ -114,7 +114,7 @@ function overlapOf(units: readonly Piece[], options: SplitOptions): string {
   if (options.overlapTokens <= 0) return '';
   let from = units.length;
   let length = 0;
-  while (from > 0 && length < options.overlapTokens * overlapUnits) {
+  while (from > 0 && length < options.overlapTokens * OVERLAP_UNITS) {
     from -= 1;
     length += units[from]?.text.length ?? 0;
   }
@@ -139,7 +139,7 @@ const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const sentenceSegmenters = new Map<string, Intl.Segmenter>();
 
-/** A language that nobody knows gets the rules that hold for most. */
+/** An unknown language gets the rules that hold for most. */
 function sentenceSegmenter(language = 'en'): Intl.Segmenter {
   let segmenter = sentenceSegmenters.get(language);
   if (segmenter === undefined) {

@@ -4,10 +4,10 @@ import type { Chunk } from './chunk.ts';
 import { type Piece, splitText } from './split-text.ts';
 import {
   type Cell,
-  cellSeparator,
+  CELL_SEPARATOR,
   cellText,
   namedCells,
-  pairSeparator,
+  PAIR_SEPARATOR,
   plainCells,
   rowLine,
   sheetLine,
@@ -40,7 +40,7 @@ export function* tableParts(block: TableBlock, maxTokens: number, splitting: Spl
   if (!repeats) yield* splitText(header, { ...splitting, maxTokens });
   else if (block.rows.length === 0 && header !== '') yield { text: header, tokens: headerTokens };
   const room = Math.max(1, repeats ? maxTokens - headerTokens : maxTokens);
-  const lines = linesOf(block, room, splitting, plainCells, cellSeparator);
+  const lines = linesOf(block, room, splitting, plainCells, CELL_SEPARATOR);
   for (const { texts, rows } of packed(lines, room)) {
     const text = [...(repeats && header !== '' ? [header] : []), ...texts].join('\n');
     yield { text, tokens: countTokens(text), rows };
@@ -64,7 +64,7 @@ export function* sheetChunks(block: TableBlock, sheet: string, options: SheetOpt
     yield* splitText(columns, { ...options, maxTokens });
     columns = '';
   }
-  const lines = linesOf(block, room, options, (cells) => namedCells(block.header, cells), pairSeparator);
+  const lines = linesOf(block, room, options, (cells) => namedCells(block.header, cells), PAIR_SEPARATOR);
   const columnTokens = columns === '' ? 0 : countTokens(columns) + 1;
   for (const { texts, rows } of packed(lines, room, columnTokens)) {
     const label = showsLabel ? [sheetLine(sheet, rows.first, rows.last)] : [];

@@ -2,14 +2,14 @@
 import { trim } from './graphemes.ts';
 import { countTokens } from './tokens.ts';
 
-/** A column's name in front of each value, cut to what still tells columns apart. */
-const longestName = 80;
+/** A column's name in front of each value, cut to what still distinguishes columns. */
+const LONGEST_NAME = 80;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** `a | b | c` */
 export function rowLine(cells: readonly string[]): string {
-  return cells.map(oneLine).join(cellSeparator);
+  return cells.map(oneLine).join(CELL_SEPARATOR);
 }
 
 /** A value, and the name of its column where that is shown with it. */
@@ -33,8 +33,8 @@ export function cellText({ name, value }: Cell): string {
   return name === '' ? value : `${name}: ${value}`;
 }
 
-export const cellSeparator = ' | ';
-export const pairSeparator = '; ';
+export const CELL_SEPARATOR = ' | ';
+export const PAIR_SEPARATOR = '; ';
 
 /** First line of a sheet's chunk. */
 export function sheetLine(sheet: string, first: number, last: number): string {
@@ -49,8 +49,8 @@ export function sheetLineTokens(sheet: string): number {
 /** Name of a column as it stands in front of values. */
 function shortName(name: string): string {
   const line = oneLine(name);
-  if (line.length <= longestName) return line;
-  const end = graphemes.segment(line).containing(longestName)?.index ?? longestName;
+  if (line.length <= LONGEST_NAME) return line;
+  const end = graphemes.segment(line).containing(LONGEST_NAME)?.index ?? LONGEST_NAME;
   return `${line.slice(0, end)}…`;
 }
 

@@ -1,10 +1,8 @@
 /** The embedders of an installation: one for each profile that has vectors, shared by all who use it. */
 import { Histogram, type Registry } from 'prom-client';
-import type { Dispatcher } from 'undici';
 
-import type { Clock } from '../../platform/clock.ts';
 import type { Embedder, EmbeddingKind, EmbeddingProfile } from './embedder.ts';
-import { CachedEmbedder, type EmbeddingCache, MemoryEmbeddingCache } from './embedding-cache.ts';
+import { cachedEmbed, type EmbeddingCache, memoryEmbeddingCache } from './embedding-cache.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import { LocalEmbedder } from './local-embedder.ts';
 import { type EmbeddingRequest, OpenAiEmbedder } from './openai-embedder.ts';
@@ -15,9 +13,6 @@ export interface EmbeddersOptions {
   readonly cacheOf?: (org: string) => EmbeddingCache;
   /** Where a profile's `apiKeyEnv` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock?: Clock;
-  readonly random?: () => number;
-  readonly dispatcher?: Dispatcher;
   /** Receives `parley_embedding_request_seconds`. */
   readonly registry?: Registry;
 }
@@ -44,89 +39,61 @@ export interface Embedders {
 
 export function createEmbedders(options: EmbeddersOptions): Embedders {
   const measure = embeddingMetrics(options.registry);
-  const made = new Map<string, Embedder>();
-  const questions = new Map<string, EmbeddingCache>();
+  const made = new Map<string, { readonly embedder: Embedder; readonly questions: EmbeddingCache }>();
   return {
     embedderOf(collection) {
       const profile = profileOf(collection, options.profiles);
       if (profile.provider === 'lexical') return undefined;
-      const { name } = profile;
-      const embedder = made.get(name) ?? createEmbedder(profile, options, measure);
-      made.set(name, embedder);
-      const memory = questions.get(name) ?? new MemoryEmbeddingCache();
-      questions.set(name, memory);
-      return new TwoCaches({
-        query: new CachedEmbedder({ embedder, cache: memory, salt: profile.queryPrefix }),
-        passage:
-          collection.org === undefined || options.cacheOf === undefined
-            ? embedder
-            : new CachedEmbedder({ embedder, cache: options.cacheOf(collection.org), salt: profile.passagePrefix }),
-      });
+      const { name, queryPrefix, passagePrefix } = profile;
+      const { embedder, questions } = made.get(name) ?? {
+        embedder: createEmbedder(profile, options.env, measure),
+        questions: memoryEmbeddingCache(),
+      };
+      made.set(name, { embedder, questions });
+      // Questions come from memory, which has to be fast; passages from the database, which has to last.
+      const passages = collection.org === undefined ? undefined : options.cacheOf?.(collection.org);
+      const embed: Readonly<Record<EmbeddingKind, Embedder['embed']>> = {
+        query: cachedEmbed(embedder, questions, queryPrefix),
+        passage: passages === undefined ? embedder.embed.bind(embedder) : cachedEmbed(embedder, passages, passagePrefix),
+      };
+      return {
+        model: embedder.model,
+        dimension: embedder.dimension,
+        embed: (texts, kind, more) => embed[kind](texts, kind, more),
+        // Shared: close() of all ends it.
+        close: () => Promise.resolve(),
+      };
     },
     async close() {
-      const embedders = [...made.values()];
+      const all = [...made.values()];
       made.clear();
-      await Promise.all(embedders.map((embedder) => embedder.close()));
+      await Promise.all(all.map(({ embedder }) => embedder.close()));
     },
   };
-}
-
-/** Questions come from memory, which has to be fast; passages from the database, which has to last. */
-class TwoCaches implements Embedder {
-  readonly #embedders: Readonly<Record<EmbeddingKind, Embedder>>;
-
-  constructor(embedders: Readonly<Record<EmbeddingKind, Embedder>>) {
-    this.#embedders = embedders;
-  }
-
-  get model(): string {
-    return this.#embedders.query.model;
-  }
-
-  get dimension(): number {
-    return this.#embedders.query.dimension;
-  }
-
-  embed(texts: readonly string[], kind: EmbeddingKind, options?: { readonly signal?: AbortSignal }): Promise<readonly Float32Array[]> {
-    return this.#embedders[kind].embed(texts, kind, options);
-  }
-
-  /** The embedders are shared: {@link Embedders.close} ends them. */
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
 }
 
 function profileOf({ profile: name, model, dimension }: EmbeddedCollection, profiles: readonly EmbeddingProfile[]): EmbeddingProfile {
   const profile = profiles.find((candidate) => candidate.name === name);
   if (profile === undefined)
-    throw misconfigured(`The embedding profile "${name}" is not configured any more: add it to PARLEY_EMBEDDING_PROFILES again.`);
+    throw misconfigured(`The embedding profile "${name}" is no longer configured: add it to PARLEY_EMBEDDING_PROFILES again.`);
   if (profile.dimension !== dimension || (profile.provider !== 'lexical' && profile.model !== model))
     throw misconfigured(
-      `The embedding profile "${name}" is for the model "${profile.model}" (${profile.dimension} dimensions) by now, but the knowledge base was made with "${model}" (${dimension}): configure that one again, or make the knowledge base anew.`,
+      `The embedding profile "${name}" is for the model "${profile.model}" (${profile.dimension} dimensions) now, but the knowledge base was made with "${model}" (${dimension}): configure that one again, or recreate the knowledge base.`,
     );
   return profile;
 }
 
 function createEmbedder(
   profile: Exclude<EmbeddingProfile, { provider: 'lexical' }>,
-  { env, clock, random, dispatcher }: EmbeddersOptions,
+  env: EmbeddersOptions['env'],
   measure: EmbeddingMetrics,
 ): Embedder {
   if (profile.provider === 'local') return new LocalEmbedder({ profile });
-  const onRequest = (request: EmbeddingRequest): void => measure(profile.name, request);
-  return new OpenAiEmbedder({
-    profile,
-    env,
-    onRequest,
-    ...(clock && { clock }),
-    ...(random && { random }),
-    ...(dispatcher && { dispatcher }),
-  });
+  return new OpenAiEmbedder({ profile, env, onRequest: (request) => measure(profile.name, request) });
 }
 
 function misconfigured(message: string): EmbeddingError {
-  return new EmbeddingError('misconfigured', message, { retryable: false });
+  return new EmbeddingError('misconfigured', message);
 }
 
 /** @param profile name of the embedding profile */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Embedder } from './embedder.ts';
-import { CachedEmbedder, embeddingKey, MemoryEmbeddingCache } from './embedding-cache.ts';
+import { cachedEmbed, embeddingKey, memoryEmbeddingCache } from './embedding-cache.ts';
 
 /** Counts what it is asked; the vector of a text is its length. */
 function counting(): Embedder & { readonly asked: string[][] } {
@@ -21,34 +21,34 @@ function counting(): Embedder & { readonly asked: string[][] } {
 describe('a cached embedder', () => {
   it('asks for each text once, in any call, and answers in the order of the texts', async () => {
     const embedder = counting();
-    const cached = new CachedEmbedder({ embedder, cache: new MemoryEmbeddingCache() });
-    const first = await cached.embed(['aa', 'b', 'aa', 'cccc'], 'passage');
+    const cached = cachedEmbed(embedder, memoryEmbeddingCache());
+    const first = await cached(['aa', 'b', 'aa', 'cccc'], 'passage');
     expect(first.map(([length]) => length)).toEqual([2, 1, 2, 4]);
-    const second = await cached.embed(['cccc', 'dd', 'b'], 'passage');
+    const second = await cached(['cccc', 'dd', 'b'], 'passage');
     expect(second.map(([length]) => length)).toEqual([4, 2, 1]);
     expect(embedder.asked).toEqual([['aa', 'b', 'cccc'], ['dd']]);
   });
 
   it('keeps questions, passages and prefixes apart', async () => {
     const embedder = counting();
-    const cache = new MemoryEmbeddingCache();
-    await new CachedEmbedder({ embedder, cache }).embed(['a'], 'passage');
-    await new CachedEmbedder({ embedder, cache }).embed(['a'], 'query');
-    await new CachedEmbedder({ embedder, cache, salt: 'query: ' }).embed(['a'], 'query');
+    const cache = memoryEmbeddingCache();
+    await cachedEmbed(embedder, cache)(['a'], 'passage');
+    await cachedEmbed(embedder, cache)(['a'], 'query');
+    await cachedEmbed(embedder, cache, 'query: ')(['a'], 'query');
     expect(embedder.asked).toHaveLength(3);
   });
 
   it('does not take a vector of another length', async () => {
     const embedder = counting();
-    const cache = new MemoryEmbeddingCache();
+    const cache = memoryEmbeddingCache();
     await cache.put(new Map([[embeddingKey('m', 'query', 'a'), Float32Array.of(1, 2, 3)]]));
-    expect(await new CachedEmbedder({ embedder, cache }).embed(['a'], 'query')).toEqual([Float32Array.of(1, 1)]);
+    expect(await cachedEmbed(embedder, cache)(['a'], 'query')).toEqual([Float32Array.of(1, 1)]);
   });
 });
 
 describe('the memory', () => {
   it('forgets what was not used for longest', async () => {
-    const cache = new MemoryEmbeddingCache(2);
+    const cache = memoryEmbeddingCache(2);
     await cache.put(new Map([['a', Float32Array.of(1)]]));
     await cache.put(new Map([['b', Float32Array.of(2)]]));
     await cache.get(['a']);

@@ -17,6 +17,8 @@ export type EmbeddingErrorCode =
   /** The profile, its credential or its model is missing or doesn't fit the knowledge base. */
   | 'misconfigured';
 
+const RETRYABLE: ReadonlySet<EmbeddingErrorCode> = new Set(['unavailable', 'rate_limited', 'timeout']);
+
 /** The message never holds a credential, a text or anything that the server said. */
 export class EmbeddingError extends Error {
   override readonly name = 'EmbeddingError';
@@ -26,14 +28,10 @@ export class EmbeddingError extends Error {
   /** What the server asked to wait before that, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(
-    code: EmbeddingErrorCode,
-    message: string,
-    { retryable, retryAfterMs }: { readonly retryable: boolean; readonly retryAfterMs?: number | undefined },
-  ) {
+  constructor(code: EmbeddingErrorCode, message: string, retryAfterMs?: number) {
     super(message);
     this.code = code;
-    this.retryable = retryable;
+    this.retryable = RETRYABLE.has(code);
     this.retryAfterMs = retryAfterMs;
   }
 }

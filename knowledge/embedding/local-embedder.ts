@@ -13,7 +13,7 @@ import type { LocalAnswer, LocalModel, LocalRequest } from './local-process.ts';
 const EMBEDDING_ENTRY = 'embedding-process.mjs';
 
 /** More texts at a time need more memory and are no faster. */
-const batchSize = 16;
+const BATCH_SIZE = 16;
 
 interface Waiting {
   readonly resolve: (answer: LocalAnswer) => void;
@@ -41,12 +41,12 @@ export class LocalEmbedder implements Embedder {
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<readonly Float32Array[]> {
     const vectors: Float32Array[] = [];
-    for (let start = 0; start < texts.length; start += batchSize) {
-      const batch = await inputsOf(texts.slice(start, start + batchSize), kind, this.#profile);
+    for (let start = 0; start < texts.length; start += BATCH_SIZE) {
+      const batch = await inputsOf(texts.slice(start, start + BATCH_SIZE), kind, this.#profile);
       const answer = await this.#ask(batch, signal);
       if ('failure' in answer) throw this.#failure(answer.failure);
       if (answer.vectors.length !== batch.length)
-        throw new EmbeddingError('invalid_response', 'The local model gave fewer vectors than it was given texts.', { retryable: false });
+        throw new EmbeddingError('invalid_response', 'The local model gave fewer vectors than it was given texts.');
       for (const vector of answer.vectors) vectors.push(checkedVector(vector, this.dimension));
     }
     return vectors;
@@ -112,21 +112,16 @@ export class LocalEmbedder implements Embedder {
     if (failure === 'library_missing')
       return new EmbeddingError(
         'misconfigured',
-        `Embedding profile "${name}" needs the package @huggingface/transformers, which is not installed: run "npm install @huggingface/transformers" beside Parley or in the folder of the model.`,
-        { retryable: false },
+        `Embedding profile "${name}" needs the package @huggingface/transformers, which is not installed: run "npm install @huggingface/transformers" next to Parley or in the folder of the model.`,
       );
     if (failure === 'model_missing')
       return new EmbeddingError(
         'misconfigured',
         `Embedding profile "${name}" has no model at ${path}/onnx/${quantized ? 'model_quantized.onnx' : 'model.onnx'}: put the model's files there, or correct the profile's path.`,
-        { retryable: false },
       );
     return new EmbeddingError(
       'unavailable',
       `The local model of embedding profile "${name}" failed; it is loaded again for the next text.`,
-      {
-        retryable: true,
-      },
     );
   }
 }
@@ -147,7 +142,5 @@ function processEntry(): string {
 }
 
 function died(): EmbeddingError {
-  return new EmbeddingError('unavailable', 'The process with the local model has ended; it starts again with the next text.', {
-    retryable: true,
-  });
+  return new EmbeddingError('unavailable', 'The process with the local model has ended; it starts again with the next text.');
 }

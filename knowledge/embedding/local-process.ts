@@ -1,13 +1,13 @@
 /**
  * A process with one model in it: memory and crashes of the runtime stay here. Its only argument is the model as JSON.
- * Nothing is fetched: the library is told to look at the folder alone.
+ * Nothing is downloaded: the library may read the folder alone.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** How the process is told its model. */
+/** The argument of the process. */
 export interface LocalModel {
   readonly path: string;
   readonly quantized: boolean;
@@ -86,7 +86,7 @@ async function load({ path, quantized }: LocalModel): Promise<Extractor> {
   return library.pipeline('feature-extraction', basename(folder), { dtype: quantized ? 'q8' : 'fp32', local_files_only: true });
 }
 
-/** Installed beside this program, or with the model. */
+/** Installed next to this program, or with the model. */
 async function libraryNear(folder: string): Promise<Transformers> {
   const name = '@huggingface/transformers';
   for (const from of [import.meta.url, pathToFileURL(join(folder, 'index.js')), pathToFileURL(join(process.cwd(), 'index.js'))]) {

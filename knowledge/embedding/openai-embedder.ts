@@ -3,13 +3,14 @@ import { readFile } from 'node:fs/promises';
 
 import { type Dispatcher, fetch, type Response } from 'undici';
 
+import { backoffDelay } from '../../platform/backoff.ts';
 import { type Clock, sleep, systemClock } from '../../platform/clock.ts';
+import { retryAfterMs } from '../../platform/retry-after.ts';
+import { Semaphore } from '../../platform/semaphore.ts';
 import type { Embedder, EmbeddingKind, EmbeddingProfile, OpenAiProfile } from './embedder.ts';
 import { EmbeddingError, type EmbeddingErrorCode } from './embedding-error.ts';
-import { Gate } from './gate.ts';
 import { inputsOf } from './passage-text.ts';
 import { vectorsOf } from './response.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 /** How long to go on when a request fails for a passing reason. */
 interface Patience {
@@ -21,14 +22,14 @@ interface Patience {
   readonly afterTimeout: boolean;
 }
 
-const patience: Readonly<Record<EmbeddingKind, Patience>> = {
+const PATIENCE: Readonly<Record<EmbeddingKind, Patience>> = {
   passage: { attempts: 5, firstDelayMs: 500, longestRestMs: 60_000, afterTimeout: true },
   // Somebody waits for the answer.
   query: { attempts: 2, firstDelayMs: 200, longestRestMs: 1_000, afterTimeout: false },
 };
-const longestDelayMs = 20_000;
+const LONGEST_DELAY_MS = 20_000;
 /** 64 vectors of 8,192 dimensions, written out. */
-const largestAnswer = 32 * 1024 * 1024;
+const LARGEST_ANSWER = 32 * 1024 * 1024;
 
 export interface OpenAiEmbedderOptions {
   readonly profile: OpenAiProfile;
@@ -66,7 +67,7 @@ export class OpenAiEmbedder implements Embedder {
   readonly #url: string;
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #gate: Gate;
+  readonly #permits: Semaphore;
   /** On the monotonic clock: no request starts before, because the server has asked for a rest. */
   #restUntil = 0;
 
@@ -78,7 +79,7 @@ export class OpenAiEmbedder implements Embedder {
     this.#url = `${profile.baseURL.replace(/\/+$/, '')}/embeddings`;
     this.#clock = clock;
     this.#random = random;
-    this.#gate = new Gate(profile.concurrency);
+    this.#permits = new Semaphore(profile.concurrency);
   }
 
   async embed(
@@ -93,7 +94,7 @@ export class OpenAiEmbedder implements Embedder {
     const batches: Promise<readonly Float32Array[]>[] = [];
     for (let start = 0; start < inputs.length; start += profile.batchSize) {
       const work = { texts: inputs.slice(start, start + profile.batchSize), kind, signal: either };
-      batches.push(this.#gate.run(() => this.#embedBatch(work)));
+      batches.push(this.#inTurn(work));
     }
     try {
       return (await Promise.all(batches)).flat();
@@ -110,12 +111,21 @@ export class OpenAiEmbedder implements Embedder {
     return Promise.resolve();
   }
 
+  async #inTurn(work: Work): Promise<readonly Float32Array[]> {
+    const release = await this.#permits.acquire(work.signal);
+    try {
+      return await this.#embedBatch(work);
+    } finally {
+      release();
+    }
+  }
+
   async #embedBatch(work: Work): Promise<readonly Float32Array[]> {
     try {
       return await this.#withAttempts(work);
     } catch (error) {
       const { texts } = work;
-      if (!(error instanceof TooLarge)) throw error;
+      if (!(error instanceof TooLargeError)) throw error;
       if (texts.length === 1) throw refused(error.status, 'even a single text of the batch');
       const middle = Math.ceil(texts.length / 2);
       const first = await this.#embedBatch({ ...work, texts: texts.slice(0, middle) });
@@ -124,7 +134,7 @@ export class OpenAiEmbedder implements Embedder {
   }
 
   async #withAttempts(work: Work): Promise<readonly Float32Array[]> {
-    const { attempts, firstDelayMs, longestRestMs, afterTimeout } = patience[work.kind];
+    const { attempts, firstDelayMs, longestRestMs, afterTimeout } = PATIENCE[work.kind];
     for (let attempt = 1; ; attempt += 1) {
       work.signal?.throwIfAborted();
       await this.#rest(work.signal, longestRestMs);
@@ -133,12 +143,11 @@ export class OpenAiEmbedder implements Embedder {
       } catch (error) {
         if (!(error instanceof EmbeddingError) || !isPassing(error)) throw error;
         const asked = error.retryAfterMs;
-        if (asked !== undefined && asked <= patience.passage.longestRestMs)
+        if (asked !== undefined && asked <= PATIENCE.passage.longestRestMs)
           this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + asked);
         if (attempt === attempts || (asked !== undefined && asked > longestRestMs) || (error.code === 'timeout' && !afterTimeout))
           throw error;
-        // Never all at once again: half of the delay is fixed, half by chance.
-        const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)) * (0.5 + this.#random() / 2);
+        const delay = backoffDelay(attempt, { baseMs: firstDelayMs, maxMs: LONGEST_DELAY_MS, random: this.#random });
         await sleep(this.#clock, Math.max(delay, asked ?? 0), work.signal);
       }
     }
@@ -146,21 +155,20 @@ export class OpenAiEmbedder implements Embedder {
 
   async #rest(signal: AbortSignal | undefined, longestMs: number): Promise<void> {
     const ms = this.#restUntil - this.#clock.monotonic();
-    if (ms > longestMs)
-      throw new EmbeddingError('rate_limited', `${this.#where()} has asked for a rest.`, { retryable: true, retryAfterMs: ms });
+    if (ms > longestMs) throw new EmbeddingError('rate_limited', `${this.#where()} has asked for a rest.`, ms);
     if (ms > 0) await sleep(this.#clock, ms, signal);
   }
 
   async #measured(work: Work): Promise<readonly Float32Array[]> {
     const startedAt = this.#clock.monotonic();
-    const tell = (outcome: EmbeddingRequest['outcome']): void =>
+    const report = (outcome: EmbeddingRequest['outcome']): void =>
       this.#options.onRequest?.({ kind: work.kind, outcome, seconds: (this.#clock.monotonic() - startedAt) / 1000 });
     try {
       const vectors = await this.#request(work);
-      tell('answered');
+      report('answered');
       return vectors;
     } catch (error) {
-      tell(error instanceof EmbeddingError ? error.code : error instanceof TooLarge ? 'too_large' : 'cancelled');
+      report(error instanceof EmbeddingError ? error.code : error instanceof TooLargeError ? 'too_large' : 'cancelled');
       throw error;
     }
   }
@@ -188,32 +196,26 @@ export class OpenAiEmbedder implements Embedder {
       if (!response.ok) throw await this.#failureOf(response);
       return vectorsOf(await textOf(response), { count: texts.length, dimension: profile.dimension });
     } catch (error) {
-      if (error instanceof EmbeddingError || error instanceof TooLarge) throw error;
+      if (error instanceof EmbeddingError || error instanceof TooLargeError) throw error;
       signal?.throwIfAborted();
-      if (limit.signal.aborted)
-        throw new EmbeddingError('timeout', `${this.#where()} did not answer within ${profile.timeoutMs} ms.`, { retryable: true });
-      throw new EmbeddingError('unavailable', `${this.#where()} can't be reached, or broke off its answer (${causeOf(error)}).`, {
-        retryable: true,
-      });
+      if (limit.signal.aborted) throw new EmbeddingError('timeout', `${this.#where()} did not answer within ${profile.timeoutMs} ms.`);
+      throw new EmbeddingError('unavailable', `${this.#where()} can't be reached, or broke off its answer (${causeOf(error)}).`);
     } finally {
       timer.cancel();
     }
   }
 
-  async #failureOf(response: Response): Promise<EmbeddingError | TooLarge> {
+  async #failureOf(response: Response): Promise<EmbeddingError | TooLargeError> {
     // Bodies of errors repeat texts and keys: nothing of them may reach a log.
     await response.body?.cancel();
     const { status } = response;
-    if (status === 400 || status === 413 || status === 422) return new TooLarge(status);
+    if (status === 400 || status === 413 || status === 422) return new TooLargeError(status);
     if (status === 401 || status === 403)
-      return new EmbeddingError('unauthorized', `${this.#where()} answers ${status}: check the key of the profile and what it may do.`, {
-        retryable: false,
-      });
+      return new EmbeddingError('unauthorized', `${this.#where()} answers ${status}: check the key of the profile and what it may do.`);
     const wait = retryAfterMs(response.headers.get('retry-after'), this.#clock.now());
-    if (status === 429)
-      return new EmbeddingError('rate_limited', `${this.#where()} limits requests (429).`, { retryable: true, retryAfterMs: wait });
+    if (status === 429) return new EmbeddingError('rate_limited', `${this.#where()} limits requests (429).`, wait);
     if (status >= 500 || status === 408 || status === 425)
-      return new EmbeddingError('unavailable', `${this.#where()} answers ${status}.`, { retryable: true, retryAfterMs: wait });
+      return new EmbeddingError('unavailable', `${this.#where()} answers ${status}.`, wait);
     return refused(status, `requests to ${new URL(this.#url).pathname}`);
   }
 
@@ -222,9 +224,9 @@ export class OpenAiEmbedder implements Embedder {
   }
 }
 
-/** The request is too large, or one of its texts is: servers don't tell which. */
-class TooLarge extends Error {
-  override readonly name = 'TooLarge';
+/** The request is too large, or one of its texts is: servers don't say which. */
+class TooLargeError extends Error {
+  override readonly name = 'TooLargeError';
   readonly status: number;
 
   constructor(status: number) {
@@ -237,9 +239,6 @@ function refused(status: number, what: string): EmbeddingError {
   return new EmbeddingError(
     'refused',
     `The embedding server refuses ${what} (status ${status}): check the profile's baseURL, model and maxTokens.`,
-    {
-      retryable: false,
-    },
   );
 }
 
@@ -254,10 +253,8 @@ async function textOf(response: Response): Promise<string> {
   for await (const part of response.body ?? []) {
     const bytes: Uint8Array = part;
     size += bytes.length;
-    if (size > largestAnswer)
-      throw new EmbeddingError('invalid_response', `The embedding server's answer is longer than ${largestAnswer} bytes.`, {
-        retryable: false,
-      });
+    if (size > LARGEST_ANSWER)
+      throw new EmbeddingError('invalid_response', `The embedding server's answer is longer than ${LARGEST_ANSWER} bytes.`);
     parts.push(bytes);
   }
   return Buffer.concat(parts).toString('utf8');
@@ -271,7 +268,7 @@ function causeOf(error: unknown): string {
 }
 
 /**
- * Read anew for each request: a mounted Secret may change at any time.
+ * Read for each request: a mounted Secret may change at any time.
  * @returns undefined for a profile that names none
  * @throws EmbeddingError `misconfigured` when what it names is missing or empty
  */
@@ -293,5 +290,5 @@ async function credentialOf(profile: EmbeddingProfile, env: Readonly<Record<stri
 }
 
 function missing(message: string): EmbeddingError {
-  return new EmbeddingError('misconfigured', message, { retryable: false });
+  return new EmbeddingError('misconfigured', message);
 }

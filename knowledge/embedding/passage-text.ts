@@ -11,7 +11,7 @@ export async function inputsOf(
 ): Promise<readonly string[]> {
   const prefix = kind === 'query' ? profile.queryPrefix : profile.passagePrefix;
   const inputs = texts.map((text) => prefix + text);
-  // No token has less than a byte. The encoding takes tens of megabytes: whoever only embeds questions never loads it.
+  // No token has less than a byte. The encoding takes tens of megabytes: a process that only embeds questions never loads it.
   if (inputs.every((input) => Buffer.byteLength(input) <= profile.maxTokens)) return inputs;
   const { countTokens } = await import('../chunking/tokens.ts');
   return inputs.map((input) => cut(input, profile.maxTokens, countTokens));

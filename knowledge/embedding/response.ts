@@ -61,7 +61,6 @@ export function checkedVector(vector: Float32Array, dimension: number): Float32A
     throw new EmbeddingError(
       'wrong_dimension',
       `The model gives vectors of ${vector.length} dimensions, but the profile says ${dimension}: correct the profile's model or dimension.`,
-      { retryable: false },
     );
   let norm = 0;
   for (const value of vector) norm += value * value;
@@ -77,5 +76,5 @@ function fromBase64(text: string): Float32Array {
 }
 
 function invalid(what: string): EmbeddingError {
-  return new EmbeddingError('invalid_response', `The vectors can't be used: ${what}.`, { retryable: false });
+  return new EmbeddingError('invalid_response', `The vectors can't be used: ${what}.`);
 }

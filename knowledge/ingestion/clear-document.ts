@@ -1,7 +1,7 @@
-/** Takes away what a deleted document left behind: vectors, files, then rows, so that whatever fails is found again. */
+/** Removes a deleted document: vectors, files, then rows, so that a sweep finds what failed. */
 import type { Collection } from '../../store/index.ts';
 import { collectionRef } from '../search/create-search.ts';
-import type { IngestionDependencies } from './dependencies.ts';
+import type { IngestionDependencies } from './step.ts';
 
 export async function clearDocument(
   { collection, documentId }: { readonly collection: Collection; readonly documentId: string },

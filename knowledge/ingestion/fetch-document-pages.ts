@@ -5,7 +5,7 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import type { PageOutcome } from '../../store/index.ts';
 import { fetchPages } from '../websites/fetch-pages.ts';
 import type { FetchedPage } from '../websites/page.ts';
-import type { IngestionDependencies, Step } from './dependencies.ts';
+import type { IngestionDependencies, Step } from './step.ts';
 import { requireAPage } from './read-pages.ts';
 import { pageKey } from './clear-document.ts';
 
@@ -13,9 +13,9 @@ export interface FetchingDependencies extends Pick<IngestionDependencies, 'knowl
   readonly egress: Egress;
 }
 
-const largestPage = 50e6;
+const LARGEST_PAGE = 50e6;
 
-/** @throws IngestionFailure `all_pages_failed` */
+/** @throws IngestionError `all_pages_failed` */
 export async function fetchDocumentPages(
   { document, signal, report }: Step,
   { knowledge, storage, egress }: FetchingDependencies,
@@ -34,7 +34,7 @@ export async function fetchDocumentPages(
 
   async function keep(page: FetchedPage): Promise<PageOutcome> {
     const objectKey = pageKey(document.org, document.id, page.index);
-    await storage.put(objectKey, Readable.from([page.body]), { maxBytes: largestPage, signal });
+    await storage.put(objectKey, Readable.from([page.body]), { maxBytes: LARGEST_PAGE, signal });
     const { url, contentType, extension } = page;
     return { url, status: 'fetched', objectKey, extension, ...(contentType !== undefined && { contentType }) };
   }

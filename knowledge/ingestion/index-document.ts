@@ -5,8 +5,8 @@ import { documentVector } from '../lexical/vectors.ts';
 import { filterableBy } from '../search/chunk-metadata.ts';
 import { collectionRef } from '../search/create-search.ts';
 import type { VectorRecord } from '../vector-stores/vector-store.ts';
-import type { IngestionDependencies, Step } from './dependencies.ts';
-import { takeTurns } from './turns.ts';
+import type { IngestionDependencies, Step } from './step.ts';
+import { yieldRegularly } from './yielding.ts';
 
 /** Chunks that are embedded and written at a time. */
 const BATCH = 256;
@@ -22,7 +22,7 @@ export async function indexDocument(
   const { document, collection, signal, averageLength } = step;
   const ref = { org: document.org, id: document.id };
   const embedder = embedderOf(collection);
-  const turn = takeTurns();
+  const turn = yieldRegularly();
   for (let next = step.from; ;) {
     await step.report(next, document.chunkCount);
     const chunks = await knowledge.ingestion.chunks(ref, { after: next - 1, limit: BATCH });

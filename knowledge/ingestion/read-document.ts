@@ -1,23 +1,23 @@
-/** Reads a document's stored content, cuts it into chunks and keeps these in Postgres. A second attempt begins anew. */
+/** Reads a document's stored content, cuts it into chunks and stores these in Postgres. A second attempt starts over. */
 import { Readable } from 'node:stream';
 
 import type { DocumentRecord, StoredChunk } from '../../store/index.ts';
 import { chunkBlocks } from '../chunking/chunk-blocks.ts';
 import type { Chunk } from '../chunking/chunk.ts';
-import { IngestionFailure } from '../ingestion-failure.ts';
+import { IngestionError } from '../ingestion-failure.ts';
 import { termsOf } from '../lexical/terms.ts';
 import { dimensionsOf } from '../lexical/vectors.ts';
 import {
-  parsedExtensions,
+  PARSED_EXTENSIONS,
   type Block,
   type ParsedDocument,
   type ParsedExtension,
   type ParserPool,
   type ParseRequest,
 } from '../parsing/index.ts';
-import type { IngestionDependencies, Step } from './dependencies.ts';
+import type { IngestionDependencies, Step } from './step.ts';
 import { readPages } from './read-pages.ts';
-import { takeTurns } from './turns.ts';
+import { yieldRegularly } from './yielding.ts';
 
 export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage'> {
   readonly parsers: Pick<ParserPool, 'parse'>;
@@ -31,7 +31,7 @@ export interface ReadPart {
 /** Chunks that are written at a time. */
 const BATCH = 200;
 
-/** @throws IngestionFailure when the document is at fault */
+/** @throws IngestionError when the document is at fault */
 export async function readDocument(step: Step, dependencies: ReadingDependencies): Promise<void> {
   const { document, collection, signal, report } = step;
   const { knowledge, parsers } = dependencies;
@@ -60,7 +60,7 @@ export async function readDocument(step: Step, dependencies: ReadingDependencies
     language: collection.language,
     title: titleOf(document),
   });
-  const turn = takeTurns();
+  const turn = yieldRegularly();
   for await (const chunk of chunks) {
     await turn();
     statistics.add(termsOf(chunk.indexedText, collection.language));
@@ -70,7 +70,7 @@ export async function readDocument(step: Step, dependencies: ReadingDependencies
   }
   await flush();
   if (chunkCount === 0)
-    throw new IngestionFailure(
+    throw new IngestionError(
       'empty_document',
       'The document has no text that could be found. Check that it is the right file, and submit it again.',
     );
@@ -109,7 +109,7 @@ async function bytesOf(document: DocumentRecord, { knowledge, storage }: Reading
 /** Text that came with the configuration is read by its key: `faq.md` as Markdown, anything unknown as plain text. */
 function extensionOf(document: DocumentRecord): ParsedExtension {
   const extension = document.extension ?? /\.([a-z0-9]+)$/i.exec(document.filename)?.[1]?.toLowerCase();
-  return parsedExtensions.find((known) => known === extension) ?? 'txt';
+  return PARSED_EXTENSIONS.find((known) => known === extension) ?? 'txt';
 }
 
 /** What stands before each chunk when it is ranked: the file's name without its ending. A website's pages have headings of their own. */

@@ -1,10 +1,10 @@
 /** The pages of a website, one after the other, as one document. */
 import type { DocumentRecord, PageOutcome } from '../../store/index.ts';
-import { IngestionFailure } from '../ingestion-failure.ts';
+import { IngestionError } from '../ingestion-failure.ts';
 import type { Block, ParsedDocument } from '../parsing/index.ts';
 import type { ReadingDependencies, ReadPart } from './read-document.ts';
 
-/** A page that can't be read is told of and left out. @throws IngestionFailure `all_pages_failed` when none is left */
+/** A page that can't be read is left out, with the reason in its outcome. @throws IngestionError `all_pages_failed` when none is left */
 export async function* readPages(
   document: DocumentRecord,
   { knowledge, storage }: Pick<ReadingDependencies, 'knowledge' | 'storage'>,
@@ -31,7 +31,7 @@ export async function* readPages(
       const own = parsed.title?.slice(0, 1024);
       outcomes.push({ ...outcome, ...(own !== undefined && { title: own }) });
     } catch (error) {
-      if (!(error instanceof IngestionFailure)) throw error;
+      if (!(error instanceof IngestionError)) throw error;
       outcomes.push({ url: outcome.url, status: 'failed', reason: `${error.code}: ${error.message}` });
     }
   }
@@ -40,12 +40,12 @@ export async function* readPages(
   return { warnings, ...(title !== undefined && { title }) };
 }
 
-/** @throws IngestionFailure `all_pages_failed`, with the reasons */
+/** @throws IngestionError `all_pages_failed`, with the reasons */
 export function requireAPage(outcomes: readonly PageOutcome[]): void {
   if (outcomes.some(({ status }) => status === 'fetched')) return;
   const reasons = outcomes.slice(0, 10).map(({ url, reason }) => `${url}: ${reason}`);
   const more = outcomes.length > 10 ? `; and ${outcomes.length - 10} more` : '';
-  throw new IngestionFailure('all_pages_failed', `None of the addresses could be read. ${reasons.join('; ')}${more}`);
+  throw new IngestionError('all_pages_failed', `None of the addresses could be read. ${reasons.join('; ')}${more}`);
 }
 
 /** Files behind an address know nothing of it. */

@@ -1,21 +1,22 @@
-/** Finds what fell between two steps: work that nobody started, and things that nobody owns. */
-import { JobsUnavailable, type KnowledgeJobs } from '../jobs/jobs.ts';
+/** Repairs what crashes leave: jobs that were never started, and vectors and files without a document. */
+import { TemporalUnavailableError } from '../../platform/temporal/unavailable-error.ts';
+import type { KnowledgeJobs } from '../jobs/jobs.ts';
 import { beginsSmall } from '../jobs/names.ts';
 import { collectionRef } from '../search/create-search.ts';
-import type { IngestionDependencies } from './dependencies.ts';
+import type { IngestionDependencies } from './step.ts';
 
 export interface SweepDependencies extends Pick<IngestionDependencies, 'knowledge' | 'vectors' | 'storage' | 'clock' | 'logger'> {
   readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection'>;
 }
 
-/** Younger than this, in milliseconds, is at work: whoever took it on starts it. */
+/** Younger documents are at work: the process that accepted them starts their jobs. */
 const FRESH_MS = 20_000;
-/** A file may stand there this long before its document's row, in milliseconds: longer than any upload takes. */
+/** An upload stores the file before the document's row, and takes less than this. */
 const ORPHAN_AFTER_MS = 2 * 3_600_000;
 const PAGE = 500;
 
-/** Starts again what an organisation's documents wait for. What runs is left running. */
-export async function restartLost(
+/** Starts the jobs that an organisation's documents wait for. Jobs that run are left running. */
+export async function startMissedJobs(
   org: string,
   { knowledge, jobs, clock }: Pick<SweepDependencies, 'knowledge' | 'jobs' | 'clock'>,
 ): Promise<void> {
@@ -31,14 +32,14 @@ export async function restartLost(
     await jobs.clearCollection({ org, knowledgeBase: name, collectionId: id });
 }
 
-/** Removes vectors and files of documents that don't exist. @returns how many documents' leftovers went */
-export async function removeLeftovers(org: string, dependencies: Omit<SweepDependencies, 'jobs'>): Promise<number> {
+/** Removes vectors and files of documents that don't exist. @returns of how many documents */
+export async function removeOrphans(org: string, dependencies: Omit<SweepDependencies, 'jobs'>): Promise<number> {
   const { knowledge, vectors, storage, clock } = dependencies;
   let removed = 0;
   for (const collection of await knowledge.collections.list(org)) {
     const ref = collectionRef(collection);
     for (let after: string | undefined; ;) {
-      const ids = await vectors.documentIds(ref, { ...(after !== undefined && { after }), limit: PAGE });
+      const ids = await vectors.documentIds(ref, { after, limit: PAGE });
       for (const id of await unknownAmong(org, ids, knowledge)) {
         await vectors.deleteDocument(ref, id);
         removed += 1;
@@ -48,7 +49,7 @@ export async function removeLeftovers(org: string, dependencies: Omit<SweepDepen
     }
   }
   for (let after: string | undefined; ;) {
-    const keys = await storage.list(`${org}/`, { ...(after !== undefined && { after }), limit: PAGE });
+    const keys = await storage.list(`${org}/`, { after, limit: PAGE });
     const byDocument = Map.groupBy(keys, (key) => key.split('/')[1] ?? '');
     const old = [...byDocument.keys()].filter((id) => madeAt(id) < clock.now() - ORPHAN_AFTER_MS);
     for (const id of await unknownAmong(org, old, knowledge)) {
@@ -61,22 +62,22 @@ export async function removeLeftovers(org: string, dependencies: Omit<SweepDepen
   return removed;
 }
 
-/** Looks after all organisations, one after the other. An organisation's trouble is its own. */
+/** Goes through all organisations, one after the other. A failure in one does not keep the others from being swept. */
 export async function sweep(
   organizations: readonly string[],
   dependencies: SweepDependencies,
-  { leftovers, signal }: { readonly leftovers: boolean; readonly signal: AbortSignal },
+  { orphans, signal }: { readonly orphans: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
   for (const org of organizations) {
     if (signal.aborted) return;
     try {
-      await restartLost(org, dependencies);
-      const removed = leftovers ? await removeLeftovers(org, dependencies) : 0;
-      if (removed > 0) dependencies.logger.info({ org, removed }, 'leftovers of documents that do not exist were removed');
+      await startMissedJobs(org, dependencies);
+      const removed = orphans ? await removeOrphans(org, dependencies) : 0;
+      if (removed > 0) dependencies.logger.info({ org, removed }, 'removed orphaned vectors and files');
     } catch (error) {
-      dependencies.logger.warn({ err: error, org }, 'lost work was not looked for; the next round looks again');
-      // Without Temporal nothing can be started for anybody.
-      if (error instanceof JobsUnavailable) return;
+      dependencies.logger.warn({ err: error, org }, 'failed to sweep an organisation; retrying in the next round');
+      // Without Temporal no organisation's jobs can start.
+      if (error instanceof TemporalUnavailableError) return;
     }
   }
 }
@@ -90,7 +91,7 @@ async function unknownAmong(
   return ids.filter((id) => !known.has(id));
 }
 
-/** When a document's id was made, in milliseconds since the epoch: a UUIDv7 says so. Things that aren't ours are never old. */
+/** When a document's id was made, in milliseconds since the epoch: a UUIDv7 says so. Ids of another form are never old. */
 function madeAt(documentId: string): number {
   const match = /^doc_([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(documentId);
   return match === null ? Infinity : Number.parseInt(`${match[1]}${match[2]}`, 16);

@@ -15,7 +15,7 @@ const AT_ONCE = 4;
 const WAITING_LIMIT = 10_000;
 
 /**
- * Starts work in Temporal beside requests and reconciles, which must not wait for it. Nothing depends on a start: its row in
+ * Starts work in Temporal in the background of requests and reconciles, which must not wait for it. Nothing depends on a start: its row in
  * Postgres says what is to be done, and a worker that finds it not begun within the minute begins it.
  */
 export class JobStarter {
@@ -51,7 +51,7 @@ export class JobStarter {
 
   #add(start: () => Promise<void>): void {
     if (this.#closed || this.#waiting.length >= WAITING_LIMIT) return;
-    // Begun later, in the course of another start's end: it belongs to the trace of whoever asked for it.
+    // It starts later, when another start ends: it still belongs to the trace of its own request.
     this.#waiting.push(AsyncLocalStorage.bind(start));
     this.#next();
   }
@@ -76,7 +76,10 @@ export class JobStarter {
       // Each of the others would wait as long.
       this.#waiting.length = 0;
       if (!this.#away)
-        this.#options.logger.warn({ cause: String(error) }, 'Temporal does not take work on; the worker begins it when Temporal is back');
+        this.#options.logger.warn(
+          { cause: String(error) },
+          'failed to start a workflow in Temporal; the worker starts it when Temporal is back',
+        );
       this.#away = true;
     }
   }

@@ -2,20 +2,16 @@
 import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Temporal } from '../../platform/temporal/access.ts';
-import type { CollectionJob, DocumentJob } from './names.ts';
+import { ingestionQueues, SEARCH_ATTRIBUTES, workflowIds, type CollectionJob, type DocumentJob } from './names.ts';
 
-/** Temporal doesn't answer. Whoever sweeps up starts the work later: nothing is lost. */
-export class JobsUnavailable extends Error {
-  override readonly name = 'JobsUnavailable';
-}
-
+/** @throws TemporalUnavailableError from every start; the worker's sweep starts the work later */
 export interface KnowledgeJobs {
   /** @param job - `small`: see {@link beginsSmall} */
   ingest(job: DocumentJob & { readonly small: boolean }): Promise<void>;
-  /** Stops the ingestion, if it runs, and takes away what a deleted document left behind. */
+  /** Stops the ingestion, if it runs, and removes what a deleted document left behind. */
   clearDocument(job: DocumentJob): Promise<void>;
   clearCollection(job: CollectionJob): Promise<void>;
-  /** Builds the vectors anew from the stored chunks. */
+  /** Rebuilds the vectors from the stored chunks. */
   reindex(job: CollectionJob): Promise<void>;
   /** Resolves when the last one that was begun has ended. @throws WorkflowFailedError */
   reindexed(job: CollectionJob): Promise<void>;
@@ -30,15 +26,27 @@ export interface KnowledgeJobsOptions extends Temporal {
   readonly taskQueue: string;
 }
 
-/** Temporal's client is large, and most processes start no job in their first second: it is loaded for the first one. */
-export function createKnowledgeJobs(options: KnowledgeJobsOptions): KnowledgeJobs {
-  const jobs = lazily(async () => (await import('./temporal-jobs.ts')).createTemporalJobs(options));
+export function createKnowledgeJobs({ taskQueue, ...options }: KnowledgeJobsOptions): KnowledgeJobs {
+  // Temporal's client is large, and most processes start no job in their first second.
+  const starter = lazily(async () => {
+    const { WorkflowStarter } = await import('../../platform/temporal/workflow-starter.ts');
+    return new WorkflowStarter({ ...options, searchAttributes: SEARCH_ATTRIBUTES });
+  });
+  const queues = ingestionQueues(taskQueue);
+  const start = async (workflow: string, workflowId: string, queue: string, job: CollectionJob | DocumentJob): Promise<void> => {
+    const attributes = {
+      ParleyOrganization: job.org,
+      ParleyKnowledgeBase: job.knowledgeBase,
+      ParleyDocument: 'documentId' in job ? job.documentId : undefined,
+    };
+    await (await starter.get()).start(workflow, { workflowId, taskQueue: queue, args: [job], attributes, fairnessKey: job.org });
+  };
   return {
-    ingest: async (job) => (await jobs.get()).ingest(job),
-    clearDocument: async (job) => (await jobs.get()).clearDocument(job),
-    clearCollection: async (job) => (await jobs.get()).clearCollection(job),
-    reindex: async (job) => (await jobs.get()).reindex(job),
-    reindexed: async (job) => (await jobs.get()).reindexed(job),
-    close: () => jobs.close((opened) => opened.close()),
+    ingest: ({ small, ...job }) => start('ingestDocument', workflowIds.ingestion(job.documentId), small ? queues.small : queues.bulk, job),
+    clearDocument: (job) => start('clearDocument', workflowIds.clearDocument(job.documentId), queues.small, job),
+    clearCollection: (job) => start('clearCollection', workflowIds.clearCollection(job.collectionId), queues.small, job),
+    reindex: (job) => start('reindexCollection', workflowIds.reindex(job.collectionId), queues.bulk, job),
+    reindexed: async ({ collectionId }) => (await starter.get()).client.workflow.result(workflowIds.reindex(collectionId)),
+    close: () => starter.close((opened) => opened.close()),
   };
 }

@@ -14,7 +14,7 @@ export function ingestionQueues(prefix: string): TaskQueues {
 }
 
 /** Where the rest of an ingestion runs that began on the queue for small files. @returns undefined for any other queue */
-export function queuesBeside(queue: string): TaskQueues | undefined {
+export function queuesNextTo(queue: string): TaskQueues | undefined {
   const suffix = '-ingestion-small';
   return queue.endsWith(suffix) ? ingestionQueues(queue.slice(0, -suffix.length)) : undefined;
 }
@@ -32,7 +32,7 @@ export const SMALL_FILE_BYTES = 512 * 1024;
 
 /**
  * Reading a small file takes a second. One that takes longer than this, in milliseconds, is an archive that unfolds or is meant to keep the
- * parser busy: it goes on among the big ones, so that nobody's small files wait behind it.
+ * parser busy: it continues among the big ones, so that small files don't wait behind it.
  */
 export const SMALL_FILE_MS = 4_000;
 
@@ -44,7 +44,7 @@ export const workflowIds = {
 } as const;
 
 /** Keyword search attributes of the knowledge workflows. */
-export const searchAttributes = ['ParleyOrganization', 'ParleyKnowledgeBase', 'ParleyDocument'] as const;
+export const SEARCH_ATTRIBUTES = ['ParleyOrganization', 'ParleyKnowledgeBase', 'ParleyDocument'] as const;
 
 export interface CollectionJob {
   readonly org: string;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 import { expect, it } from 'vitest';
 
-import { exactIndex } from './exact-index.ts';
+import { exactIndex } from '../../test/support/exact-index.ts';
 
 interface Collection {
   readonly passages: readonly { readonly id: string; readonly text: string }[];

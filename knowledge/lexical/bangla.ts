@@ -1,7 +1,7 @@
 /** Bangla words as they are compared: spelling variants that sound alike are one, and common endings are cut off. */
 
 /** Spellings that are heard alike and are mixed up in writing: long and short i and u, the three s, the two n and the nasal marks. */
-const alike: readonly (readonly [RegExp, string])[] = [
+const ALIKE: readonly (readonly [RegExp, string])[] = [
   [/\u0981/g, ''], // ঁ
   [/\u09bc/g, ''], // the dot below: ড় and ড, য় and য
   [/\u09c0/g, '\u09bf'], // ী → ি
@@ -18,7 +18,7 @@ const alike: readonly (readonly [RegExp, string])[] = [
  * Words whose forms share no stem, or whose stem would be another word: `আমি` (I) and `আম` (mango), `করা` (to do) and `কর`
  * (tax). First the word that stands for all.
  */
-const irregular = [
+const IRREGULAR = [
   'আমি আমার আমাকে আমরা আমাদের আমাদেরকে আমারও',
   'তুমি তোমার তোমাকে তোমরা তোমাদের',
   'আপনি আপনার আপনাকে আপনারা আপনাদের',
@@ -53,16 +53,16 @@ const endings = [
   .flatMap((list) => list.split(' '))
   .toSorted((left, right) => right.length - left.length);
 
-const emphasis = /(?:ই|ও)$/;
-const vowelAtEnd = /[\u09be-\u09cc\u0985-\u0994]$/;
-const sign = /[\u09be-\u09cc]/g;
+const EMPHASIS = /(?:ই|ও)$/;
+const VOWEL_AT_END = /[\u09be-\u09cc\u0985-\u0994]$/;
+const SIGN = /[\u09be-\u09cc]/g;
 
 /** At least this much has to remain, not counting vowel signs: shorter stems mean too many things. */
-const leastLetters = 2;
+const LEAST_LETTERS = 2;
 
 /** Folded form to folded word. */
 const lemmas: ReadonlyMap<string, string> = new Map(
-  irregular.flatMap(([lemma = '', ...forms]) =>
+  IRREGULAR.flatMap(([lemma = '', ...forms]) =>
     [lemma, ...forms].map((form) => [spelling(form.normalize('NFC')), spelling(lemma.normalize('NFC'))] as const),
   ),
 );
@@ -72,8 +72,8 @@ export function banglaTerm(word: string): string {
   let folded = spelling(word);
   const lemma = lemmas.get(folded);
   if (lemma !== undefined) return lemma;
-  const bare = folded.replace(emphasis, '');
-  if (letters(bare) >= leastLetters) folded = bare;
+  const bare = folded.replace(EMPHASIS, '');
+  if (letters(bare) >= LEAST_LETTERS) folded = bare;
   // Until nothing is left to cut, so that a word and its own inflections end alike.
   for (;;) {
     const stem = withoutEnding(folded);
@@ -87,7 +87,7 @@ function withoutEnding(word: string): string | undefined {
     if (!word.endsWith(ending)) continue;
     const stem = word.slice(0, -ending.length);
     // What follows a hasanta belongs to a conjunct; a lone র is an ending behind a vowel only (পানির, but not শহর).
-    if (letters(stem) < leastLetters || stem.endsWith('\u09cd') || (ending === 'র' && !vowelAtEnd.test(stem))) continue;
+    if (letters(stem) < LEAST_LETTERS || stem.endsWith('\u09cd') || (ending === 'র' && !VOWEL_AT_END.test(stem))) continue;
     return stem;
   }
   return undefined;
@@ -95,10 +95,10 @@ function withoutEnding(word: string): string | undefined {
 
 function spelling(word: string): string {
   let folded = word;
-  for (const [pattern, replacement] of alike) folded = folded.replaceAll(pattern, replacement);
+  for (const [pattern, replacement] of ALIKE) folded = folded.replaceAll(pattern, replacement);
   return folded;
 }
 
 function letters(word: string): number {
-  return word.replaceAll(sign, '').length;
+  return word.replaceAll(SIGN, '').length;
 }

@@ -1,7 +1,7 @@
 /** Where a term stands in a sparse vector. Part of what is stored: a change here means that everything has to be indexed again. */
 
 /** pgvector's sparsevec takes indices up to 10⁹; one less keeps the hash's range clear of both its ends. */
-export const dimensions = 999_999_999;
+export const DIMENSIONS = 999_999_999;
 
 const c1 = 0xcc9e2d51;
 const c2 = 0x1b873593;
@@ -23,7 +23,7 @@ export function dimensionOf(term: string): number {
   hash ^= length * 2;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (((hash ^ (hash >>> 16)) >>> 0) % dimensions) + 1;
+  return (((hash ^ (hash >>> 16)) >>> 0) % DIMENSIONS) + 1;
 }
 
 function scramble(block: number): number {

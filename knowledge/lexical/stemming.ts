@@ -6,7 +6,7 @@ import { banglaTerm } from './bangla.ts';
 type Script = 'latin' | 'greek' | 'cyrillic' | 'armenian' | 'hebrew' | 'arabic' | 'bengali' | 'tamil' | 'other';
 
 /** Last code point of each range and what it holds; ascending. Letters below the first range's end are Latin. */
-const ranges: readonly (readonly [last: number, script: Script])[] = [
+const RANGES: readonly (readonly [last: number, script: Script])[] = [
   [0x2ff, 'latin'],
   [0x36f, 'other'],
   [0x3ff, 'greek'],
@@ -32,7 +32,7 @@ function scriptOf(word: string): Script {
   for (let index = 0; index < word.length; index += 1) {
     const code = word.charCodeAt(index);
     if (code >= 0x30 && code <= 0x39) continue;
-    for (const [last, script] of ranges) if (code <= last) return script;
+    for (const [last, script] of RANGES) if (code <= last) return script;
     return 'other';
   }
   return 'other';
@@ -44,7 +44,7 @@ interface Algorithm {
 }
 
 /** Snowball's algorithms by the primary subtag of BCP 47. */
-const algorithms: Readonly<Record<string, Algorithm>> = {
+const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   ar: { name: 'arabic', script: 'arabic' },
   ca: { name: 'catalan', script: 'latin' },
   cs: { name: 'czech', script: 'latin' },
@@ -73,7 +73,7 @@ const algorithms: Readonly<Record<string, Algorithm>> = {
 };
 
 /** For words in a script that is not the language's own: that of the language most often written in it. */
-const usual: Partial<Readonly<Record<Script, string>>> = {
+const USUAL: Partial<Readonly<Record<Script, string>>> = {
   latin: 'english',
   cyrillic: 'russian',
   arabic: 'arabic',
@@ -82,17 +82,17 @@ const usual: Partial<Readonly<Record<Script, string>>> = {
 };
 
 /** Languages without an algorithm, by the script that they keep as it is. Any other language is taken to keep none. */
-const unstemmed: Partial<Readonly<Record<Script, ReadonlySet<string>>>> = {
+const UNSTEMMED: Partial<Readonly<Record<Script, ReadonlySet<string>>>> = {
   latin: new Set('af az bs cy eo et fil gl hr ht id is jv lb lt lv ms mt pl sk so sq sw tl uz vi xh yo zu'.split(' ')),
   cyrillic: new Set('be bg kk ky mk mn sr tg uk'.split(' ')),
   arabic: new Set('fa ku ps sd ug ur'.split(' ')),
 };
 
 /** Scripts whose marks are left out as often as not. In the others a mark makes another word. */
-const marksAreOptional: ReadonlySet<Script> = new Set(['latin', 'greek', 'cyrillic', 'hebrew', 'arabic']);
+const MARKS_ARE_OPTIONAL: ReadonlySet<Script> = new Set(['latin', 'greek', 'cyrillic', 'hebrew', 'arabic']);
 
 /** Words a language's memory keeps: a stem takes microseconds, and most words of a text are met again. */
-const remembered = 50_000;
+const REMEMBERED = 50_000;
 
 export type Stem = (word: string) => string;
 
@@ -106,7 +106,7 @@ const stems = new Map<string, Stem>();
  */
 export function stemFor(language: string | undefined): Stem {
   const primary = primarySubtag(language);
-  const known = Object.hasOwn(algorithms, primary) || Object.values(unstemmed).some((set) => set.has(primary)) ? primary : '';
+  const known = Object.hasOwn(ALGORITHMS, primary) || Object.values(UNSTEMMED).some((set) => set.has(primary)) ? primary : '';
   let stem = stems.get(known);
   if (stem === undefined) {
     stem = createStem(known);
@@ -121,10 +121,10 @@ export function primarySubtag(language: string | undefined): string {
 }
 
 function createStem(language: string): Stem {
-  const own = algorithms[language];
+  const own = ALGORITHMS[language];
   const byScript = new Map<Script, Stem>();
-  for (const [script, name] of Object.entries(usual) as [Script, string][]) {
-    if (unstemmed[script]?.has(language) === true) continue;
+  for (const [script, name] of Object.entries(USUAL) as [Script, string][]) {
+    if (UNSTEMMED[script]?.has(language) === true) continue;
     const stemmer = snowball.newStemmer(own?.script === script ? own.name : name);
     byScript.set(script, (word) => stemmer.stem(word));
   }
@@ -137,8 +137,8 @@ function createStem(language: string): Stem {
     if (before !== undefined) return before;
     const script = scriptOf(word);
     const stemmed = (byScript.get(script) ?? same)(word);
-    const term = marksAreOptional.has(script) && (script !== 'latin' || stripsLatin) ? withoutMarks(stemmed) : stemmed;
-    if (memory.size >= remembered) memory.clear();
+    const term = MARKS_ARE_OPTIONAL.has(script) && (script !== 'latin' || stripsLatin) ? withoutMarks(stemmed) : stemmed;
+    if (memory.size >= REMEMBERED) memory.clear();
     memory.set(word, term === '' ? word : term);
     return term === '' ? word : term;
   };

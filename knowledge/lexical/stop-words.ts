@@ -4,7 +4,7 @@ import { primarySubtag } from './stemming.ts';
 import { termsOf } from './terms.ts';
 
 /** By primary subtag of BCP 47. Only words that carry no meaning of their own in that language. */
-const lists: Readonly<Record<string, string>> = {
+const LISTS: Readonly<Record<string, string>> = {
   ar: 'في من على إلى عن مع هذا هذه ذلك تلك الذي التي ما ماذا هل كيف متى أين لماذا كم أن إن كان كانت هو هي أنا نحن و أو ثم لا لم لن قد كل بعد قبل',
   bn:
     'আমি আমার আমাকে আমরা আমাদের আপনি আপনার আপনাকে আপনারা আপনাদের তুমি তোমার তিনি তার তাকে তারা তাদের সে এই এটা এটি সেই সেটা ওই যে যা যারা যার যদি তাহলে তবে ' +
@@ -47,7 +47,7 @@ const lists: Readonly<Record<string, string>> = {
 };
 
 /** Languages whose script keeps their words apart from those of all others here. */
-const ownScript: readonly string[] = ['ar', 'bn', 'hi', 'ru'];
+const OWN_SCRIPT: readonly string[] = ['ar', 'bn', 'hi', 'ru'];
 
 const known = new Map<string, ReadonlySet<number>>();
 
@@ -59,8 +59,8 @@ export function stopDimensions(language: string | undefined): ReadonlySet<number
   const primary = primarySubtag(language) || 'en';
   let dimensions = known.get(primary);
   if (dimensions === undefined) {
-    const others = ownScript.includes(primary) ? [...ownScript, 'en'] : ownScript;
-    const words = [primary, ...others].map((name) => (Object.hasOwn(lists, name) ? (lists[name] ?? '') : '')).join(' ');
+    const others = OWN_SCRIPT.includes(primary) ? [...OWN_SCRIPT, 'en'] : OWN_SCRIPT;
+    const words = [primary, ...others].map((name) => (Object.hasOwn(LISTS, name) ? (LISTS[name] ?? '') : '')).join(' ');
     dimensions = new Set(termsOf(words, primary).map(dimensionOf));
     // Made-up tags must not fill the memory.
     if (known.size > 100) known.clear();

@@ -21,14 +21,14 @@ function asciiDigits(): ReadonlyMap<string, string> {
 }
 
 // eslint-disable-next-line no-control-regex
-const plain = /^[\x00-\x7f]*$/;
+const PLAIN = /^[\x00-\x7f]*$/;
 
 /**
  * NFKC, lower case, every script's decimal digits as ASCII digits; joiners, soft hyphens and whatever else is
  * invisible gone, the zero-width space a space. Takes no notice of the language, so that a question and a passage agree whatever each says it is.
  */
 function fold(text: string): string {
-  if (plain.test(text)) return text.toLowerCase();
+  if (PLAIN.test(text)) return text.toLowerCase();
   const compatible = text
     // Older texts write the Bangla letter khanda ta as ta, hasanta and a non-joiner.
     .replaceAll('\u09a4\u09cd\u200c', '\u09ce')
@@ -54,15 +54,15 @@ function fold(text: string): string {
 const words = new Intl.Segmenter('en', { granularity: 'word' });
 
 /** Longer than any word; what is longer (a key, a Base64 text) is still found as a whole. */
-const longestCompound = 80;
+const LONGEST_COMPOUND = 80;
 
 /**
  * Letters and digits held together by one sign at a time: `AB-1234`, `order_id`, `10.2.0.15`, `name@example.com`. Plain words
  * match too: if at least one sign were asked for, every word would be tried from each of its letters.
  */
-const compounds = /[\p{L}\p{M}\p{N}]+(?:[-._@+'][\p{L}\p{M}\p{N}]+)*/gu;
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\u3005]{2,}|\p{Script=Hangul}{2,}/gu;
-const mayBeUnspaced = /[\u1100-\u11ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\ud840-\ud8ff]/;
+const COMPOUNDS = /[\p{L}\p{M}\p{N}]+(?:[-._@+'][\p{L}\p{M}\p{N}]+)*/gu;
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\u3005]{2,}|\p{Script=Hangul}{2,}/gu;
+const MAY_BE_UNSPACED = /[\u1100-\u11ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\ud840-\ud8ff]/;
 
 /**
  * @param language BCP 47 tag of the knowledge base: chooses the stemmer
@@ -74,7 +74,7 @@ export function termsOf(text: string, language?: string): string[] {
   const terms: string[] = [];
   for (const { segment, isWordLike } of words.segment(folded)) if (isWordLike === true) addWord(segment, stem, terms);
   addCompounds(folded, stem, terms);
-  if (mayBeUnspaced.test(folded)) addPairs(folded, terms);
+  if (MAY_BE_UNSPACED.test(folded)) addPairs(folded, terms);
   return terms;
 }
 
@@ -112,8 +112,8 @@ function addRuns(code: string, stem: Stem, terms: string[]): void {
  * term. Hyphenated words too: `e-mail` is `email` (0.001 to 0.003 better nDCG@10 on three English collections).
  */
 function addCompounds(text: string, stem: Stem, terms: string[]): void {
-  for (const [compound] of text.matchAll(compounds)) {
-    if (compound.length > longestCompound || !/[-\d@_]/.test(compound) || /^[\d.]+$/.test(compound)) continue;
+  for (const [compound] of text.matchAll(COMPOUNDS)) {
+    if (compound.length > LONGEST_COMPOUND || !/[-\d@_]/.test(compound) || /^[\d.]+$/.test(compound)) continue;
     if (compound.includes('@')) terms.push(compound);
     else terms.push(stem(compound.replaceAll(/[-._+']/g, '')));
   }
@@ -121,7 +121,7 @@ function addCompounds(text: string, stem: Stem, terms: string[]): void {
 
 /** Neighbouring characters of text without spaces: the dictionary's words depend on what stands around them, pairs don't. */
 function addPairs(text: string, terms: string[]): void {
-  for (const [run] of text.matchAll(unspaced)) {
+  for (const [run] of text.matchAll(UNSPACED)) {
     const characters = run.match(/./gsu) ?? [];
     for (let index = 1; index < characters.length; index += 1) terms.push(`${characters[index - 1]}${characters[index]}`);
   }

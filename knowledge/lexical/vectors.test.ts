@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { dimensionOf } from './dimension.ts';
-import { exactIndex } from './exact-index.ts';
+import { exactIndex } from '../../test/support/exact-index.ts';
 import { termsOf } from './terms.ts';
 import { documentVector, queryVector, relevance } from './vectors.ts';
 

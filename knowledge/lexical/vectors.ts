@@ -6,25 +6,25 @@ import { dimensionOf } from './dimension.ts';
 import { stopDimensions } from './stop-words.ts';
 
 /** How soon further occurrences of a term stop counting. */
-const k1 = 1.2;
+const K1 = 1.2;
 /** How much of a passage's length counts: 0 none, 1 all. */
-const b = 0.75;
+const B = 0.75;
 /**
  * What is left of a function word's weight in a question. Passages keep theirs, so that a phrase is still found word by
  * word. nDCG@10 with 1, 0.1 and 0: Cranfield 0.516, 0.527, 0.527; CISI 0.358, 0.405, 0.407; CACM 0.488, 0.507, 0.501.
  */
-const stopWordShare = 0.1;
+const STOP_WORD_SHARE = 0.1;
 
 export interface PassageOptions {
   /** Mean number of terms in a passage of the knowledge base. Where nothing is known yet, the passage's own length. */
   readonly averageLength: number;
 }
 
-/** A weight of `tf·(k1+1) / (tf + k1·(1 − b + b·length/averageLength))` for each term of a passage. Without terms it is empty. */
+/** A weight of `tf·(K1+1) / (tf + K1·(1 − b + b·length/averageLength))` for each term of a passage. Without terms it is empty. */
 export function documentVector(terms: readonly string[], options: PassageOptions): SparseVector {
   const relative = options.averageLength > 0 ? terms.length / options.averageLength : 1;
-  const saturation = k1 * (1 - b + b * relative);
-  return toVector(frequencies(terms), (_, frequency) => (frequency * (k1 + 1)) / (frequency + saturation));
+  const saturation = K1 * (1 - B + B * relative);
+  return toVector(frequencies(terms), (_, frequency) => (frequency * (K1 + 1)) / (frequency + saturation));
 }
 
 export interface QueryOptions {
@@ -47,18 +47,18 @@ export function queryVector(terms: readonly string[], options: QueryOptions): Sp
     // A frequency read a moment before or after the count may exceed it.
     const frequency = Math.min(options.frequencyOf(dimension), options.documentCount);
     const rarity = Math.log(1 + (options.documentCount - frequency + 0.5) / (frequency + 0.5));
-    return occurrences * rarity * (stops.has(dimension) ? stopWordShare : 1);
+    return occurrences * rarity * (stops.has(dimension) ? STOP_WORD_SHARE : 1);
   });
 }
 
 /**
  * Maps an inner product onto 0 … 1, in the same order: its share of what a passage would score that consisted of
- * nothing but endless repetitions of the query's terms, `Σ weight·(k1+1)`. Never quite 1; a short passage that has each
+ * nothing but endless repetitions of the query's terms, `Σ weight·(K1+1)`. Never quite 1; a short passage that has each
  * term once comes to about one half.
  */
 export function relevance(score: number, query: SparseVector): number {
   let most = 0;
-  for (const weight of query.values) most += weight * (k1 + 1);
+  for (const weight of query.values) most += weight * (K1 + 1);
   if (most <= 0) return 0;
   return Math.min(1, Math.max(0, score / most));
 }

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { locateAsset } from '../../platform/assets.ts';
 
 /** Beside the code in `dist/`, where the build copies {@link pdfAssets}. */
-export const pdfAssetFolder = 'pdfjs';
+export const PDF_ASSET_FOLDER = 'pdfjs';
 
-export const pdfAssets = ['cmaps', 'standard_fonts', 'LICENSE'] as const;
+export const PDF_ASSETS = ['cmaps', 'standard_fonts', 'LICENSE'] as const;
 
 /** Where the package lies when the code runs from its sources. */
 export function pdfPackageFolder(): string {
@@ -15,8 +15,8 @@ export function pdfPackageFolder(): string {
 }
 
 /** Ends with a slash, as pdf.js wants it. */
-export function pdfAsset(name: (typeof pdfAssets)[number]): string {
-  return join(locateAsset(import.meta.url, pdfAssetFolder) ?? pdfPackageFolder(), name, '/');
+export function pdfAsset(name: (typeof PDF_ASSETS)[number]): string {
+  return join(locateAsset(import.meta.url, PDF_ASSET_FOLDER) ?? pdfPackageFolder(), name, '/');
 }
 
 /** What a child from sources has to read besides the code. */

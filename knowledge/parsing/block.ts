@@ -22,7 +22,7 @@ interface ParserResult {
 
 /**
  * One for each kind of file, each a module of its own that is loaded when it is needed.
- * @throws IngestionFailure with the reason; whatever else it throws means that the file is damaged
+ * @throws IngestionError with the reason; whatever else it throws means that the file is damaged
  */
 export type Parser = (input: ParserInput, sink: Sink) => Promise<ParserResult> | ParserResult;
 

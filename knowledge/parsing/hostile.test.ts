@@ -5,14 +5,14 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import type { IngestionFailureCode } from '../ingestion-failure.ts';
 import type { ParsedExtension } from './messages.ts';
-import { createParserPool } from './parser-pool.ts';
-import { encryptedPackage, encryptedXls, makeCfb } from './testing/make-cfb.ts';
-import { makeDocx, makeXlsx, sheetXml, wordNamespace, wordParagraph } from './testing/make-office.ts';
-import { makePdf, makePdfOf } from './testing/make-pdf.ts';
-import { makeZip } from './testing/make-zip.ts';
-import { failureCode } from './testing/read.ts';
+import { ParserPool } from './parser-pool.ts';
+import { encryptedPackage, encryptedXls, makeCfb } from '../../test/support/documents/make-cfb.ts';
+import { makeDocx, makeXlsx, sheetXml, wordNamespace, wordParagraph } from '../../test/support/documents/make-office.ts';
+import { makePdf, makePdfOf } from '../../test/support/documents/make-pdf.ts';
+import { makeZip } from '../../test/support/documents/make-zip.ts';
+import { failureCode } from '../../test/support/documents/read.ts';
 
-const pool = createParserPool({ size: 2 });
+const pool = new ParserPool({ size: 2 });
 afterAll(() => pool.close());
 
 const docx = makeDocx({ body: wordParagraph('Hello') });

@@ -5,7 +5,7 @@ export interface ParserLimits {
   readonly fileBytes: number;
   /** Of the child, in bytes; polled, so that it may be passed for a tenth of a second. */
   readonly residentBytes: number;
-  /** Milliseconds for any file, and further ones for each MB of it. Time in which nobody reads the blocks does not count. */
+  /** Milliseconds for any file, and further ones for each MB of it. Time in which the blocks are not read does not count. */
   readonly baseMs: number;
   readonly msPerMegabyte: number;
   /** Milliseconds of processor time for text and markup, and further ones for each MB of it: an honest file takes a fifth, and there are ways to write one that takes for ever. */
@@ -18,7 +18,7 @@ export interface ParserLimits {
   readonly cells: number;
 }
 
-export const defaultLimits: ParserLimits = {
+export const DEFAULT_LIMITS: ParserLimits = {
   fileBytes: 200_000_000,
   residentBytes: 1_500_000_000,
   baseMs: 120_000,
@@ -31,22 +31,22 @@ export const defaultLimits: ParserLimits = {
   cells: 1_000_000,
 };
 
-const texts: ReadonlySet<ParsedExtension> = new Set(['md', 'txt', 'html']);
+const TEXTS: ReadonlySet<ParsedExtension> = new Set(['md', 'txt', 'html']);
 
 /** How much processor time a file of `bytes` may take, in milliseconds. */
 export function processorTimeMs(extension: ParsedExtension, bytes: number, limits: ParserLimits): number {
-  if (!texts.has(extension)) return Number.POSITIVE_INFINITY;
+  if (!TEXTS.has(extension)) return Number.POSITIVE_INFINITY;
   return limits.textProcessorMs + (bytes / 1e6) * limits.textProcessorMsPerMegabyte;
 }
 
 /** Resident memory of all children that read at the same time, in bytes: one that needs all of its own limit leaves room for ordinary ones. */
-export const sharedParserBytes = 2_000_000_000;
+export const SHARED_PARSER_BYTES = 2_000_000_000;
 
 /** Of the JavaScript heap in the child, in MB. Buffers come on top and count as resident memory only. */
-export const heapMegabytes = 768;
+export const HEAP_MEGABYTES = 768;
 
 /** Archives (docx, xlsx): what may be in them before anything is read from them. */
-export const archiveLimits = {
+export const ARCHIVE_LIMITS = {
   entries: 10_000,
   inflatedBytes: 300_000_000,
   /** Inflated bytes for each packed one, counted once an archive has inflated to `ratioFloorBytes`. */
@@ -55,10 +55,10 @@ export const archiveLimits = {
 } as const;
 
 /** Elements inside one another, in any markup. Word and browsers stay below 60. */
-export const nestingLimit = 256;
+export const NESTING_LIMIT = 256;
 
 /** Paragraphs and table cells in one docx. A thousand-page book has about 20,000. */
 export const docxLimits = { paragraphs: 100_000, cells: 100_000, nestedTables: 20 } as const;
 
 /** Of one web page, in bytes. */
-export const htmlBytes = 5_000_000;
+export const HTML_BYTES = 5_000_000;

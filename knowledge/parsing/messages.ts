@@ -1,5 +1,5 @@
 /**
- * What the parent and its child say to each other. To the child: one JSON line, then the file, then the end of the stream.
+ * The messages between the parent and its child. To the child: one JSON line, then the file, then the end of the stream.
  * From the child: JSON lines.
  */
 import type { IngestionFailureCode } from '../ingestion-failure.ts';
@@ -7,17 +7,17 @@ import type { Block, ParsedDocument } from './block.ts';
 import type { ParserLimits } from './limits.ts';
 
 /** What the parsers understand: the extensions of uploaded files, and `html` for websites. Lower case, without the dot. */
-export const parsedExtensions = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls', 'html'] as const;
+export const PARSED_EXTENSIONS = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls', 'html'] as const;
 
-export type ParsedExtension = (typeof parsedExtensions)[number];
+export type ParsedExtension = (typeof PARSED_EXTENSIONS)[number];
 
 /** What a parser needs to know besides the bytes. */
 export interface ParserTask {
   readonly extension: ParsedExtension;
   /** Of the response that a web page came in; names its charset. */
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
   /** Address of a web page, kept as the place of its blocks. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   readonly limits: ParserLimits;
 }
 

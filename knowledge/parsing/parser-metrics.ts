@@ -1,6 +1,6 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 
-const buckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
 export function parserMetrics(registry: Registry | undefined): {
   running(change: number): void;
@@ -12,7 +12,7 @@ export function parserMetrics(registry: Registry | undefined): {
     name: 'parley_parse_seconds',
     help: 'Time from taking a child to its end; the outcome is completed, left, error or the code of the failure.',
     labelNames: ['extension', 'outcome'],
-    buckets,
+    buckets: BUCKETS,
     registers: [registry],
   });
   return {

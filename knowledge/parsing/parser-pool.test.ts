@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 
-import { IngestionFailure } from '../ingestion-failure.ts';
+import { IngestionError } from '../ingestion-failure.ts';
 import type { ParserLimits } from './limits.ts';
-import { createParserPool, type ParserPool } from './parser-pool.ts';
+import { ParserPool } from './parser-pool.ts';
 import { ParserProcess } from './parser-process.ts';
-import { failureCode, read, texts } from './testing/read.ts';
-import { deflateRepeated } from './testing/make-zip.ts';
-import { makeDocx, wordNamespace, wordParagraph } from './testing/make-office.ts';
+import { failureCode, read, texts } from '../../test/support/documents/read.ts';
+import { deflateRepeated } from '../../test/support/documents/make-zip.ts';
+import { makeDocx, wordNamespace, wordParagraph } from '../../test/support/documents/make-office.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 
@@ -20,7 +20,7 @@ const open: ParserPool[] = [];
 const folder = await mkdtemp(join(tmpdir(), 'parley-parsing-'));
 
 function aPool(limits: Partial<ParserLimits> = {}, registry?: Registry): ParserPool {
-  const pool = createParserPool({ size: 1, limits, ...(registry === undefined ? {} : { registry }) });
+  const pool = new ParserPool({ size: 1, limits, ...(registry === undefined ? {} : { registry }) });
   open.push(pool);
   return pool;
 }
@@ -51,7 +51,7 @@ describe('a pool of parsers', () => {
 
   it('ends a file that takes too long: 120 seconds, and one for each MB', async () => {
     const clock = new FakeClock();
-    const pool = createParserPool({ size: 1, clock });
+    const pool = new ParserPool({ size: 1, clock });
     open.push(pool);
     let isHandedOver = false;
     const content = async function* (): AsyncGenerator<Uint8Array> {
@@ -104,7 +104,7 @@ describe('a pool of parsers', () => {
 
   it('waits while nobody reads, without that time counting, and goes on', async () => {
     const clock = new FakeClock();
-    const pool = createParserPool({ size: 1, clock });
+    const pool = new ParserPool({ size: 1, clock });
     open.push(pool);
     const paragraphs = Array.from({ length: 40_000 }, (_, at) => `paragraph ${at} with some words to fill it`);
     const parsing = pool.parse({ content: chunked(paragraphs.join('\n\n')), extension: 'txt' });
@@ -134,7 +134,7 @@ describe('a pool of parsers', () => {
     await pool.close();
     const error = await outcome;
     expect(error).toBeInstanceOf(Error);
-    expect(error).not.toBeInstanceOf(IngestionFailure);
+    expect(error).not.toBeInstanceOf(IngestionError);
     await expect(read(pool, { content: 'a', extension: 'txt' })).rejects.toThrow('closed');
   });
 });

@@ -4,14 +4,14 @@ import type { Registry } from 'prom-client';
 
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { IngestionFailure } from '../ingestion-failure.ts';
+import { Semaphore } from '../../platform/semaphore.ts';
+import { IngestionError } from '../ingestion-failure.ts';
 import type { Block, ParsedDocument } from './block.ts';
-import { defaultLimits, type ParserLimits, processorTimeMs, sharedParserBytes } from './limits.ts';
+import { DEFAULT_LIMITS, type ParserLimits, processorTimeMs, SHARED_PARSER_BYTES } from './limits.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import type { ParsedExtension, ParseProgress } from './messages.ts';
 import { parserMetrics } from './parser-metrics.ts';
 import { failureOf, ParserProcess } from './parser-process.ts';
-import { Semaphore } from '../../platform/semaphore.ts';
 
 export interface ParserPoolOptions {
   /** Files that are read at the same time; others wait their turn, first come first served. */
@@ -32,9 +32,9 @@ export interface ParseRequest {
   /** Which parser reads it. The content must fit: nothing is guessed. */
   readonly extension: ParsedExtension;
   /** Web pages: the response's header, for its charset. */
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
   /** Web pages: their address, which the blocks get as their place. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** Kills the child. */
   readonly signal?: AbortSignal;
   /** Pages, sheets or bytes done; at least at the start and the end of each. */
@@ -44,9 +44,9 @@ export interface ParseRequest {
 /** One file being read. Nothing happens before {@link Parsing.blocks} is iterated. */
 export interface Parsing {
   /**
-   * The blocks in the order of the document, in batches of about 64 KB. May be iterated once. The child waits while nobody reads,
+   * The blocks in the order of the document, in batches of about 64 KB. May be iterated once. The child waits while nothing reads,
    * and that time does not count; leaving the loop ends the child.
-   * @throws IngestionFailure when the document is at fault: another attempt would end the same
+   * @throws IngestionError when the document is at fault: another attempt would end the same
    * @throws the signal's reason when it aborts; any other Error (a child that could not be started, a stream that broke) may be tried again
    */
   blocks(): AsyncIterable<readonly Block[]>;
@@ -54,28 +54,18 @@ export interface Parsing {
   readonly document: Promise<ParsedDocument>;
 }
 
-export interface ParserPool {
-  parse(request: ParseRequest): Parsing;
-  /** Kills what runs; what was being read ends with an Error that may be tried again. */
-  close(): Promise<void>;
-}
-
 /**
  * Reads files, each in a child process of its own, so that a hostile one takes nothing else down with it: bounded memory, time and output,
  * an empty environment, no files, no network.
  *
  * ```ts
- * const pool = createParserPool({ size: 2 });
+ * const pool = new ParserPool({ size: 2 });
  * const parsing = pool.parse({ content: { path }, extension: 'pdf', signal });
  * for await (const blocks of parsing.blocks()) pack(blocks);
  * const { title, pages, warnings } = await parsing.document;
  * ```
  */
-export function createParserPool(options: ParserPoolOptions): ParserPool {
-  return new Pool(options);
-}
-
-class Pool implements ParserPool {
+export class ParserPool {
   readonly #clock: Clock;
   readonly #limits: ParserLimits;
   readonly #logger: Logger | undefined;
@@ -89,21 +79,22 @@ class Pool implements ParserPool {
 
   constructor(options: ParserPoolOptions) {
     this.#clock = options.clock ?? systemClock;
-    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#logger = options.logger;
     this.#metrics = parserMetrics(options.registry);
     this.#permits = new Semaphore(options.size);
-    this.#memory = new MemoryBudget(options.sharedBytes ?? sharedParserBytes);
+    this.#memory = new MemoryBudget(options.sharedBytes ?? SHARED_PARSER_BYTES);
     this.#spare = new ParserProcess({ clock: this.#clock });
   }
 
   parse(request: ParseRequest): Parsing {
     const { promise, resolve, reject } = Promise.withResolvers<ParsedDocument>();
-    // Whoever reads the blocks gets the failure there, and need not look here as well.
+    // The failure reaches who reads the blocks; it must not be an unhandled rejection here.
     promise.catch(() => undefined);
     return { blocks: () => this.#measured(request, resolve, reject), document: promise };
   }
 
+  /** Kills what runs; what was being read ends with an Error that may be tried again. */
   async close(): Promise<void> {
     this.#closed = true;
     const all = [...this.#running, ...(this.#spare === undefined ? [] : [this.#spare])];
@@ -124,7 +115,7 @@ class Pool implements ParserPool {
       resolve(yield* this.#read(request));
       outcome = 'completed';
     } catch (error) {
-      outcome = error instanceof IngestionFailure ? error.code : 'error';
+      outcome = error instanceof IngestionError ? error.code : 'error';
       reject(error);
       throw error;
     } finally {
@@ -137,6 +128,7 @@ class Pool implements ParserPool {
 
   async *#read(request: ParseRequest): AsyncGenerator<readonly Block[], ParsedDocument> {
     request.signal?.throwIfAborted();
+    const { extension, contentType, url } = request;
     const child = this.#take();
     const stop = (): void => child.kill('no_more_use');
     request.signal?.addEventListener('abort', stop, { once: true });
@@ -147,7 +139,7 @@ class Pool implements ParserPool {
       child.watchMemory(this.#limits.residentBytes, (bytes) => this.#memory.holds(child, bytes));
       child.watchProcessor(() => processorTimeMs(request.extension, size.bytes, this.#limits));
       const limit = child.timeLimit(this.#limits.baseMs);
-      const fed = child.feed(this.#task(request), this.#counted(request.content, size)).then(
+      const fed = child.feed({ extension, contentType, url, limits: this.#limits }, this.#counted(request.content, size)).then(
         // The size is known only once the file has been read.
         () => limit.extend((size.bytes / 1e6) * this.#limits.msPerMegabyte),
         (error: unknown) => {
@@ -163,15 +155,15 @@ class Pool implements ParserPool {
         else if (message.type === 'blocks') yield message.blocks;
         else if (message.type === 'document') return message.document;
         else if (message.type === 'failure') {
-          this.#logger?.info({ code: message.code, detail: message.detail, extension: request.extension }, 'a file could not be read');
-          throw new IngestionFailure(message.code, message.message);
+          this.#logger?.info({ code: message.code, detail: message.detail, extension: request.extension }, 'failed to read a file');
+          throw new IngestionError(message.code, message.message);
         }
       }
       await Promise.race([fed, child.ended]);
       request.signal?.throwIfAborted();
       if (broken !== undefined) throw broken;
       const end = await child.ended;
-      this.#logger?.warn({ ...end, extension: request.extension, bytes: size.bytes }, 'a parser ended before its file');
+      this.#logger?.warn({ ...end, extension: request.extension, bytes: size.bytes }, 'a parser ended before it had read its file');
       throw failureOf(end);
     } finally {
       request.signal?.removeEventListener('abort', stop);
@@ -181,21 +173,12 @@ class Pool implements ParserPool {
     }
   }
 
-  #task(request: ParseRequest): Parameters<ParserProcess['feed']>[0] {
-    return {
-      extension: request.extension,
-      limits: this.#limits,
-      ...(request.contentType === undefined ? {} : { contentType: request.contentType }),
-      ...(request.url === undefined ? {} : { url: request.url }),
-    };
-  }
-
   async *#counted(content: ParseRequest['content'], size: { bytes: number }): AsyncGenerator<Uint8Array> {
     const parts: AsyncIterable<Uint8Array> = Symbol.asyncIterator in content ? content : createReadStream(content.path);
     for await (const part of parts) {
       size.bytes += part.length;
       if (size.bytes > this.#limits.fileBytes)
-        throw new IngestionFailure('too_large', `The file is larger than ${this.#limits.fileBytes / 1e6} MB. Split it into several files.`);
+        throw new IngestionError('too_large', `The file is larger than ${this.#limits.fileBytes / 1e6} MB. Split it into several files.`);
       yield part;
     }
   }

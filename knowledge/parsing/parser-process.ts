@@ -8,16 +8,16 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { locateAsset } from '../../platform/assets.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import { assetFolders } from './assets.ts';
-import { heapMegabytes } from './limits.ts';
+import { HEAP_MEGABYTES } from './limits.ts';
 import type { ChildMessage, ParserTask } from './messages.ts';
-import { IngestionFailure } from '../ingestion-failure.ts';
+import { IngestionError } from '../ingestion-failure.ts';
 
 /** Beside the code in `dist/`, where the build puts the child's entry. */
 export const PARSER_ENTRY = 'parser-process.mjs';
 
-const pollMs = 100;
+const POLL_MS = 100;
 /** No file needs this much processor time: a backstop for a child whose parent was killed and can't end it. */
-const processorSeconds = 900;
+const PROCESSOR_SECONDS = 900;
 
 /** How a child came to its end. */
 export interface ChildEnd {
@@ -60,7 +60,7 @@ export class ParserProcess {
           ...(this.#endedFor === undefined ? {} : { endedFor: this.#endedFor }),
         });
       this.#child.once('error', () => end(null, null));
-      // Not 'close': what nobody reads from the child's other pipes would hold it back for ever.
+      // Not 'close': unread data in the child's other pipes would hold it back for ever.
       this.#child.once('exit', (code, signal) => finished(this.#child.stderr as Readable, () => end(code, signal)));
     });
     this.#child.stderr?.on('data', (part: Buffer) => (this.#errorOutput = (this.#errorOutput + part.toString()).slice(-4000)));
@@ -94,32 +94,32 @@ export class ParserProcess {
     input.end();
   }
 
-  /** The next message, or undefined when there is none any more; the child waits while nobody asks. */
+  /** The next message, or undefined at the end; the child waits until this is called. */
   async next(): Promise<ChildMessage | undefined> {
     const next = await this.#messages.next();
     return next.done === true ? undefined : next.value;
   }
 
-  /** Ends the child as soon as it holds more than this. The watch ends with the child. @param onLook is told what it holds each time */
+  /** Ends the child as soon as it holds more than this. The watch ends with the child. @param onLook receives what it holds each time */
   watchMemory(limitBytes: number, onLook?: (bytes: number) => void): void {
     const look = async (): Promise<void> => {
       if (this.isOver || this.#child.pid === undefined) return;
       const bytes = await residentBytes(this.#child.pid);
       if (bytes !== undefined) onLook?.(bytes);
       if (bytes !== undefined && bytes > limitBytes) this.kill('memory');
-      else this.#clock.after(pollMs, () => void look());
+      else this.#clock.after(POLL_MS, () => void look());
     };
     void look();
   }
 
-  /** Ends the child once it has taken more processor time than this since now. Not where the machine doesn't tell (outside Linux). */
+  /** Ends the child once it has taken more processor time than this since now. Only on Linux. */
   watchProcessor(limitMs: () => number): void {
     const { pid } = this.#child;
     const look = async (before: number): Promise<void> => {
       const ms = this.isOver || pid === undefined ? undefined : await processorMs(pid);
       if (ms === undefined) return;
       if (ms - before > limitMs()) this.kill('time');
-      else this.#clock.after(pollMs, () => void look(before));
+      else this.#clock.after(POLL_MS, () => void look(before));
     };
     if (pid !== undefined) void processorMs(pid).then((ms) => look(ms ?? 0));
   }
@@ -176,7 +176,7 @@ function spawnChild(otherEntry?: string): ChildProcess {
   const entry = otherEntry ?? bundled ?? fileURLToPath(new URL('child/main.ts', import.meta.url));
   const node = [
     process.execPath,
-    `--max-old-space-size=${heapMegabytes}`,
+    `--max-old-space-size=${HEAP_MEGABYTES}`,
     '--permission',
     ...readable(bundled).map((path) => `--allow-fs-read=${path}`),
     '--disallow-code-generation-from-strings',
@@ -185,15 +185,15 @@ function spawnChild(otherEntry?: string): ChildProcess {
     entry,
   ];
   // A shell, where there is one, to set what the kernel itself enforces: processor time, no dumps of memory, no files. And, where util-linux
-  // is there, an end with the parent's: a busy child does not see that nobody listens any more.
-  const limits = `ulimit -t ${processorSeconds}; ulimit -c 0; ulimit -f 0
+  // is there, an end with the parent's: a busy child does not notice that its parent is gone.
+  const limits = `ulimit -t ${PROCESSOR_SECONDS}; ulimit -c 0; ulimit -f 0
     setpriv --pdeathsig KILL true 2>&- && exec setpriv --pdeathsig KILL "$0" "$@"
     exec "$0" "$@"`;
   const [file = '', ...args] = existsSync('/bin/sh') ? ['/bin/sh', '-c', limits, ...node] : node;
   return spawn(file, args, { env: {}, cwd: '/', stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
 }
 
-/** The child's own code, and what the libraries read beside theirs. */
+/** The child's own code, and what the libraries read next to theirs. */
 function readable(bundled: string | undefined): readonly string[] {
   if (bundled !== undefined) return [dirname(bundled)];
   const sources = fileURLToPath(new URL('../../', import.meta.url));
@@ -201,8 +201,8 @@ function readable(bundled: string | undefined): readonly string[] {
   return [...new Set([...paths, ...paths.map((path) => realpathSync(path)), ...assetFolders()])];
 }
 
-/** Two batches of blocks fit many times; whoever sends more in one line means harm. */
-const longestLine = 16_000_000;
+/** Two batches of blocks fit many times; a longer line is hostile. */
+const LONGEST_LINE = 16_000_000;
 
 /** One value a line. Reads on only when asked to. @throws Error when a line is too long or no JSON */
 async function* jsonLines(stream: Readable): AsyncGenerator {
@@ -220,7 +220,7 @@ async function* jsonLines(stream: Readable): AsyncGenerator {
       open.push(part.subarray(from));
       openBytes += part.length - from;
     }
-    if (openBytes > longestLine) throw new Error('a parser sent a line without an end');
+    if (openBytes > LONGEST_LINE) throw new Error('a parser sent a line without an end');
   }
 }
 
@@ -243,7 +243,7 @@ function fromPs(pid: number): Promise<number> {
 }
 
 /** The kernel counts processor time for others in hundredths of a second. */
-const tickMs = 10;
+const TICK_MS = 10;
 
 /** Processor time that a process has taken, in milliseconds; undefined once it has gone, and outside Linux. @see proc_pid_stat(5) */
 async function processorMs(pid: number): Promise<number | undefined> {
@@ -251,7 +251,7 @@ async function processorMs(pid: number): Promise<number | undefined> {
   // The second field, the name, may hold blanks and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11]) + Number(fields[12]);
-  return Number.isFinite(ticks) ? ticks * tickMs : undefined;
+  return Number.isFinite(ticks) ? ticks * TICK_MS : undefined;
 }
 
 /** Has the kernel end this process before any other when memory runs out. Where that isn't possible, nothing happens. */
@@ -267,16 +267,16 @@ export function failureOf(end: ChildEnd): Error {
   if (end.endedFor === 'crowd')
     return new Error('the files that are read at the same time take too much memory together; it may be tried again');
   if (end.endedFor === 'memory' || end.heapFull || (end.endedFor === undefined && end.signal === 'SIGKILL'))
-    return new IngestionFailure('parse_memory', 'The file takes too much memory to be read. Split it into several files, or save it anew.');
+    return new IngestionError('parse_memory', 'The file takes too much memory to be read. Split it into several files, or save it again.');
   if (end.endedFor === 'time' || end.signal === 'SIGXCPU')
-    return new IngestionFailure(
+    return new IngestionError(
       'parse_timeout',
-      'The file takes longer to be read than a file of its size may. Split it into several files, take out long runs of markup, or save it anew.',
+      'The file takes longer to be read than a file of its size may. Split it into several files, take out long runs of markup, or save it again.',
     );
   const crashed =
     end.code !== null ? end.code > 128 : ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SIGFPE', 'SIGTRAP'].includes(end.signal ?? '');
   if (crashed)
-    return new IngestionFailure(
+    return new IngestionError(
       'corrupt_file',
       'The parser broke down on this file. Open it where it was made, save it again, and upload that.',
     );

@@ -1,4 +1,4 @@
-import { IngestionFailure } from '../ingestion-failure.ts';
+import { IngestionError } from '../ingestion-failure.ts';
 import type { ParsedExtension } from './messages.ts';
 
 interface Signature {
@@ -12,7 +12,7 @@ const ZIP = 'a zip archive or an Office file of the new kind';
 const CFB = 'an Office file of the old kind';
 
 /** Kinds of files that are recognised by their first bytes (hexadecimal), to say what a renamed file really is. */
-const signatures: readonly Signature[] = [
+const SIGNATURES: readonly Signature[] = [
   { what: 'a PDF', bytes: '255044462d' },
   { what: ZIP, bytes: '504b0304' },
   { what: ZIP, bytes: '504b0506' },
@@ -39,28 +39,28 @@ const signatures: readonly Signature[] = [
   { what: 'an Ogg file', bytes: '4f676753' },
 ];
 
-/** What a file of each extension is and must look like. The kinds of text are told by their decoding instead. */
+/** What a file of each extension is and must look like. The kinds of text are recognised by their decoding instead. */
 const expected: Readonly<Partial<Record<ParsedExtension, string>>> = { pdf: 'a PDF', docx: ZIP, xlsx: ZIP, xls: CFB };
 
 /** A PDF may have some bytes before its header. @see ISO 32000-2, annex "implementation notes" of readers */
-const pdfHeaderWithin = 1024;
+const PDF_HEADER_WITHIN = 1024;
 
 /**
  * Compares the first bytes with what the extension promises. A zip archive says no more here than that it is one.
- * @throws IngestionFailure `empty_document`, `password_protected` or `unsupported_content`
+ * @throws IngestionError `empty_document`, `password_protected` or `unsupported_content`
  */
 export function checkSignature(content: Buffer, extension: ParsedExtension): void {
-  if (content.length === 0) throw new IngestionFailure('empty_document', 'The file is empty: it has no bytes at all.');
-  const found = signatures.find(({ bytes, at = 0 }) => content.subarray(at, at + bytes.length / 2).equals(Buffer.from(bytes, 'hex')))?.what;
+  if (content.length === 0) throw new IngestionError('empty_document', 'The file is empty: it has no bytes at all.');
+  const found = SIGNATURES.find(({ bytes, at = 0 }) => content.subarray(at, at + bytes.length / 2).equals(Buffer.from(bytes, 'hex')))?.what;
   const want = expected[extension];
   if (want === undefined ? found === undefined : found === want) {
     if (found === CFB) refuseEncryptedPackage(content);
     return;
   }
-  if (extension === 'pdf' && content.subarray(0, pdfHeaderWithin).includes('%PDF-')) return;
+  if (extension === 'pdf' && content.subarray(0, PDF_HEADER_WITHIN).includes('%PDF-')) return;
   if (found === CFB) refuseEncryptedPackage(content);
   const really = found ?? looksLike(content);
-  throw new IngestionFailure(
+  throw new IngestionError(
     'unsupported_content',
     `The file is named .${extension} but is ${really ?? 'something else'}. Save it as .${extension}, or give it the extension that fits what it is.`,
   );
@@ -69,7 +69,7 @@ export function checkSignature(content: Buffer, extension: ParsedExtension): voi
 /** An encrypted docx or xlsx is a container of the old kind with a stream of this name. @see MS-OFFCRYPTO 2.3.4.4 */
 function refuseEncryptedPackage(content: Buffer): void {
   if (content.includes(Buffer.from('EncryptedPackage', 'utf16le')))
-    throw new IngestionFailure('password_protected', 'The file is protected with a password. Remove the password, and upload it again.');
+    throw new IngestionError('password_protected', 'The file is protected with a password. Remove the password, and upload it again.');
 }
 
 /** Spreadsheet programs accept these under the name .xls; so do people. */

@@ -1,7 +1,7 @@
 /** What a hit's `metadata` shows of where its chunk stands, and what of it a search can filter by. Pure. */
 import type { DocumentRecord, StoredChunk } from '../../store/index.ts';
-import { longestFilterValue } from '../search-filter.ts';
-import { mostFields } from '../vector-stores/check-arguments.ts';
+import { LONGEST_FILTER_VALUE } from '../search-filter.ts';
+import { MOST_FIELDS } from '../vector-stores/check-arguments.ts';
 import type { Scalar, VectorRecord } from '../vector-stores/vector-store.ts';
 
 type Place = Pick<StoredChunk, 'headingPath' | 'page' | 'sheet' | 'firstRow' | 'lastRow' | 'url'>;
@@ -29,9 +29,9 @@ export function filterableBy(
   const added = Object.entries<Scalar | readonly string[]>(ours).filter(
     (entry): entry is [string, Scalar] =>
       !Object.hasOwn(document.metadata, entry[0]) &&
-      (typeof entry[1] === 'number' || (typeof entry[1] === 'string' && entry[1].length <= longestFilterValue)),
+      (typeof entry[1] === 'number' || (typeof entry[1] === 'string' && entry[1].length <= LONGEST_FILTER_VALUE)),
   );
-  return Object.fromEntries([...own, ...added.slice(0, Math.max(0, mostFields - own.length))]);
+  return Object.fromEntries([...own, ...added.slice(0, Math.max(0, MOST_FIELDS - own.length))]);
 }
 
 function titleOf({ kind, title, pageOutcomes }: Pick<DocumentRecord, 'kind' | 'title' | 'pageOutcomes'>, { url }: Place): string | null {

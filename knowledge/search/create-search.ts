@@ -1,4 +1,5 @@
 /** How a search runs: Postgres says how rare the terms are, the vector store ranks, Postgres decides what may be shown. */
+import { LruMap } from '../../platform/lru.ts';
 import { type Collection, type KnowledgeStore, StoreError } from '../../store/index.ts';
 import type { FoundChunk, Prepared } from '../../store/knowledge/lookup.ts';
 import type { Embedder } from '../embedding/embedder.ts';
@@ -7,8 +8,7 @@ import { termsOf } from '../lexical/terms.ts';
 import { dimensionsOf, queryVector, relevance } from '../lexical/vectors.ts';
 import { type CollectionRef, type VectorHit, type VectorQuery, type VectorStore, VectorStoreError } from '../vector-stores/vector-store.ts';
 import { placeOf } from './chunk-metadata.ts';
-import { KnownCollections } from './known-collections.ts';
-import { type Search, type SearchHit, type SearchRequest, SearchUnavailable } from './search.ts';
+import { type Search, type SearchHit, type SearchRequest, SearchUnavailableError } from './search.ts';
 import { bestReciprocalRank } from '../vector-stores/fuse-rankings.ts';
 
 export interface SearchDependencies {
@@ -20,7 +20,7 @@ export interface SearchDependencies {
 
 /** Most hits that are asked for when some of the first ones may not be shown. */
 const DEEPEST = 1_000;
-/** Times that a search is begun when documents change under its hands; more than a refresh takes. */
+/** How often a search starts when documents change while it runs; more than a refresh takes. */
 const ATTEMPTS = 4;
 
 export function collectionRef(collection: Pick<Collection, 'org' | 'id' | 'model' | 'dimension'>): CollectionRef {
@@ -29,19 +29,21 @@ export function collectionRef(collection: Pick<Collection, 'org' | 'id' | 'model
 
 export function createSearch(dependencies: SearchDependencies): Search {
   const { collections } = dependencies.knowledge;
-  const known = new KnownCollections();
+  /** How to read a question, before Postgres is asked: as the collection was when last searched, by `org/name`. It says nothing of what can be found. */
+  const known = new LruMap<string, Collection>(10_000);
   return {
     async search(request) {
       return available(async () => {
         const { org, knowledgeBase: name } = request;
+        const key = `${org}/${name}`;
         for (;;) {
-          const before = known.get(org, name) ?? (await collections.byName({ org, name }));
+          const before = known.get(key) ?? (await collections.byName({ org, name }));
           if (before === undefined) return undefined;
-          known.set(before);
+          known.set(key, before);
           const asked = await ask(before, request, dependencies);
           if (asked.outcome === 'answered') return asked.hits;
-          if (asked.outcome === 'changed') known.set(asked.collection);
-          else known.delete(org, name);
+          if (asked.outcome === 'changed') known.set(key, asked.collection);
+          else known.delete(key);
         }
       });
     },
@@ -50,11 +52,11 @@ export function createSearch(dependencies: SearchDependencies): Search {
 
 type Asked =
   | { readonly outcome: 'answered'; readonly hits: readonly SearchHit[] }
-  /** What was known of it is no longer so: the question has to be read anew. */
+  /** The collection has changed since: the question has to be read again. */
   | { readonly outcome: 'changed'; readonly collection: Collection }
   | { readonly outcome: 'gone' };
 
-/** @param before what tells how to read the question; everything else is read when it is asked */
+/** @param before decides how to read the question; everything else is read when it is asked */
 async function ask(before: Collection, request: SearchRequest, dependencies: SearchDependencies): Promise<Asked> {
   const { lookup } = dependencies.knowledge;
   const { org } = request;
@@ -68,7 +70,7 @@ async function ask(before: Collection, request: SearchRequest, dependencies: Sea
     if (prepared === undefined) return { outcome: 'gone' };
     if (!readsAlike(prepared.collection, before)) return { outcome: 'changed', collection: prepared.collection };
     const { hits, dropped } = await rank({ request, terms, dense: await embedding, prepared }, dependencies);
-    // A document that took another one's place after the search had begun: neither of the two was found.
+    // A document replaced another one after the search had begun: neither of the two was found.
     const missed = (dropped && prepared.allHidden) || (await lookup.arrived({ org, ids: prepared.arriving }));
     if (!missed || attempt === ATTEMPTS) return { outcome: 'answered', hits };
     prepared = await prepare();
@@ -153,11 +155,11 @@ async function available<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     // A profile that was taken out of the configuration is the operator's to put back: until then nothing can be searched.
     if (error instanceof EmbeddingError)
-      throw new SearchUnavailable(`the question could not be embedded: ${error.message}`, { cause: error });
+      throw new SearchUnavailableError(`the question could not be embedded: ${error.message}`, { cause: error });
     if (error instanceof StoreError && error.retryable)
-      throw new SearchUnavailable('Postgres does not answer at the moment', { cause: error });
+      throw new SearchUnavailableError('Postgres does not answer at the moment', { cause: error });
     if (error instanceof VectorStoreError && error.retryable)
-      throw new SearchUnavailable('the vector store does not answer at the moment', { cause: error });
+      throw new SearchUnavailableError('the vector store does not answer at the moment', { cause: error });
     throw error;
   }
 }

@@ -28,14 +28,14 @@ export interface SearchHit {
 }
 
 /** Says what stands in the way: a store that is away is an error and never an empty list. */
-export class SearchUnavailable extends Error {
-  override readonly name = 'SearchUnavailable';
+export class SearchUnavailableError extends Error {
+  override readonly name = 'SearchUnavailableError';
 }
 
 export interface Search {
   /**
    * @returns undefined where nothing was ever put into a knowledge base of this name
-   * @throws SearchUnavailable when Postgres, the vector store or the embedding server doesn't answer
+   * @throws SearchUnavailableError when Postgres, the vector store or the embedding server doesn't answer
    */
   search(request: SearchRequest): Promise<readonly SearchHit[] | undefined>;
 }

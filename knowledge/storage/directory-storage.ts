@@ -10,10 +10,10 @@ import { checkKey, checkPrefix, type FileStorage, type ReadOptions, StorageError
 import { Meter } from './meter.ts';
 
 /** No key begins with a dot. */
-const incoming = '.incoming';
+const INCOMING = '.incoming';
 
 /** A temporary file of this age, in milliseconds, belongs to a process that is gone. */
-const abandonedMs = 24 * 3_600_000;
+const ABANDONED_MS = 24 * 3_600_000;
 
 export class DirectoryStorage implements FileStorage {
   readonly #root: string;
@@ -31,7 +31,7 @@ export class DirectoryStorage implements FileStorage {
       checkKey(key);
       this.#swept ??= this.#sweep();
       await this.#swept;
-      temporary = join(this.#root, incoming, randomUUID());
+      temporary = join(this.#root, INCOMING, randomUUID());
       // Flushed before it gets its name, so that the name never stands for half a file, even after a power cut.
       const file = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true });
       const closed = new Promise<void>((resolve) => file.once('close', () => resolve()));
@@ -85,7 +85,7 @@ export class DirectoryStorage implements FileStorage {
     }
   }
 
-  async list(prefix: string, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]> {
+  async list(prefix: string, page: { readonly after?: string | undefined; readonly limit: number }): Promise<readonly string[]> {
     checkPrefix(prefix);
     const keys: string[] = [];
     for await (const key of this.#walk('', prefix, page.after ?? '')) {
@@ -129,13 +129,13 @@ export class DirectoryStorage implements FileStorage {
 
   /** Prepares the folder of temporary files, and removes those that killed processes left. */
   async #sweep(): Promise<void> {
-    const folder = join(this.#root, incoming);
+    const folder = join(this.#root, INCOMING);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       for (const name of await readdir(folder)) {
         const path = join(folder, name);
         const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs;
-        if (age > abandonedMs) await rm(path, { force: true });
+        if (age > ABANDONED_MS) await rm(path, { force: true });
       }
     } catch (error) {
       this.#swept = undefined;

@@ -47,11 +47,11 @@ export interface FileStorage {
   /** Nothing there is fine. */
   delete(key: string): Promise<void>;
   /** Keys with this prefix, ascending, behind `after`. */
-  list(prefix: string, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
+  list(prefix: string, page: { readonly after?: string | undefined; readonly limit: number }): Promise<readonly string[]>;
   health(): Promise<void>;
 }
 
-const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /**
  * Keys are made by Parley, of ids: letters, digits, `.`, `_`, `-`, and `/` between segments, none of which begins with a
@@ -60,7 +60,7 @@ const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
  * @throws StorageError `refused`
  */
 export function checkKey(key: string): void {
-  if (key.length <= 512 && key.split('/').every((part) => segment.test(part))) return;
+  if (key.length <= 512 && key.split('/').every((part) => SEGMENT.test(part))) return;
   throw new StorageError('refused', `${JSON.stringify(key.slice(0, 100))} is no storage key`);
 }
 

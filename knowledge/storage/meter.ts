@@ -16,7 +16,7 @@ export class Meter {
   constructor(content: Readable, options: { readonly maxBytes: number; readonly signal?: AbortSignal }) {
     this.#content = content;
     this.#maxBytes = options.maxBytes;
-    // It may break before anybody reads it; whoever does is told then.
+    // It may break before it is read; the reader gets the error then.
     content.on('error', () => undefined);
     if (options.signal !== undefined) addAbortSignal(options.signal, content);
   }
@@ -24,7 +24,7 @@ export class Meter {
   /** @throws StorageError `too_large`, or whatever the content ends with */
   async *chunks(): AsyncGenerator<Buffer> {
     const content: AsyncIterable<Uint8Array | string> = this.#content;
-    // While this is true an error comes from whoever takes the chunks.
+    // While this is true an error comes from the consumer of the chunks.
     let handedOver = false;
     try {
       for await (const part of content) {

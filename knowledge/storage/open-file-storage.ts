@@ -37,10 +37,10 @@ export function openFileStorage(options: {
     prefix: path === '' ? '' : `${path}/`,
     ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
   };
-  return openedWhenUsed(async () => (await import('./s3-storage.ts')).openS3Storage(s3));
+  return openedWhenUsed(async () => new (await import('./s3-storage.ts')).S3Storage(s3));
 }
 
-/** The client of S3 is a fifth of what a role loads at its start. */
+/** Loaded at first use: the client of S3 is a fifth of what a role would load at its start. */
 function openedWhenUsed(open: () => Promise<OpenedFileStorage>): OpenedFileStorage {
   const storage = lazily(open);
   return {

@@ -4,27 +4,52 @@ import { Readable } from 'node:stream';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 
-import { checkKey, checkPrefix, type FileStorage, type ReadOptions, StorageError, type StoredFile } from './file-storage.ts';
+import { checkKey, checkPrefix, type ReadOptions, StorageError, type StoredFile } from './file-storage.ts';
 import { Meter } from './meter.ts';
 import type { OpenedFileStorage } from './open-file-storage.ts';
 
 /** What is in memory of one file: at most three parts. */
-const partBytes = 8 * 1024 * 1024;
-const partsAtOnce = 2;
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
 
 /** The most that one listing answers, by the protocol. */
-const listingPage = 1000;
+const LISTING_PAGE = 1000;
 
-export class S3Storage implements FileStorage {
+interface S3StorageOptions {
+  readonly bucket: string;
+  /** Empty, or with a slash at its end. */
+  readonly prefix: string;
+  readonly endpoint?: string | undefined;
+  readonly region?: string | undefined;
+  readonly forcePathStyle?: boolean | undefined;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+export class S3Storage implements OpenedFileStorage {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
 
-  /** @param options.prefix stands before every key; empty, or ends with a slash */
-  constructor(options: { readonly client: S3Client; readonly bucket: string; readonly prefix: string }) {
-    this.#client = options.client;
-    this.#bucket = options.bucket;
-    this.#prefix = options.prefix;
+  /** With connections of its own; nothing is asked of the bucket yet. */
+  constructor({ bucket, prefix, endpoint, region, forcePathStyle = false, credentials }: S3StorageOptions) {
+    this.#client = new S3Client({
+      ...(endpoint === undefined ? {} : { endpoint }),
+      ...(region === undefined ? {} : { region }),
+      ...(credentials === undefined ? {} : { credentials }),
+      forcePathStyle,
+      maxAttempts: 3,
+      // In milliseconds: until connected, until the head of the answer, without a byte.
+      requestHandler: { connectionTimeout: 5000, requestTimeout: 60_000, throwOnRequestTimeout: true, socketTimeout: 60_000 },
+      // Not every server that speaks the protocol knows the checksums that the client would add by itself.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    });
+    this.#bucket = bucket;
+    this.#prefix = prefix;
+  }
+
+  close(): void {
+    this.#client.destroy();
   }
 
   async put(key: string, content: Readable, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<StoredFile> {
@@ -34,8 +59,8 @@ export class S3Storage implements FileStorage {
       const upload = new Upload({
         client: this.#client,
         params: { Bucket: this.#bucket, Key: this.#prefix + key, Body: Readable.from(meter.chunks(), { objectMode: false }) },
-        partSize: partBytes,
-        queueSize: partsAtOnce,
+        partSize: PART_BYTES,
+        queueSize: PARTS_AT_ONCE,
       });
       // Ended through its content, never by `abort()`: that returns before the parts are removed.
       await upload.done();
@@ -47,7 +72,7 @@ export class S3Storage implements FileStorage {
     }
   }
 
-  async read(key: string, { range, ...options }: ReadOptions = {}): Promise<Readable> {
+  async read(key: string, { range, signal }: ReadOptions = {}): Promise<Readable> {
     checkKey(key);
     try {
       const command = new GetObjectCommand({
@@ -55,13 +80,13 @@ export class S3Storage implements FileStorage {
         Key: this.#prefix + key,
         ...(range !== undefined && { Range: `bytes=${range.start}-${range.end}` }),
       });
-      const { Body: body } = await this.#client.send(command, this.#sendOptions(options));
+      const { Body: body } = await this.#client.send(command, signal && { abortSignal: signal });
       return Readable.from(this.#chunks(body as Readable, key), {
         objectMode: false,
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
+        ...(signal && { signal }),
       });
     } catch (error) {
-      options.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       throw this.#failure(error, key);
     }
   }
@@ -75,12 +100,12 @@ export class S3Storage implements FileStorage {
     }
   }
 
-  async list(prefix: string, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]> {
+  async list(prefix: string, page: { readonly after?: string | undefined; readonly limit: number }): Promise<readonly string[]> {
     checkPrefix(prefix);
     const keys: string[] = [];
     let after = page.after ?? '';
     while (keys.length < page.limit) {
-      const wanted = Math.min(page.limit - keys.length, listingPage);
+      const wanted = Math.min(page.limit - keys.length, LISTING_PAGE);
       const found = await this.#listPage(prefix, after, wanted);
       keys.push(...found.keys);
       const last = found.keys.at(-1);
@@ -122,10 +147,6 @@ export class S3Storage implements FileStorage {
     }
   }
 
-  #sendOptions(options: { readonly signal?: AbortSignal }): { abortSignal?: AbortSignal } {
-    return options.signal === undefined ? {} : { abortSignal: options.signal };
-  }
-
   #failure(error: unknown, key: string): unknown {
     return s3Failure(error, { bucket: this.#bucket, key });
   }
@@ -140,7 +161,7 @@ interface S3Complaint {
 }
 
 /** Answers with a status below 500 that nevertheless pass. */
-const passing = new Set([
+const PASSING = new Set([
   'RequestTimeout',
   'SlowDown',
   'Throttling',
@@ -166,36 +187,8 @@ function s3Failure(error: unknown, at: { readonly bucket: string; readonly key: 
       `there are no credentials for the bucket ${at.bucket}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role`,
     );
   }
-  const refused = status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429 && !passing.has(name);
+  const refused = status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429 && !PASSING.has(name);
   const detail = `${name === 'Error' ? '' : `${name}: `}${error.message}`;
   if (refused) return failure('refused', `the bucket ${at.bucket} refused the request (${detail}): check credentials and permissions`);
   return failure('unavailable', `the bucket ${at.bucket} can't be reached (${detail})`);
-}
-
-export interface S3StorageOptions {
-  readonly bucket: string;
-  /** Empty, or with a slash at its end. */
-  readonly prefix: string;
-  readonly endpoint?: string;
-  readonly region?: string;
-  readonly forcePathStyle?: boolean;
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
-}
-
-/** A bucket, with connections of its own; nothing is asked of it yet. */
-export function openS3Storage(options: S3StorageOptions): OpenedFileStorage {
-  const { bucket, prefix, endpoint, region, forcePathStyle, credentials } = options;
-  const client = new S3Client({
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(region === undefined ? {} : { region }),
-    ...(credentials === undefined ? {} : { credentials }),
-    forcePathStyle: forcePathStyle ?? false,
-    maxAttempts: 3,
-    // In milliseconds: until connected, until the head of the answer, without a byte.
-    requestHandler: { connectionTimeout: 5000, requestTimeout: 60_000, throwOnRequestTimeout: true, socketTimeout: 60_000 },
-    // Not every server that speaks the protocol knows the checksums that the client would add by itself.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
-  return Object.assign(new S3Storage({ client, bucket, prefix }), { close: () => client.destroy() });
 }

@@ -2,21 +2,21 @@
 import { type CollectionRef, type EqualityFilter, type VectorQuery, type VectorRecord, VectorStoreError } from './vector-store.ts';
 
 /** Dimensions of a dense vector at most. */
-export const mostDimensions = 16_000;
-const mostExcluded = 1_000;
+export const MOST_DIMENSIONS = 16_000;
+const MOST_EXCLUDED = 1_000;
 /** Of metadata. */
-export const mostFields = 256;
+export const MOST_FIELDS = 256;
 
-const organization = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const ORGANIZATION = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** Printable and without anything that an expression could take for syntax. */
-const identifier = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
+const IDENTIFIER = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 
 /** @throws VectorStoreError `invalid` */
 export function checkCollection({ org, collectionId, space }: CollectionRef): void {
-  if (!organization.test(org)) throw new VectorStoreError('invalid', 'the organisation of a collection is no name of a namespace');
+  if (!ORGANIZATION.test(org)) throw new VectorStoreError('invalid', 'the organisation of a collection is no name of a namespace');
   checkIdentifier(collectionId, 'a collection', 128);
-  if (!Number.isInteger(space.dimension) || space.dimension < 0 || space.dimension > mostDimensions) {
-    throw new VectorStoreError('invalid', `a collection has 0 to ${mostDimensions} dimensions, not ${space.dimension}`);
+  if (!Number.isInteger(space.dimension) || space.dimension < 0 || space.dimension > MOST_DIMENSIONS) {
+    throw new VectorStoreError('invalid', `a collection has 0 to ${MOST_DIMENSIONS} dimensions, not ${space.dimension}`);
   }
 }
 
@@ -40,8 +40,8 @@ export function checkRecord(record: VectorRecord, dimension: number): void {
       dimension === 0 ? 'a collection without dense vectors was given one' : 'a chunk lacks the dense vector of its collection',
     );
   }
-  if (Object.keys(record.metadata).length > mostFields)
-    throw new VectorStoreError('invalid', `metadata has more than ${mostFields} fields`);
+  if (Object.keys(record.metadata).length > MOST_FIELDS)
+    throw new VectorStoreError('invalid', `metadata has more than ${MOST_FIELDS} fields`);
   checkScalars(record.metadata, 'metadata');
 }
 
@@ -54,8 +54,8 @@ export function checkQuery(query: VectorQuery, dimension: number): void {
     throw new VectorStoreError('invalid', 'a collection without dense vectors was searched with one');
   }
   if (query.document !== undefined) checkDocumentId(query.document);
-  if ((query.exclude?.length ?? 0) > mostExcluded)
-    throw new VectorStoreError('invalid', `more than ${mostExcluded} documents are excluded`);
+  if ((query.exclude?.length ?? 0) > MOST_EXCLUDED)
+    throw new VectorStoreError('invalid', `more than ${MOST_EXCLUDED} documents are excluded`);
   query.exclude?.forEach(checkDocumentId);
   checkScalars(query.filter ?? {}, 'a filter');
 }
@@ -74,7 +74,7 @@ function storable(text: string): boolean {
 }
 
 function checkIdentifier(id: string, what: string, most: number): void {
-  if (id.length > most || !identifier.test(id)) {
+  if (id.length > most || !IDENTIFIER.test(id)) {
     throw new VectorStoreError('invalid', `the id of ${what} is not made of up to ${most} letters, digits, and the characters _.:-`);
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { denseLength, denseUnits, passageUnit, passageUnits, queryUnits } from './exact-weights.ts';
+import { DENSE_LENGTH, denseUnits, PASSAGE_UNIT, passageUnits, queryUnits } from './exact-weights.ts';
 
 const weights = (least: number, most: number) =>
   fc
@@ -20,7 +20,7 @@ describe('sparse vectors in units', () => {
         expect(stored.indices).toEqual(passage.indices);
         for (const [position, units] of stored.units.entries()) {
           expect(Number.isInteger(units) && units >= 1).toBe(true);
-          expect(Math.abs(units / passageUnit - (passage.values[position] ?? 0))).toBeLessThanOrEqual(1 / passageUnit);
+          expect(Math.abs(units / PASSAGE_UNIT - (passage.values[position] ?? 0))).toBeLessThanOrEqual(1 / PASSAGE_UNIT);
         }
         for (const [position, units] of asked.units.entries()) {
           expect(Number.isInteger(units) && units >= 1).toBe(true);
@@ -80,7 +80,7 @@ describe('dense vectors in units', () => {
           ),
           denseUnits(right, 64),
         ] as const;
-        expect(Math.abs(dot(...units) / denseLength ** 2 - cosine)).toBeLessThan(0.005);
+        expect(Math.abs(dot(...units) / DENSE_LENGTH ** 2 - cosine)).toBeLessThan(0.005);
         for (const vector of units) expect(vector.every((value) => Number.isInteger(value) && !Object.is(value, -0))).toBe(true);
       }),
     );

@@ -12,12 +12,12 @@ export interface SparseUnits {
 }
 
 /** Units that make a passage's weight of 1. BM25 weighs a term with less than 2.2. */
-export const passageUnit = 1024;
+export const PASSAGE_UNIT = 1024;
 
-const most = 65_535;
+const MOST = 65_535;
 /** With the 2,253 units of a BM25 weight at most, products add up to 2^24 only in a passage that has every term of the query endlessly. */
-const queryTotal = 8192;
-const lastIndex = 999_999_999;
+const QUERY_TOTAL = 8192;
+const LAST_INDEX = 999_999_999;
 
 /** What is stored of a passage: its weights in 1,024ths, one at least. Off by 0.0005 at most, of weights around 1. */
 export function passageUnits(vector: SparseVector): SparseUnits {
@@ -25,8 +25,8 @@ export function passageUnits(vector: SparseVector): SparseUnits {
   return {
     indices: vector.indices,
     units: vector.values.map((value) => {
-      const units = Math.max(1, Math.round(value * passageUnit));
-      if (units > most) throw new VectorStoreError('invalid', 'a sparse vector of a passage has a weight of 64 or more');
+      const units = Math.max(1, Math.round(value * PASSAGE_UNIT));
+      if (units > MOST) throw new VectorStoreError('invalid', 'a sparse vector of a passage has a weight of 64 or more');
       return units;
     }),
   };
@@ -41,7 +41,7 @@ export interface QueryUnits extends SparseUnits {
 export function queryUnits(vector: SparseVector): QueryUnits {
   checkSparse(vector);
   const total = vector.values.reduce((sum, value) => sum + value, 0);
-  const step = total > 0 ? 2 ** Math.ceil(Math.log2(total / queryTotal)) : 1;
+  const step = total > 0 ? 2 ** Math.ceil(Math.log2(total / QUERY_TOTAL)) : 1;
   return { indices: vector.indices, units: vector.values.map((value) => Math.max(1, Math.round(value / step))), step };
 }
 
@@ -50,7 +50,7 @@ function checkSparse({ indices, values }: SparseVector): void {
   let before = 0;
   for (const [position, index] of indices.entries()) {
     const value = values[position] ?? 0;
-    if (!Number.isInteger(index) || index <= before || index > lastIndex) {
+    if (!Number.isInteger(index) || index <= before || index > LAST_INDEX) {
       throw new VectorStoreError('invalid', 'a sparse vector has indices that do not ascend, or are outside 1 … 999,999,999');
     }
     if (!(value > 0 && Number.isFinite(value))) {
@@ -61,11 +61,11 @@ function checkSparse({ indices, values }: SparseVector): void {
 }
 
 /** Length of a dense vector in units: the largest power of two that half-precision numbers count up to without gaps. */
-export const denseLength = 2048;
+export const DENSE_LENGTH = 2048;
 
 /**
  * The direction of a dense vector: 2,048 units long, in whole units. The inner product of two is their cosine times 2,048²,
- * off by 0.0002 (one standard deviation), which is far below what tells passages apart.
+ * off by 0.0002 (one standard deviation), which is far below the differences between passages.
  */
 export function denseUnits(vector: Float32Array, dimension: number): Float32Array {
   if (vector.length !== dimension) {
@@ -76,7 +76,7 @@ export function denseUnits(vector: Float32Array, dimension: number): Float32Arra
   if (!(square > 0 && Number.isFinite(square))) {
     throw new VectorStoreError('invalid', 'a dense vector is zero, or not finite');
   }
-  const factor = denseLength / Math.sqrt(square);
+  const factor = DENSE_LENGTH / Math.sqrt(square);
   // `+ 0` turns -0 into 0.
   return vector.map((value) => Math.round(value * factor) + 0);
 }

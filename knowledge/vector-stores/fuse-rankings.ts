@@ -1,10 +1,10 @@
 import type { VectorHit } from './vector-store.ts';
 
 /** Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, which also found the constant. */
-const reciprocalRankConstant = 60;
+const RECIPROCAL_RANK_CONSTANT = 60;
 
 /** What is first in both of two rankings. */
-export const bestReciprocalRank = 2 / (reciprocalRankConstant + 1);
+export const bestReciprocalRank = 2 / (RECIPROCAL_RANK_CONSTANT + 1);
 
 /** How many hits of each ranking are fused into `topK`. */
 export function candidatesFor(topK: number): number {
@@ -21,7 +21,7 @@ export function fuseRankings(rankings: readonly (readonly VectorHit[])[], topK: 
   const fused = new Map<string, VectorHit>();
   for (const ranking of rankings) {
     for (const [position, hit] of ranking.entries()) {
-      const share = 1 / (reciprocalRankConstant + position + 1);
+      const share = 1 / (RECIPROCAL_RANK_CONSTANT + position + 1);
       fused.set(hit.chunkId, { ...hit, score: (fused.get(hit.chunkId)?.score ?? 0) + share });
     }
   }

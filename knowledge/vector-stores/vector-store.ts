@@ -24,7 +24,7 @@ export class VectorStoreError extends Error {
   }
 }
 
-/** What tells the collections of one installation apart: vectors of two models are never compared. */
+/** What distinguishes the collections of one installation: vectors of two models are never compared. */
 export interface VectorSpace {
   readonly model: string;
   /** 0 for a profile without dense vectors. */
@@ -88,8 +88,8 @@ export interface VectorStore {
   count(collection: CollectionRef, documentId?: string): Promise<number>;
   deleteDocument(collection: CollectionRef, documentId: string): Promise<void>;
   deleteCollection(collection: CollectionRef): Promise<void>;
-  /** Ids of the documents that have vectors, ascending, behind `after`: for the sweep of leftovers. */
-  documentIds(collection: CollectionRef, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
+  /** Ids of the documents that have vectors, ascending, behind `after`: for the sweep of orphans. */
+  documentIds(collection: CollectionRef, page: { readonly after?: string | undefined; readonly limit: number }): Promise<readonly string[]>;
   health(): Promise<void>;
   close(): Promise<void>;
 }

@@ -3,8 +3,8 @@ import { type Clock, sleep } from '../../platform/clock.ts';
 import type { Egress, EgressResponse } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
 import type { HostTurns } from './host-turns.ts';
-import { acceptedTypes, type FetchedPage, PageFailure, type PageFailureCode, type PageResult, pageType } from './page.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { ACCEPTED_TYPES, type FetchedPage, PageError, type PageFailureCode, type PageResult, pageType } from './page.ts';
+import { retryAfterMs } from '../../platform/retry-after.ts';
 import type { RobotsCache } from './robots-cache.ts';
 
 export interface PageLimits {
@@ -27,11 +27,11 @@ export interface PageFetching {
   readonly signal: AbortSignal;
 }
 
-const redirects = new Set([301, 302, 303, 307, 308]);
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** The server can't now, and says or may be thought to be able soon. */
-const passing = new Set([429, 502, 503, 504]);
+const PASSING = new Set([429, 502, 503, 504]);
 /** Waited before the second attempt where the server names no time, in milliseconds. */
-const defaultRetryMs = 1000;
+const DEFAULT_RETRY_MS = 1000;
 
 /** @throws only what `signal` was aborted with: everything else is an outcome */
 export async function fetchPage(page: { readonly index: number; readonly url: string }, fetching: PageFetching): Promise<PageResult> {
@@ -62,7 +62,7 @@ class Visit {
     for (let hops = 0; hops <= limits.maxRedirects; hops += 1) {
       const problem = egress.check(this.at);
       if (problem !== undefined)
-        throw new PageFailure('forbidden_address', hops === 0 ? problem.message : `It redirects: ${problem.message}`);
+        throw new PageError('forbidden_address', hops === 0 ? problem.message : `It redirects: ${problem.message}`);
       const url = new URL(this.at);
       const response = await turns.take(url.host, async () => {
         signal.throwIfAborted();
@@ -70,15 +70,15 @@ class Visit {
         return this.#get(url);
       });
       const location = response.headers['location'];
-      if (!redirects.has(response.status) || typeof location !== 'string') return { finalUrl: this.at, ...contentOf(response) };
+      if (!REDIRECTS.has(response.status) || typeof location !== 'string') return { finalUrl: this.at, ...contentOf(response) };
       const next = URL.parse(location, url.href);
       if (next === null)
-        throw new PageFailure('redirect', `${url.host} redirects to something that is no address: give the page's own address`);
+        throw new PageError('redirect', `${url.host} redirects to something that is no address: give the page's own address`);
       // The part behind # is for browsers, and the page it is in is the same.
       next.hash = '';
       this.at = next.href;
     }
-    throw new PageFailure(
+    throw new PageError(
       'redirect',
       `${new URL(this.at).host} redirects more than ${limits.maxRedirects} times: give the address that it leads to`,
     );
@@ -90,10 +90,10 @@ class Visit {
     if ('unavailable' in rules) {
       // The page could be had no more than this: then that is the reason.
       if (rules.error?.host === url.host) throw rules.error;
-      throw new PageFailure('robots', `Whether ${url.host} allows it can't be found out, so it is not read: ${rules.unavailable}`);
+      throw new PageError('robots', `Whether ${url.host} allows it can't be found out, so it is not read: ${rules.unavailable}`);
     }
     if (!rules.allows(`${url.pathname}${url.search}`)) {
-      throw new PageFailure(
+      throw new PageError(
         'robots',
         `${url.host} asks not to read it (robots.txt): have its owner allow Parley there, or upload the page as a file`,
       );
@@ -104,9 +104,9 @@ class Visit {
   /** At most two attempts, both within the page's time. */
   async #get(url: URL): Promise<EgressResponse> {
     const first = await this.#attempt(url);
-    if (first instanceof EgressError || passing.has(first.status)) {
+    if (first instanceof EgressError || PASSING.has(first.status)) {
       const asked = first instanceof EgressError ? undefined : retryAfterMs(first.headers['retry-after'], this.#fetching.clock.now());
-      const waitMs = asked ?? defaultRetryMs;
+      const waitMs = asked ?? DEFAULT_RETRY_MS;
       if (waitMs < this.#leftMs) {
         this.#leftMs -= waitMs;
         await sleep(this.#fetching.clock, waitMs, this.#fetching.signal);
@@ -126,7 +126,7 @@ class Visit {
     try {
       return await egress.request({
         url: url.href,
-        headers: { 'user-agent': userAgent, accept: acceptedTypes },
+        headers: { 'user-agent': userAgent, accept: ACCEPTED_TYPES },
         signal,
         timeoutMs: Math.max(1, this.#leftMs),
         maxBodyBytes: limits.maxBytes,
@@ -136,7 +136,7 @@ class Visit {
       if (error instanceof EgressError && error.kind === 'timeout') {
         // Some of the page's time may have gone to what came before this request.
         const message = `${url.host} took longer than ${limits.timeoutMs / 1000} s for it: try again when it is faster`;
-        throw new PageFailure('timeout', message, { cause: error });
+        throw new PageError('timeout', message, { cause: error });
       }
       if (error instanceof EgressError && (error.ours || error.kind === 'connect' || error.kind === 'reset')) return error;
       throw error;
@@ -148,8 +148,8 @@ class Visit {
 }
 
 function contentOf({ status, headers, body }: EgressResponse): Pick<FetchedPage, 'body' | 'extension' | 'contentType' | 'charset'> {
-  if (status < 200 || status > 299) throw new PageFailure('http_status', `It answers ${status}: ${cureOf(status)}`);
-  if (body.length === 0) throw new PageFailure('empty', 'It is empty');
+  if (status < 200 || status > 299) throw new PageError('http_status', `It answers ${status}: ${cureOf(status)}`);
+  if (body.length === 0) throw new PageError('empty', 'It is empty');
   const contentType = headers['content-type'];
   return { body, ...pageType(body, typeof contentType === 'string' ? contentType : undefined) };
 }
@@ -161,7 +161,7 @@ function cureOf(status: number): string {
   return status >= 500 ? 'the site is out of order; try again later' : 'open it in a browser and give the address that it ends at';
 }
 
-const codeOfKind: Partial<Readonly<Record<EgressErrorKind, PageFailureCode>>> = {
+const CODE_OF_KIND: Partial<Readonly<Record<EgressErrorKind, PageFailureCode>>> = {
   forbidden_url: 'forbidden_address',
   forbidden_address: 'forbidden_address',
   timeout: 'timeout',
@@ -170,7 +170,7 @@ const codeOfKind: Partial<Readonly<Record<EgressErrorKind, PageFailureCode>>> = 
 };
 
 function failureOf(error: unknown): { readonly code: PageFailureCode; readonly message: string } {
-  if (error instanceof PageFailure) return error;
-  if (error instanceof EgressError) return { code: codeOfKind[error.kind] ?? 'unreachable', message: error.message };
+  if (error instanceof PageError) return error;
+  if (error instanceof EgressError) return { code: CODE_OF_KIND[error.kind] ?? 'unreachable', message: error.message };
   throw error;
 }

@@ -7,9 +7,9 @@ import type { PageResult } from './page.ts';
 import { RobotsCache } from './robots-cache.ts';
 
 /** What sites know the crawler by in their robots.txt. */
-const agent = 'Parley';
+const AGENT = 'Parley';
 
-export const defaultPageLimits: PageLimits & { readonly hosts: number } = {
+export const DEFAULT_PAGE_LIMITS: PageLimits & { readonly hosts: number } = {
   maxBytes: 5 * 1024 * 1024,
   timeoutMs: 20_000,
   maxRedirects: 5,
@@ -22,7 +22,7 @@ export interface FetchPagesOptions {
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
   /** Default {@link defaultPageLimits}; `hosts`: how many are asked at the same time. */
-  readonly limits?: Partial<typeof defaultPageLimits>;
+  readonly limits?: Partial<typeof DEFAULT_PAGE_LIMITS>;
   /** Default `Mozilla/5.0 (compatible; Parley/1.0)`: many servers answer nothing else. */
   readonly userAgent?: string;
 }
@@ -37,11 +37,11 @@ export interface FetchPagesOptions {
  */
 export async function* fetchPages(urls: readonly string[], options: FetchPagesOptions): AsyncGenerator<PageResult, void, undefined> {
   const clock = options.clock ?? systemClock;
-  const limits = { ...defaultPageLimits, ...options.limits };
+  const limits = { ...DEFAULT_PAGE_LIMITS, ...options.limits };
   const userAgent = options.userAgent ?? 'Mozilla/5.0 (compatible; Parley/1.0)';
   const stopping = new AbortController();
   const signal = options.signal === undefined ? stopping.signal : AbortSignal.any([options.signal, stopping.signal]);
-  const robots = new RobotsCache({ egress: options.egress, clock, agent, userAgent });
+  const robots = new RobotsCache({ egress: options.egress, clock, agent: AGENT, userAgent });
   const fetching: PageFetching = { egress: options.egress, clock, turns: new HostTurns(clock), robots, limits, userAgent, signal };
 
   const waiting = byHost(urls);

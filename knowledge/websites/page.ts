@@ -48,8 +48,8 @@ export interface FailedPage {
 export type PageResult = FetchedPage | FailedPage;
 
 /** Ends the fetching of one page; it becomes a {@link FailedPage}. */
-export class PageFailure extends Error {
-  override readonly name = 'PageFailure';
+export class PageError extends Error {
+  override readonly name = 'PageError';
   readonly code: PageFailureCode;
 
   constructor(code: PageFailureCode, message: string, options?: ErrorOptions) {
@@ -58,7 +58,7 @@ export class PageFailure extends Error {
   }
 }
 
-const extensionOfType: Readonly<Record<string, FetchedPage['extension']>> = {
+const EXTENSION_OF_TYPE: Readonly<Record<string, FetchedPage['extension']>> = {
   'text/html': 'html',
   'application/xhtml+xml': 'html',
   'application/pdf': 'pdf',
@@ -71,9 +71,9 @@ const extensionOfType: Readonly<Record<string, FetchedPage['extension']>> = {
 };
 
 /** What is asked for: anything, but rather this. */
-export const acceptedTypes = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,*/*;q=0.1';
+export const ACCEPTED_TYPES = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,*/*;q=0.1';
 
-/** @throws PageFailure `unsupported_content` */
+/** @throws PageError `unsupported_content` */
 export function pageType(
   body: Buffer,
   contentType: string | undefined,
@@ -85,10 +85,10 @@ export function pageType(
   const said = { ...(contentType === undefined ? {} : { contentType }), ...(charset === undefined ? {} : { charset }) };
   const name = type.toLowerCase();
   // Servers that don't know their files say nothing, or this.
-  const extension = name === '' || name === 'application/octet-stream' ? sniff(body) : extensionOfType[name];
+  const extension = name === '' || name === 'application/octet-stream' ? sniff(body) : EXTENSION_OF_TYPE[name];
   if (extension !== undefined) return { ...said, extension };
   const what = name === '' ? 'content of an unknown type' : name.slice(0, 100);
-  throw new PageFailure('unsupported_content', `It is ${what}: give addresses of web pages, plain text or PDF`);
+  throw new PageError('unsupported_content', `It is ${what}: give addresses of web pages, plain text or PDF`);
 }
 
 function sniff(body: Buffer): FetchedPage['extension'] | undefined {

@@ -2,7 +2,7 @@
 import { type Clock, sleep } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/egress-error.ts';
-import { parseRobots, type Robots, robotsMaxBytes } from './robots.ts';
+import { parseRobots, type Robots, ROBOTS_MAX_BYTES } from './robots.ts';
 
 /** A site whose robots.txt can't be had says nothing about what it allows: then nothing is read (RFC 9309, 2.3.1.4). */
 export interface NoRobots {
@@ -12,27 +12,31 @@ export interface NoRobots {
   readonly error?: EgressError;
 }
 
-const timeoutMs = 10_000;
-const retryMs = 1000;
+const TIMEOUT_MS = 10_000;
+const RETRY_MS = 1000;
 
 /** As many as the RFC asks for; a site with more is taken to have none. */
-const maxRedirects = 5;
+const MAX_REDIRECTS = 5;
+
+interface RobotsCacheOptions {
+  readonly egress: Egress;
+  readonly clock: Clock;
+  readonly agent: string;
+  readonly userAgent: string;
+}
 
 export class RobotsCache {
-  readonly #options: { readonly egress: Egress; readonly clock: Clock; readonly agent: string; readonly userAgent: string };
+  readonly #options: RobotsCacheOptions;
   readonly #known = new Map<string, Promise<Robots | NoRobots>>();
 
-  constructor(options: { readonly egress: Egress; readonly clock: Clock; readonly agent: string; readonly userAgent: string }) {
+  constructor(options: RobotsCacheOptions) {
     this.#options = options;
   }
 
   /** @param origin scheme, host and port: each has its own */
   of(origin: string, signal: AbortSignal): Promise<Robots | NoRobots> {
-    let known = this.#known.get(origin);
-    if (known === undefined) {
-      known = this.#fetch(origin, signal);
-      this.#known.set(origin, known);
-    }
+    const known = this.#known.get(origin) ?? this.#fetch(origin, signal);
+    this.#known.set(origin, known);
     return known;
   }
 
@@ -40,7 +44,7 @@ export class RobotsCache {
     const first = await this.#attempt(origin, signal);
     if (!('unavailable' in first)) return first;
     // Once more: all pages of the site depend on it.
-    await sleep(this.#options.clock, retryMs, signal);
+    await sleep(this.#options.clock, RETRY_MS, signal);
     return this.#attempt(origin, signal);
   }
 
@@ -51,9 +55,9 @@ export class RobotsCache {
         url: `${origin}/robots.txt`,
         headers: { 'user-agent': userAgent, accept: 'text/plain,*/*;q=0.1' },
         signal,
-        timeoutMs,
-        maxRedirects,
-        maxBodyBytes: robotsMaxBytes,
+        timeoutMs: TIMEOUT_MS,
+        maxRedirects: MAX_REDIRECTS,
+        maxBodyBytes: ROBOTS_MAX_BYTES,
         overflow: 'truncate',
       });
       if (status >= 200 && status < 300) return parseRobots(body.toString('utf8'), agent);

@@ -1,6 +1,6 @@
 /**
  * robots.txt as RFC 9309 has it, for one crawler. Read line by line and matched in time that grows with the length of
- * the file and no faster, because whoever wrote it may mean harm (docs/adr/0013-own-robots-txt.md).
+ * the file and no faster, because its author may mean harm (docs/adr/0013-own-robots-txt.md).
  */
 
 export interface Robots {
@@ -11,7 +11,7 @@ export interface Robots {
 }
 
 /** How much of a robots.txt is read, in bytes: the least that the RFC asks for. */
-export const robotsMaxBytes = 500 * 1024;
+export const ROBOTS_MAX_BYTES = 500 * 1024;
 
 interface Rule {
   readonly allow: boolean;
@@ -99,14 +99,14 @@ function matches({ parts, whole }: Rule, path: string): boolean {
 /** A `*` or `$` that stands for itself is compared in its escaped form. */
 const literal = (text: string): string => text.replaceAll('*', '%2A').replaceAll('$', '%24');
 
-const unreserved = /[A-Za-z0-9._~-]/;
+const UNRESERVED = /[A-Za-z0-9._~-]/;
 
 /** One spelling for each octet: what needs no percent sign has none, the others have upper-case digits. */
 function normalise(path: string): string {
   return path
     .replaceAll(/%[0-9a-f]{2}/gi, (escape) => {
       const char = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
-      return unreserved.test(char) ? char : escape.toUpperCase();
+      return UNRESERVED.test(char) ? char : escape.toUpperCase();
     })
     .replaceAll(/[^\u{21}-\u{7e}]+/gu, (text) => encodeURIComponent(text.toWellFormed()));
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 
 /** The API server's users on a local stack. */
-export const users = {
+export const USERS = {
   admin: { name: 'parley-admin', groups: ['system:masters'] },
   controllerManager: { name: 'system:kube-controller-manager', groups: ['system:masters'] },
   operator: { name: 'parley-operator', groups: [] },
@@ -15,7 +15,7 @@ export const users = {
   voice: { name: 'parley-voice', groups: [] },
 } as const satisfies Record<string, { readonly name: string; readonly groups: readonly string[] }>;
 
-export type UserKey = keyof typeof users;
+export type UserKey = keyof typeof USERS;
 
 export interface Credentials {
   /** `--token-auth-file`. */
@@ -37,13 +37,13 @@ export function ensureCredentials(folder: string): Credentials {
   }
   const tokensFile = join(folder, 'tokens.json');
   const known = existsSync(tokensFile) ? (JSON.parse(readFileSync(tokensFile, 'utf8')) as Partial<Record<UserKey, string>>) : {};
-  const keys = Object.keys(users) as UserKey[];
+  const keys = Object.keys(USERS) as UserKey[];
   const tokens = Object.fromEntries(keys.map((key) => [key, known[key] ?? randomBytes(24).toString('hex')])) as Record<UserKey, string>;
   writeFileSync(tokensFile, JSON.stringify(tokens), { mode: 0o600 });
   const tokenFile = join(folder, 'tokens.csv');
   const rows = keys.map((key) => {
-    const groups = users[key].groups.length > 0 ? `,"${users[key].groups.join(',')}"` : '';
-    return `${tokens[key]},${users[key].name},${users[key].name}${groups}`;
+    const groups = USERS[key].groups.length > 0 ? `,"${USERS[key].groups.join(',')}"` : '';
+    return `${tokens[key]},${USERS[key].name},${USERS[key].name}${groups}`;
   });
   writeFileSync(tokenFile, `${rows.join('\n')}\n`, { mode: 0o600 });
   return { tokenFile, serviceAccountKey: keyFile, certDir: join(folder, 'apiserver'), tokens };

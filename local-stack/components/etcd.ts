@@ -3,14 +3,14 @@ import type { Component } from '../supervisor.ts';
 import { httpCheck } from './probes.ts';
 import { clientTls, type MutualTls } from './secrets.ts';
 
-const version = '3.6.4';
+const VERSION = '3.6.4';
 
 export const ETCD: BinarySpec = {
   name: 'etcd',
-  version,
+  version: VERSION,
   versionProbe: { args: ['--version'], pattern: /etcd Version: (\S+)/ },
   // Older ones lack RequestWatchProgress, on which the API server's streaming lists depend.
-  accepted: sameMinor(version),
+  accepted: sameMinor(VERSION),
   executable: 'etcd',
   // From the project's SHA256SUMS, as kubespray's checksum list repeats it.
   official: downloads(
@@ -20,8 +20,8 @@ export const ETCD: BinarySpec = {
       'linux-arm64': '323421fa279f4f3d7da4c7f2dfa17d9e49529cb2b4cdf40899a7416bccdde42d',
     },
     (platform) => ({
-      url: `https://github.com/etcd-io/etcd/releases/download/v${version}/etcd-v${version}-${platform}.tar.gz`,
-      member: `etcd-v${version}-${platform}/etcd`,
+      url: `https://github.com/etcd-io/etcd/releases/download/v${VERSION}/etcd-v${VERSION}-${platform}.tar.gz`,
+      member: `etcd-v${VERSION}-${platform}/etcd`,
     }),
   ),
   go: { module: 'kubernetes', package: 'go.etcd.io/etcd/server/v3', seconds: 40 },

@@ -8,16 +8,16 @@ import { etcdFlags } from './etcd.ts';
 import { httpCheck } from './probes.ts';
 import type { MutualTls } from './secrets.ts';
 
-const version = '1.34.4';
+const VERSION = '1.34.4';
 
 /** From the "Downloads" tables of kubernetes/kubernetes CHANGELOG-1.34.md. There is no server for macOS; it is built from source there. */
-const serverSums = {
+const SERVER_SUMS = {
   'linux-amd64':
     '65c75e81e3ea488f6d42b493cad64d7577ddfa1e5372037a1c841ac069039997d359b5b2f2d44e7665bf04c48ed0065cf9d4c9801b1e63bb6a1b099ef00d4863',
   'linux-arm64':
     'a1fad7060ed67b5634f32f3256a295179dd887dab5c82b8550c2eb62c69df34cfbb311c8f93e7608d558eba32b9e2ddc23976db39e512fd747cc6bf9b4c1765f',
 };
-const clientSums = {
+const CLIENT_SUMS = {
   'linux-amd64':
     '018d0a75b74b55942a0777afc7edf64ca98c004e6e12f9dc93ad75c26cb58089104ba0f9ceae2f0be5a6f6854948c705b0eb828f0960302a0ff84d57c464fc09',
   'linux-arm64':
@@ -31,22 +31,22 @@ export function kubernetesProgram(name: string, seconds: number): BinarySpec {
   const kind = name === 'kubectl' ? 'client' : 'server';
   return {
     name,
-    version,
+    version: VERSION,
     versionProbe:
       kind === 'client'
         ? { args: ['version', '--client', '--output=json'], pattern: /"gitVersion":\s*"v([^"]+)"/ }
         : { args: ['--version'], pattern: /Kubernetes v(\S+)/ },
-    accepted: sameMinor(version),
+    accepted: sameMinor(VERSION),
     executable: name,
-    official: downloads('sha512', kind === 'client' ? clientSums : serverSums, (platform) => ({
-      url: `https://dl.k8s.io/v${version}/kubernetes-${kind}-${platform}.tar.gz`,
+    official: downloads('sha512', kind === 'client' ? CLIENT_SUMS : SERVER_SUMS, (platform) => ({
+      url: `https://dl.k8s.io/v${VERSION}/kubernetes-${kind}-${platform}.tar.gz`,
       member: `kubernetes/${kind}/bin/${name}`,
     })),
     go: {
       module: 'kubernetes',
       package: `k8s.io/kubernetes/cmd/${name}`,
       variables: {
-        'k8s.io/component-base/version.gitVersion': `v${version}`,
+        'k8s.io/component-base/version.gitVersion': `v${VERSION}`,
         'k8s.io/component-base/version.gitMajor': '1',
         'k8s.io/component-base/version.gitMinor': '34',
       },

@@ -9,13 +9,13 @@ import { isOk } from './probes.ts';
 import type { RedisAddress } from './redis.ts';
 import { ensureSecret } from './secrets.ts';
 
-const version = '1.13.5';
+const VERSION = '1.13.5';
 
 export const LIVEKIT_SERVER: BinarySpec = {
   name: 'livekit-server',
-  version,
+  version: VERSION,
   versionProbe: { args: ['--version'], pattern: /livekit-server version (\S+)/ },
-  accepted: sameMinor(version),
+  accepted: sameMinor(VERSION),
   executable: 'livekit-server',
   // From the release's checksums.txt, as several projects that pin it repeat it. There is none for macOS; it is built from source there.
   official: downloads(
@@ -25,7 +25,7 @@ export const LIVEKIT_SERVER: BinarySpec = {
       'linux-arm64': '332015305518765fe05bad74fc3a9d9583e635e7dd130de3c4fc563d69c550f3',
     },
     (platform) => ({
-      url: `https://github.com/livekit/livekit/releases/download/v${version}/livekit_${version}_${platform.replace('-', '_')}.tar.gz`,
+      url: `https://github.com/livekit/livekit/releases/download/v${VERSION}/livekit_${VERSION}_${platform.replace('-', '_')}.tar.gz`,
       member: 'livekit-server',
     }),
   ),
@@ -42,7 +42,7 @@ export interface LivekitOptions {
   readonly udpPort: number;
   /** Without one it keeps no trunks, and phone numbers are connected to nothing. */
   readonly redis?: RedisAddress;
-  /** It makes rooms for whoever joins: LiveKit's SIP service has no other way to bring in a call. By default rooms are made by the api alone. */
+  /** It creates a room when a participant joins: LiveKit's SIP service has no other way to bring in a call. By default only the api creates rooms. */
   readonly roomsByJoining?: boolean;
   /** Addresses that receive its webhooks about rooms. */
   readonly eventUrls?: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * Where Postgres keeps its data and as whom it runs. It refuses to run as root; as another account it can only use
- * folders whose every parent that account may enter, and a checkout in somebody's home often is not such a folder.
+ * folders whose every parent that account may enter, and a checkout in a home folder often is not such a folder.
  */
 import {
   chownSync,
@@ -50,7 +50,7 @@ export function removePostgresData(stateDir: string): void {
   const outside = recordedFolder(stateDir);
   if (outside !== undefined) rmSync(outside, { recursive: true, force: true });
   rmSync(join(stateDir, 'postgres'), { recursive: true, force: true });
-  rmSync(join(stateDir, locationFile), { force: true });
+  rmSync(join(stateDir, LOCATION_FILE), { force: true });
 }
 
 /** Postgres wants a name for its user, so a bare number will not do. */
@@ -78,11 +78,11 @@ function accessible(path: string): boolean {
   }
 }
 
-const locationFile = 'postgres.location';
+const LOCATION_FILE = 'postgres.location';
 
 function recordedFolder(stateDir: string): string | undefined {
   try {
-    const folder = readFileSync(join(stateDir, locationFile), 'utf8').trim();
+    const folder = readFileSync(join(stateDir, LOCATION_FILE), 'utf8').trim();
     return existsSync(folder) ? folder : undefined;
   } catch {
     return undefined;
@@ -111,7 +111,7 @@ function outsideFolder(stateDir: string, account: Account): string {
   writeFileSync(join(folder, 'owner'), resolve(stateDir));
   chownSync(folder, account.uid, account.gid);
   mkdirSync(stateDir, { recursive: true });
-  writeFileSync(join(stateDir, locationFile), `${folder}\n`);
+  writeFileSync(join(stateDir, LOCATION_FILE), `${folder}\n`);
   return folder;
 }
 
@@ -127,7 +127,7 @@ function sweep(shared: string): void {
   }
 }
 
-/** Copies the installation (bin, lib, share and the libraries beside it) to where every account may run it. */
+/** Copies the installation (bin, lib, share and the libraries next to it) to where every account may run it. */
 function copyInstallation(binary: string): string {
   const real = realpathSync(binary);
   const installation = dirname(dirname(real));

@@ -14,13 +14,13 @@ import { shortPath } from './temporal-relay.ts';
 
 const run = promisify(execFile);
 
-const version = '1.5.1';
+const VERSION = '1.5.1';
 
 export const TEMPORAL: BinarySpec = {
   name: 'temporal',
-  version,
+  version: VERSION,
   versionProbe: { args: ['--version'], pattern: /temporal version (\S+)/ },
-  accepted: sameMinor(version),
+  accepted: sameMinor(VERSION),
   executable: 'temporal',
   // From the release's checksums.txt, as two package collections that pin it repeat it.
   official: downloads(
@@ -32,14 +32,14 @@ export const TEMPORAL: BinarySpec = {
       'darwin-arm64': 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
     },
     (platform) => ({
-      url: `https://github.com/temporalio/cli/releases/download/v${version}/temporal_cli_${version}_${platform.replace('-', '_')}.tar.gz`,
+      url: `https://github.com/temporalio/cli/releases/download/v${VERSION}/temporal_cli_${VERSION}_${platform.replace('-', '_')}.tar.gz`,
       member: 'temporal',
     }),
   ),
   go: {
     module: 'temporal',
     package: 'github.com/temporalio/cli/cmd/temporal',
-    variables: { 'github.com/temporalio/cli/temporalcli.Version': version },
+    variables: { 'github.com/temporalio/cli/temporalcli.Version': VERSION },
     seconds: 120,
   },
 };

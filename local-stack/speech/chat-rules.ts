@@ -1,6 +1,6 @@
 /**
  * Answers in place of a language model: no model, a few rules. They look into the tools that are offered, call one when its words occur in what the user
- * said, say what it answered, and say good-bye. Enough to try an agent's tools, its timing and its voice; not what it is told in its prompt.
+ * said, say what it answered, and say good-bye. Enough to try an agent's tools, its timing and its voice; not what its prompt says.
  */
 import { numbersIn, wordsOf } from './words.ts';
 
@@ -53,14 +53,14 @@ export function answerByRules(messages: readonly RuleMessage[], tools: readonly 
   if (/what can you do|who are you/i.test(said)) return say(abilities(tools));
   if (hasAny(words, ['hello', 'hi', 'morning', 'afternoon', 'evening', 'hallo'])) return say('Hello. What can I do for you?');
   if (hasAny(words, ['thank', 'thanks', 'danke'])) return say('You are welcome. Is there anything else?');
-  if (hasAny(words, ['story'])) return say(story);
+  if (hasAny(words, ['story'])) return say(STORY);
   return say(`You said: ${said.replace(/[.!?]+$/, '')}. I answer by a few rules, so that is all I can say about it.`);
 }
 
 const say = (text: string): RuleAnswer => ({ text, calls: [] });
 
 /** Long enough to be interrupted. */
-const story =
+const STORY =
   'Once there was a bicycle that stood in a shed for many years. Nobody rode it, and its chain grew stiff. One morning the door was opened, ' +
   'and a child came in with a pump and a can of oil. By noon the wheels turned again. By evening they had been to the sea and back, and neither of ' +
   'them wanted to go home.';
@@ -105,12 +105,12 @@ function toolFor(said: string, words: ReadonlySet<string>, tools: readonly RuleT
   return isQuestion && !/what can you do|who are you|hear me/i.test(said) ? search : undefined;
 }
 
-const fillers = new Set(
+const FILLERS = new Set(
   'the and for you your with that this can what when where how does have will would like about please from are use it is of to in on a an my me i or if by be at as do not was there any all one get tell call caller user customer returns return whether name number'.split(
     ' ',
   ),
 );
-const isTelling = (word: string): boolean => word.length > 2 && !fillers.has(word);
+const isTelling = (word: string): boolean => word.length > 2 && !FILLERS.has(word);
 /** "orders", "ordered" and "order" are the same here. */
 const stem = (word: string): string => word.slice(0, 5);
 
@@ -151,7 +151,7 @@ export function valueFor(name: string, schema: Schema, said: string): unknown {
   }
 }
 
-/** What a tool answered, as somebody might say it. */
+/** What a tool answered, as a sentence to speak. */
 export function readOut(content: string): string {
   let value: unknown;
   try {
@@ -164,9 +164,9 @@ export function readOut(content: string): string {
   return facts.length === 0 ? 'There is nothing about that.' : `${facts.join(', ').replace(/[.\s]+$/, '')}.`;
 }
 
-const unread = /^(id|.*_id|source|page|score|url|chunk|position)$/i;
+const UNREAD = /^(id|.*_id|source|page|score|url|chunk|position)$/i;
 /** What comes under such a name is the answer itself. */
-const plain = /^(content|text|answer|result|results|message|error|data)$/i;
+const PLAIN = /^(content|text|answer|result|results|message|error|data)$/i;
 
 function leaves(value: unknown, name = ''): readonly string[] {
   if (typeof value !== 'object' || value === null) {
@@ -175,7 +175,7 @@ function leaves(value: unknown, name = ''): readonly string[] {
   }
   if (Array.isArray(value)) return value.flatMap((item: unknown) => leaves(item, name));
   // Where it stands is nothing to read aloud.
-  return Object.entries(value).flatMap(([key, inner]) => (unread.test(key) ? [] : leaves(inner, plain.test(key) ? '' : key)));
+  return Object.entries(value).flatMap(([key, inner]) => (UNREAD.test(key) ? [] : leaves(inner, PLAIN.test(key) ? '' : key)));
 }
 
 function abilities(tools: readonly RuleTool[]): string {

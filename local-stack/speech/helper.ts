@@ -19,7 +19,7 @@ interface Answer extends Readonly<Record<string, unknown>> {
 }
 
 /** It takes seconds to load its models on a busy machine, in milliseconds. */
-const startMs = 120_000;
+const START_MS = 120_000;
 
 export class Helper {
   readonly #options: HelperOptions;
@@ -70,7 +70,7 @@ export class Helper {
   async #spawn(): Promise<ChildProcessWithoutNullStreams> {
     const child = spawn(this.#options.python, ['-c', helperProgram], { stdio: ['pipe', 'pipe', 'pipe'] });
     const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => reject(new Error(`the helper did not start within ${startMs} ms`)), startMs);
+    const timer = setTimeout(() => reject(new Error(`the helper did not start within ${START_MS} ms`)), START_MS);
     createInterface({ input: child.stdout }).on('line', (line) => {
       const answer = readAnswer(line);
       if (answer === undefined) this.#options.onLog(line);

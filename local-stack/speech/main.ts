@@ -24,10 +24,10 @@ export async function startDevSpeech({ port, logger, env }: StartDevSpeechOption
     'dev-speech is no speech service and no language model: it is for trying things offline. A robot speaks, some phrases are understood, and answers follow a few rules',
   );
   if (!speech.canSpeak)
-    logger.warn('there is no voice: tones are played in place of words. Install espeak-ng, or Python 3.10 or newer with venv and pip');
+    logger.warn('no voice: tones are played in place of words. Install espeak-ng, or Python 3.10 or newer with venv and pip');
   if (!speech.canHear)
     logger.warn(
-      'nothing is understood: transcripts follow a script, or guess by the length of what was said. Install Python 3.10 or newer with venv and pip',
+      'no recogniser: transcripts follow a script, or guess by the length of what was said. Install Python 3.10 or newer with venv and pip',
     );
   const server = await startDevSpeechServer({ port, token: env['PARLEY_DEV_SPEECH_TOKEN'] || undefined, speech, logger });
   return {
@@ -45,12 +45,13 @@ async function toolsOf(env: NodeJS.ProcessEnv, logger: Logger): Promise<SpeechOp
   try {
     const python = await speechPython(env);
     if (python === undefined) return fallback;
-    const helper = new Helper({ python, onLog: (line) => logger.debug({ line }, 'the helper says') });
+    const helper = new Helper({ python, onLog: (line) => logger.debug({ line }, 'output of the speech helper') });
     const problems = await helper.start();
-    for (const [part, problem] of Object.entries(problems)) logger.warn({ part, problem }, 'a part of the helper does not work');
+    for (const [component, problem] of Object.entries(problems))
+      logger.warn({ component, problem }, 'a component of the speech helper does not work');
     return { helper, problems, ...fallback };
   } catch (error) {
-    logger.warn({ err: error }, 'the helper for speech can not be had');
+    logger.warn({ err: error }, 'failed to start the speech helper; using espeak-ng or tones');
     return fallback;
   }
 }
@@ -79,7 +80,7 @@ export async function runDevSpeech({ port, env }: { readonly port: number; reado
   await server.close();
 }
 
-const speechTools = {
+const SPEECH_TOOLS = {
   name: 'dev-speech',
   version: 'espeakng-loader-0.2.4-pocketsphinx-5.1.1',
   // Without what pocketsphinx needs for microphones.
@@ -89,5 +90,5 @@ const speechTools = {
 /** @returns undefined where there is no Python that can make environments; @throws Error when the wheels can't be had */
 async function speechPython(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const python = await findPythonWithVenv(env);
-  return python === undefined ? undefined : pythonWith(python, speechTools, env);
+  return python === undefined ? undefined : pythonWith(python, SPEECH_TOOLS, env);
 }

@@ -1,7 +1,7 @@
 /** What a recogniser with a small vocabulary of sentences listens for. */
 
 /** What people say to an agent on the telephone, or say to try one. */
-const usual = [
+const USUAL = [
   'hello',
   'hello can you hear me',
   'good morning',
@@ -54,11 +54,11 @@ const usual = [
   'tell me a story',
 ] as const;
 
-const units =
+const UNITS =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
     ' ',
   );
-const tens = ['', '', 'twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'];
+const TENS = ['', '', 'twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'];
 
 /** As a number is read aloud; digit by digit where it is long. */
 export function numberWords(digits: string): string {
@@ -66,10 +66,10 @@ export function numberWords(digits: string): string {
   if (digits.length > 4 || (digits.length > 1 && digits.startsWith('0')))
     return digits
       .split('')
-      .map((digit) => units[Number(digit)])
+      .map((digit) => UNITS[Number(digit)])
       .join(' ');
-  if (value < 20) return units[value]!;
-  if (value < 100) return `${tens[Math.floor(value / 10)]}${value % 10 === 0 ? '' : ` ${units[value % 10]}`}`;
+  if (value < 20) return UNITS[value]!;
+  if (value < 100) return `${TENS[Math.floor(value / 10)]}${value % 10 === 0 ? '' : ` ${UNITS[value % 10]}`}`;
   const [size, name] = value < 1000 ? [100, 'hundred'] : [1000, 'thousand'];
   const rest = value % size;
   return `${numberWords(String(Math.floor(value / size)))} ${name}${rest === 0 ? '' : ` ${numberWords(String(rest))}`}`;
@@ -93,7 +93,7 @@ export interface Spoken {
 }
 
 /** How many of its own sentences are remembered. */
-const remembered = 200;
+const REMEMBERED = 200;
 
 /**
  * The usual phrases, and what this server has spoken itself lately: a test or `parley call --say` has it speak what the user says, and it is to
@@ -103,12 +103,12 @@ export class Phrases {
   #spoken: Spoken[] = [];
 
   remember(spoken: Spoken): void {
-    this.#spoken = [...this.#spoken.filter(({ text }) => text !== spoken.text), spoken].slice(-remembered);
+    this.#spoken = [...this.#spoken.filter(({ text }) => text !== spoken.text), spoken].slice(-REMEMBERED);
   }
 
   /** By the words that are listened for, what was written: with figures and marks. */
   forms(): ReadonlyMap<string, string> {
-    const forms = new Map<string, string>(usual.map((phrase) => [phrase, phrase]));
+    const forms = new Map<string, string>(USUAL.map((phrase) => [phrase, phrase]));
     for (const { text, language } of this.#spoken) {
       if (!isEnglish(language)) continue;
       forms.set(spokenForm(text), text);

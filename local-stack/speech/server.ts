@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../platform/logging.ts';
 import { wavHeader } from '../../platform/wav.ts';
 import { answerByRules, valueFor, type RuleMessage, type RuleTool, type Schema } from './chat-rules.ts';
-import { spokenRate, type Speech } from './speech.ts';
+import { SPOKEN_RATE, type Speech } from './speech.ts';
 
 export interface DevSpeechServer {
   /** `http://127.0.0.1:<port>/<token>/v1`. */
@@ -15,7 +15,7 @@ export interface DevSpeechServer {
 }
 
 /** Longest request, in bytes: some minutes of sound. */
-const largest = 32 * 1024 * 1024;
+const LARGEST = 32 * 1024 * 1024;
 
 export async function startDevSpeechServer(options: {
   readonly port: number;
@@ -37,15 +37,15 @@ export async function startDevSpeechServer(options: {
       const data = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
       const wav = body['response_format'] === 'wav';
       response.writeHead(200, { 'content-type': wav ? 'audio/wav' : 'audio/pcm' });
-      if (wav) response.write(wavHeader({ sampleRate: spokenRate, dataBytes: data.length }));
+      if (wav) response.write(wavHeader({ sampleRate: SPOKEN_RATE, dataBytes: data.length }));
       response.end(data);
-      logger.debug({ text, seconds: samples.length / spokenRate }, 'spoke');
+      logger.debug({ text, seconds: samples.length / SPOKEN_RATE }, 'spoke');
     },
     'POST /v1/audio/transcriptions': async (request, response) => {
       const body = await readBody(request);
       const { file, language } = await formOf(body, request.headers['content-type'] ?? '');
       const heard = await speech.hear({ file, language });
-      if (heard.doubtful) logger.warn({ text: heard.text }, 'heard something that is none of the known phrases: the transcript is a guess');
+      if (heard.doubtful) logger.warn({ text: heard.text }, 'heard none of the known phrases; the transcript is a guess');
       else logger.debug({ text: heard.text }, 'heard');
       sendJson(response, { text: heard.text, doubtful: heard.doubtful });
     },
@@ -65,7 +65,7 @@ export async function startDevSpeechServer(options: {
       const bad = error instanceof BadRequest || error instanceof RangeError || error instanceof SyntaxError;
       if (!bad) logger.error({ err: error }, 'a request failed');
       if (response.headersSent) response.destroy();
-      else sendError(response, bad ? 400 : 500, bad ? error.message : 'it failed: see the log of dev-speech');
+      else sendError(response, bad ? 400 : 500, bad ? error.message : 'dev-speech failed: see its log');
     });
   });
   server.keepAliveTimeout = 60_000;
@@ -89,7 +89,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > largest) throw new BadRequest(`the request is longer than ${largest} bytes`);
+    if (size > LARGEST) throw new BadRequest(`the request is longer than ${LARGEST} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -26,7 +26,7 @@ function smooth(samples: Int16Array, width: number): Int16Array {
 }
 
 /** Quieter than this, of 32,768, is nothing. */
-const floor = 300;
+const FLOOR = 300;
 
 /** Without the silence before and after; empty for silence. */
 export function trimmed(samples: Int16Array): Int16Array {
@@ -34,7 +34,7 @@ export function trimmed(samples: Int16Array): Int16Array {
   return first < 0 ? samples.subarray(0, 0) : samples.subarray(first, samples.findLastIndex(isLoud) + 1);
 }
 
-const isLoud = (sample: number): boolean => sample > floor || sample < -floor;
+const isLoud = (sample: number): boolean => sample > FLOOR || sample < -FLOOR;
 
 /** A melody in place of speech: one tone for each word, as long as the word is. */
 export function melody(text: string, sampleRate: number): Int16Array {

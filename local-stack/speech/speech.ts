@@ -22,14 +22,14 @@ export interface SpeechOptions {
 }
 
 /** Of the sound that goes out, in Hz: that of OpenAI's `pcm`. */
-export const spokenRate = 24_000;
-const heardRate = 16_000;
+export const SPOKEN_RATE = 24_000;
+const HEARD_RATE = 16_000;
 
-/** Voices of espeak-ng that can be told apart, and are understood; the same name has always the same. */
-const variants = ['f3', 'f2', 'm3', 'f4'] as const;
+/** Voices of espeak-ng that sound different and are understood; a name always gets the same one. */
+const VARIANTS = ['f3', 'f2', 'm3', 'f4'] as const;
 
-/** What somebody says when nothing can be understood: one after the other. */
-const script = ['Hello, can you hear me?', 'What can you do for me?', 'Where is my order 4711?', 'Thank you.', 'Good bye.'] as const;
+/** Transcripts without a recogniser: one after the other. */
+const SCRIPT = ['Hello, can you hear me?', 'What can you do for me?', 'Where is my order 4711?', 'Thank you.', 'Good bye.'] as const;
 
 export class Speech {
   readonly #options: SpeechOptions;
@@ -58,16 +58,16 @@ export class Speech {
     readonly language: string;
     readonly voice: string;
   }): Promise<Int16Array> {
-    const samples = await this.#spoken(text, language, variants[voice === '' ? 0 : hash(voice) % variants.length]!);
-    this.#phrases.remember({ text, language, seconds: trimmed(samples).length / spokenRate });
+    const samples = await this.#spoken(text, language, VARIANTS[voice === '' ? 0 : hash(voice) % VARIANTS.length]!);
+    this.#phrases.remember({ text, language, seconds: trimmed(samples).length / SPOKEN_RATE });
     return samples;
   }
 
   /** @throws RangeError for what is no WAV file */
   async hear({ file, language }: { readonly file: Buffer; readonly language: string | undefined }): Promise<Heard> {
     const sound = readWav(file);
-    const samples = trimmed(resample(sound.samples, sound.sampleRate, heardRate));
-    const seconds = samples.length / heardRate;
+    const samples = trimmed(resample(sound.samples, sound.sampleRate, HEARD_RATE));
+    const seconds = samples.length / HEARD_RATE;
     if (seconds < 0.1) return { text: '', doubtful: false };
     const own = this.#phrases.byLength(seconds, language);
     if (!this.canHear) return { text: own ?? this.#next(), doubtful: true };
@@ -83,11 +83,11 @@ export class Speech {
     const { helper, problems, espeak } = this.#options;
     if (helper !== undefined && problems?.['voice'] === undefined) {
       const { pcm, rate } = await helper.ask({ do: 'speak', text, language, variant });
-      return resample(samplesOf(Buffer.from(String(pcm), 'base64')), Number(rate), spokenRate);
+      return resample(samplesOf(Buffer.from(String(pcm), 'base64')), Number(rate), SPOKEN_RATE);
     }
-    if (espeak === undefined) return melody(text, spokenRate);
+    if (espeak === undefined) return melody(text, SPOKEN_RATE);
     const sound = await this.#byProgram(espeak, text, language, variant);
-    return resample(sound.samples, sound.sampleRate, spokenRate);
+    return resample(sound.samples, sound.sampleRate, SPOKEN_RATE);
   }
 
   async #byProgram(espeak: string, text: string, language: string, variant: string): Promise<Sound> {
@@ -104,11 +104,11 @@ export class Speech {
       });
       if (file !== undefined) return readWav(file);
     }
-    return { samples: melody(text, spokenRate), sampleRate: spokenRate };
+    return { samples: melody(text, SPOKEN_RATE), sampleRate: SPOKEN_RATE };
   }
 
   #next(): string {
-    const text = script[this.#scripted % script.length] ?? '';
+    const text = SCRIPT[this.#scripted % SCRIPT.length] ?? '';
     this.#scripted += 1;
     return text;
   }

@@ -3,9 +3,9 @@
 /** Lower-case, without marks. */
 export const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 
-const digits = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 const digitOf = (word: string): string | undefined => {
-  const at = digits.indexOf(word === 'oh' ? 'zero' : word);
+  const at = DIGITS.indexOf(word === 'oh' ? 'zero' : word);
   return at < 0 ? undefined : String(at);
 };
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { stringify } from 'yaml';
 
-import { type Credentials, ensureCredentials, users, writeKubeconfig } from '../../local-stack/components/credentials.ts';
+import { type Credentials, ensureCredentials, USERS, writeKubeconfig } from '../../local-stack/components/credentials.ts';
 import { etcdFlags, etcdComponent } from '../../local-stack/components/etcd.ts';
 import { httpCheck } from '../../local-stack/components/probes.ts';
 import { ensureMutualTls, type MutualTls } from '../../local-stack/components/secrets.ts';
@@ -67,7 +67,7 @@ export function describeCluster(options: ClusterOptions): Cluster {
   writeFileSync(
     tokenFile,
     [
-      `${credentials.tokens.admin},${users.admin.name},admin,"system:masters"`,
+      `${credentials.tokens.admin},${USERS.admin.name},admin,"system:masters"`,
       ...Object.entries(nodeUsers).map(([key, { name, groups }]) => `${tokenOf(key)},${name},${key},"${groups}"`),
     ].join('\n'),
     { mode: 0o600 },
@@ -88,9 +88,9 @@ export function describeCluster(options: ClusterOptions): Cluster {
       afterReady: async () => {
         const ca = apiserverCa(credentials);
         const named = Object.entries(nodeUsers).map(([key, { name }]) => ({ key, name, token: tokenOf(key) }));
-        for (const { key, name, token } of [{ key: 'admin', name: users.admin.name, token: credentials.tokens.admin }, ...named])
+        for (const { key, name, token } of [{ key: 'admin', name: USERS.admin.name, token: credentials.tokens.admin }, ...named])
           writeKubeconfig({ file: kubeconfigOf(key), server, ca, user: name, token });
-        const { admin } = users;
+        const { admin } = USERS;
         writeKubeconfig({
           file: kubeconfigOf('member'),
           server,

@@ -11,7 +11,7 @@ import { describeProgress } from '../../local-stack/binaries/progress.ts';
 import { resolveBinary } from '../../local-stack/binaries/resolve.ts';
 import { kubectlWith } from '../../local-stack/manifests.ts';
 import { installDefinitions } from '../../local-stack/manifests.ts';
-import { ensureCredentials, type UserKey, users, writeKubeconfig } from '../../local-stack/components/credentials.ts';
+import { ensureCredentials, type UserKey, USERS, writeKubeconfig } from '../../local-stack/components/credentials.ts';
 import { etcdComponent } from '../../local-stack/components/etcd.ts';
 import { ensureMutualTls } from '../../local-stack/components/secrets.ts';
 import { apiserverCa, kubeApiserverComponent } from '../../local-stack/components/kube-apiserver.ts';
@@ -131,12 +131,12 @@ export class TestStack {
         etcd: etcdAt,
         port,
         afterReady: async () => {
-          for (const user of Object.keys(users) as UserKey[]) {
+          for (const user of Object.keys(USERS) as UserKey[]) {
             writeKubeconfig({
               file: fileOf(user),
               server,
               ca: apiserverCa(credentials),
-              user: users[user].name,
+              user: USERS[user].name,
               token: credentials.tokens[user],
             });
           }

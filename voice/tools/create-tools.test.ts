@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 
 import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import type { RevisionTool } from '../../crds/agent-revision.ts';
-import { SearchUnavailable, type Search, type SearchHit, type SearchRequest } from '../../knowledge/search/search.ts';
+import { SearchUnavailableError, type Search, type SearchHit, type SearchRequest } from '../../knowledge/search/search.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
 import { createLogger } from '../../platform/logging.ts';
@@ -194,7 +194,7 @@ describe('search_knowledge_base', () => {
   });
 
   it('says that it does not work at the moment', async () => {
-    const { call } = searching(() => Promise.reject(new SearchUnavailable('Postgres does not answer at the moment')));
+    const { call } = searching(() => Promise.reject(new SearchUnavailableError('Postgres does not answer at the moment')));
     expect(await call('search_knowledge_base', { query: 'x' })).toMatchObject({
       error: expect.stringContaining('does not answer at the moment'),
     });

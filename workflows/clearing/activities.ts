@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 
 import { clearDocument } from '../../knowledge/ingestion/clear-document.ts';
-import type { IngestionDependencies } from '../../knowledge/ingestion/dependencies.ts';
+import type { IngestionDependencies } from '../../knowledge/ingestion/step.ts';
 import { collectionRef } from '../../knowledge/search/create-search.ts';
 import type { ClearingActivities } from './types.ts';
 

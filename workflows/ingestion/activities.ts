@@ -3,15 +3,15 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 import { EmbeddingError } from '../../knowledge/embedding/embedding-error.ts';
-import { DocumentGone, type IngestionDependencies, type Step } from '../../knowledge/ingestion/dependencies.ts';
-import { openDocument } from '../../knowledge/ingestion/dependencies.ts';
-import { completionMessage, documentCompleted, documentFailed } from '../../knowledge/ingestion/document-events.ts';
+import { DocumentGoneError, type IngestionDependencies, type Step } from '../../knowledge/ingestion/step.ts';
+import { openDocument } from '../../knowledge/ingestion/step.ts';
+import { completionMessage, documentCompleted, documentFailed } from '../../knowledge/ingestion/complete-document.ts';
 import { fetchDocumentPages, type FetchingDependencies } from '../../knowledge/ingestion/fetch-document-pages.ts';
 import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
-import { needsReweighing } from '../../knowledge/ingestion/reweighing.ts';
+import { needsReweighting } from '../../knowledge/ingestion/reweighting.ts';
 import { readDocument, type ReadingDependencies } from '../../knowledge/ingestion/read-document.ts';
 import { verifyDocument } from '../../knowledge/ingestion/verify-document.ts';
-import { IngestionFailure } from '../../knowledge/ingestion-failure.ts';
+import { IngestionError } from '../../knowledge/ingestion-failure.ts';
 import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
 import type { DocumentJob } from '../../knowledge/jobs/names.ts';
 import type { DocumentRecord, DocumentStage } from '../../store/index.ts';
@@ -76,7 +76,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       shownAt = clock.monotonic();
       if (await knowledge.ingestion.progress(ref, { stage, done, ...(total !== undefined && { total }) })) return;
       gone.abort();
-      throw new DocumentGone(job.documentId);
+      throw new DocumentGoneError(job.documentId);
     };
     const run = async (): Promise<T> => {
       const { document, collection } = await openDocument(dependencies, job);
@@ -128,7 +128,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       ended.inc({ outcome: 'completed' });
       logger.info({ ...aboutIngestion(job, document, clock.now()), outcome: 'completed' }, 'ingestion');
       const collection = await knowledge.collections.get({ org: job.org, id: job.collectionId });
-      if (collection !== undefined && needsReweighing(collection)) {
+      if (collection !== undefined && needsReweighting(collection)) {
         // Ranking is a little off until then; the next document asks again.
         await jobs
           .reindex({ org: job.org, knowledgeBase: job.knowledgeBase, collectionId: job.collectionId })
@@ -178,7 +178,7 @@ async function within<T>(ms: number, outer: AbortSignal, work: (signal: AbortSig
 function requireProgress(progressAt: Date, stage: DocumentStage, now: number, stalledAfterMs: number): void {
   const stoodStillMs = now - progressAt.getTime();
   if (stoodStillMs < stalledAfterMs) return;
-  throw new IngestionFailure(
+  throw new IngestionError(
     'stalled',
     `no progress for ${Math.round(stoodStillMs / 60_000)} minutes while ${stage}: something that the ingestion needs was away for too long; submit the document again`,
   );
@@ -187,8 +187,8 @@ function requireProgress(progressAt: Date, stage: DocumentStage, now: number, st
 /** What no further attempt mends is the document's end; all else is tried again. */
 function inTemporalsWords(error: unknown): unknown {
   if (error instanceof SlowDocument) return ApplicationFailure.nonRetryable(error.message, failureTypes.slow);
-  if (error instanceof DocumentGone) return ApplicationFailure.nonRetryable(error.message, failureTypes.gone);
-  if (error instanceof IngestionFailure) return ApplicationFailure.nonRetryable(error.message, failureTypes.document, error.code);
+  if (error instanceof DocumentGoneError) return ApplicationFailure.nonRetryable(error.message, failureTypes.gone);
+  if (error instanceof IngestionError) return ApplicationFailure.nonRetryable(error.message, failureTypes.document, error.code);
   // The embedder has made its own attempts by now.
   if (error instanceof EmbeddingError) return ApplicationFailure.nonRetryable(error.message, failureTypes.document, 'embedding_failed');
   return error;

@@ -12,7 +12,7 @@ import {
   type ActivityOptions,
 } from '@temporalio/workflow';
 
-import { queuesBeside, SMALL_FILE_MS, workflowIds, type DocumentJob } from '../../knowledge/jobs/names.ts';
+import { queuesNextTo, SMALL_FILE_MS, workflowIds, type DocumentJob } from '../../knowledge/jobs/names.ts';
 import { clearDocument } from '../clearing/workflow.ts';
 import { failureTypes, type IngestionActivities, type IngestionOutcome } from './types.ts';
 
@@ -41,7 +41,7 @@ export async function ingestDocument(job: DocumentJob): Promise<IngestionOutcome
   try {
     const kind = await quick.beginIngestion(job);
     if (kind === undefined) return 'gone';
-    if (kind === 'website') await long(queuesBeside(workflowInfo().taskQueue)?.websites).fetchPages(job);
+    if (kind === 'website') await long(queuesNextTo(workflowInfo().taskQueue)?.websites).fetchPages(job);
     const movedTo = await read(job);
     await long(movedTo).indexDocument(job);
     await long().verifyDocument(job);
@@ -59,7 +59,7 @@ export async function ingestDocument(job: DocumentJob): Promise<IngestionOutcome
 
 /** A small file that takes long leaves the place that it holds to others. @returns the queue that it moved to, if it did */
 async function read(job: DocumentJob): Promise<string | undefined> {
-  const elsewhere = queuesBeside(workflowInfo().taskQueue)?.bulk;
+  const elsewhere = queuesNextTo(workflowInfo().taskQueue)?.bulk;
   if (elsewhere === undefined) {
     await long().parseDocument(job);
     return undefined;

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 
-import type { IngestionDependencies } from '../../knowledge/ingestion/dependencies.ts';
+import type { IngestionDependencies } from '../../knowledge/ingestion/step.ts';
 import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
 import type { ReindexActivities } from '../ingestion/types.ts';
 

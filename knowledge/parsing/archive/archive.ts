@@ -1,7 +1,7 @@
 import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl';
 
-import { IngestionFailure } from '../../ingestion-failure.ts';
-import { archiveLimits } from '../limits.ts';
+import { IngestionError } from '../../ingestion-failure.ts';
+import { ARCHIVE_LIMITS } from '../limits.ts';
 import { nestedTooDeep, scanXml, type XmlCounts } from './scan-xml.ts';
 import { storedZip } from './stored-zip.ts';
 
@@ -15,7 +15,7 @@ export interface Archive {
 
 /**
  * Reads the directory, then inflates every entry and counts: the sizes in the directory may lie. Text is kept only of XML parts.
- * @throws IngestionFailure `too_large`, `password_protected` or `corrupt_file`
+ * @throws IngestionError `too_large`, `password_protected` or `corrupt_file`
  */
 export async function openArchive(content: Buffer): Promise<Archive> {
   const zip = await fromBufferPromise(content, { validateEntrySizes: false });
@@ -34,7 +34,7 @@ export async function openArchive(content: Buffer): Promise<Archive> {
       if (isPart) pieces.push(piece);
     }
     if (bytes !== entry.uncompressedSize)
-      throw new IngestionFailure(
+      throw new IngestionError(
         'corrupt_file',
         'The directory inside the file lies about its contents. Save the document again where it was made.',
       );
@@ -47,16 +47,16 @@ export async function openArchive(content: Buffer): Promise<Archive> {
 }
 
 async function readDirectory(zip: ZipFile): Promise<readonly Entry[]> {
-  if (zip.entryCount > archiveLimits.entries)
-    throw new IngestionFailure(
+  if (zip.entryCount > ARCHIVE_LIMITS.entries)
+    throw new IngestionError(
       'too_large',
-      `The file has ${zip.entryCount} parts inside; the limit is ${archiveLimits.entries}. Remove pictures and other attachments.`,
+      `The file has ${zip.entryCount} parts inside; the limit is ${ARCHIVE_LIMITS.entries}. Remove pictures and other attachments.`,
     );
   const entries: Entry[] = [];
   let declared = 0;
   for await (const entry of zip.eachEntry()) {
     if (entry.isEncrypted())
-      throw new IngestionFailure('password_protected', 'The file is protected with a password. Remove the password, and upload it again.');
+      throw new IngestionError('password_protected', 'The file is protected with a password. Remove the password, and upload it again.');
     declared += entry.uncompressedSize;
     refuseBomb(declared, zip.fileSize);
     if (!entry.fileName.endsWith('/')) entries.push(entry);
@@ -65,16 +65,16 @@ async function readDirectory(zip: ZipFile): Promise<readonly Entry[]> {
 }
 
 function refuseBomb(inflated: number, packed: number): void {
-  const tooMuch = inflated > archiveLimits.inflatedBytes;
-  const tooDense = inflated > archiveLimits.ratioFloorBytes && inflated > packed * archiveLimits.ratio;
+  const tooMuch = inflated > ARCHIVE_LIMITS.inflatedBytes;
+  const tooDense = inflated > ARCHIVE_LIMITS.ratioFloorBytes && inflated > packed * ARCHIVE_LIMITS.ratio;
   if (tooMuch || tooDense)
-    throw new IngestionFailure(
+    throw new IngestionError(
       'too_large',
-      `Unpacked, the file is ${tooMuch ? `larger than ${archiveLimits.inflatedBytes / 1e6} MB` : `more than ${archiveLimits.ratio} times its size`}. Split it into several files.`,
+      `Unpacked, the file is ${tooMuch ? `larger than ${ARCHIVE_LIMITS.inflatedBytes / 1e6} MB` : `more than ${ARCHIVE_LIMITS.ratio} times its size`}. Split it into several files.`,
     );
 }
 
-/** @throws IngestionFailure `too_large` when any of the parts that will be read is nested more than documents are */
+/** @throws IngestionError `too_large` when any of the parts that will be read is nested more than documents are */
 export function checkNesting(archive: Archive): void {
   for (const counts of archive.counts.values()) nestedTooDeep(counts.depth);
 }

@@ -1,5 +1,5 @@
-import { IngestionFailure } from '../../ingestion-failure.ts';
-import { nestingLimit } from '../limits.ts';
+import { IngestionError } from '../../ingestion-failure.ts';
+import { NESTING_LIMIT } from '../limits.ts';
 
 /** What an XML part will cost to read, counted without reading it. */
 export interface XmlCounts {
@@ -22,7 +22,7 @@ const APOSTROPHE = 0x27;
 
 /**
  * One pass over the bytes.
- * @throws IngestionFailure `corrupt_file` for a document type declaration: Office files have none, and all it could do is harm
+ * @throws IngestionError `corrupt_file` for a document type declaration: Office files have none, and all it could do is harm
  */
 export function scanXml(part: Buffer): XmlCounts {
   let depth = 0;
@@ -51,9 +51,9 @@ export function scanXml(part: Buffer): XmlCounts {
   return { depth: deepest, tableDepth: deepestTable, ...count };
 }
 
-export function nestedTooDeep(depth: number, limit: number = nestingLimit, what = 'elements'): void {
+export function nestedTooDeep(depth: number, limit: number = NESTING_LIMIT, what = 'elements'): void {
   if (depth > limit)
-    throw new IngestionFailure(
+    throw new IngestionError(
       'too_large',
       `The document has ${what} nested ${depth} deep; the limit is ${limit}. Simplify its structure, and upload it again.`,
     );
@@ -63,7 +63,7 @@ export function nestedTooDeep(depth: number, limit: number = nestingLimit, what 
 function afterSpecial(part: Buffer, at: number): number {
   const opens = (text: string): boolean => part.toString('latin1', at, at + text.length) === text;
   if (opens('<!DOCTYPE'))
-    throw new IngestionFailure(
+    throw new IngestionError(
       'corrupt_file',
       'The document holds a document type declaration, which Office files never have. Save it again where it was made.',
     );

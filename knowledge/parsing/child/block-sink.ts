@@ -3,18 +3,18 @@ import dgram from 'node:dgram';
 import dns from 'node:dns';
 import net from 'node:net';
 
-import { IngestionFailure } from '../../ingestion-failure.ts';
+import { IngestionError } from '../../ingestion-failure.ts';
 import type { Block, Sink, TableBlock, TextBlock } from '../block.ts';
 import type { ParserLimits } from '../limits.ts';
 import type { ChildMessage } from '../messages.ts';
 import { cleanText, oneLine, tidyLines } from '../text/clean.ts';
 
 /** Bytes after which the blocks at hand are sent. */
-const batchBytes = 64_000;
+const BATCH_BYTES = 64_000;
 /** Longer cells are cut: the formats allow 32,767 characters. */
-const cellCharacters = 33_000;
+const CELL_CHARACTERS = 33_000;
 /** A longer paragraph comes as several blocks, so that no message is much longer than a batch. */
-const blockCharacters = 32_000;
+const BLOCK_CHARACTERS = 32_000;
 
 export class BlockSink implements Sink {
   readonly #limits: ParserLimits;
@@ -61,7 +61,7 @@ export class BlockSink implements Sink {
   #addText(block: TextBlock): void {
     const text = cleaned(block);
     for (let at = 0; at < text.length;) {
-      const end = cutPoint(text, at, blockCharacters);
+      const end = cutPoint(text, at, BLOCK_CHARACTERS);
       const piece = text.slice(at, end).trim();
       at = end;
       if (piece !== '') this.#push({ ...block, headingPath: shortPath(block.headingPath), text: piece }, Buffer.byteLength(piece));
@@ -70,11 +70,11 @@ export class BlockSink implements Sink {
 
   #addTable(block: TableBlock): void {
     const characters = block.rows.reduce(
-      (sum, row) => sum + row.reduce((inRow, cell) => inRow + Math.min(cell.length, cellCharacters), 0),
+      (sum, row) => sum + row.reduce((inRow, cell) => inRow + Math.min(cell.length, CELL_CHARACTERS), 0),
       0,
     );
     if (characters > 2 * this.#limits.textBytes) throw this.#tooMuchText();
-    const cells = (row: readonly string[]): readonly string[] => row.map((cell) => oneLine(cell.slice(0, cellCharacters)));
+    const cells = (row: readonly string[]): readonly string[] => row.map((cell) => oneLine(cell.slice(0, CELL_CHARACTERS)));
     const header = cells(block.header);
     const rows = block.rows.map(cells);
     const bytes = [header, ...rows].reduce((sum, row) => sum + row.reduce((inRow, cell) => inRow + Buffer.byteLength(cell), 0), 0);
@@ -86,15 +86,15 @@ export class BlockSink implements Sink {
     this.#textBytes += bytes;
     if (this.#textBytes > this.#limits.textBytes) throw this.#tooMuchText();
     if (this.#blocks > this.#limits.blocks)
-      throw new IngestionFailure('too_large', `The file has more than ${this.#limits.blocks} paragraphs. Split it into several files.`);
+      throw new IngestionError('too_large', `The file has more than ${this.#limits.blocks} paragraphs. Split it into several files.`);
     this.#batch.push(block);
     // What surrounds the text travels too.
     this.#batchBytes += bytes + 120;
-    if (this.#batchBytes >= batchBytes) this.flush();
+    if (this.#batchBytes >= BATCH_BYTES) this.flush();
   }
 
-  #tooMuchText(): IngestionFailure {
-    return new IngestionFailure(
+  #tooMuchText(): IngestionError {
+    return new IngestionError(
       'too_large',
       `The file holds more than ${this.#limits.textBytes / 1e6} MB of text. Split it into several files.`,
     );

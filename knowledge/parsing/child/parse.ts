@@ -1,4 +1,4 @@
-import { IngestionFailure } from '../../ingestion-failure.ts';
+import { IngestionError } from '../../ingestion-failure.ts';
 import type { ChildMessage, ParsedExtension } from '../messages.ts';
 import { checkSignature } from '../signature.ts';
 import { BlockSink } from './block-sink.ts';
@@ -14,14 +14,14 @@ const parsers: Readonly<Record<ParsedExtension, () => Promise<Parser>>> = {
   html: async () => (await import('../formats/html.ts')).parseHtml,
 };
 
-/** Reads one file to the end; sends its blocks and then what is known of the whole. @throws IngestionFailure and nothing else */
+/** Reads one file to the end; sends its blocks and then what is known of the whole. @throws IngestionError and nothing else */
 export async function parse(input: ParserInput, send: (message: ChildMessage) => void): Promise<void> {
   const sink = new BlockSink({ limits: input.limits, send });
   try {
     checkSignature(input.content, input.extension);
     const parser = await parsers[input.extension]();
     const result = await parser(input, sink);
-    if (sink.isEmpty) throw new IngestionFailure('empty_document', 'There is no text in this file.');
+    if (sink.isEmpty) throw new IngestionError('empty_document', 'There is no text in this file.');
     sink.flush();
     send({ type: 'document', document: { ...result, warnings: sink.warnings } });
   } catch (error) {
@@ -29,18 +29,18 @@ export async function parse(input: ParserInput, send: (message: ChildMessage) =>
   }
 }
 
-/** The libraries throw in many ways; only memory and depth can be told apart from a damaged file. */
-export function asFailure(error: unknown, extension: string): IngestionFailure {
-  if (error instanceof IngestionFailure) return error;
+/** The libraries throw in many ways; only memory and depth can be distinguished from a damaged file. */
+export function asFailure(error: unknown, extension: string): IngestionError {
+  if (error instanceof IngestionError) return error;
   if (error instanceof RangeError && /call stack/iu.test(error.message))
-    return new IngestionFailure('too_large', 'The file is nested too deeply to be read. Simplify its structure, or save it anew.', {
+    return new IngestionError('too_large', 'The file is nested too deeply to be read. Simplify its structure, or save it again.', {
       cause: error,
     });
   if (error instanceof RangeError && /invalid (array|string|typed array) length|allocation failed|out of memory/iu.test(error.message))
-    return new IngestionFailure('parse_memory', 'The file takes too much memory to be read. Split it into several files.', {
+    return new IngestionError('parse_memory', 'The file takes too much memory to be read. Split it into several files.', {
       cause: error,
     });
-  return new IngestionFailure(
+  return new IngestionError(
     'corrupt_file',
     `The file can't be read as .${extension}: it is damaged or cut off. Open it where it was made, save it again, and upload that.`,
     { cause: error },

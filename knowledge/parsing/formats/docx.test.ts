@@ -1,10 +1,17 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { createParserPool } from '../parser-pool.ts';
-import { makeDocx, wordNamespace, wordParagraph, wordRelations, wordStyles, wordTable } from '../testing/make-office.ts';
-import { failureCode, read, texts } from '../testing/read.ts';
+import { ParserPool } from '../parser-pool.ts';
+import {
+  makeDocx,
+  wordNamespace,
+  wordParagraph,
+  wordRelations,
+  wordStyles,
+  wordTable,
+} from '../../../test/support/documents/make-office.ts';
+import { failureCode, read, texts } from '../../../test/support/documents/read.ts';
 
-const pool = createParserPool({ size: 1 });
+const pool = new ParserPool({ size: 1 });
 afterAll(() => pool.close());
 
 const header = (text: string): string => `<w:hdr ${wordNamespace}>${wordParagraph(text)}</w:hdr>`;

@@ -1,26 +1,26 @@
 import mammoth from 'mammoth';
 import { Parser as XmlParser } from 'htmlparser2';
 
-import { IngestionFailure } from '../../ingestion-failure.ts';
+import { IngestionError } from '../../ingestion-failure.ts';
 import { type Archive, checkNesting, openArchive } from '../archive/archive.ts';
 import { nestedTooDeep } from '../archive/scan-xml.ts';
 import { docxLimits } from '../limits.ts';
 import { oneLine } from '../text/clean.ts';
-import { legacyFontName, legacyFontWarning } from '../text/legacy-bangla.ts';
+import { LEGACY_FONT_NAME, LEGACY_FONT_WARNING } from '../text/legacy-bangla.ts';
 import { addHtmlBlocks } from './html-blocks.ts';
 import type { Parser } from '../block.ts';
 
 const MAIN = 'word/document.xml';
 
 /** Footnotes lead back to where they belong. */
-const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/gu;
+const BACK_LINK = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/gu;
 
 /** Word documents: body, tables, lists, footnotes and text boxes in their order, then what headers and footers say, each text once. */
 export const parseDocx: Parser = async (input, sink) => {
   const archive = await openArchive(input.content);
   const body = archive.parts.get(MAIN) ?? mainPart(archive);
   checkBudget(archive);
-  if (legacyFontName.test(fontsUsed(body))) sink.warn(legacyFontWarning);
+  if (LEGACY_FONT_NAME.test(fontsUsed(body))) sink.warn(LEGACY_FONT_WARNING);
   if (linksElsewhere(archive)) sink.warn('pictures or parts that lie outside the file are linked, and were not read');
   const { value: html } = await mammoth.convertToHtml(
     { buffer: archive.repacked() },
@@ -31,7 +31,7 @@ export const parseDocx: Parser = async (input, sink) => {
       styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh", "r[style-name='Strong'] => strong"],
     },
   );
-  const { firstHeading } = addHtmlBlocks({ html: html.replace(backLink, ''), sink });
+  const { firstHeading } = addHtmlBlocks({ html: html.replace(BACK_LINK, ''), sink });
   for (const text of runningTexts(archive)) sink.add({ kind: 'paragraph', text, headingPath: [] });
   const title = oneLine(elementText(archive.parts.get('docProps/core.xml'), 'title')) || firstHeading;
   return title === undefined ? {} : { title };
@@ -49,7 +49,7 @@ function mainPart(archive: Archive): Buffer {
     : archive.parts.has('ppt/presentation.xml')
       ? 'a PowerPoint presentation'
       : 'another kind of archive';
-  throw new IngestionFailure(
+  throw new IngestionError(
     'unsupported_content',
     `The file is named .docx but is ${really}. Save it as .docx, or give it the extension that fits what it is.`,
   );
@@ -65,7 +65,7 @@ function checkBudget(archive: Archive): void {
     cells += counts.tc;
   }
   if (paragraphs > docxLimits.paragraphs || cells > docxLimits.cells)
-    throw new IngestionFailure(
+    throw new IngestionError(
       'too_large',
       `The document has ${paragraphs} paragraphs and ${cells} table cells; the limits are ${docxLimits.paragraphs} and ${docxLimits.cells}. Split it into several files.`,
     );

@@ -6,13 +6,13 @@ import { Outline } from '../text/outline.ts';
 import { TableBuilder } from './html-table.ts';
 
 /** Elements that end the running text around them. */
-const blockElements = new Set(
+const BLOCK_ELEMENTS = new Set(
   'address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul'.split(
     ' ',
   ),
 );
 /** Elements whose content is not for readers. */
-const unreadable = new Set([
+const UNREADABLE = new Set([
   'script',
   'style',
   'noscript',
@@ -72,13 +72,13 @@ class Walker {
   }
 
   open(name: string, attributes: Readonly<Record<string, string>>): void {
-    if (unreadable.has(name)) this.#hidden += 1;
+    if (UNREADABLE.has(name)) this.#hidden += 1;
     if (this.#hidden > 0) return;
     if (name === 'br') {
       this.#text.push('\n');
       return;
     }
-    if (blockElements.has(name)) this.#boundary();
+    if (BLOCK_ELEMENTS.has(name)) this.#boundary();
     const table = this.#tables.at(-1);
     if (name === 'table') this.#tables.push(new TableBuilder());
     else if (name === 'tr') table?.startRow();
@@ -97,7 +97,7 @@ class Walker {
   }
 
   close(name: string): void {
-    if (unreadable.has(name)) {
+    if (UNREADABLE.has(name)) {
       this.#hidden = Math.max(0, this.#hidden - 1);
       return;
     }
@@ -106,7 +106,7 @@ class Walker {
     else if (name === 'table') this.#endTable();
     else if (name === 'thead') this.#tables.at(-1)?.endHead();
     else if (name === 'td' || name === 'th') this.#tables.at(-1)?.endCell();
-    else if (blockElements.has(name)) this.#boundary();
+    else if (BLOCK_ELEMENTS.has(name)) this.#boundary();
     if (name === 'li') this.#lists = Math.max(0, this.#lists - 1);
     else if (name === 'blockquote') this.#quotes = Math.max(0, this.#quotes - 1);
     else if (name === 'pre') this.#code = Math.max(0, this.#code - 1);

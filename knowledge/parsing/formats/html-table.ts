@@ -9,9 +9,9 @@ interface Row {
 }
 
 /** Cells that one may span; more would be a way to make much of little. */
-const mostColumns = 100;
-const mostRows = 1000;
-const rowsPerBlock = 100;
+const MOST_COLUMNS = 100;
+const MOST_ROWS = 1000;
+const ROWS_PER_BLOCK = 100;
 
 /** Collects one table of an HTML document. A cell that spans rows is repeated in each, so that every row can be read alone. */
 export class TableBuilder {
@@ -40,7 +40,7 @@ export class TableBuilder {
     this.endCell();
     if (this.#row === undefined) this.startRow();
     if (this.#row !== undefined && !isHeader && !this.#inHead) this.#row.isHeader = false;
-    this.#cell = { parts: [], columns: span(attributes['colspan'], mostColumns), rows: span(attributes['rowspan'], mostRows) };
+    this.#cell = { parts: [], columns: span(attributes['colspan'], MOST_COLUMNS), rows: span(attributes['rowspan'], MOST_ROWS) };
   }
 
   text(text: string): void {
@@ -73,8 +73,8 @@ export class TableBuilder {
     const at = marked ? 0 : findHeader(rows) === 0 ? 0 : -1;
     const header = at === 0 ? (rows[0]?.cells ?? []) : [];
     const body = rows.slice(at + 1).map(({ cells }) => cells);
-    for (let first = 0; first < body.length; first += rowsPerBlock)
-      yield { kind: 'table', header, rows: body.slice(first, first + rowsPerBlock), firstRow: first + 1, headingPath };
+    for (let first = 0; first < body.length; first += ROWS_PER_BLOCK)
+      yield { kind: 'table', header, rows: body.slice(first, first + ROWS_PER_BLOCK), firstRow: first + 1, headingPath };
   }
 
   #fillFromAbove(cells: string[]): void {

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { createParserPool } from '../parser-pool.ts';
-import { failureCode, read, texts } from '../testing/read.ts';
+import { ParserPool } from '../parser-pool.ts';
+import { failureCode, read, texts } from '../../../test/support/documents/read.ts';
 
-const pool = createParserPool({ size: 1 });
+const pool = new ParserPool({ size: 1 });
 afterAll(() => pool.close());
 
 const url = 'https://shop.example/hours';

@@ -3,21 +3,21 @@ import { type CheerioAPI, load } from 'cheerio';
 import { Parser as HtmlParser } from 'htmlparser2';
 import { parseHTML } from 'linkedom';
 
-import { IngestionFailure } from '../../ingestion-failure.ts';
+import { IngestionError } from '../../ingestion-failure.ts';
 import { nestedTooDeep } from '../archive/scan-xml.ts';
-import { htmlBytes, nestingLimit } from '../limits.ts';
+import { HTML_BYTES, NESTING_LIMIT } from '../limits.ts';
 import { oneLine } from '../text/clean.ts';
 import { decodeText } from '../text/decode.ts';
 import { addHtmlBlocks } from './html-blocks.ts';
 import type { Parser } from '../block.ts';
 
 /** Below this share of the page's own text, the article that was found is not the page. */
-const leastShare = 0.5;
+const LEAST_SHARE = 0.5;
 
 /** A web page: its article without menus and advertisements, or the whole page where no article stands out. */
 export const parseHtml: Parser = (input, sink) => {
-  if (input.content.length > htmlBytes)
-    throw new IngestionFailure('too_large', `The page is larger than ${htmlBytes / 1e6} MB. Give the addresses of its parts instead.`);
+  if (input.content.length > HTML_BYTES)
+    throw new IngestionError('too_large', `The page is larger than ${HTML_BYTES / 1e6} MB. Give the addresses of its parts instead.`);
   const html = decodeText(input.content, charset(input.contentType, input.content));
   checkDepth(html);
   const page = load(html);
@@ -25,7 +25,7 @@ export const parseHtml: Parser = (input, sink) => {
   page('script, style, noscript, template, svg, iframe, object, embed, canvas, link, form input, button, select').remove();
   const whole = ownText(page);
   const article = readable(page);
-  const isPage = article !== undefined && visibleLength(article) >= visibleLength(whole) * leastShare;
+  const isPage = article !== undefined && visibleLength(article) >= visibleLength(whole) * LEAST_SHARE;
   addHtmlBlocks({
     html: isPage ? article : whole,
     sink,
@@ -55,7 +55,7 @@ function checkDepth(html: string): void {
   const parser = new HtmlParser({
     onopentagname: () => {
       depth += 1;
-      if (depth > nestingLimit) nestedTooDeep(depth);
+      if (depth > NESTING_LIMIT) nestedTooDeep(depth);
     },
     onclosetag: () => (depth -= 1),
   });

@@ -6,27 +6,27 @@ export interface MarkdownPiece {
 }
 
 /** Shorter texts are read whole. The parser's time and memory grow faster than the text, most of all in tables. */
-const wholeBelow = 200_000;
-const pieceCharacters = 50_000;
-const rowsPerPiece = 500;
+const WHOLE_BELOW = 200_000;
+const PIECE_CHARACTERS = 50_000;
+const ROWS_PER_PIECE = 500;
 
-const fence = /^ {0,3}(`{3,}|~{3,})/u;
-const delimiterRow = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/u;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/u;
+const DELIMITER_ROW = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/u;
 
 /** Brackets inside one another, in one paragraph. People write two. */
-const deepestBrackets = 32;
+const DEEPEST_BRACKETS = 32;
 /** Marks of emphasis and brackets in one line, and marks of lists at its beginning. People write a few. */
-const mostMarks = 1000;
-const deepestBeginning = 64;
+const MOST_MARKS = 1000;
+const DEEPEST_BEGINNING = 64;
 
 /**
  * Links within links within links take the parser time that grows with the square of their number: half a minute for 10 KB. So do emphasis, and lists
- * within lists. Paragraphs with more of them than any text has are told apart, to be taken as they stand.
+ * within lists. Paragraphs with more of them than any text has are separated, and taken as they stand.
  */
 export function deepBracketsApart(text: string): readonly { readonly text: string; readonly isDeep: boolean }[] {
   const parts: { text: string; isDeep: boolean }[] = [];
   for (const paragraph of text.split(/(?<=\n[^\S\n]*\n)/u)) {
-    const isDeep = depthOf(paragraph) > deepestBrackets || paragraph.split('\n').some(isAllMarks);
+    const isDeep = depthOf(paragraph) > DEEPEST_BRACKETS || paragraph.split('\n').some(isAllMarks);
     const last = parts.at(-1);
     if (last !== undefined && !last.isDeep && !isDeep) last.text += paragraph;
     else parts.push({ text: paragraph, isDeep });
@@ -35,13 +35,13 @@ export function deepBracketsApart(text: string): readonly { readonly text: strin
 }
 
 function isAllMarks(line: string): boolean {
-  if (line.length < deepestBeginning) return false;
+  if (line.length < DEEPEST_BEGINNING) return false;
   const beginning = /^[\s>*+-]*/u.exec(line)?.[0].replaceAll(/[\s>]/gu, '') ?? '';
   // A line of one mark alone is a rule.
-  if (beginning.length > deepestBeginning && /\S/u.test(line.replaceAll(beginning.charAt(0), ''))) return true;
+  if (beginning.length > DEEPEST_BEGINNING && /\S/u.test(line.replaceAll(beginning.charAt(0), ''))) return true;
   let marks = 0;
   for (const character of line) if ('*_~[]'.includes(character)) marks += 1;
-  return marks > mostMarks;
+  return marks > MOST_MARKS;
 }
 
 function depthOf(text: string): number {
@@ -61,7 +61,7 @@ function depthOf(text: string): number {
  * only inside their piece then; the links' texts are kept in any case.
  */
 export function* markdownPieces(text: string): Generator<MarkdownPiece> {
-  if (text.length <= wholeBelow) {
+  if (text.length <= WHOLE_BELOW) {
     yield { text, firstRow: 1 };
     return;
   }
@@ -72,15 +72,18 @@ export function* markdownPieces(text: string): Generator<MarkdownPiece> {
   let code: string | undefined;
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
-    const mark = fence.exec(line)?.[1];
+    const mark = FENCE.exec(line)?.[1];
     if (code === undefined) code = mark;
     else if (mark !== undefined && mark.startsWith(code)) code = undefined;
     if (code === undefined && line.includes('|') && isDelimiterRow(lines[at + 1] ?? '')) {
       const end = tableEnd(lines, at + 2);
-      if (end - at > rowsPerPiece) {
+      if (end - at > ROWS_PER_PIECE) {
         yield { text: open.join('\n'), firstRow };
-        for (let row = at + 2; row < end; row += rowsPerPiece)
-          yield { text: [line, lines[at + 1], ...lines.slice(row, Math.min(end, row + rowsPerPiece))].join('\n'), firstRow: row - at - 1 };
+        for (let row = at + 2; row < end; row += ROWS_PER_PIECE)
+          yield {
+            text: [line, lines[at + 1], ...lines.slice(row, Math.min(end, row + ROWS_PER_PIECE))].join('\n'),
+            firstRow: row - at - 1,
+          };
         open = [];
         characters = 0;
         firstRow = 1;
@@ -91,7 +94,7 @@ export function* markdownPieces(text: string): Generator<MarkdownPiece> {
     open.push(line);
     characters += line.length + 1;
     const isGap = code === undefined && line.trim() === '' && !/^(?: {2,}|\t|>)/u.test(lines[at + 1] ?? '');
-    if (characters >= pieceCharacters && isGap) {
+    if (characters >= PIECE_CHARACTERS && isGap) {
       yield { text: open.join('\n'), firstRow };
       open = [];
       characters = 0;
@@ -102,7 +105,7 @@ export function* markdownPieces(text: string): Generator<MarkdownPiece> {
 
 /** Longer ones are none that a person wrote, and take the expression an age. */
 function isDelimiterRow(line: string): boolean {
-  return line.length <= 2000 && delimiterRow.test(line);
+  return line.length <= 2000 && DELIMITER_ROW.test(line);
 }
 
 function tableEnd(lines: readonly string[], from: number): number {

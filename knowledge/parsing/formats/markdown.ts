@@ -6,18 +6,18 @@ import { unified } from 'unified';
 import { parse as parseYaml } from 'yaml';
 
 import { decodeText } from '../text/decode.ts';
-import { legacyFontWarning, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
+import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
 import { Outline } from '../text/outline.ts';
 import { deepBracketsApart, markdownPieces } from './markdown-pieces.ts';
 import type { Parser, Sink } from '../block.ts';
 
 /** Rows in one table block. */
-const rowsPerBlock = 100;
+const ROWS_PER_BLOCK = 100;
 
 /** CommonMark with GitHub's tables, and front matter, whose `title` is the document's. Code fences stay whole. */
 export const parseMarkdown: Parser = (input, sink) => {
   const { body, title } = splitFrontMatter(decodeText(input.content));
-  if (looksLikeLegacyBangla(body)) sink.warn(legacyFontWarning);
+  if (looksLikeLegacyBangla(body)) sink.warn(LEGACY_FONT_WARNING);
   const processor = unified().use(remarkParse).use(remarkGfm);
   const outline = new Outline();
   let firstHeading: string | undefined;
@@ -86,8 +86,8 @@ function addTable(
 ): void {
   const { headingPath, sink, firstRow } = options;
   const [header = [], ...rows] = table.children.map((row) => row.children.map(readable));
-  for (let at = 0; at < Math.max(1, rows.length); at += rowsPerBlock)
-    sink.add({ kind: 'table', header, rows: rows.slice(at, at + rowsPerBlock), firstRow: firstRow + at, headingPath });
+  for (let at = 0; at < Math.max(1, rows.length); at += ROWS_PER_BLOCK)
+    sink.add({ kind: 'table', header, rows: rows.slice(at, at + ROWS_PER_BLOCK), firstRow: firstRow + at, headingPath });
 }
 
 /** Text as it is read: line breaks are kept, tags are not. */

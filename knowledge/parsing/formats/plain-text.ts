@@ -1,11 +1,11 @@
 import { decodeText } from '../text/decode.ts';
-import { legacyFontWarning, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
+import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
 import type { Parser } from '../block.ts';
 
 /** Paragraphs are what stands between empty lines. Nothing else is read into plain text. */
 export const parsePlainText: Parser = (input, sink) => {
   const text = decodeText(input.content).replace(/\r\n?/gu, '\n');
-  if (looksLikeLegacyBangla(text)) sink.warn(legacyFontWarning);
+  if (looksLikeLegacyBangla(text)) sink.warn(LEGACY_FONT_WARNING);
   for (const { paragraph, end } of paragraphs(text)) {
     sink.add({ kind: 'paragraph', text: paragraph, headingPath: [] });
     if (end % 1_000_000 < paragraph.length || end === text.length) sink.progress(end, text.length);

@@ -15,10 +15,10 @@ export interface SheetRow {
   readonly cells: readonly SheetCell[];
 }
 
-const rowsPerBlock = 100;
-const charactersPerBlock = 48_000;
+const ROWS_PER_BLOCK = 100;
+const CHARACTERS_PER_BLOCK = 48_000;
 /** Cells, with those that stand empty between others. Beyond it the columns are not kept apart. */
-const mostAligned = 5_000_000;
+const MOST_ALIGNED = 5_000_000;
 
 /**
  * Puts one sheet into the sink: what stands above the header as paragraphs, then batches of rows without a gap between them, so that each
@@ -28,7 +28,7 @@ export function addSheet(options: { readonly name: string; readonly rows: Iterab
   const { name: sheet, sink } = options;
   const rows = [...options.rows];
   const columns = [...new Set(rows.flatMap((row) => row.cells.map((cell) => cell.column)))].sort((one, other) => one - other);
-  const isAligned = columns.length * rows.length <= mostAligned;
+  const isAligned = columns.length * rows.length <= MOST_ALIGNED;
   const places = new Map(columns.map((column, at) => [column, at]));
   const cellsOf = (row: SheetRow): string[] => {
     if (!isAligned) return row.cells.map((cell) => cell.shown);
@@ -59,7 +59,7 @@ export function addSheet(options: { readonly name: string; readonly rows: Iterab
     characters = 0;
   };
   for (const row of rows.slice(at + 1)) {
-    if (row.number !== first + batch.length || batch.length >= rowsPerBlock || characters >= charactersPerBlock) flush();
+    if (row.number !== first + batch.length || batch.length >= ROWS_PER_BLOCK || characters >= CHARACTERS_PER_BLOCK) flush();
     if (batch.length === 0) first = row.number;
     batch.push(cellsOf(row));
     characters += row.cells.reduce((sum, cell) => sum + cell.shown.length, 0);

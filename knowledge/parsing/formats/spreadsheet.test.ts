@@ -1,11 +1,11 @@
 import * as XLSX from '@e965/xlsx';
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { createParserPool } from '../parser-pool.ts';
-import { makeXlsx, sheetXml } from '../testing/make-office.ts';
-import { read, texts } from '../testing/read.ts';
+import { ParserPool } from '../parser-pool.ts';
+import { makeXlsx, sheetXml } from '../../../test/support/documents/make-office.ts';
+import { read, texts } from '../../../test/support/documents/read.ts';
 
-const pool = createParserPool({ size: 1 });
+const pool = new ParserPool({ size: 1 });
 afterAll(() => pool.close());
 
 function workbook(): XLSX.WorkBook {

@@ -1,7 +1,7 @@
 import * as XLSX from '@e965/xlsx';
 import * as codepages from '@e965/xlsx/dist/cpexcel.full.mjs';
 
-import { IngestionFailure } from '../../ingestion-failure.ts';
+import { IngestionError } from '../../ingestion-failure.ts';
 import { checkNesting, openArchive } from '../archive/archive.ts';
 import { addSheet, type SheetCell, type SheetRow } from './sheet-rows.ts';
 import type { Parser, ParserInput, Sink } from '../block.ts';
@@ -9,7 +9,7 @@ import type { Parser, ParserInput, Sink } from '../block.ts';
 // Workbooks from before 1997 name a code page.
 XLSX.set_cptable(codepages);
 
-const readOptions = {
+const READ_OPTIONS = {
   type: 'buffer',
   /** Rows as arrays: a tenth of the memory of one key a cell. */
   dense: true,
@@ -25,7 +25,7 @@ const readOptions = {
   dateNF: 'yyyy-mm-dd',
 } as const satisfies XLSX.ParsingOptions;
 
-/** Excel workbooks, old and new: the rows of each visible sheet, with the numbers that Excel shows beside them. */
+/** Excel workbooks, old and new: the rows of each visible sheet, with the row numbers that Excel shows. */
 export const parseSpreadsheet: Parser = async (input, sink) => {
   const book = input.extension === 'xlsx' ? await readPackage(input, sink) : readBinary(input);
   const hidden = book.SheetNames.filter((_, at) => (book.Workbook?.Sheets?.[at]?.Hidden ?? 0) !== 0);
@@ -48,7 +48,7 @@ async function readPackage({ content, limits }: ParserInput, sink: Sink): Promis
   const archive = await openArchive(content);
   if (![...archive.parts.keys()].some((name) => /^xl\/workbook\d*\.xml$/iu.test(name))) {
     const really = archive.parts.has('word/document.xml') ? 'a Word document' : 'another kind of archive';
-    throw new IngestionFailure(
+    throw new IngestionError(
       'unsupported_content',
       `The file is named .xlsx but is ${really}. Save it as .xlsx, or give it the extension that fits what it is.`,
     );
@@ -59,7 +59,7 @@ async function readPackage({ content, limits }: ParserInput, sink: Sink): Promis
   const missing = formulasWithoutValue(archive.parts);
   if (missing > 0)
     sink.warn(`${missing} formulas have no stored value, and were left out: open the workbook in a spreadsheet program and save it`);
-  return XLSX.read(archive.repacked(), readOptions);
+  return XLSX.read(archive.repacked(), READ_OPTIONS);
 }
 
 function readBinary({ content }: ParserInput): XLSX.WorkBook {
@@ -67,15 +67,15 @@ function readBinary({ content }: ParserInput): XLSX.WorkBook {
   // The directory that names what is in the file stands where its header says, often at the end.
   if (!isWorkbook && isCutOff(content)) throw new Error('the directory lies behind the end of the file');
   if (!isWorkbook)
-    throw new IngestionFailure(
+    throw new IngestionError(
       'unsupported_content',
       'The file is named .xls but is no Excel workbook. Save it as .xls or .xlsx with a spreadsheet program.',
     );
   try {
-    return XLSX.read(content, readOptions);
+    return XLSX.read(content, READ_OPTIONS);
   } catch (error) {
     if (error instanceof Error && /password|encrypt/iu.test(error.message))
-      throw new IngestionFailure('password_protected', 'The file is protected with a password. Remove the password, and upload it again.', {
+      throw new IngestionError('password_protected', 'The file is protected with a password. Remove the password, and upload it again.', {
         cause: error,
       });
     throw error;
@@ -123,21 +123,21 @@ function shownBy(cell: XLSX.CellObject, uses1904: boolean): string {
   }
 }
 
-function tooManyCells(limit: number): IngestionFailure {
-  return new IngestionFailure('too_large', `The workbook has more than ${limit} cells. Split it into several files.`);
+function tooManyCells(limit: number): IngestionError {
+  return new IngestionError('too_large', `The workbook has more than ${limit} cells. Split it into several files.`);
 }
 
-/** What may stand between a formula's end and its cell's when nobody has calculated it. */
-const noValue = /^\s*(?:<(?:\w+:)?v\s*\/>|<(?:\w+:)?v>\s*<\/(?:\w+:)?v>)?\s*<\/(?:\w+:)?c>/u;
+/** What may stand between a formula's end and its cell's before it has been calculated. */
+const NO_VALUE = /^\s*(?:<(?:\w+:)?v\s*\/>|<(?:\w+:)?v>\s*<\/(?:\w+:)?v>)?\s*<\/(?:\w+:)?c>/u;
 
-/** Formulas of a workbook whose value the program that wrote it did not store; only a spreadsheet program could tell it. */
+/** Formulas of a workbook whose value the program that wrote it did not store; only a spreadsheet program could compute it. */
 function formulasWithoutValue(parts: ReadonlyMap<string, Buffer>): number {
   let count = 0;
   for (const [name, part] of parts) {
     if (!/^xl\/worksheets\/[^/]+\.xml$/iu.test(name)) continue;
     for (let at = part.indexOf('f>'); at >= 0; at = part.indexOf('f>', at + 2)) {
       const isEnd = part[at - 1] === 0x2f || part[at - 1] === 0x3a;
-      if (isEnd && noValue.test(part.toString('latin1', at + 2, at + 42))) count += 1;
+      if (isEnd && NO_VALUE.test(part.toString('latin1', at + 2, at + 42))) count += 1;
     }
   }
   return count;

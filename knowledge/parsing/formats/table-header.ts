@@ -6,7 +6,7 @@ export interface CandidateRow {
 }
 
 /** Rows looked at: titles and notes above a table are seldom more. */
-const lookAhead = 20;
+const LOOK_AHEAD = 20;
 
 /**
  * The row that names the columns: as wide as the rows below it, every cell filled with short text that differs from the others.
@@ -15,7 +15,7 @@ const lookAhead = 20;
  * @returns its index, or -1 when no row looks like one
  */
 export function findHeader(rows: readonly CandidateRow[]): number {
-  const head = rows.slice(0, lookAhead);
+  const head = rows.slice(0, LOOK_AHEAD);
   const widths = head.map(({ cells }) => cells.filter((cell) => cell.trim() !== '').length);
   const usual = Math.max(...widths.slice(-Math.max(1, Math.ceil(widths.length / 2))), 0);
   const widest = Math.max(...widths, 0);
@@ -25,7 +25,7 @@ export function findHeader(rows: readonly CandidateRow[]): number {
     if (at === rows.length - 1) return false;
     const width = widths[at] ?? 0;
     if (width < Math.min(usual, widest) * 0.6 || (width < 2 && widest > 1)) return false;
-    return namesColumns(row) && (widest > 1 || differsInKind(row, rows.slice(at + 1, at + lookAhead)));
+    return namesColumns(row) && (widest > 1 || differsInKind(row, rows.slice(at + 1, at + LOOK_AHEAD)));
   });
 }
 

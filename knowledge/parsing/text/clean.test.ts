@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { BlockSink } from '../child/block-sink.ts';
-import { defaultLimits } from '../limits.ts';
+import { DEFAULT_LIMITS } from '../limits.ts';
 import type { ChildMessage } from '../messages.ts';
 import { cleanText, oneLine, tidyLines } from './clean.ts';
 
@@ -43,7 +43,7 @@ describe('the sink of blocks', () => {
           .repeat(Math.ceil(70_000 / graphemes.join('').length))
           .normalize('NFC');
         const messages: ChildMessage[] = [];
-        const sink = new BlockSink({ limits: defaultLimits, send: (message) => messages.push(message) });
+        const sink = new BlockSink({ limits: DEFAULT_LIMITS, send: (message) => messages.push(message) });
         sink.add({ kind: 'paragraph', text, headingPath: [] });
         sink.flush();
         const pieces = messages

@@ -1,13 +1,13 @@
 /** C0 but tab and line feed, DEL, C1, byte order marks, noncharacters, interlinear annotation marks. */
 // eslint-disable-next-line no-control-regex
-const unwanted = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufeff\ufff9-\ufffb\ufffe\uffff]/gu;
+const UNWANTED = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufeff\ufff9-\ufffb\ufffe\uffff]/gu;
 
 /** NFC, `\n` as the only line end, no control characters, no lone surrogates, no soft hyphens. Joiners stay: Bangla needs them. */
 export function cleanText(text: string): string {
   return text
     .toWellFormed()
     .replace(/\r\n?|\u2028|\u2029|\u0085/gu, '\n')
-    .replace(unwanted, '')
+    .replace(UNWANTED, '')
     .replaceAll('\u00ad', '')
     .normalize('NFC');
 }

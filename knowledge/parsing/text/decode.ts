@@ -1,16 +1,16 @@
 import { analyse } from 'chardet';
 
-import { IngestionFailure } from '../../ingestion-failure.ts';
+import { IngestionError } from '../../ingestion-failure.ts';
 
 /** Bytes that the guess looks at; a page of text is enough, and the guess takes longer than reading. */
-const sampleBytes = 64_000;
+const SAMPLE_BYTES = 64_000;
 
 /**
  * The text of a file that says nothing of its encoding: by byte order mark, as strict UTF-8, as UTF-16 without a mark, else the likeliest of
  * the older encodings (windows-125x, ISO 8859, GB18030, Big5, Shift_JIS, EUC-JP, EUC-KR, KOI8).
  *
  * @param named an encoding that the sender names, tried before any guess
- * @throws IngestionFailure `unsupported_content` when the content is no text
+ * @throws IngestionError `unsupported_content` when the content is no text
  */
 export function decodeText(content: Buffer, named?: string): string {
   const text =
@@ -22,7 +22,7 @@ export function decodeText(content: Buffer, named?: string): string {
     decodeUtf16(content) ??
     guessed(content);
   if (text === undefined || controlShare(text) > 0.01)
-    throw new IngestionFailure(
+    throw new IngestionError(
       'unsupported_content',
       'The content is no text, or is in an encoding that is not understood. Save it as UTF-8 text.',
     );
@@ -51,7 +51,7 @@ function decoded(content: Buffer, encoding: string): string | undefined {
 function guessed(content: Buffer): string | undefined {
   // NUL stands in no text of these encodings.
   if (content.includes(0)) return undefined;
-  const candidates = analyse(content.subarray(0, sampleBytes))
+  const candidates = analyse(content.subarray(0, SAMPLE_BYTES))
     .map(({ name, confidence }) => ({ confidence: confidence * prior(name), text: decoded(content, whatwgName(name)) }))
     .filter((candidate): candidate is { confidence: number; text: string } => candidate.text !== undefined);
   const best = candidates.map(({ confidence, text }) => ({ text, score: confidence * plausibility(text.slice(0, 20_000)) }));

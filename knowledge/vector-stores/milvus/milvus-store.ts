@@ -2,7 +2,7 @@
 import { ConsistencyLevelEnum, MilvusClient, type RowData } from '@zilliz/milvus2-sdk-node';
 
 import { checkCollection, checkDocumentId, checkQuery, checkRecord } from '../check-arguments.ts';
-import { denseUnits, passageUnit, passageUnits, queryUnits } from '../exact-weights.ts';
+import { denseUnits, PASSAGE_UNIT, passageUnits, queryUnits } from '../exact-weights.ts';
 import { byRank, candidatesFor, fuseRankings } from '../fuse-rankings.ts';
 import {
   type CollectionRef,
@@ -30,12 +30,12 @@ export interface MilvusOptions {
 }
 
 /** One request at most; Milvus takes 64 MB, and a small one is done before its deadline. */
-const rowsAtOnce = 500;
-const bytesAtOnce = 4 * 1024 * 1024;
+const ROWS_AT_ONCE = 500;
+const BYTES_AT_ONCE = 4 * 1024 * 1024;
 /** Milvus gives no more hits for one search. */
-const deepest = 16_384;
+const DEEPEST = 16_384;
 /** Below every character of an id. */
-const separator = '!';
+const SEPARATOR = '!';
 /** Passages without words need an entry all the same; no term has this index. */
 const wordless = { 0: 1 };
 
@@ -104,7 +104,10 @@ export class MilvusStore implements VectorStore {
     await this.#delete(collection, expressionOf(collection));
   }
 
-  async documentIds(collection: CollectionRef, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]> {
+  async documentIds(
+    collection: CollectionRef,
+    page: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<readonly string[]> {
     checkCollection(collection);
     const found: string[] = [];
     for (let after = page.after ?? ''; found.length < page.limit;) {
@@ -144,7 +147,7 @@ export class MilvusStore implements VectorStore {
     const { indices, units, step } = queryUnits(query.sparse);
     if (indices.length === 0) return [];
     const vector = Object.fromEntries(indices.map((index, position) => [index, units[position] ?? 0]));
-    return this.#rank(collection, query, 'words', vector, step / passageUnit, limit);
+    return this.#rank(collection, query, 'words', vector, step / PASSAGE_UNIT, limit);
   }
 
   /** The best `limit` hits. What scores as much as the last of them is asked for too, so that ids decide which of those it is. */
@@ -158,7 +161,7 @@ export class MilvusStore implements VectorStore {
   ): Promise<readonly VectorHit[]> {
     const scope = scopeOf(collection);
     for (let asked = limit + 64; ; asked *= 4) {
-      const depth = Math.min(asked, deepest);
+      const depth = Math.min(asked, DEEPEST);
       const { results } = await this.#ask(collection, 'search', (client, name) =>
         client.search({
           collection_name: name,
@@ -173,7 +176,7 @@ export class MilvusStore implements VectorStore {
         }),
       );
       const last = results.at(-1)?.score ?? 0;
-      if (results.length === depth && depth < deepest && results[limit - 1]?.score === last) continue;
+      if (results.length === depth && depth < DEEPEST && results[limit - 1]?.score === last) continue;
       return results
         .flatMap((row) => {
           // The expression sees to both; what is shown to a tenant is checked once more.
@@ -268,7 +271,7 @@ export class MilvusStore implements VectorStore {
 
     if (await exists()) {
       const failure = await load().catch((error: unknown) => error);
-      // Without its indexes it can't be loaded: whoever made it was interrupted.
+      // Without its indexes it can't be loaded: its creation was interrupted.
       if (!(failure instanceof VectorStoreError)) return;
     } else {
       try {
@@ -329,7 +332,7 @@ export class MilvusStore implements VectorStore {
       logLevel: 'emerg',
       channelOptions: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 },
     });
-    // It greets the server by itself. That failure is nobody's to catch and would end the process, and the client keeps it for ever.
+    // It connects by itself. An unhandled failure of that would end the process, and the client keeps it for ever.
     client.connectPromise.catch(async () => {
       if (this.#client === client) this.#client = undefined;
       await client.closeConnection().catch(() => undefined);
@@ -346,7 +349,7 @@ interface SizedRow {
 function toRow(record: VectorRecord, scope: string, dimension: number): SizedRow {
   const { indices, units } = passageUnits(record.sparse);
   const row: RowData = {
-    id: [scope, record.documentId, String(record.ordinal).padStart(10, '0')].join(separator),
+    id: [scope, record.documentId, String(record.ordinal).padStart(10, '0')].join(SEPARATOR),
     scope,
     chunk_id: record.chunkId,
     document_id: record.documentId,
@@ -362,7 +365,7 @@ function* slices(rows: readonly SizedRow[]): Generator<readonly SizedRow[]> {
   let slice: SizedRow[] = [];
   let bytes = 0;
   for (const row of rows) {
-    if (slice.length === rowsAtOnce || (slice.length > 0 && bytes + row.bytes > bytesAtOnce)) {
+    if (slice.length === ROWS_AT_ONCE || (slice.length > 0 && bytes + row.bytes > BYTES_AT_ONCE)) {
       yield slice;
       slice = [];
       bytes = 0;

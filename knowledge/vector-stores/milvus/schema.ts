@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 
 import { type CreateCollectionReq, type CreateIndexSimpleReq, DataType, IndexType, MetricType } from '@zilliz/milvus2-sdk-node';
 
-import { mostFields } from '../check-arguments.ts';
+import { MOST_FIELDS } from '../check-arguments.ts';
 import { type VectorSpace, VectorStoreError } from '../vector-store.ts';
 
-/** A readable beginning, and a hash that tells apart what reads alike. Milvus takes letters, digits and underscores, 255 at most. */
+/** A readable beginning, and a hash that distinguishes what reads alike. Milvus takes letters, digits and underscores, 255 at most. */
 export function collectionName({ model, dimension }: VectorSpace): string {
   const readable = model
     .replace(/[^A-Za-z0-9]+/g, '_')
@@ -37,7 +37,7 @@ export function collectionSchema(space: VectorSpace): CreateCollectionReq {
       text('chunk_id', 256),
       text('document_id', 128),
       { name: 'ordinal', data_type: DataType.Int64 },
-      { name: 'tags', data_type: DataType.Array, element_type: DataType.VarChar, max_capacity: mostFields, max_length: 40 },
+      { name: 'tags', data_type: DataType.Array, element_type: DataType.VarChar, max_capacity: MOST_FIELDS, max_length: 40 },
       { name: 'words', data_type: DataType.SparseFloatVector },
       ...(space.dimension > 0 ? [{ name: 'dense', data_type: DataType.FloatVector, dim: space.dimension }] : []),
     ],
@@ -61,11 +61,11 @@ export interface MilvusStatus {
   readonly reason?: string;
 }
 
-/** The collection isn't there (100) or isn't loaded (101): somebody dropped or released it. Source: Milvus, pkg/util/merr/errors.go. */
-const lost = new Set([100, 101]);
+/** The collection isn't there (100) or isn't loaded (101): it was dropped or released. Source: Milvus, pkg/util/merr/errors.go. */
+const LOST = new Set([100, 101]);
 
 export function isLost(status: MilvusStatus): boolean {
-  return lost.has(status.code ?? 0);
+  return LOST.has(status.code ?? 0);
 }
 
 /** @throws VectorStoreError when the status says anything but success */
@@ -81,7 +81,7 @@ export function requireSuccess(operation: string, status: MilvusStatus): void {
 }
 
 /** Codes of gRPC that another attempt won't mend: INVALID_ARGUMENT, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
-const refusals = new Set([3, 7, 12, 16]);
+const REFUSALS = new Set([3, 7, 12, 16]);
 
 /** Turns whatever the client threw into a {@link VectorStoreError}. */
 export function toMilvusError(operation: string, error: unknown): VectorStoreError {
@@ -97,7 +97,7 @@ export function toMilvusError(operation: string, error: unknown): VectorStoreErr
   const code = (error as { readonly code?: unknown } | null)?.code;
   const message = error instanceof Error ? error.message : String(error);
   return new VectorStoreError(
-    typeof code === 'number' && refusals.has(code) ? 'refused' : 'unavailable',
+    typeof code === 'number' && REFUSALS.has(code) ? 'refused' : 'unavailable',
     `Milvus did not ${operation}: ${message}`,
     { cause: error },
   );

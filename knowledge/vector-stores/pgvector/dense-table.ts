@@ -6,9 +6,9 @@ import type { RankOptions } from './rank-words.ts';
 import { numbersOf, type Scope } from './scope.ts';
 
 /** An index takes no more dimensions: such collections are scanned whatever their size. */
-const mostInGraph = 4_000;
+const MOST_IN_GRAPH = 4_000;
 /** Vectors that move into the graph with each write of a collection that has just become large. */
-const movedAtOnce = 250;
+const MOVED_AT_ONCE = 250;
 
 export interface DenseTableOptions {
   readonly dimension: number;
@@ -73,7 +73,7 @@ export class DenseTable {
    * @param numbers given out so far: no fewer than there are chunks, which spares most counts
    */
   async grow(transaction: Transaction, { org, collectionId }: Scope, numbers: number, graph: Graph): Promise<Graph> {
-    if (this.#dimension > mostInGraph || (graph === null && numbers < this.#graphFrom)) return graph;
+    if (this.#dimension > MOST_IN_GRAPH || (graph === null && numbers < this.#graphFrom)) return graph;
     if (graph === null) {
       const { rows } = await transaction.query<{ large: boolean }>(
         'SELECT count(*) >= $3 AS large FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2',
@@ -89,7 +89,7 @@ export class DenseTable {
     await transaction.query(
       `WITH moved AS (
          DELETE FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 AND number = ANY(ARRAY(
-           SELECT number FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 ORDER BY number LIMIT ${movedAtOnce}))
+           SELECT number FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 ORDER BY number LIMIT ${MOVED_AT_ONCE}))
          RETURNING org, collection_id, number, embedding)
        INSERT INTO ${tableOf(graph)} SELECT * FROM moved`,
       [org, collectionId],

@@ -1,4 +1,4 @@
-/** Vectors beside everything else in Postgres: words in an inverted index, dense vectors in pgvector's types. */
+/** Vectors in the same Postgres as everything else: words in an inverted index, dense vectors in pgvector's types. */
 import type { Database, Transaction, TransactionOptions } from '../../../store/database.ts';
 import { StoreError } from '../../../store/error.ts';
 import { checkCollection, checkDocumentId, checkQuery, checkRecord } from '../check-arguments.ts';
@@ -17,10 +17,10 @@ import { addPostings, blockOf, compactBlock, startOf } from './postings.ts';
 import { rankWords } from './rank-words.ts';
 import { documentIs, numbersThatMeet } from './scope.ts';
 
-/** Chunks written in one transaction: it holds up other writers of the same collection, and nobody else. */
-const writtenAtOnce = 250;
+/** Chunks written in one transaction: it holds up other writers of the same collection, and no others. */
+const WRITTEN_AT_ONCE = 250;
 /** Rows deleted in one transaction, so that none takes long. */
-const deletedAtOnce = 5_000;
+const DELETED_AT_ONCE = 5_000;
 
 export type PgvectorDatabase = Pick<Database, 'asOrganization' | 'query'>;
 
@@ -47,9 +47,9 @@ export class PgvectorStore implements VectorStore {
       units: record.dense && denseUnits(record.dense, collection.space.dimension),
     }));
     const dense = await this.#dense(collection);
-    for (let from = 0; from < distinct.length; from += writtenAtOnce) {
+    for (let from = 0; from < distinct.length; from += WRITTEN_AT_ONCE) {
       signal?.throwIfAborted();
-      const slice = distinct.slice(from, from + writtenAtOnce);
+      const slice = distinct.slice(from, from + WRITTEN_AT_ONCE);
       const { replaced, blockFilled } = await this.#run(collection, async (transaction) => {
         const { end, graph } = await takeNumbers(transaction, collection, slice.length);
         const gone = await deleteChunks(transaction, collection, dense, 'chunk_id = ANY($3::text[])', [
@@ -124,14 +124,14 @@ export class PgvectorStore implements VectorStore {
     checkDocumentId(documentId);
     const dense = await this.#dense(collection);
     const gone: number[] = [];
-    for (let deleted = deletedAtOnce; deleted === deletedAtOnce;) {
+    for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE;) {
       const numbers = await this.#run(collection, (transaction) =>
         deleteChunks(
           transaction,
           collection,
           dense,
           `number = ANY(ARRAY(SELECT number FROM parley.vector_chunks
-             WHERE org = $1 AND collection_id = $2 AND ${documentIs('$3')} LIMIT ${deletedAtOnce}))`,
+             WHERE org = $1 AND collection_id = $2 AND ${documentIs('$3')} LIMIT ${DELETED_AT_ONCE}))`,
           [documentId],
         ),
       );
@@ -145,13 +145,13 @@ export class PgvectorStore implements VectorStore {
     checkCollection(collection);
     const dense = await this.#dense(collection);
     for (let left = true; left;) {
-      for (let deleted = deletedAtOnce; deleted === deletedAtOnce;) {
+      for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE;) {
         const numbers = await this.#run(collection, (transaction) =>
           deleteChunks(
             transaction,
             collection,
             dense,
-            `number = ANY(ARRAY(SELECT number FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 LIMIT ${deletedAtOnce}))`,
+            `number = ANY(ARRAY(SELECT number FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 LIMIT ${DELETED_AT_ONCE}))`,
             [],
           ),
         );
@@ -171,7 +171,10 @@ export class PgvectorStore implements VectorStore {
     }
   }
 
-  async documentIds(collection: CollectionRef, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]> {
+  async documentIds(
+    collection: CollectionRef,
+    page: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<readonly string[]> {
     checkCollection(collection);
     return this.#run(collection, async (transaction) => {
       // From each document to the next by the index: documents have many chunks.
@@ -245,11 +248,11 @@ export class PgvectorStore implements VectorStore {
 
   async #deletePostings(collection: CollectionRef, block?: number): Promise<void> {
     const ofBlock = block === undefined ? '' : ' AND block = $3';
-    for (let deleted = deletedAtOnce; deleted === deletedAtOnce;) {
+    for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE;) {
       const { rowCount } = await this.#run(collection, (transaction) =>
         transaction.query(
           `DELETE FROM parley.vector_postings WHERE ctid = ANY(ARRAY(
-             SELECT ctid FROM parley.vector_postings WHERE org = $1 AND collection_id = $2${ofBlock} LIMIT ${deletedAtOnce}))`,
+             SELECT ctid FROM parley.vector_postings WHERE org = $1 AND collection_id = $2${ofBlock} LIMIT ${DELETED_AT_ONCE}))`,
           [collection.org, collection.collectionId, ...(block === undefined ? [] : [block])],
         ),
       );

@@ -3,19 +3,19 @@ import type { Transaction } from '../../../store/database.ts';
 import type { QueryUnits, SparseUnits } from '../exact-weights.ts';
 import type { Scope } from './scope.ts';
 
-const blockBits = 10;
-const blockSize = 1 << blockBits;
+const BLOCK_BITS = 10;
+const BLOCK_SIZE = 1 << BLOCK_BITS;
 
 export function blockOf(number: number): number {
-  return number >>> blockBits;
+  return number >>> BLOCK_BITS;
 }
 
 /** First number of a block. */
 export function startOf(block: number): number {
-  return block * blockSize;
+  return block * BLOCK_SIZE;
 }
 
-/** Adds the chunks' terms. The caller holds the collection, so that nobody else appends to its last block. */
+/** Adds the chunks' terms. The caller holds the collection, so that no other writer appends to its last block. */
 export async function addPostings(
   transaction: Transaction,
   { org, collectionId }: Scope,
@@ -69,7 +69,7 @@ export async function scorePostings(
   const blocks = new Map<number, Float64Array>();
   for (const { term, block, entries } of rows) {
     let scores = blocks.get(block);
-    if (scores === undefined) blocks.set(block, (scores = new Float64Array(blockSize)));
+    if (scores === undefined) blocks.set(block, (scores = new Float64Array(BLOCK_SIZE)));
     addTo(scores, entries, weights.get(term) ?? 0);
   }
   return [...blocks].map(([block, scores]) => ({ start: startOf(block), scores }));
@@ -83,7 +83,7 @@ function addTo(scores: Float64Array, entries: Buffer, weight: number): void {
   }
 }
 
-/** Drops what is left of chunks that are gone from a block that nobody appends to any more. */
+/** Drops what is left of chunks that are gone from a block that is complete. */
 export async function compactBlock(
   transaction: Transaction,
   { org, collectionId }: Scope,
@@ -113,7 +113,7 @@ export async function compactBlock(
 }
 
 function pack(number: number, units: number): number {
-  return (((number & (blockSize - 1)) << 16) | units) >>> 0;
+  return (((number & (BLOCK_SIZE - 1)) << 16) | units) >>> 0;
 }
 
 function toBuffer(entries: readonly number[]): Buffer {

@@ -1,6 +1,6 @@
 /** The ranking by words: BM25 from the inverted index. */
 import type { Transaction } from '../../../store/database.ts';
-import { passageUnit, queryUnits, type QueryUnits } from '../exact-weights.ts';
+import { PASSAGE_UNIT, queryUnits, type QueryUnits } from '../exact-weights.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
 import { blockOf, scorePostings, startOf, type BlockScores } from './postings.ts';
@@ -20,7 +20,7 @@ interface ChunkRow {
 }
 
 /** Units of a term in a passage: BM25 weighs it with less than 2.2. Where another weighting gives more, the highest scores share a step. */
-const usualMost = 2.2 * passageUnit;
+const usualMost = 2.2 * PASSAGE_UNIT;
 
 /** The best `limit` chunks that share a term with the query and meet its conditions. */
 export async function rankWords(
@@ -38,7 +38,7 @@ export async function rankWords(
     chunkId: row.chunk_id,
     documentId: row.document_id,
     ordinal: row.ordinal,
-    score: (score * units.step) / passageUnit,
+    score: (score * units.step) / PASSAGE_UNIT,
   });
   const best = (hits: readonly VectorHit[]): readonly VectorHit[] => hits.toSorted(byRank).slice(0, limit);
 
@@ -72,12 +72,12 @@ export async function rankWords(
   );
 }
 
-const steps = 4_096;
+const STEPS = 4_096;
 
 /** Scores counted in steps between 0 and what they can hardly exceed, which is far quicker than sorting them. */
 function stepsOf(blocks: readonly BlockScores[], units: QueryUnits): { readonly chunks: number; scoreOfRank(rank: number): number } {
-  const scale = steps / (units.units.reduce((sum, weight) => sum + weight, 0) * usualMost);
-  const counts = new Uint32Array(steps + 1);
+  const scale = STEPS / (units.units.reduce((sum, weight) => sum + weight, 0) * usualMost);
+  const counts = new Uint32Array(STEPS + 1);
   let chunks = 0;
   for (const { scores } of blocks) {
     // By index: an iterator takes several times as long, and this is done for each chunk.
@@ -85,7 +85,7 @@ function stepsOf(blocks: readonly BlockScores[], units: QueryUnits): { readonly 
       const score = scores[local] ?? 0;
       if (score === 0) continue;
       chunks += 1;
-      const step = Math.min(steps, Math.floor(score * scale));
+      const step = Math.min(STEPS, Math.floor(score * scale));
       counts[step] = (counts[step] ?? 0) + 1;
     }
   }
@@ -95,7 +95,7 @@ function stepsOf(blocks: readonly BlockScores[], units: QueryUnits): { readonly 
     scoreOfRank(rank) {
       if (rank >= chunks) return 0;
       let reached = 0;
-      for (let step = steps; step > 0; step -= 1) {
+      for (let step = STEPS; step > 0; step -= 1) {
         reached += counts[step] ?? 0;
         // A hair lower, as far as rounding may have lifted a score into its step.
         if (reached >= rank) return (step / scale) * (1 - 1e-12);

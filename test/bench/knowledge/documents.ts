@@ -1,5 +1,5 @@
 /** Whole documents through a worker, from their upload to `completed`. */
-import { makePdf } from '../../../knowledge/parsing/testing/make-pdf.ts';
+import { makePdf } from '../../support/documents/make-pdf.ts';
 import type { Collection } from '../../../store/index.ts';
 import { forEachOf } from '../harness/rounds.ts';
 import { median, percentile } from '../harness/stats.ts';

@@ -2,7 +2,7 @@
 import snowball from 'snowball-stemmers';
 
 import { chunkBlocks } from '../../../knowledge/chunking/chunk-blocks.ts';
-import { exactIndex } from '../../../knowledge/lexical/exact-index.ts';
+import { exactIndex } from '../../support/exact-index.ts';
 import type { Table } from '../harness/table.ts';
 import { layouts, readCollection, type Collection } from './collections.ts';
 import type { Part } from './part.ts';

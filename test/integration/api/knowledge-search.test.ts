@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { SearchUnavailable } from '../../../knowledge/search/search.ts';
+import { SearchUnavailableError } from '../../../knowledge/search/search.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
@@ -150,7 +150,7 @@ describe('a search', () => {
 
   it('is 503 with Retry-After, and no empty list, where a store is away', async () => {
     const away = await knowledgeMeans({
-      search: { search: () => Promise.reject(new SearchUnavailable('the vector store does not answer')) },
+      search: { search: () => Promise.reject(new SearchUnavailableError('the vector store does not answer')) },
     });
     const behind = await startFacade(facade.database, undefined, undefined, away.knowledge);
     const answer = await behind.call('POST', path, { body: { query: 'button', knowledge_base_id: base }, key: ours.key });

@@ -1,7 +1,7 @@
 /** Events of documents: one for each that came to its end, in the transaction that ended it. */
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { documentCompleted, documentFailed } from '../../../knowledge/ingestion/document-events.ts';
+import { documentCompleted, documentFailed } from '../../../knowledge/ingestion/complete-document.ts';
 import { migrate, openStore, type EndedDocument, type NewEvent, type Store } from '../../../store/index.ts';
 import { database } from '../../support/postgres.ts';
 

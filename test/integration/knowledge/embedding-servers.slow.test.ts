@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { openKnowledge } from '../../../knowledge/open-knowledge.ts';
-import { SearchUnavailable } from '../../../knowledge/search/search.ts';
+import { SearchUnavailableError } from '../../../knowledge/search/search.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
@@ -229,7 +229,7 @@ describe('a hybrid search', () => {
 
     // Not a list of what the words alone have found: that would be another answer to the same question.
     server.stop();
-    await expect(kb.search('garden and kitchen', { in: collection })).rejects.toThrow(SearchUnavailable);
+    await expect(kb.search('garden and kitchen', { in: collection })).rejects.toThrow(SearchUnavailableError);
   });
 });
 
@@ -253,7 +253,7 @@ describe('while the vector store is away', () => {
     const ask = () => knowledge.search.search({ org: 'acme', knowledgeBase: kb.collection.name, query: 'gate code', topK: 5 });
     expect(await ask()).toHaveLength(1);
     proxy.cut();
-    for (let attempt = 0; attempt < 3; attempt += 1) await expect(ask()).rejects.toThrow(SearchUnavailable);
+    for (let attempt = 0; attempt < 3; attempt += 1) await expect(ask()).rejects.toThrow(SearchUnavailableError);
     proxy.restore();
     await expect.poll(() => ask().catch(() => [])).toHaveLength(1);
   });
@@ -268,7 +268,7 @@ describe('while the vector store is away', () => {
       await kb.ended(known);
       await milvus.kill();
       const waiting = await kb.add('manual.md', manual);
-      for (let attempt = 0; attempt < 2; attempt += 1) await expect(kb.search('gate code')).rejects.toThrow(SearchUnavailable);
+      for (let attempt = 0; attempt < 2; attempt += 1) await expect(kb.search('gate code')).rejects.toThrow(SearchUnavailableError);
       expect(await kb.store.knowledge.documents.get({ org: 'acme', id: waiting })).toMatchObject({ status: 'processing' });
       await expect(kb.knowledge.vectors.health()).rejects.toMatchObject({ kind: 'unavailable' });
       await milvus.start();

@@ -5,13 +5,13 @@ import { deflateSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import type { IngestionFailureCode } from '../../../knowledge/ingestion-failure.ts';
-import { createParserPool, type ParsedExtension } from '../../../knowledge/parsing/index.ts';
-import { makeDocx, makeXlsx, sheetXml, wordNamespace } from '../../../knowledge/parsing/testing/make-office.ts';
-import { makePdf, makePdfOf } from '../../../knowledge/parsing/testing/make-pdf.ts';
-import { deflateRepeated } from '../../../knowledge/parsing/testing/make-zip.ts';
-import { failureCode, read, texts } from '../../../knowledge/parsing/testing/read.ts';
+import { ParserPool, type ParsedExtension } from '../../../knowledge/parsing/index.ts';
+import { makeDocx, makeXlsx, sheetXml, wordNamespace } from '../../support/documents/make-office.ts';
+import { makePdf, makePdfOf } from '../../support/documents/make-pdf.ts';
+import { deflateRepeated } from '../../support/documents/make-zip.ts';
+import { failureCode, read, texts } from '../../support/documents/read.ts';
 
-const pool = createParserPool({ size: 1 });
+const pool = new ParserPool({ size: 1 });
 afterAll(() => pool.close());
 
 const sheetOpening = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>';

@@ -32,7 +32,7 @@ it('reads a question anew when the knowledge base got another language or model,
     knowledge: store.knowledge,
     vectors: vectors as VectorStore,
     embedderOf: ({ profile, model }) => {
-      if (profile === refused) throw new EmbeddingError('misconfigured', `profile "${profile}" is not configured`, { retryable: false });
+      if (profile === refused) throw new EmbeddingError('misconfigured', `profile "${profile}" is not configured`);
       return model === 'e5' ? embedder : undefined;
     },
   });
@@ -77,7 +77,7 @@ it('follows a knowledge base that was deleted and made anew between two searches
     knowledge: store.knowledge,
     vectors: vectors as VectorStore,
     embedderOf: ({ profile }) => {
-      if (profile === 'old') throw new EmbeddingError('misconfigured', 'profile "old" is not configured', { retryable: false });
+      if (profile === 'old') throw new EmbeddingError('misconfigured', 'profile "old" is not configured');
       return undefined;
     },
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { binarySpec, type BinaryName } from '../../../local-stack/programs.ts';
 import { resolveBinary } from '../../../local-stack/binaries/resolve.ts';
-import { ensureCredentials, users, writeKubeconfig } from '../../../local-stack/components/credentials.ts';
+import { ensureCredentials, USERS, writeKubeconfig } from '../../../local-stack/components/credentials.ts';
 import { etcdComponent } from '../../../local-stack/components/etcd.ts';
 import { ensureMutualTls } from '../../../local-stack/components/secrets.ts';
 import { apiserverCa, kubeApiserverComponent } from '../../../local-stack/components/kube-apiserver.ts';
@@ -50,7 +50,7 @@ export async function ownApiServer(): Promise<OwnApiServer> {
     file: kubeconfig,
     server: `https://127.0.0.1:${port}`,
     ca: apiserverCa(credentials),
-    user: users.admin.name,
+    user: USERS.admin.name,
     token: credentials.tokens.admin,
   });
   return {

@@ -1,6 +1,6 @@
 /** Lets the model look things up in the agent's knowledge base, in this process: no key and no network of the user's in between. */
 import { textOf } from '../../calls/template.ts';
-import { SearchUnavailable, type Search, type SearchHit } from '../../../knowledge/search/search.ts';
+import { SearchUnavailableError, type Search, type SearchHit } from '../../../knowledge/search/search.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import type { ToolHost } from '../tool-host.ts';
 import { failure, NO_MESSAGES, type JsonValue, type ToolDefinition } from '../tool-result.ts';
@@ -47,7 +47,7 @@ export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: 
         const limited = AbortSignal.any([signal, AbortSignal.timeout(longestSearchMs)]);
         hits = (await untilAborted(search.search({ org, knowledgeBase, query: question, topK, signal: limited }), limited)) ?? [];
       } catch (error) {
-        if (!(error instanceof SearchUnavailable) && !isTimeout(error)) throw error;
+        if (!(error instanceof SearchUnavailableError) && !isTimeout(error)) throw error;
         return failure(
           'The knowledge base does not answer at the moment. Tell the user that you cannot look it up now.',
           {},

@@ -2,14 +2,14 @@ import type { Paragraph } from './paragraphs.ts';
 import { roundedSize, usualSize } from './page-lines.ts';
 
 /** How much larger than the body a heading is; how long it may be. */
-const larger = 1.12;
-const longest = 200;
+const LARGER = 1.12;
+const LONGEST = 200;
 /** A heading that is only bold is short, and no sentence; and where much of a text is bold, bold means nothing. */
-const longestBold = 120;
-const mostBold = 0.3;
-const ending = /[.,;:!?…।॥。！？]$/u;
+const LONGEST_BOLD = 120;
+const MOST_BOLD = 0.3;
+const ENDING = /[.,;:!?…।॥。！？]$/u;
 /** Dots that lead to a page number: an entry in a table of contents. */
-const leaders = /(?:\.\s?){5}/u;
+const LEADERS = /(?:\.\s?){5}/u;
 
 /** Tells headings from body text by the size of their font, by bold type, and by the document's own table of bookmarks. */
 export class Headings {
@@ -22,14 +22,14 @@ export class Headings {
     this.#body = usualSize(paragraphs);
     this.#bookmarks = bookmarks;
     const characters = (some: readonly Paragraph[]): number => some.reduce((sum, { text }) => sum + text.length, 0);
-    this.#boldCounts = characters(paragraphs.filter(({ isBold }) => isBold)) <= mostBold * characters(paragraphs);
+    this.#boldCounts = characters(paragraphs.filter(({ isBold }) => isBold)) <= MOST_BOLD * characters(paragraphs);
     const sizes = new Set(paragraphs.filter((paragraph) => this.#isLarge(paragraph)).map((paragraph) => roundedSize(paragraph.size)));
     this.#levels = new Map([...sizes].sort((one, other) => other - one).map((size, at) => [size, at + 1]));
   }
 
   /** From 1 for the outermost; undefined for what is no heading. */
   level(paragraph: Paragraph): number | undefined {
-    const bookmarked = paragraph.text.length <= longest ? this.#bookmarks.get(bookmarkKey(paragraph.text)) : undefined;
+    const bookmarked = paragraph.text.length <= LONGEST ? this.#bookmarks.get(bookmarkKey(paragraph.text)) : undefined;
     if (this.#isLarge(paragraph)) return this.#levels.get(roundedSize(paragraph.size));
     if (bookmarked !== undefined) return this.#levels.size + bookmarked;
     return this.#isBoldHeading(paragraph) ? this.#levels.size + 1 : undefined;
@@ -40,15 +40,15 @@ export class Headings {
       this.#boldCounts &&
       isBold &&
       roundedSize(size) >= this.#body &&
-      text.length <= longestBold &&
+      text.length <= LONGEST_BOLD &&
       /\p{L}{2}/u.test(text) &&
-      !ending.test(text) &&
-      !leaders.test(text)
+      !ENDING.test(text) &&
+      !LEADERS.test(text)
     );
   }
 
   #isLarge({ size, text }: Paragraph): boolean {
-    return size >= this.#body * larger && text.length <= longest && /\p{L}{2}/u.test(text) && !leaders.test(text);
+    return size >= this.#body * LARGER && text.length <= LONGEST && /\p{L}{2}/u.test(text) && !LEADERS.test(text);
   }
 }
 

@@ -26,9 +26,9 @@ interface Piece {
 }
 
 /** Parts of the font's height. */
-const sameBaseline = 0.45;
-const wordGap = 0.15;
-const cellGap = 1.2;
+const SAME_BASELINE = 0.45;
+const WORD_GAP = 0.15;
+const CELL_GAP = 1.2;
 
 /**
  * Joins what a PDF draws (words, syllables, single letters) to pieces of lines. Pieces that stand far apart on one baseline stay apart: they
@@ -57,7 +57,7 @@ export function pageLines(
     const next = { ...piece(item, matrix, common), isBold: isBold(item.fontName) };
     if (open !== undefined && upright && continues(open, next, item.dir === 'rtl')) {
       const gap = item.dir === 'rtl' ? open.left - next.right : next.left - open.right;
-      open.text += (space || gap > wordGap * next.size ? ' ' : '') + next.text;
+      open.text += (space || gap > WORD_GAP * next.size ? ' ' : '') + next.text;
       open.left = Math.min(open.left, next.left);
       open.right = Math.max(open.right, next.right);
       open.size = Math.max(open.size, next.size);
@@ -74,7 +74,7 @@ export function pageLines(
 function continues(open: Piece, next: Piece, rightToLeft: boolean): boolean {
   const size = Math.max(open.size, next.size);
   const gap = rightToLeft ? open.left - next.right : next.left - open.right;
-  return Math.abs(open.y - next.y) < sameBaseline * size && gap < cellGap * size && gap > -size;
+  return Math.abs(open.y - next.y) < SAME_BASELINE * size && gap < CELL_GAP * size && gap > -size;
 }
 
 /** Turned so that the page's common direction runs to the right. */
@@ -124,9 +124,9 @@ export function roundedSize(size: number): number {
 }
 
 /** Pages that are read twice to learn of their fonts. Documents name theirs on the first ones. */
-const mostPages = 12;
+const MOST_PAGES = 12;
 
-/** Which of a document's fonts are bold. pdf.js tells only of those whose page was laid out to be drawn. */
+/** Which of a document's fonts are bold. pdf.js knows only those whose page was laid out to be drawn. */
 export class BoldFonts {
   readonly #known = new Map<string, boolean>();
   #pages = 0;
@@ -139,7 +139,7 @@ export class BoldFonts {
   async learn(page: PDFPageProxy, items: readonly (TextItem | TextMarkedContent)[]): Promise<void> {
     const fonts = new Set(items.flatMap((item) => ('str' in item && item.str.trim() !== '' ? [item.fontName] : [])));
     const unknown = [...fonts].filter((font) => !this.#known.has(font));
-    if (unknown.length === 0 || this.#pages === mostPages) return;
+    if (unknown.length === 0 || this.#pages === MOST_PAGES) return;
     this.#pages += 1;
     for (const font of unknown) this.#known.set(font, false);
     try {

@@ -12,8 +12,8 @@ export interface Paragraph {
   readonly isBold: boolean;
 }
 
-const bullet = /^(?:[•▪▫●○◦‣∙·■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(?=\S)/u;
-const sentenceEnd = /[.!?…:;।॥。！？”"')\]]$/u;
+const BULLET = /^(?:[•▪▫●○◦‣∙·■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(?=\S)/u;
+const SENTENCE_END = /[.!?…:;।॥。！？”"')\]]$/u;
 
 /** Joins lines where the distance, the size and the indent say that the text goes on. */
 export function paragraphsOf(regions: readonly Region[], page: number): readonly Paragraph[] {
@@ -34,7 +34,7 @@ export function paragraphsOf(regions: readonly Region[], page: number): readonly
       page,
       text,
       size: largest(lines.map((line) => line.size)),
-      isListItem: bullet.test(text),
+      isListItem: BULLET.test(text),
       isBold: lines.every((line) => line.isBold),
     };
   });
@@ -48,17 +48,17 @@ interface Placed {
 function goesOn(before: Placed, next: Placed, leading: number): boolean {
   const { line: last, region } = before;
   const { line } = next;
-  if (Math.abs(last.size - line.size) > 0.12 * Math.max(last.size, line.size) || bullet.test(line.text)) return false;
+  if (Math.abs(last.size - line.size) > 0.12 * Math.max(last.size, line.size) || BULLET.test(line.text)) return false;
   // From the foot of a column to the head of the next one.
-  if (next.region !== region) return !sentenceEnd.test(last.text) && /^\p{Ll}/u.test(line.text);
+  if (next.region !== region) return !SENTENCE_END.test(last.text) && /^\p{Ll}/u.test(line.text);
   const distance = line.y - last.y;
   if (distance > Math.min(1.3 * leading, 3 * line.size)) return false;
   const width = region.right - region.left;
   // A heading in bold above its text, and a text above such a heading. Bold words that fill a line are none.
   if (last.isBold && !line.isBold && last.right < region.right - 0.15 * width) return false;
-  if (!last.isBold && line.isBold && sentenceEnd.test(last.text)) return false;
-  const endsEarly = last.right < region.right - 0.25 * width && sentenceEnd.test(last.text);
-  const isIndented = line.left > last.left + line.size && last.left < region.left + line.size && sentenceEnd.test(last.text);
+  if (!last.isBold && line.isBold && SENTENCE_END.test(last.text)) return false;
+  const endsEarly = last.right < region.right - 0.25 * width && SENTENCE_END.test(last.text);
+  const isIndented = line.left > last.left + line.size && last.left < region.left + line.size && SENTENCE_END.test(last.text);
   return !endsEarly && !isIndented;
 }
 

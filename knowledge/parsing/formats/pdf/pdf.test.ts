@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { createParserPool } from '../../parser-pool.ts';
-import { makePdf, makePdfOf, makeSubsetFontPdf, type PdfText } from '../../testing/make-pdf.ts';
-import { failureCode, read, texts } from '../../testing/read.ts';
+import { ParserPool } from '../../parser-pool.ts';
+import { makePdf, makePdfOf, makeSubsetFontPdf, type PdfText } from '../../../../test/support/documents/make-pdf.ts';
+import { failureCode, read, texts } from '../../../../test/support/documents/read.ts';
 
-const pool = createParserPool({ size: 1 });
+const pool = new ParserPool({ size: 1 });
 afterAll(() => pool.close());
 
 /** Lines of text, one under the other. */

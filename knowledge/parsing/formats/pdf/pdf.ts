@@ -1,9 +1,9 @@
 import { getDocument, type PDFDocumentProxy, VerbosityLevel } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import * as worker from 'pdfjs-dist/legacy/build/pdf.worker.mjs';
 
-import { IngestionFailure } from '../../../ingestion-failure.ts';
+import { IngestionError } from '../../../ingestion-failure.ts';
 import { oneLine } from '../../text/clean.ts';
-import { legacyFontWarning, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
+import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
 import { Outline } from '../../text/outline.ts';
 import { bookmarkKey, Headings } from './headings.ts';
 import { BoldFonts, type Line, pageLines } from './page-lines.ts';
@@ -18,13 +18,13 @@ interface Page extends PageOfLines {
 }
 
 /** A file whose pages all fail is damaged; so many in a row are enough to say so. */
-const mostFailures = 50;
+const MOST_FAILURES = 50;
 
 /** PDFs by where their text stands: lines, columns, paragraphs, headings. The whole is read before the first block, to know its headers. */
 export const parsePdf: Parser = async (input, sink) => {
   const pdf = await openPdf(input.content);
   if (pdf.numPages > input.limits.pages)
-    throw new IngestionFailure(
+    throw new IngestionError(
       'too_large',
       `The PDF has ${pdf.numPages} pages; the limit is ${input.limits.pages}. Split it into several files.`,
     );
@@ -33,8 +33,8 @@ export const parsePdf: Parser = async (input, sink) => {
   const paragraphs = pages.flatMap((page) => {
     const body = paragraphsOf(readingOrder(page.lines.filter((line) => !running.all.has(line))), page.number);
     // Never a heading, however large.
-    const beside = [...page.turned, ...page.lines.filter((line) => running.first.has(line))];
-    return body.concat(beside.map(({ text }) => ({ page: page.number, text, size: 0, isListItem: false, isBold: false })));
+    const others = [...page.turned, ...page.lines.filter((line) => running.first.has(line))];
+    return body.concat(others.map(({ text }) => ({ page: page.number, text, size: 0, isListItem: false, isBold: false })));
   });
   const headings = new Headings(paragraphs, await bookmarks(pdf));
   const outline = new Outline();
@@ -44,12 +44,12 @@ export const parsePdf: Parser = async (input, sink) => {
     if (level !== undefined) sink.add({ kind: 'heading', text, page, headingPath: outline.enter(level, oneLine(text)) });
     else sink.add({ kind: paragraph.isListItem ? 'listItem' : 'paragraph', text, page, headingPath: outline.path });
   }
-  if (looksLikeLegacyBangla(paragraphs.map(({ text }) => text).join(' '))) sink.warn(legacyFontWarning);
+  if (looksLikeLegacyBangla(paragraphs.map(({ text }) => text).join(' '))) sink.warn(LEGACY_FONT_WARNING);
   const title = await documentTitle(pdf);
   return { pages: pdf.numPages, ...(title === '' ? {} : { title }) };
 };
 
-/** @throws IngestionFailure `no_text_layer` when no page has any text; what pdf.js throws when no page can be read */
+/** @throws IngestionError `no_text_layer` when no page has any text; what pdf.js throws when no page can be read */
 async function readPages(pdf: PDFDocumentProxy, sink: Sink, textBytes: number): Promise<readonly Page[]> {
   const pages: Page[] = [];
   const empty: number[] = [];
@@ -66,15 +66,15 @@ async function readPages(pdf: PDFDocumentProxy, sink: Sink, textBytes: number): 
     } catch (error) {
       firstError ??= error;
       broken.push(number);
-      if (broken.length === number && broken.length >= mostFailures) throw error;
+      if (broken.length === number && broken.length >= MOST_FAILURES) throw error;
     }
     if (characters > textBytes)
-      throw new IngestionFailure('too_large', `The PDF holds more than ${textBytes / 1e6} MB of text. Split it into several files.`);
+      throw new IngestionError('too_large', `The PDF holds more than ${textBytes / 1e6} MB of text. Split it into several files.`);
     sink.progress(number, pdf.numPages);
   }
   if (broken.length === pdf.numPages) throw firstError;
   if (pages.length === 0)
-    throw new IngestionFailure(
+    throw new IngestionError(
       'no_text_layer',
       'The PDF has pictures of pages but no text. Have its text recognised (OCR), and upload the result.',
     );
@@ -149,7 +149,7 @@ async function openPdf(content: Buffer): Promise<PDFDocumentProxy> {
     return await task.promise;
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException')
-      throw new IngestionFailure('password_protected', 'The PDF opens only with a password. Save it without one, and upload it again.', {
+      throw new IngestionError('password_protected', 'The PDF opens only with a password. Save it without one, and upload it again.', {
         cause: error,
       });
     throw error;

@@ -1,12 +1,12 @@
 import { largest, type Line, smallest } from './page-lines.ts';
 
 /** Pieces on each side that make a column; characters they have on average. Tables have shorter ones. */
-const leastPieces = 4;
-const leastCharacters = 18;
+const LEAST_PIECES = 4;
+const LEAST_CHARACTERS = 18;
 /** Share of all pieces that may cross the gap between columns: titles and pictures' captions do. */
-const mostCrossing = 0.3;
+const MOST_CROSSING = 0.3;
 /** A page with more is a drawing; columns are not looked for. */
-const mostPieces = 5000;
+const MOST_PIECES = 5000;
 
 /** A run of lines that are read one after another: a column, or a part of one. */
 export interface Region {
@@ -58,7 +58,7 @@ function crosses(piece: Line, x: number): boolean {
 
 /** The middle of the widest gap, in the middle of the region, that hardly any piece crosses and that has prose on both sides. */
 function findGutter(pieces: readonly Line[], left: number, right: number): number | undefined {
-  if (pieces.length < 2 * leastPieces || pieces.length > mostPieces) return undefined;
+  if (pieces.length < 2 * LEAST_PIECES || pieces.length > MOST_PIECES) return undefined;
   const step = Math.max(1, (right - left) / 200);
   let best: { crossing: number; from: number; to: number } | undefined;
   for (let x = left + 0.2 * (right - left); x <= left + 0.8 * (right - left); x += step) {
@@ -66,7 +66,7 @@ function findGutter(pieces: readonly Line[], left: number, right: number): numbe
     if (best === undefined || crossing < best.crossing) best = { crossing, from: x, to: x };
     else if (crossing === best.crossing && x - best.to <= 1.5 * step) best.to = x;
   }
-  if (best === undefined || best.crossing > mostCrossing * pieces.length) return undefined;
+  if (best === undefined || best.crossing > MOST_CROSSING * pieces.length) return undefined;
   const gutter = (best.from + best.to) / 2;
   const sides = [pieces.filter((piece) => piece.right <= gutter), pieces.filter((piece) => piece.left >= gutter)];
   return sides.every(isProse) && overlap(sides) ? gutter : undefined;
@@ -74,10 +74,10 @@ function findGutter(pieces: readonly Line[], left: number, right: number): numbe
 
 function isProse(pieces: readonly Line[]): boolean {
   const characters = pieces.reduce((sum, piece) => sum + piece.text.length, 0);
-  return pieces.length >= leastPieces && characters / pieces.length >= leastCharacters;
+  return pieces.length >= LEAST_PIECES && characters / pieces.length >= LEAST_CHARACTERS;
 }
 
-/** Columns stand beside each other, not above. */
+/** Columns stand next to each other, not above. */
 function overlap(sides: readonly (readonly Line[])[]): boolean {
   const spans = sides.map((side) => ({
     top: smallest(side.map((piece) => piece.y)),

@@ -7,13 +7,13 @@ export interface PageOfLines {
 }
 
 /** Pages that must repeat a line at the same height before it counts as a header or footer, at least and as a share. */
-const leastPages = 3;
-const leastShare = 0.4;
+const LEAST_PAGES = 3;
+const LEAST_SHARE = 0.4;
 /** The strips at the top and at the bottom in which headers and footers stand, as a share of the page's height. */
-const strip = 0.14;
+const STRIP = 0.14;
 /** Text around a page number is short (`Annual report | 7`), no larger than the body's, and stands further out: chapters have numbers too. */
-const longestNumbered = 60;
-const outerStrip = 0.07;
+const LONGEST_NUMBERED = 60;
+const OUTER_STRIP = 0.07;
 
 /**
  * Finds headers and footers: the same words at the same height on many pages, where a number may count the pages. No page loses all its
@@ -33,7 +33,7 @@ export function runningLines(pages: readonly PageOfLines[]): { readonly all: Rea
       }
     }
   }
-  const needed = Math.max(leastPages, leastShare * pages.filter((page) => page.lines.length > 0).length);
+  const needed = Math.max(LEAST_PAGES, LEAST_SHARE * pages.filter((page) => page.lines.length > 0).length);
   const running = new Set<Line>();
   const first = new Map<string, Line>();
   for (const list of found.values()) {
@@ -56,8 +56,8 @@ function isWorthKeeping(text: string): boolean {
 /** The two outermost lines at each end, if they stand in the strips. */
 function edgeLines({ height, lines }: PageOfLines): readonly Line[] {
   const byHeight = [...lines].sort((one, other) => one.y - other.y);
-  const top = byHeight.slice(0, 2).filter((line) => line.y < strip * height);
-  const bottom = byHeight.slice(-2).filter((line) => line.y > (1 - strip) * height);
+  const top = byHeight.slice(0, 2).filter((line) => line.y < STRIP * height);
+  const bottom = byHeight.slice(-2).filter((line) => line.y > (1 - STRIP) * height);
   return [...new Set([...top, ...bottom])];
 }
 
@@ -66,9 +66,9 @@ function keys(line: Line, page: PageOfLines, body: number): readonly string[] {
   const place = Math.round(line.y / 3);
   const words = line.text.trim().split(/\s+/u);
   const plain = `${place} ${words.join(' ')}`;
-  const isOuter = line.y < outerStrip * page.height || line.y > (1 - outerStrip) * page.height;
+  const isOuter = line.y < OUTER_STRIP * page.height || line.y > (1 - OUTER_STRIP) * page.height;
   const isTitle = line.size > 1.05 * body && isWorthKeeping(line.text);
-  if (line.text.length > longestNumbered || !isOuter || isTitle || !standsApart(line, page)) return [plain];
+  if (line.text.length > LONGEST_NUMBERED || !isOuter || isTitle || !standsApart(line, page)) return [plain];
   const numbered = words.flatMap((word, at) => {
     const number = /^[^\p{L}\p{N}]*(\d{1,5})[^\p{L}\p{N}]*$/u.exec(word)?.[1];
     if (number === undefined) return [];

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 
-import { takeTurns } from './turns.ts';
+import { yieldRegularly } from './yielding.ts';
 
 it('lets a timer run in the middle of a computation', async () => {
   let ran = 0;
   const timer = setInterval(() => (ran += 1), 1);
-  const turn = takeTurns(2);
+  const turn = yieldRegularly(2);
   const end = performance.now() + 10_000;
   let rounds = 0;
   // Without turns nothing but the clock would end it.

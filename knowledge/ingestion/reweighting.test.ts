@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { Collection } from '../../store/index.ts';
-import { needsReweighing } from './reweighing.ts';
+import { needsReweighting } from './reweighting.ts';
 
 const collection = (more: Partial<Collection>) =>
   ({ dimension: 0, averageLength: 100, chunkCount: 10, termTotal: 1_000, ...more }) as Collection;
@@ -15,5 +15,5 @@ it.each([
   [{ chunkCount: 0, termTotal: 0 }, false],
   [{ averageLength: 0 }, false],
 ])('%o: %s', (more, due) => {
-  expect(needsReweighing(collection(more))).toBe(due);
+  expect(needsReweighting(collection(more))).toBe(due);
 });

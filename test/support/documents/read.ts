@@ -1,6 +1,6 @@
-import { IngestionFailure, type IngestionFailureCode } from '../../ingestion-failure.ts';
-import type { Block, ParsedDocument } from '../block.ts';
-import type { ParserPool, ParseRequest } from '../parser-pool.ts';
+import { IngestionError, type IngestionFailureCode } from '../../../knowledge/ingestion-failure.ts';
+import type { Block, ParsedDocument } from '../../../knowledge/parsing/block.ts';
+import type { ParserPool, ParseRequest } from '../../../knowledge/parsing/parser-pool.ts';
 
 export interface Read {
   readonly blocks: readonly Block[];
@@ -26,7 +26,7 @@ export async function failureCode(pool: ParserPool, what: What): Promise<Ingesti
   try {
     await read(pool, what);
   } catch (error) {
-    if (error instanceof IngestionFailure) return error.code;
+    if (error instanceof IngestionError) return error.code;
     throw error;
   }
   throw new Error(`the .${what.extension} was read without a failure`);

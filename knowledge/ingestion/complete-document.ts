@@ -1,4 +1,4 @@
-/** What subscribers are told of a document that has come to its end. */
+/** The message and the events of a document that is completed or has failed. */
 import type { DocumentRecord, EndedDocument, NewEvent } from '../../store/index.ts';
 import { buildEvent } from '../../events/emit.ts';
 

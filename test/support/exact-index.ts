@@ -1,6 +1,6 @@
 /** Passages in memory, ranked by going through all of them: what tests and benchmarks compare stores with. */
-import { termsOf } from './terms.ts';
-import { dimensionsOf, documentVector, queryVector, type SparseVector } from './vectors.ts';
+import { termsOf } from '../../knowledge/lexical/terms.ts';
+import { dimensionsOf, documentVector, queryVector, type SparseVector } from '../../knowledge/lexical/vectors.ts';
 
 export interface Passage {
   readonly id: string;

@@ -1,4 +1,15 @@
-/** What the steps of an ingestion work with. */
+/**
+ * From an accepted document to chunks that a search finds. The workflow in workflows/ingestion/ runs these steps in order, and each may be repeated:
+ *
+ *   accept    api/knowledge-bases/document-service.ts stores file and row; jobs/job-starter.ts starts the workflow
+ *   fetch     fetch-document-pages.ts, of websites: pages into the storage
+ *   parse     read-document.ts: parsing/parser-pool.ts reads the file in a child process, as blocks
+ *   chunk     read-document.ts: chunking/chunk-blocks.ts packs the blocks into chunks, kept in Postgres
+ *   embed     index-document.ts: embedding/create-embedders.ts turns chunks into vectors
+ *   index     index-document.ts: vector-stores/ stores them
+ *   verify    verify-document.ts: a search has to find the document
+ *   complete  complete-document.ts: message and event; sweep.ts repairs what a crash leaves
+ */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Collection, DocumentRecord, KnowledgeStore } from '../../store/index.ts';
@@ -21,11 +32,11 @@ export interface Step {
   readonly document: DocumentRecord;
   readonly collection: Collection;
   readonly signal: AbortSignal;
-  /** Shows how far the step is. @throws DocumentGone when there is nobody left to show it to */
+  /** Records the progress. @throws DocumentGoneError when the document is deleted */
   readonly report: (done: number, total?: number) => Promise<void>;
 }
 
-/** @throws DocumentGone when either is deleted, or the document at an end */
+/** @throws DocumentGoneError when either is deleted, or the document at an end */
 export async function openDocument(
   { knowledge }: Pick<IngestionDependencies, 'knowledge'>,
   job: { readonly org: string; readonly documentId: string; readonly collectionId: string },
@@ -35,13 +46,13 @@ export async function openDocument(
     knowledge.collections.get({ org: job.org, id: job.collectionId }),
   ]);
   if (document === undefined || collection === undefined || collection.deleted || document.status !== 'processing')
-    throw new DocumentGone(job.documentId);
+    throw new DocumentGoneError(job.documentId);
   return { document, collection };
 }
 
-/** The document or its knowledge base was deleted: whoever works on it stops, and there is nothing to tell anybody. */
-export class DocumentGone extends Error {
-  override readonly name = 'DocumentGone';
+/** The document or its knowledge base was deleted, or the document has ended: its steps stop without an error. */
+export class DocumentGoneError extends Error {
+  override readonly name = 'DocumentGoneError';
 
   constructor(documentId: string) {
     super(`document ${documentId} was deleted, or is at an end already`);
