@@ -159,7 +159,7 @@ describe('every manifest', () => {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name: 'candidate', namespace: NAMESPACE, labels: template.metadata?.labels ?? {} },
-        spec: { RESTART_POLICY: 'Always', ...template.spec },
+        spec: { restartPolicy: 'Always', ...template.spec },
       };
       await expect(cluster.dryRun(pod), name).resolves.toBeUndefined();
       const [container] = pod.spec.containers;
