@@ -519,7 +519,7 @@ describe('with something away', () => {
     });
     expect(status).toBe(202);
     expect((await behind.call('DELETE', `${base}/documents/${body.document_id}`, { key: ours.key })).status).toBe(200);
-    expect(behind.log()).toContain('the worker begins it');
+    expect(behind.log()).toContain('the worker starts it when Temporal is back');
     await behind.close();
     await away.close();
   });
