@@ -9,6 +9,6 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .filter((file) => file !== '' && !file.startsWith('test/') && !file.endsWith('.test.ts') && existsSync(file));
 const imports = files.flatMap((file) => importsOf(file, readFileSync(file, 'utf8')));
 const layers = readLayers(readFileSync('docs/architecture.md', 'utf8'));
-const found = [...forbiddenImports(imports, layers), ...(process.argv.includes('--cycles') ? folderCycles(imports) : [])];
+const found = [...forbiddenImports(imports, layers), ...folderCycles(imports)];
 process.stdout.write(found.map((line) => `${line}\n`).join(''));
 process.exitCode = found.length === 0 ? 0 : 1;
