@@ -160,7 +160,7 @@ describe('parley export', () => {
     const target = join(folder, 'files');
     const { code, stderr } = await parley(['export', org.name, '--secrets=values', `--output-dir=${target}`]);
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('the Secrets are written with their values');
+    expect(stderr).toContain('the Secrets contain their values');
     expect((await readdir(target)).toSorted()).toEqual([
       'agent',
       'configmap',
