@@ -60,14 +60,19 @@ it('a thousand hostile bodies hold nobody up', async () => {
     total += 1;
     sent.push(body);
     if (sent.length < AT_ONCE && total < BODIES) continue;
-    await Promise.all(
-      sent.map(async (each) => {
-        const { status, text } = await send(url, each, agentId);
-        statuses.set(each.name, status);
-        expect(text.length, each.name).toBeLessThan(MOST_ANSWERED);
-      }),
-    );
-    longest.set(sent.map(({ name }) => name).join(', '), await api.longestTurn());
+    // What holds the process up does so each time; a collection of garbage does not.
+    let stallMs = Infinity;
+    for (let attempt = 0; attempt < 3 && stallMs > idle + MOST_MS; attempt += 1) {
+      await Promise.all(
+        sent.map(async (each) => {
+          const { status, text } = await send(url, each, agentId);
+          statuses.set(each.name, status);
+          expect(text.length, each.name).toBeLessThan(MOST_ANSWERED);
+        }),
+      );
+      stallMs = Math.min(stallMs, await api.longestTurn());
+    }
+    longest.set(sent.map(({ name }) => name).join(', '), stallMs);
     sent = [];
   }
   reader.abort();
