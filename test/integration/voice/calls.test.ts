@@ -149,7 +149,7 @@ describe('the voice role', () => {
     proxy.cut();
     await call.caller.leave();
     const attempts = await eventually(() => {
-      const lines = call.lines().filter(({ msg }) => String(msg).startsWith('the end of the call could not be written down yet'));
+      const lines = call.lines().filter(({ msg }) => String(msg).startsWith('failed to record the end of the call; retrying'));
       // The pauses between them are three seconds together.
       expect(lines.length).toBeGreaterThanOrEqual(5);
       return lines;
