@@ -5,11 +5,12 @@ import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { createKeyReader, ProviderKeyError } from './key-reader.ts';
 
 const ref = { name: 'speech', key: 'deepgram' };
+const metadata = { namespace: 'acme', name: 'speech', uid: 'a', resourceVersion: '1' };
 
 function setUp() {
   const clock = new FakeClock();
   const requests: KubeRequest[] = [];
-  let answer: () => unknown = () => ({ data: { deepgram: Buffer.from('first\n').toString('base64'), empty: '' } });
+  let answer: () => unknown = () => ({ metadata, data: { deepgram: Buffer.from('first\n').toString('base64'), empty: '' } });
   const keys = createKeyReader({
     clock,
     transport: {
@@ -24,7 +25,7 @@ function setUp() {
       throw new KubeError({ code, reason, message: 'something of the API server' });
     };
   };
-  const holds = (value: string) => void (answer = () => ({ data: { deepgram: Buffer.from(value).toString('base64') } }));
+  const holds = (value: string) => void (answer = () => ({ metadata, data: { deepgram: Buffer.from(value).toString('base64') } }));
   return { clock, requests, keys, failsWith, holds };
 }
 

@@ -1,8 +1,8 @@
 /** Keys of providers and tools: in Secrets of the organisation, read one by one and by name. */
 import { KubeError } from '../../../kube/error.ts';
 import type { Transport } from '../../../kube/index.ts';
+import { SecretReader, type SecretVersion } from '../../../kube/secret-reader.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import { LruMap } from '../../../platform/lru.ts';
 
 export interface SecretKeyRef {
   readonly name: string;
@@ -51,40 +51,20 @@ const TIMEOUT_MS = 5_000;
 const SHORT_TIMEOUT_MS = 1_000;
 const MAX_SECRETS = 1_000;
 
-interface Entry {
-  readonly data: Readonly<Record<string, string>>;
-  /** On the monotonic clock. */
-  readonly at: number;
-}
-
 /** Keeps nothing but what it was asked for, in memory. A missing Secret is not cached: it may just have been created. */
 export function createKeyReader({ transport, clock }: KeyReaderOptions): KeyReader {
-  const known = new LruMap<string, Entry>(MAX_SECRETS);
-  const asking = new Map<string, Promise<Entry>>();
+  const secrets = new SecretReader({ transport, clock, limit: MAX_SECRETS });
 
-  const ask = async (org: string, name: string, timeoutMs: number): Promise<Entry> => {
-    const path = `/api/v1/namespaces/${encodeURIComponent(org)}/secrets/${encodeURIComponent(name)}`;
-    const { data } = await transport.request<{ readonly data?: Readonly<Record<string, string>> }>({ method: 'GET', path, timeoutMs });
-    const entry = { data: data ?? {}, at: clock.monotonic() };
-    known.set(`${org}/${name}`, entry);
-    return entry;
-  };
-
-  const entryOf = async (org: string, name: string): Promise<Entry> => {
-    const id = `${org}/${name}`;
-    const before = known.get(id);
-    const age = before === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - before.at;
+  const versionOf = async (org: string, name: string): Promise<SecretVersion> => {
+    const before = secrets.kept(org, name);
+    const age = before === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - before.readAt;
     if (before !== undefined && age < FRESH_MS) return before;
-    // One question for all who ask at the same time.
-    const question = asking.get(id) ?? ask(org, name, before === undefined ? TIMEOUT_MS : SHORT_TIMEOUT_MS);
-    asking.set(id, question);
     try {
-      return await question;
+      return await secrets.read(org, name, before === undefined ? TIMEOUT_MS : SHORT_TIMEOUT_MS);
     } catch (error) {
       if (!(error instanceof KubeError))
         throw unavailable(org, name, error instanceof Error ? error.message : 'for an unknown reason', error);
       if (error.notFound) {
-        known.delete(id);
         throw new ProviderKeyError('missing', `Secret ${org}/${name} does not exist: create it, or refer to another one`, { cause: error });
       }
       if (error.code === 401 || error.code === 403) {
@@ -96,14 +76,12 @@ export function createKeyReader({ transport, clock }: KeyReaderOptions): KeyRead
       }
       if (before !== undefined && age < KEPT_MS) return before;
       throw unavailable(org, name, `the Kubernetes API doesn't answer (${error.reason})`, error);
-    } finally {
-      if (asking.get(id) === question) asking.delete(id);
     }
   };
 
   return {
     async read(org, { name, key }) {
-      const { data } = await entryOf(org, name);
+      const { data } = await versionOf(org, name);
       const encoded = data[key];
       if (encoded === undefined) {
         throw new ProviderKeyError('missing', `Secret ${org}/${name} has no key ${JSON.stringify(key)}: add it, or refer to another one`);
