@@ -13,7 +13,7 @@ import { openStore } from '../store/index.ts';
 import { AcceptedJobs } from './accepted-jobs.ts';
 import { CallLifecycle } from './calls/lifecycle.ts';
 import { mediaServerOf } from './calls/media-server.ts';
-import { createKeyReader } from './calls/provider-access/index.ts';
+import { createProviderKeyReader } from './calls/provider-access/index.ts';
 import { drainCalls } from './drain.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
 import { patchAgentServer } from './livekit-patches/index.ts';
@@ -52,7 +52,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   role.onStop('storage', () => storage.close());
   const cluster = lazyTransport(config, logger);
   role.onStop('kubernetes', () => cluster.close());
-  const keyCache = await serveKeyCache(createKeyReader({ transport: cluster, clock }));
+  const keyCache = await serveKeyCache(createProviderKeyReader({ transport: cluster, clock }));
   role.onStop('key cache', () => keyCache.close());
   process.env[KEY_CACHE_VARIABLE] = keyCache.path;
   const spool = spoolFolderOf(config);

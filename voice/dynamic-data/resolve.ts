@@ -2,7 +2,7 @@
  * What a call knows before it begins: what it was given, and what its agent looks up. The lookups run side by side and none of them can
  * keep the call waiting for longer than its own timeout, or from beginning: what couldn't be looked up isn't there.
  */
-import { ProviderKeyError, type KeyReader } from '../calls/provider-access/index.ts';
+import { ProviderKeyError, type ProviderKeyReader } from '../calls/provider-access/index.ts';
 import { fillTemplate, textOf, type DynamicData } from '../calls/template.ts';
 import { PathError, valueAt } from '../../crds/json-path.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -27,7 +27,7 @@ export interface ResolveOptions {
   readonly given: DynamicData;
   readonly egress: Egress;
   readonly cache: DynamicDataCache;
-  readonly keys: Pick<KeyReader, 'read'>;
+  readonly keys: Pick<ProviderKeyReader, 'read'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }

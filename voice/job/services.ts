@@ -12,7 +12,7 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import { keysFromCache, KEY_CACHE_VARIABLE } from '../providers/key-cache.ts';
-import { createKeyReader, type KeyReader, type ProviderDefaults } from '../providers/index.ts';
+import { createProviderKeyReader, type ProviderKeyReader, type ProviderDefaults } from '../providers/index.ts';
 import { spoolFolderOf, Recordings } from '../recording/index.ts';
 import { createToolServices, type ToolServices } from '../tools/index.ts';
 import { lazyTransport } from './lazy-transport.ts';
@@ -22,7 +22,7 @@ export interface Services {
   readonly store: Store;
   readonly lifecycle: CallLifecycle;
   readonly recordings: Recordings;
-  readonly keys: KeyReader;
+  readonly keys: ProviderKeyReader;
   readonly providerDefaults: ProviderDefaults;
   readonly egress: Egress;
   readonly search: Pick<Search, 'search'>;
@@ -48,7 +48,7 @@ export function openServices(config: Config, logger: Logger): Services {
   const searching = openSearch({ config, store, logger, registry });
   const tools = createToolServices({ config, clock });
   const cluster = lazyTransport(config, logger);
-  const own = createKeyReader({ transport: cluster, clock });
+  const own = createProviderKeyReader({ transport: cluster, clock });
   const keyCache = process.env[KEY_CACHE_VARIABLE];
   return {
     config,

@@ -6,7 +6,7 @@ import {
   llmEndpointOf,
   sttEndpointOf,
   ttsEndpointOf,
-  type KeyReader,
+  type ProviderKeyReader,
   type ProviderDefaults,
   type ProviderEndpoint,
 } from '../calls/provider-access/index.ts';
@@ -31,7 +31,7 @@ export interface CreateProvidersOptions {
   /** The organisation in whose namespace the keys are. */
   readonly org: string;
   readonly agent: AgentRevisionConfig['agent'];
-  readonly keys: KeyReader;
+  readonly keys: ProviderKeyReader;
   /** Guards every address that the agent names; what the operator has set needs no guard. */
   readonly egress: Egress;
   readonly defaults: ProviderDefaults;

@@ -1,8 +1,8 @@
 /** Language models and speech: what `createProviders` makes of an agent's settings, and how it can fail. */
 export {
-  createKeyReader,
+  createProviderKeyReader,
   ProviderError,
-  type KeyReader,
+  type ProviderKeyReader,
   type ProviderDefaults,
   type ProviderPart,
 } from '../calls/provider-access/index.ts';

@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 
 import { afterEach, expect, it } from 'vitest';
 
-import { ProviderKeyError, type KeyReader } from '../calls/provider-access/index.ts';
+import { ProviderKeyError, type ProviderKeyReader } from '../calls/provider-access/index.ts';
 import { keysFromCache, serveKeyCache, type KeyCacheServer } from './key-cache.ts';
 
 const ref = { name: 'keys', key: 'llm' };
-const never: KeyReader = { read: () => Promise.reject(new Error('unexpected read')) };
+const never: ProviderKeyReader = { read: () => Promise.reject(new Error('unexpected read')) };
 let cache: KeyCacheServer | undefined;
 
 afterEach(async () => {

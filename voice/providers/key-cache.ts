@@ -7,7 +7,12 @@ import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ProviderKeyError, type KeyReader, type ProviderKeyErrorReason, type SecretKeyRef } from '../calls/provider-access/index.ts';
+import {
+  ProviderKeyError,
+  type ProviderKeyReader,
+  type ProviderKeyErrorReason,
+  type SecretKeyRef,
+} from '../calls/provider-access/index.ts';
 
 /** Path of the role's socket, in the environment that its jobs inherit. */
 export const KEY_CACHE_VARIABLE = 'PARLEY_VOICE_KEY_CACHE';
@@ -31,7 +36,7 @@ interface KeyRequest {
 type KeyResponse = { readonly value: string } | { readonly reason: ProviderKeyErrorReason; readonly message: string };
 
 /** For the role. */
-export async function serveKeyCache(keys: KeyReader): Promise<KeyCacheServer> {
+export async function serveKeyCache(keys: ProviderKeyReader): Promise<KeyCacheServer> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-voice-'));
   const path = join(folder, 'keys');
   const server = createServer((incoming, response) => {
@@ -53,7 +58,7 @@ export async function serveKeyCache(keys: KeyReader): Promise<KeyCacheServer> {
   };
 }
 
-async function readKey(keys: KeyReader, text: string): Promise<KeyResponse> {
+async function readKey(keys: ProviderKeyReader, text: string): Promise<KeyResponse> {
   try {
     const { org, ref } = JSON.parse(text) as KeyRequest;
     return { value: await keys.read(org, ref) };
@@ -64,7 +69,7 @@ async function readKey(keys: KeyReader, text: string): Promise<KeyResponse> {
 }
 
 /** For a job. @param options.fallback used when the role does not answer */
-export function keysFromCache({ path, fallback }: { readonly path: string; readonly fallback: KeyReader }): KeyReader {
+export function keysFromCache({ path, fallback }: { readonly path: string; readonly fallback: ProviderKeyReader }): ProviderKeyReader {
   return {
     async read(org, ref) {
       const answer = await ask(path, { org, ref }).catch(() => undefined);

@@ -7,7 +7,7 @@ import type { Search } from '../../knowledge/search/search.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { KeyReader } from '../calls/provider-access/index.ts';
+import type { ProviderKeyReader } from '../calls/provider-access/index.ts';
 import { createBookCalendar } from './builtin/book-calendar.ts';
 import { createCheckAvailability } from './builtin/check-calendar-availability.ts';
 import { createEndCall } from './builtin/end-call.ts';
@@ -29,7 +29,7 @@ export interface CreateToolsOptions {
   readonly data: DynamicData;
   readonly host: ToolHost;
   readonly egress: Egress;
-  readonly keys: Pick<KeyReader, 'read'>;
+  readonly keys: Pick<ProviderKeyReader, 'read'>;
   /** Without it an agent's knowledge base isn't offered. */
   readonly search?: Pick<Search, 'search'> | undefined;
   readonly mailer: Mailer;

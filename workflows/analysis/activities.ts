@@ -5,7 +5,7 @@ import { analyseCall, failedOutcome, questionsOf } from '../../voice/calls/analy
 import { Model } from '../../voice/calls/analysis/model.ts';
 import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
 import { talkingAgentOf } from '../../voice/calls/lifecycle.ts';
-import { llmEndpointOf, ProviderError, type KeyReader, type ProviderDefaults } from '../../voice/calls/provider-access/index.ts';
+import { llmEndpointOf, ProviderError, type ProviderKeyReader, type ProviderDefaults } from '../../voice/calls/provider-access/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -17,7 +17,7 @@ import { modelFailure, type AnalysisActivities, type AnalysisEnd } from './types
 
 export interface AnalysisActivityDependencies {
   readonly store: Pick<Store, 'calls' | 'agentRevisions'>;
-  readonly keys: KeyReader;
+  readonly keys: ProviderKeyReader;
   readonly defaults: ProviderDefaults;
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly clock: Clock;

@@ -8,7 +8,7 @@ import type { Registry } from 'prom-client';
 
 import { createAnalysisJobs } from '../../voice/calls/analysis/jobs.ts';
 import { keepStartingAnalyses } from '../../voice/calls/analysis/starter.ts';
-import { createKeyReader, ProviderKeyError, type KeyReader } from '../../voice/calls/provider-access/index.ts';
+import { createProviderKeyReader, ProviderKeyError, type ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
 import { createTransport, kubeConfigOf } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -44,7 +44,7 @@ export interface OpenAnalysesOptions {
  */
 export function openAnalyses({ config, store, egress, knowsCluster, clock, logger, registry }: OpenAnalysesOptions): Analyses {
   const transport = knowsCluster ? createTransport({ kubeConfig: kubeConfigOf(config), logger }) : undefined;
-  const keys = transport === undefined ? noKeys : createKeyReader({ transport, clock });
+  const keys = transport === undefined ? noKeys : createProviderKeyReader({ transport, clock });
   const jobs = createAnalysisJobs({
     ...temporalOf(config),
     taskQueue: config.TEMPORAL_TASK_QUEUE,
@@ -59,7 +59,7 @@ export function openAnalyses({ config, store, egress, knowsCluster, clock, logge
 }
 
 /** Another worker may know more: it is tried again there. */
-const noKeys: KeyReader = {
+const noKeys: ProviderKeyReader = {
   read(org, { name }) {
     const message = `Secret ${org}/${name} can't be read: KUBECONFIG is not set for this worker`;
     return Promise.reject(new ProviderKeyError('unavailable', message));

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { ProviderKeyError, type KeyReader } from '../../../voice/calls/provider-access/index.ts';
+import { ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import {
   createProviders,
@@ -45,7 +45,7 @@ afterEach(async () => {
 afterAll(() => server.close());
 
 type Agent = CreateProvidersOptions['agent'];
-const keys: KeyReader = { read: async () => key };
+const keys: ProviderKeyReader = { read: async () => key };
 const ref = { name: 'keys', key: 'api-key' };
 
 interface Change {

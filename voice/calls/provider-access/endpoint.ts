@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Config } from '../../../platform/config/config.ts';
-import { ProviderKeyError, type KeyReader, type SecretKeyRef } from './key-reader.ts';
+import { ProviderKeyError, type ProviderKeyReader, type SecretKeyRef } from './key-reader.ts';
 import { ProviderError, type ProviderPart } from './provider-failure.ts';
 
 /** What the operator has set for providers, see PARLEY_PROVIDERS. */
@@ -28,7 +28,7 @@ export interface ProviderEndpoint {
 
 export interface EndpointOptions {
   readonly org: string;
-  readonly keys: KeyReader;
+  readonly keys: ProviderKeyReader;
   readonly defaults: ProviderDefaults;
   /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,11 @@
 /** Where LLM, STT and TTS providers are reached, with which key, and how a request to one fails: for calls and for their analysis. */
-export { createKeyReader, ProviderKeyError, type ProviderKeyErrorReason, type KeyReader, type SecretKeyRef } from './key-reader.ts';
+export {
+  createProviderKeyReader,
+  ProviderKeyError,
+  type ProviderKeyErrorReason,
+  type ProviderKeyReader,
+  type SecretKeyRef,
+} from './key-reader.ts';
 export {
   keyOf,
   llmEndpointOf,

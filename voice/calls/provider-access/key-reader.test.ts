@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { KubeError, type KubeRequest } from '../../../kube/index.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { createKeyReader, ProviderKeyError } from './key-reader.ts';
+import { createProviderKeyReader, ProviderKeyError } from './key-reader.ts';
 
 const ref = { name: 'speech', key: 'deepgram' };
 const metadata = { namespace: 'acme', name: 'speech', uid: 'a', resourceVersion: '1' };
@@ -11,7 +11,7 @@ function setUp() {
   const clock = new FakeClock();
   const requests: KubeRequest[] = [];
   let answer: () => unknown = () => ({ metadata, data: { deepgram: Buffer.from('first\n').toString('base64'), empty: '' } });
-  const keys = createKeyReader({
+  const keys = createProviderKeyReader({
     clock,
     transport: {
       async request<T>(request: KubeRequest): Promise<T> {

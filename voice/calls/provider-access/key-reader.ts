@@ -9,7 +9,7 @@ export interface SecretKeyRef {
   readonly key: string;
 }
 
-export interface KeyReader {
+export interface ProviderKeyReader {
   /**
    * The value of one key of one Secret in the organisation's namespace, at most 60 s old; while the API server is away, at most
    * {@link KEPT_MS}.
@@ -37,7 +37,7 @@ export class ProviderKeyError extends Error {
   }
 }
 
-export interface KeyReaderOptions {
+export interface ProviderKeyReaderOptions {
   readonly transport: Pick<Transport, 'request'>;
   readonly clock: Clock;
 }
@@ -52,7 +52,7 @@ const SHORT_TIMEOUT_MS = 1_000;
 const MAX_SECRETS = 1_000;
 
 /** Keeps nothing but what it was asked for, in memory. A missing Secret is not cached: it may just have been created. */
-export function createKeyReader({ transport, clock }: KeyReaderOptions): KeyReader {
+export function createProviderKeyReader({ transport, clock }: ProviderKeyReaderOptions): ProviderKeyReader {
   const secrets = new SecretReader({ transport, clock, limit: MAX_SECRETS });
 
   const versionOf = async (org: string, name: string): Promise<SecretVersion> => {
