@@ -2,6 +2,7 @@
 import { AsyncIterableQueue, shortuuid, tts, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 
+import { Semaphore } from '../../../platform/semaphore.ts';
 import { SentenceSplitter } from './sentence-splitter.ts';
 
 export interface SentenceSynthesizer extends tts.TTS {
@@ -12,7 +13,11 @@ export interface SentenceSynthesizer extends tts.TTS {
 /** At a time: for the sentence that is heard and the next. */
 const MAX_REQUESTS = 2;
 
-type Frames = Promise<AsyncIterable<AudioFrame>>;
+interface Requested {
+  readonly frames: Promise<AsyncIterable<AudioFrame>>;
+  /** Lets the next sentence be requested. */
+  readonly release: () => void;
+}
 
 export class TtsStream extends tts.SynthesizeStream {
   override label = 'parley.TtsStream';
@@ -27,30 +32,28 @@ export class TtsStream extends tts.SynthesizeStream {
 
   protected override async run(): Promise<void> {
     const giveUp = new AbortController();
-    const requests = new AsyncIterableQueue<{ readonly frames: Frames }>();
-    const slots = new Slots(MAX_REQUESTS);
+    const requests = new AsyncIterableQueue<Requested>();
+    const semaphore = new Semaphore(MAX_REQUESTS);
     const ask = async (): Promise<void> => {
       try {
         for await (const sentence of this.#sentences()) {
-          await slots.take();
-          if (giveUp.signal.aborted) return;
+          const release = await semaphore.acquire(giveUp.signal);
           this.markStarted();
           const frames = this.#synthesizer.request(sentence, this.connOptions, AbortSignal.any([this.abortSignal, giveUp.signal]));
           // Handled when its turn comes.
           frames.catch(() => undefined);
-          requests.put({ frames });
+          requests.put({ frames, release });
         }
       } finally {
         requests.close();
       }
     };
     try {
-      await Promise.all([ask(), this.#hand(requests, slots)]);
+      await Promise.all([ask(), this.#hand(requests)]);
     } catch (error) {
       if (!this.abortSignal.aborted) throw error;
     } finally {
       giveUp.abort();
-      slots.give();
     }
   }
 
@@ -62,46 +65,25 @@ export class TtsStream extends tts.SynthesizeStream {
     yield* this.#splitter.end();
   }
 
-  async #hand(requests: AsyncIterable<{ readonly frames: Frames }>, slots: Slots): Promise<void> {
+  async #hand(requests: AsyncIterable<Requested>): Promise<void> {
     const id = shortuuid('speech_');
     const put = (frame: AudioFrame, last: boolean): void => {
       if (!this.queue.closed) this.queue.put({ requestId: id, segmentId: id, frame, final: last });
     };
     let rate: number | undefined;
-    for await (const { frames } of requests) {
+    for await (const { frames, release } of requests) {
       for await (const frame of await frames) {
         if (this.abortSignal.aborted) return;
         rate = frame.sampleRate;
         put(frame, false);
       }
-      slots.give();
+      release();
     }
     if (rate === undefined || this.queue.closed) return;
     // LiveKit wants the last frame marked, and no frame is held back to find out: 10 ms of silence end the stream.
     const silence = new Int16Array(rate / 100);
     put(new AudioFrame(silence, rate, 1, silence.length), true);
     this.queue.put(tts.SynthesizeStream.END_OF_STREAM);
-  }
-}
-
-/** So many at a time. */
-class Slots {
-  #free: number;
-  #waiting: (() => void)[] = [];
-
-  constructor(count: number) {
-    this.#free = count;
-  }
-
-  async take(): Promise<void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  give(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
   }
 }
 
