@@ -12,7 +12,8 @@ const lines = (...args: readonly string[]): readonly string[] =>
     .split('\n')
     .filter((line) => line !== '');
 
-const sourceFiles = (): readonly string[] =>
+/** The TypeScript files of the working tree, new ones too. */
+export const sourceFiles = (): readonly string[] =>
   lines('ls-files', '--cached', '--others', '--exclude-standard', '*.ts').filter((file) => existsSync(file));
 
 /** Committed, staged, unstaged and new files that differ from where this branch left `ref` (main, or what is checked out without one). */

@@ -1,12 +1,10 @@
 /** Holds every import of the product against the table in docs/architecture.md: `node scripts/check-imports.ts`. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
+import { sourceFiles } from './changed.ts';
 import { folderCycles, forbiddenImports, importsOf, readLayers } from './imports.ts';
 
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], { encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => file !== '' && !file.startsWith('test/') && !file.endsWith('.test.ts') && existsSync(file));
+const files = sourceFiles().filter((file) => !file.startsWith('test/') && !file.endsWith('.test.ts'));
 const imports = files.flatMap((file) => importsOf(file, readFileSync(file, 'utf8')));
 const layers = readLayers(readFileSync('docs/architecture.md', 'utf8'));
 const found = [...forbiddenImports(imports, layers), ...folderCycles(imports)];

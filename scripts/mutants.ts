@@ -3,12 +3,13 @@
  * Changes one token at a time in a copy of the repository, runs the unit tests that import the file, and counts the changes that fail
  * one. The same seed picks the same share of each folder's sites, so that two versions can be compared.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { mulberry } from '../test/support/mulberry.ts';
+import { checkOut } from '../test/upgrade/checkout.ts';
 import { importersOf } from './changed.ts';
 import { importsOf } from './imports.ts';
 
@@ -44,17 +45,6 @@ function sitesOf(file: string, source: string): readonly Site[] {
   );
 }
 
-/** A number from 0 to 1 that a seed and a place give: mulberry32. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 function pick<T>(items: readonly T[], count: number, next: () => number): readonly T[] {
   const left = [...items];
   return Array.from({ length: Math.min(count, left.length) }, () => left.splice(Math.floor(next() * left.length), 1)).flat();
@@ -65,16 +55,15 @@ const { values, positionals } = parseArgs({
   options: { ref: { type: 'string', default: 'HEAD' }, count: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' } },
 });
 const folders = positionals.length > 0 ? positionals : ['operator', 'api/partial', 'webhooks', 'kube'];
-const copy = join(mkdtempSync(join(tmpdir(), 'parley-mutants-')), 'copy');
-execFileSync('git', ['worktree', 'add', '--quiet', '--detach', copy, values.ref]);
+const checkout = await checkOut(values.ref, (line) => process.stderr.write(`${line}\n`));
+const copy = checkout.folder;
 try {
-  symlinkSync(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'));
   const read = (file: string): string => readFileSync(join(copy, file), 'utf8');
   const files = readdirSync(copy, { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.ts') && !file.startsWith('node_modules'),
   );
   const imports = files.flatMap((file) => importsOf(file, read(file)));
-  const next = random(Number(values.seed));
+  const next = mulberry(Number(values.seed));
   const sites = folders.flatMap((folder) => {
     const sources = files.filter((file) => file.startsWith(`${folder}/`) && !/\.test\.ts$|\/testing\//.test(file)).toSorted();
     return pick(
@@ -106,6 +95,5 @@ try {
     process.stdout.write(`${folder}: ${count} of ${all} noticed, ${((100 * count) / all).toFixed(0)} %\n`);
   }
 } finally {
-  execFileSync('git', ['worktree', 'remove', '--force', copy]);
-  rmSync(join(copy, '..'), { recursive: true, force: true });
+  await checkout.remove();
 }

@@ -5,11 +5,12 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { parse } from 'yaml';
+
+import { checkOut } from '../test/upgrade/checkout.ts';
 
 /** Keys of documents, and columns of generated tables, that are texts for people. */
 const TEXT_KEYS = new Set(['description', 'summary', 'title', 'example', 'examples', 'message']);
@@ -104,18 +105,15 @@ if (ref === undefined) {
   process.stderr.write('usage: node scripts/surface.ts <commit, branch or tag to compare with>\n');
   process.exit(2);
 }
-const folder = join(mkdtempSync(join(tmpdir(), 'parley-surface-')), 'before');
+const before = await checkOut(ref, (line) => process.stderr.write(`${line}\n`));
 try {
-  execFileSync('git', ['worktree', 'add', '--quiet', '--detach', folder, ref]);
-  symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
-  const [before, now] = [surfaceOf(folder), surfaceOf(process.cwd())];
-  const gone = [...before].filter((line) => !now.has(line)).map((line) => `- ${line}`);
-  const added = [...now].filter((line) => !before.has(line)).map((line) => `+ ${line}`);
+  const [then, now] = [surfaceOf(before.folder), surfaceOf(process.cwd())];
+  const gone = [...then].filter((line) => !now.has(line)).map((line) => `- ${line}`);
+  const added = [...now].filter((line) => !then.has(line)).map((line) => `+ ${line}`);
   process.stdout.write(
-    [...gone, ...added, `${before.size} lines in ${ref}, ${now.size} here, ${gone.length + added.length} differ`, ''].join('\n'),
+    [...gone, ...added, `${then.size} lines in ${ref}, ${now.size} here, ${gone.length + added.length} differ`, ''].join('\n'),
   );
   process.exitCode = gone.length + added.length === 0 ? 0 : 1;
 } finally {
-  execFileSync('git', ['worktree', 'remove', '--force', folder]);
-  rmSync(join(folder, '..'), { recursive: true, force: true });
+  await before.remove();
 }

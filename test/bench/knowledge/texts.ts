@@ -1,4 +1,5 @@
 /** Text of no language, but with the statistics of one: few words that are everywhere, many that are nearly nowhere. The same in every run. */
+import { mulberry } from '../../support/mulberry.ts';
 
 const syllables = [
   'ba',
@@ -65,15 +66,4 @@ function nameOf(rank: number): string {
   let name = '';
   for (let rest = rank; rest > 0; rest = Math.floor(rest / syllables.length)) name += syllables[rest % syllables.length] ?? '';
   return name;
-}
-
-/** Source: Tommy Ettinger's mulberry32, public domain. */
-export function mulberry(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -4,17 +4,6 @@ import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import type { Answer } from './facade.ts';
 
-/** Reproducible numbers, 0 ≤ x < 1 (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 export interface CallerKey {
   /** undefined: none is sent. */
   readonly key: string | undefined;

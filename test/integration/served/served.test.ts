@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { startFacade, type Facade } from '../api/facade.ts';
-import { randomFrom } from '../api/tenancy-model.ts';
+import { mulberry } from '../../support/mulberry.ts';
 import { startCluster, type Cluster } from '../operator/harness.ts';
 import { ModelOrganization, seen } from './organization.ts';
 
@@ -37,7 +37,7 @@ async function organization(index: number): Promise<ModelOrganization> {
   const name = await cluster.organization('served');
   await facade.store.organizations.create({ name });
   const { apiKey: key } = await facade.store.apiKeys.create({ org: name, name: 'model', permissions: ['*'], expirationDays: 1 });
-  return new ModelOrganization({ cluster, facade, name, key, index, random: randomFrom(seed + index) });
+  return new ModelOrganization({ cluster, facade, name, key, index, random: mulberry(seed + index) });
 }
 
 it(
