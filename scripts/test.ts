@@ -57,16 +57,18 @@ function run(
   });
 }
 
+const nothingRan = (failure: string): Totals => ({ passed: 0, failed: 1, skipped: 0, files: [], failures: [failure] });
+
 async function runChecks(): Promise<Totals> {
-  let failed = 0;
+  const failures: string[] = [];
   for (const { name, command, cure } of CHECKS) {
     const { ok, output } = await run(command);
     process.stdout.write(`${ok ? '✓' : '✗'} ${name}\n`);
     if (ok) continue;
-    failed += 1;
+    failures.push(name);
     process.stdout.write(`${output}\n${cure === undefined ? '' : `  → ${cure}\n`}`);
   }
-  return { passed: CHECKS.length - failed, failed, skipped: 0, files: [] };
+  return { passed: CHECKS.length - failures.length, failed: failures.length, skipped: 0, files: [], failures };
 }
 
 async function runSuites(args: readonly string[]): Promise<Totals> {
@@ -77,8 +79,7 @@ async function runSuites(args: readonly string[]): Promise<Totals> {
     const totals = JSON.parse(await readFile(totalsFile, 'utf8')) as Totals;
     return !ok && totals.failed === 0 ? { ...totals, failed: 1 } : totals;
   } catch {
-    process.stdout.write('the suites ended without a report\n');
-    return { passed: 0, failed: 1, skipped: 0, files: [] };
+    return nothingRan('the suites ended without a report');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -105,7 +106,7 @@ const runs = suiteRuns(args);
 if (runs.length > 0) {
   const build = await run(['node', 'scripts/build.ts'], { inherit: true });
   if (build.ok) for (const one of runs) results.push(await runSuites(one));
-  else results.push({ passed: 0, failed: 1, skipped: 0, files: [] });
+  else results.push(nothingRan('node scripts/build.ts'));
 }
 
 const slowest = results.flatMap(({ files }) => files).toSorted((a, b) => b.ms - a.ms);
@@ -113,6 +114,8 @@ if (ownArgs && slowest.length > 0) {
   process.stdout.write('\nThe slowest files:\n');
   for (const { path, ms } of slowest.slice(0, 10)) process.stdout.write(`${(ms / 1000).toFixed(1).padStart(8)} s  ${path}\n`);
 }
+const failures = results.flatMap((one) => one.failures);
+if (failures.length > 0) process.stdout.write(`\nFailed:\n${failures.map((failure) => `  ${failure}\n`).join('')}`);
 const sum = (count: (totals: Totals) => number): number => results.reduce((total, one) => total + count(one), 0);
 const [passed, failed, skipped] = [sum((one) => one.passed), sum((one) => one.failed), sum((one) => one.skipped)];
 process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);

@@ -8,7 +8,12 @@ export interface Totals {
   readonly failed: number;
   readonly skipped: number;
   readonly files: readonly { readonly path: string; readonly ms: number }[];
+  /** What failed, each with the first line of its error. */
+  readonly failures: readonly string[];
 }
+
+const firstLine = (errors: readonly { readonly message: string }[] | undefined): string => errors?.[0]?.message.split('\n')[0] ?? '';
+
 
 /** Writes the totals of a run to the file named in `PARLEY_TEST_TOTALS`. */
 export class TotalsReporter implements Reporter {
@@ -16,18 +21,23 @@ export class TotalsReporter implements Reporter {
     const file = process.env['PARLEY_TEST_TOTALS'];
     if (file === undefined) return;
     const totals = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    const failures = unhandledErrors.map((error) => `outside of tests: ${String(error)}`);
     for (const module of modules) {
       let failedInside = 0;
       for (const test of module.children.allTests()) {
-        const { state } = test.result();
+        const { state, errors } = test.result();
         if (state === 'passed') totals.passed += 1;
-        else if (state === 'failed') failedInside += 1;
-        else totals.skipped += 1;
+        else if (state === 'skipped' || state === 'pending') totals.skipped += 1;
+        else {
+          failedInside += 1;
+          failures.push(`${module.relativeModuleId} > ${test.fullName}: ${firstLine(errors)}`);
+        }
       }
       // A module can fail without a failed test: a syntax error, a hook that threw.
       totals.failed += failedInside > 0 ? failedInside : Number(!module.ok());
+      if (failedInside === 0 && !module.ok()) failures.push(`${module.relativeModuleId}: ${firstLine(module.errors())}`);
     }
     const files = modules.map((module) => ({ path: module.relativeModuleId, ms: module.diagnostic().duration }));
-    writeFileSync(file, JSON.stringify({ ...totals, files } satisfies Totals));
+    writeFileSync(file, JSON.stringify({ ...totals, files, failures } satisfies Totals));
   }
 }
