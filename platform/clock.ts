@@ -50,3 +50,14 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
+
+/** The result of `work`, or undefined once `ms` milliseconds have passed; `work` itself goes on. */
+export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = clock.after(ms, () => resolve(undefined));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    timer.cancel();
+  }
+}

@@ -8,7 +8,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { mulberry } from '../test/support/mulberry.ts';
+import { mulberry } from '../platform/mulberry.ts';
 import { checkOut } from '../test/upgrade/checkout.ts';
 import { importersOf } from './changed.ts';
 import { importsOf } from './imports.ts';

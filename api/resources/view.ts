@@ -8,7 +8,7 @@ import type { ResourceClient } from '../../kube/resource-client.ts';
 import { withoutBookkeeping } from '../../kube/informer.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
 import { keyOf, type KubeObject, type Stored } from '../../kube/types.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
+import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Readiness } from '../../platform/lifecycle.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { currentRequest } from '../http/request-state.ts';
@@ -184,16 +184,13 @@ export class View<T extends KubeObject> {
     const seen = Promise.withResolvers<string>();
     const waiting = this.#deletions.get(key) ?? new Set();
     this.#deletions.set(key, waiting.add(seen.resolve));
-    const late = new AbortController();
     try {
       if (!(await remove())) return { done: false };
-      const inTime = sleep(this.#clock, catchUpMs, late.signal).catch(() => undefined);
-      const version = (await Promise.race([seen.promise, inTime])) ?? undefined;
+      const version = await withTimeout(this.#clock, catchUpMs, seen.promise);
       return { done: true, ...(version !== undefined && { version }) };
     } finally {
       waiting.delete(seen.resolve);
       if (waiting.size === 0) this.#deletions.delete(key);
-      late.abort();
     }
   }
 

@@ -1,5 +1,6 @@
 /** Dispatches an agent again for calls whose user waits without one: all voice processes were restarting when the media server asked for one. */
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallStore } from '../../store/index.ts';
 import type { Rooms } from './rooms.ts';
@@ -41,11 +42,8 @@ export class AgentRedispatcher {
   }
 
   /** Runs until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock, random, logger } = this.#options;
-    while (!signal.aborted) {
-      await this.once().catch((err: unknown) => logger.warn({ err }, 'failed to look for calls without an agent; retrying'));
-      await sleep(clock, INTERVAL_MS * (0.75 + random() / 2), signal).catch(() => undefined);
-    }
+  run(signal: AbortSignal): Promise<void> {
+    const failure = 'failed to look for calls without an agent; retrying';
+    return every({ ...this.#options, intervalMs: INTERVAL_MS, failure, signal }, async () => void (await this.once()));
   }
 }

@@ -1,7 +1,8 @@
 /** Ends calls that nothing else ends: those whose user never joined, whose job is lost, or that outlast their longest duration. */
 import { Counter, type Registry } from 'prom-client';
 
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallStore, FinishReason, OverdueLimits } from '../../store/index.ts';
 import type { CallLifecycle } from './lifecycle.ts';
@@ -68,12 +69,8 @@ export class StaleCallSweeper {
   }
 
   /** Runs until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock, random, logger } = this.#options;
-    while (!signal.aborted) {
-      await this.once().catch((err: unknown) => logger.warn({ err }, 'stale-call scan failed; retrying'));
-      // Spreads the scans of several replicas.
-      await sleep(clock, INTERVAL_MS * (0.75 + random() / 2), signal).catch(() => undefined);
-    }
+  run(signal: AbortSignal): Promise<void> {
+    const failure = 'stale-call scan failed; retrying';
+    return every({ ...this.#options, intervalMs: INTERVAL_MS, failure, signal }, async () => void (await this.once()));
   }
 }

@@ -1,5 +1,5 @@
 /** The last two states of a call: it is hung up, and recorded in the database, the storage and the log. */
-import { sleep } from '../../platform/clock.ts';
+import { withTimeout } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
 import type { Rooms } from '../calls/rooms.ts';
@@ -54,10 +54,8 @@ export class CallEnd {
 
   async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
     if (prepared === undefined) return;
-    const enough = new AbortController();
     const closed = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'failed to close the session'));
-    await Promise.race([closed, sleep(this.#options.services.clock, TIMEOUTS.session, enough.signal).catch(() => undefined)]);
-    enough.abort();
+    await withTimeout(this.#options.services.clock, TIMEOUTS.session, closed);
   }
 
   async #goesOn({ org, id }: CallRecord): Promise<boolean> {

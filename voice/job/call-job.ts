@@ -27,7 +27,7 @@
 import { AutoSubscribe, type JobContext } from '@livekit/agents';
 
 import { millisecondsOf } from '../../crds/duration.ts';
-import { sleep } from '../../platform/clock.ts';
+import { withTimeout } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
 import { inSpan } from '../../platform/telemetry/tracing.ts';
@@ -160,7 +160,7 @@ export class CallJob {
       const over = await this.#leave(serving, finish, held.watch);
       // An unfinished preparation is left to itself after a while.
       const begun = beginning.then(() => held.preparing).catch(() => undefined);
-      const prepared = (await Promise.race([begun, sleep(clock, TIMEOUTS.preparation)])) ?? undefined;
+      const prepared = await withTimeout(clock, TIMEOUTS.preparation, begun);
       const { transfers } = held;
       const closing = await this.#end.hangUp(serving, { finish, prepared, transfers });
       await this.#end.record(serving, { finish, over, starting, closing, prepared, transfers });
@@ -299,9 +299,7 @@ export class CallJob {
     watch.close();
     if (farewell !== undefined && watch.present && !stop.aborted) {
       const said = farewell().catch((err: unknown) => logger.warn({ err }, 'failed to say why the call ends'));
-      const enough = new AbortController();
-      await Promise.race([said, watch.gone(), sleep(clock, TIMEOUTS.farewell, enough.signal).catch(() => undefined)]);
-      enough.abort();
+      await withTimeout(clock, TIMEOUTS.farewell, Promise.race([said, watch.gone()]));
     }
     recording?.end();
     return clock.monotonic();

@@ -1,5 +1,6 @@
 /** Shows that a call has a live job: one without a heartbeat for 30 s is ended by the stale-call sweeper. */
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallRef, CallStore } from '../../store/index.ts';
 
@@ -16,18 +17,12 @@ export interface HeartbeatOptions {
   readonly logger: Logger;
 }
 
-/** Until the signal aborts, or the call is not this job's any more. */
-export async function sendHeartbeats({ calls, call, jobId, signal, onLost, clock, logger }: HeartbeatOptions): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      if (!(await calls.heartbeat({ org: call.org, id: call.id, jobId })) && !signal.aborted) {
-        onLost();
-        return;
-      }
-    } catch (err) {
-      // The call goes on while Postgres is away for a moment; for longer, the sweeper ends it.
-      logger.warn({ err }, 'failed to send the heartbeat of the call; retrying');
-    }
-    await sleep(clock, INTERVAL_MS, signal).catch(() => undefined);
-  }
+/** Until the signal aborts, or the call is not this job's any more. While Postgres is away the call goes on; after 30 s the sweeper ends it. */
+export function sendHeartbeats({ calls, call: { org, id }, jobId, onLost, ...loop }: HeartbeatOptions): Promise<void> {
+  const failure = 'failed to send the heartbeat of the call; retrying';
+  return every({ ...loop, intervalMs: INTERVAL_MS, failure }, async () => {
+    if ((await calls.heartbeat({ org, id, jobId })) || loop.signal.aborted) return undefined;
+    onLost();
+    return 'stop';
+  });
 }

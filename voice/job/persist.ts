@@ -1,4 +1,5 @@
 /** For what has to be stored even if Postgres is away for some seconds. */
+import { backoffDelay } from '../../platform/backoff.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { StoreError } from '../../store/index.ts';
@@ -12,16 +13,16 @@ export interface PersistOptions {
   readonly what: string;
 }
 
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 2_000;
+const BACKOFF = { baseMs: 200, maxMs: 2_000, jitter: 0 } as const;
 
 /** Tries again until it succeeds or the time is over. @throws what the last attempt threw */
 export async function persist<T>(write: () => Promise<T>, { clock, logger, withinMs, what }: PersistOptions): Promise<T> {
   const from = clock.monotonic();
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await write();
     } catch (error) {
+      const pauseMs = backoffDelay(failures, BACKOFF);
       const hopeless = error instanceof StoreError && !error.retryable;
       if (hopeless || clock.monotonic() - from + pauseMs > withinMs) throw error;
       logger.warn({ err: error }, `failed to ${what}; retrying`);

@@ -4,7 +4,7 @@ import { RoomEvent, type Room } from '@livekit/rtc-node';
 import { callSettingsOf, missingDynamicData } from '../calls/call-settings.ts';
 import type { CallLifecycle } from '../calls/lifecycle.ts';
 import type { SipGateway } from '../calls/sip/gateway.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
+import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, newCallId, type CallRecord, type FinishReason, type NewCall, type Store } from '../../store/index.ts';
 import { sipParticipantOf, type SipParticipant } from './sip-participant.ts';
@@ -54,9 +54,7 @@ export class InboundCalls {
   }
 
   async #caller(room: Room): Promise<SipParticipant | undefined> {
-    const { clock } = this.#options;
-    const over = new AbortController();
-    const { promise, resolve } = Promise.withResolvers<SipParticipant | undefined>();
+    const { promise, resolve } = Promise.withResolvers<SipParticipant>();
     const look = (): void => {
       for (const participant of room.remoteParticipants.values()) {
         const leg = sipParticipantOf(participant);
@@ -66,14 +64,9 @@ export class InboundCalls {
     const events = [RoomEvent.ParticipantConnected, RoomEvent.ParticipantAttributesChanged] as const;
     for (const event of events) room.on(event, look);
     look();
-    sleep(clock, callerWaitMs, over.signal).then(
-      () => resolve(undefined),
-      () => undefined,
-    );
     try {
-      return await promise;
+      return await withTimeout(this.#options.clock, callerWaitMs, promise);
     } finally {
-      over.abort();
       for (const event of events) room.off(event, look);
     }
   }

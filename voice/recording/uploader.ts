@@ -1,49 +1,40 @@
 /** Uploads, in the role, the recordings that its jobs could not upload. */
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Recordings } from './recordings.ts';
 
-/** Between two looks at the spool, in milliseconds. */
 const INTERVAL_MS = 10_000;
-/** A storage that is away is asked less and less often, down to this, in milliseconds. */
-const MAX_WAIT_MS = 60_000;
+/** While the storage is away, in milliseconds. */
+const LONGEST_INTERVAL_MS = 60_000;
 
 export interface RecordingUploader {
-  /** Stops looking, after one more look that takes `withinMs` at most: what is left then is the next start's. */
+  /** Stops after one more upload that takes `withinMs` at most: the next start uploads what is left. */
   close(options: { readonly withinMs: number }): Promise<void>;
 }
 
-/** Looks at once, and then again and again. */
-export function uploadRecordings({
-  recordings,
-  clock,
-  logger,
-}: {
+export interface UploaderOptions {
   readonly recordings: Pick<Recordings, 'recover'>;
   readonly clock: Clock;
   readonly logger: Logger;
-}): RecordingUploader {
+}
+
+export function uploadRecordings({ recordings, clock, logger }: UploaderOptions): RecordingUploader {
   const stopping = new AbortController();
-  const look = async (signal: AbortSignal): Promise<boolean> => {
-    try {
-      await recordings.recover(signal);
-      return true;
-    } catch (err) {
-      if (!signal.aborted) logger.warn({ err }, 'failed to upload recordings from the spool; retrying');
-      return false;
-    }
-  };
-  const looking = (async () => {
-    for (let failures = 0; !stopping.signal.aborted;) {
-      failures = (await look(stopping.signal)) ? 0 : failures + 1;
-      await sleep(clock, Math.min(INTERVAL_MS * 2 ** failures, MAX_WAIT_MS), stopping.signal).catch(() => undefined);
-    }
-  })();
+  const { signal } = stopping;
+  const failure = 'failed to upload recordings from the spool; retrying';
+  const uploading = every(
+    { intervalMs: INTERVAL_MS, longestIntervalMs: LONGEST_INTERVAL_MS, clock, logger, failure, signal },
+    async () => void (await recordings.recover(signal)),
+  );
   return {
     async close({ withinMs }) {
       stopping.abort();
-      await looking;
-      await look(AbortSignal.timeout(withinMs));
+      await uploading;
+      const last = AbortSignal.timeout(withinMs);
+      await recordings.recover(last).catch((err: unknown) => {
+        if (!last.aborted) logger.warn({ err }, 'failed to upload recordings from the spool; the next start retries');
+      });
     },
   };
 }

@@ -1,17 +1,18 @@
 /** Stores the transcript while the call goes on; what cannot be stored now is retried. */
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { currentTrace } from '../../platform/telemetry/tracing.ts';
-import type { CallMessage, CallRef, CallStore, CallTurn } from '../../store/index.ts';
+import type { CallRef, CallStore } from '../../store/index.ts';
 import type { Entry } from './transcript.ts';
 import { traceTurn } from './turn-span.ts';
 
 /** More than is said in the longest call. */
-const mostWaiting = 20_000;
+const MAX_WAITING = 20_000;
 /** Entries in one statement. */
-const mostAtOnce = 500;
-const firstPauseMs = 250;
-const longestPauseMs = 5_000;
+const BATCH_SIZE = 500;
+/** Pauses after failures, in milliseconds: 250 after the first. */
+const BACKOFF = { intervalMs: 125, longestIntervalMs: 5_000 } as const;
 
 export interface LogWriterOptions {
   readonly log: Pick<CallStore['log'], 'add'>;
@@ -38,7 +39,7 @@ export class LogWriter {
     if (entries.length === 0) return;
     for (const entry of entries) traceTurn(entry, this.#trace);
     this.#waiting = [...this.#waiting, ...entries];
-    const over = this.#waiting.length - mostWaiting;
+    const over = this.#waiting.length - MAX_WAITING;
     if (over > 0) {
       this.#waiting = this.#waiting.slice(over);
       this.#lost += over;
@@ -61,29 +62,15 @@ export class LogWriter {
     return this.#lost + this.#waiting.length;
   }
 
-  async #write(): Promise<void> {
+  #write(): Promise<void> {
     const { log, call, clock, logger } = this.#options;
-    let pauseMs = firstPauseMs;
-    while (this.#waiting.length > 0 && !this.#stopped.signal.aborted) {
-      const batch = this.#waiting.slice(0, mostAtOnce);
-      try {
-        await log.add(call, { messages: batch.flatMap(messageOf), turns: batch.flatMap(turnOf) });
-        const written = new Set(batch);
-        this.#waiting = this.#waiting.filter((entry) => !written.has(entry));
-        pauseMs = firstPauseMs;
-      } catch (err) {
-        logger.warn({ err, waiting: this.#waiting.length }, 'failed to store the transcript; retrying');
-        await sleep(clock, pauseMs, this.#stopped.signal).catch(() => undefined);
-        pauseMs = Math.min(longestPauseMs, pauseMs * 2);
-      }
-    }
+    const failure = 'failed to store the transcript; retrying';
+    return every({ ...BACKOFF, clock, logger, failure, signal: this.#stopped.signal }, async () => {
+      const batch = this.#waiting.slice(0, BATCH_SIZE);
+      await log.add(call, { messages: batch.flatMap(({ message }) => message ?? []), turns: batch.flatMap(({ turn }) => turn ?? []) });
+      const written = new Set(batch);
+      this.#waiting = this.#waiting.filter((entry) => !written.has(entry));
+      return this.#waiting.length > 0 ? 'again' : 'stop';
+    });
   }
-}
-
-function messageOf({ message }: Entry): readonly CallMessage[] {
-  return message === undefined ? [] : [message];
-}
-
-function turnOf({ turn }: Entry): readonly CallTurn[] {
-  return turn === undefined ? [] : [turn];
 }

@@ -1,7 +1,7 @@
 /** What the agent is saying and has yet to say. */
 import { voice } from '@livekit/agents';
 
-import type { Clock } from '../../platform/clock.ts';
+import { withTimeout, type Clock } from '../../platform/clock.ts';
 
 const events = voice.AgentSessionEventTypes;
 
@@ -31,16 +31,16 @@ export class SpeechQueue {
   }
 
   /** Resolves when all is said, what the model is still thinking of, too; or when the time is over. */
-  all({ withinMs }: { readonly withinMs: number }): Promise<void> {
-    return this.#within(withinMs, Promise.all([...this.#open].map(doneOf)));
+  async all({ withinMs }: { readonly withinMs: number }): Promise<void> {
+    await withTimeout(this.#clock, withinMs, Promise.all([...this.#open].map(doneOf)));
   }
 
   /**
    * Resolves when what was announced has been heard, and nothing else is. For tools: the turn that they belong to isn't over
    * before they are.
    */
-  announced({ withinMs }: { readonly withinMs: number }): Promise<void> {
-    return this.#within(withinMs, Promise.all([...[...this.#announced].map(doneOf), this.#quiet()]));
+  async announced({ withinMs }: { readonly withinMs: number }): Promise<void> {
+    await withTimeout(this.#clock, withinMs, Promise.all([...[...this.#announced].map(doneOf), this.#quiet()]));
   }
 
   async #quiet(): Promise<void> {
@@ -52,13 +52,6 @@ export class SpeechQueue {
     this.#session.on(events.AgentStateChanged, onChange);
     await promise;
     this.#session.off(events.AgentStateChanged, onChange);
-  }
-
-  async #within(ms: number, done: Promise<unknown>): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = this.#clock.after(ms, resolve);
-    await Promise.race([done, late]);
-    timer.cancel();
   }
 }
 

@@ -1,6 +1,8 @@
 /** Three falling tones, for when there is no voice to say anything with. */
 import { AudioFrame, AudioSource, LocalAudioTrack, TrackPublishOptions, TrackSource, type Room } from '@livekit/rtc-node';
 
+import { systemClock, withTimeout } from '../../platform/clock.ts';
+
 const sampleRate = 48_000;
 /** In hertz. */
 const melody = [660, 520, 390];
@@ -15,7 +17,7 @@ export async function playTones(room: Room): Promise<void> {
   const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
   const publication = await participant.publishTrack(LocalAudioTrack.createAudioTrack('notice', source), options);
   try {
-    await Promise.race([publication.waitForSubscription(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
+    await withTimeout(systemClock, 2_000, publication.waitForSubscription());
     await source.captureFrame(tones());
     await source.waitForPlayout();
   } finally {

@@ -6,7 +6,6 @@
  */
 import type { Registry } from 'prom-client';
 
-import { createAnalysisJobs } from '../../voice/calls/analysis/jobs.ts';
 import { keepStartingAnalyses } from '../../voice/calls/analysis/starter.ts';
 import { createProviderKeyReader, ProviderKeyError, type ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
 import { createTransport, kubeConfigOf } from '../../kube/index.ts';
@@ -15,6 +14,7 @@ import type { Config } from '../../platform/config/config.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { temporalOf } from '../../platform/temporal/access.ts';
+import { WorkflowStarter } from '../../platform/temporal/workflow-starter.ts';
 import type { Store } from '../../store/index.ts';
 import { createAnalysisActivities } from './activities.ts';
 import type { AnalysisActivities } from './types.ts';
@@ -45,15 +45,13 @@ export interface OpenAnalysesOptions {
 export function openAnalyses({ config, store, egress, knowsCluster, clock, logger, registry }: OpenAnalysesOptions): Analyses {
   const transport = knowsCluster ? createTransport({ kubeConfig: kubeConfigOf(config), logger }) : undefined;
   const keys = transport === undefined ? noKeys : createProviderKeyReader({ transport, clock });
-  const jobs = createAnalysisJobs({
-    ...temporalOf(config),
-    taskQueue: config.TEMPORAL_TASK_QUEUE,
-  });
+  const workflows = new WorkflowStarter({ ...temporalOf(config), logger });
+  const starting = { analyses: store.calls.analyses, workflows, taskQueue: config.TEMPORAL_TASK_QUEUE, clock, random: Math.random, logger };
   return {
     activities: createAnalysisActivities({ store, keys, defaults: config.PARLEY_PROVIDERS, egress, clock, logger, registry }),
-    run: (signal) => keepStartingAnalyses({ analyses: store.calls.analyses, jobs, clock, random: Math.random, logger }, signal),
+    run: (signal) => keepStartingAnalyses(starting, signal),
     async close() {
-      await Promise.all([jobs.close(), transport?.close()]);
+      await Promise.all([workflows.close(), transport?.close()]);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { Embedder } from '../../../knowledge/embedding/embedder.ts';
-import { mulberry } from '../../support/mulberry.ts';
+import { mulberry } from '../../../platform/mulberry.ts';
 
 /** As many as small multilingual models have. */
 export const randomDimension = 384;

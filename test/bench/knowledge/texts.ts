@@ -1,5 +1,5 @@
 /** Text of no language, but with the statistics of one: few words that are everywhere, many that are nearly nowhere. The same in every run. */
-import { mulberry } from '../../support/mulberry.ts';
+import { mulberry } from '../../../platform/mulberry.ts';
 
 const syllables = [
   'ba',

@@ -9,7 +9,7 @@ import { realMediaServer, serveAgent } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 import { callGenerators } from './tenancy-calls.ts';
 import { knowledgeGenerators } from './tenancy-knowledge.ts';
-import { mulberry } from '../../support/mulberry.ts';
+import { mulberry } from '../../../platform/mulberry.ts';
 import { anyRequest, generators as basicGenerators, Model, routes, type CallerKey, type Situation } from './tenancy-model.ts';
 import { resourceGenerators } from './tenancy-resources.ts';
 import { webhookGenerators } from './tenancy-webhooks.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
-import { mulberry } from '../../support/mulberry.ts';
+import { mulberry } from '../../../platform/mulberry.ts';
 
 const one = '/v1/public/webhook/subscription';
 const all = '/v1/public/webhook/subscriptions';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { startFacade, type Facade } from '../api/facade.ts';
-import { mulberry } from '../../support/mulberry.ts';
+import { mulberry } from '../../../platform/mulberry.ts';
 import { startCluster, type Cluster } from '../operator/harness.ts';
 import { ModelOrganization, seen } from './organization.ts';
 

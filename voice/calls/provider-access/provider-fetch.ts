@@ -4,7 +4,7 @@
  */
 import { Agent, fetch, type Dispatcher, type RequestInit, type Response as Answer } from 'undici';
 
-import { systemClock, type Clock, type Timer } from '../../../platform/clock.ts';
+import { systemClock, withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { EgressError } from '../../../platform/egress/egress-error.ts';
 import { PART_NAMES, type ProviderEndpoint } from './endpoint.ts';
@@ -99,13 +99,10 @@ function withWatchedBody(response: Answer, { clock, stallMs: limitMs, signal, fa
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        let timer: Timer | undefined;
-        const stalled = new Promise<'stalled'>((resolve) => (timer = clock.after(limitMs, () => resolve('stalled'))));
-        const read = await Promise.race([reader.read(), stalled]).catch((error: unknown) => ({ error }));
-        timer?.cancel();
+        const read = await withTimeout(clock, limitMs, reader.read()).catch((error: unknown) => ({ error }));
         // Who reads it has given it up meanwhile.
         if (cancelled) return;
-        if (read === 'stalled') {
+        if (read === undefined) {
           await reader.cancel().catch(() => undefined);
           controller.error(fail(failureOf.broken(`nothing more came for ${limitMs} ms`, { slow: true })));
         } else if ('error' in read) {

@@ -3,7 +3,7 @@ import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node'
 
 import type { SipGateway } from '../../calls/sip/gateway.ts';
 import { isSip } from '../../calls/sip/termination.ts';
-import { sleep, type Clock } from '../../../platform/clock.ts';
+import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import type { CallRecord, PhoneRoutes } from '../../../store/index.ts';
 import type { TransferOutcome, TransferTarget } from '../../tools/tool-host.ts';
@@ -61,12 +61,7 @@ export class Transfers {
 
   /** Why the call is over when its user has left: one who was being transferred has gone to the target. Waits a bounded time for the outcome. */
   async reasonOf<R extends string>(reason: R): Promise<R | 'call_transferred'> {
-    const enough = new AbortController();
-    const outcome = await Promise.race([
-      this.#running,
-      sleep(this.#options.clock, TRANSFER_TIMEOUT_MS, enough.signal).catch(() => undefined),
-    ]);
-    enough.abort();
+    const outcome = this.#running && (await withTimeout(this.#options.clock, TRANSFER_TIMEOUT_MS, this.#running));
     return outcome?.outcome === 'done' ? 'call_transferred' : reason;
   }
 
@@ -96,13 +91,13 @@ export class Transfers {
       const there = [...room.remoteParticipants.values()].filter(({ identity }) => pair.has(identity));
       if (there.length < pair.size) resolve();
     };
-    const enough = new AbortController();
+    const onStop = (): void => resolve();
     room.on(RoomEvent.ParticipantDisconnected, look);
     room.on(RoomEvent.Disconnected, look);
+    stop.addEventListener('abort', onStop);
     look();
-    const waiting = sleep(clock, longestMs, AbortSignal.any([enough.signal, stop])).catch(() => undefined);
-    await Promise.race([promise, waiting]);
-    enough.abort();
+    if (!stop.aborted) await withTimeout(clock, longestMs, promise);
+    stop.removeEventListener('abort', onStop);
     room.off(RoomEvent.ParticipantDisconnected, look);
     room.off(RoomEvent.Disconnected, look);
   }

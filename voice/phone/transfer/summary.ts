@@ -1,7 +1,7 @@
 /** What the agent says to the target of a warm transfer. */
 import type { llm } from '@livekit/agents';
 
-import { sleep, type Clock } from '../../../platform/clock.ts';
+import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 
 /** The other side waits on the line meanwhile, in milliseconds. */
@@ -31,21 +31,13 @@ export async function summaryFor({ model, history, clock, logger }: SummaryOptio
   const chatCtx = history.copy({ excludeFunctionCall: true });
   chatCtx.addMessage({ role: 'user', content: request });
   const stream = model.chat({ chatCtx });
-  const enough = new AbortController();
   try {
-    const text = await Promise.race([
-      stream.collect().then((answer) => answer.text.trim()),
-      sleep(clock, TIMEOUT_MS, enough.signal).then(
-        () => '',
-        () => '',
-      ),
-    ]);
-    return text === '' ? fallback : text.slice(0, longest);
+    const answer = await withTimeout(clock, TIMEOUT_MS, stream.collect());
+    return answer?.text.trim().slice(0, longest) || fallback;
   } catch (err) {
     logger.warn({ err }, 'failed to summarise a call; transferring it without a summary');
     return fallback;
   } finally {
-    enough.abort();
     stream.close();
   }
 }

@@ -1,6 +1,7 @@
 /** What is heard behind an agent: made by rule, the same each time. Nothing is recorded anywhere. */
+import { mulberry } from '../../../platform/mulberry.ts';
 import type { AmbientSound } from '../settings.ts';
-import { hum, mixed, noise, placed, randomFrom, shaped, spread, swell, type Loop, type Note } from './synthesis.ts';
+import { hum, mixed, noise, placed, shaped, spread, swell, type Loop, type Note } from './synthesis.ts';
 
 export type Place = Exclude<AmbientSound, 'none'>;
 
@@ -89,7 +90,7 @@ const places: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
 /** One round of a place, to be repeated without a pause: 16 bit, mono, {@link LOOP_SAMPLE_RATE}. */
 export function soundLoop(place: Place): Int16Array<ArrayBuffer> {
   const seed = Object.keys(places).indexOf(place) + 1;
-  const sound = places[place]({ sampleRate: LOOP_SAMPLE_RATE, length: LOOP_SAMPLE_RATE * loopSeconds, random: randomFrom(seed) });
+  const sound = places[place]({ sampleRate: LOOP_SAMPLE_RATE, length: LOOP_SAMPLE_RATE * loopSeconds, random: mulberry(seed) });
   const samples = new Int16Array(sound.length);
   for (let i = 0; i < samples.length; i += 1) samples[i] = Math.round(32_767 * Math.tanh(loudness * sound[i]!));
   return samples;

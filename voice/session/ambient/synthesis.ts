@@ -1,16 +1,5 @@
 /** Building blocks of background sounds: noise, filters and small noises, as samples between -1 and 1. Everything repeats at the end of the loop. */
 
-/** 0 ≤ x < 1, the same for the same seed. Small and good enough for sound (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let hash = Math.imul(state ^ (state >>> 15), state | 1);
-    hash ^= hash + Math.imul(hash ^ (hash >>> 7), hash | 61);
-    return ((hash ^ (hash >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 export interface Loop {
   readonly sampleRate: number;
   /** Of the loop. */
