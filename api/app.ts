@@ -16,7 +16,7 @@ import { registerOpenApi } from './openapi/routes.ts';
 import { phoneNumberResource, phoneNumbersOfAgent } from './phone-numbers/phone-number-service.ts';
 import { registerPhoneNumbers } from './phone-numbers/routes.ts';
 import { createContext, type KindContext } from './kinds/context.ts';
-import { Sweeper, sweptKind, type SweeperOptions } from './resources/sweeper.ts';
+import { StagedSweeper, sweptKind, type StagedSweeperOptions } from './resources/sweeper.ts';
 import { toolResource, toolsOfAgent } from './tools/tool-writer.ts';
 import { registerTools } from './tools/routes.ts';
 import { subscriptionResource, subscriptionsOfAgent } from './webhooks/subscription-service.ts';
@@ -54,7 +54,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
 }
 
 /** Finishes or cleans up what writes of any kind have left behind. */
-export function createSweeper(context: KindContext, organizations: SweeperOptions['organizations']): Sweeper {
+export function createSweeper(context: KindContext, organizations: StagedSweeperOptions['organizations']): StagedSweeper {
   const { agents, tools, phoneNumbers, knowledgeBases, webhookSubscriptions } = context.views;
   const kinds = [
     sweptKind(agents, agentResource),
@@ -63,5 +63,5 @@ export function createSweeper(context: KindContext, organizations: SweeperOption
     sweptKind(knowledgeBases, knowledgeBaseResource),
     sweptKind(webhookSubscriptions, subscriptionResource),
   ];
-  return new Sweeper({ context, organizations, kinds, parts: [tools.client] });
+  return new StagedSweeper({ context, organizations, kinds, parts: [tools.client] });
 }

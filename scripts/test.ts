@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { changedFiles, relatedTests } from './changed.ts';
-import type { Totals } from './totals-reporter.ts';
+import type { TestTotals } from './totals-reporter.ts';
 
 interface Check {
   readonly name: string;
@@ -57,9 +57,9 @@ function run(
   });
 }
 
-const nothingRan = (failure: string): Totals => ({ passed: 0, failed: 1, skipped: 0, files: [], failures: [failure] });
+const nothingRan = (failure: string): TestTotals => ({ passed: 0, failed: 1, skipped: 0, files: [], failures: [failure] });
 
-async function runChecks(): Promise<Totals> {
+async function runChecks(): Promise<TestTotals> {
   const failures: string[] = [];
   for (const { name, command, cure } of CHECKS) {
     const { ok, output } = await run(command);
@@ -71,12 +71,12 @@ async function runChecks(): Promise<Totals> {
   return { passed: CHECKS.length - failures.length, failed: failures.length, skipped: 0, files: [], failures };
 }
 
-async function runSuites(args: readonly string[]): Promise<Totals> {
+async function runSuites(args: readonly string[]): Promise<TestTotals> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-test-'));
   const totalsFile = join(folder, 'totals.json');
   try {
     const { ok } = await run(['vitest', 'run', ...args], { env: { PARLEY_TEST_TOTALS: totalsFile }, inherit: true });
-    const totals = JSON.parse(await readFile(totalsFile, 'utf8')) as Totals;
+    const totals = JSON.parse(await readFile(totalsFile, 'utf8')) as TestTotals;
     return !ok && totals.failed === 0 ? { ...totals, failed: 1 } : totals;
   } catch {
     return nothingRan('the suites ended without a report');
@@ -100,7 +100,7 @@ function suiteRuns(args: readonly string[]): readonly (readonly string[])[] {
 
 const args = process.argv.slice(2);
 const ownArgs = args.length === 0 || ['--all', '--changed', '--checks-only'].includes(args[0] ?? '');
-const results: Totals[] = [];
+const results: TestTotals[] = [];
 if (ownArgs) results.push(await runChecks());
 const runs = suiteRuns(args);
 if (runs.length > 0) {
@@ -116,7 +116,7 @@ if (ownArgs && slowest.length > 0) {
 }
 const failures = results.flatMap((one) => one.failures);
 if (failures.length > 0) process.stdout.write(`\nFailed:\n${failures.map((failure) => `  ${failure}\n`).join('')}`);
-const sum = (count: (totals: Totals) => number): number => results.reduce((total, one) => total + count(one), 0);
+const sum = (count: (totals: TestTotals) => number): number => results.reduce((total, one) => total + count(one), 0);
 const [passed, failed, skipped] = [sum((one) => one.passed), sum((one) => one.failed), sum((one) => one.skipped)];
 process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 
 /** What a run of vitest leaves for `scripts/test.ts`. */
-export interface Totals {
+export interface TestTotals {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
@@ -13,7 +13,6 @@ export interface Totals {
 }
 
 const firstLine = (errors: readonly { readonly message: string }[] | undefined): string => errors?.[0]?.message.split('\n')[0] ?? '';
-
 
 /** Writes the totals of a run to the file named in `PARLEY_TEST_TOTALS`. */
 export class TotalsReporter implements Reporter {
@@ -38,6 +37,6 @@ export class TotalsReporter implements Reporter {
       if (failedInside === 0 && !module.ok()) failures.push(`${module.relativeModuleId}: ${firstLine(module.errors())}`);
     }
     const files = modules.map((module) => ({ path: module.relativeModuleId, ms: module.diagnostic().duration }));
-    writeFileSync(file, JSON.stringify({ ...totals, files, failures } satisfies Totals));
+    writeFileSync(file, JSON.stringify({ ...totals, files, failures } satisfies TestTotals));
   }
 }

@@ -17,7 +17,7 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { StoreError, toStoreError } from './error.ts';
 import { Hints } from './hints.ts';
-import { inspectRole, requireHarmlessRole, type RoleName } from './roles.ts';
+import { inspectRole, requireHarmlessRole, type DatabaseRole } from './roles.ts';
 
 /** Runs statements inside one transaction. Values travel only as parameters. */
 export interface Transaction {
@@ -232,7 +232,7 @@ export class Database {
       } catch (error) {
         // Only a connection that answers the ROLLBACK may go back into the pool.
         await client.query('ROLLBACK').catch((cause: unknown) => {
-          throw new ConnectionLost(error, cause);
+          throw new ConnectionLostError(error, cause);
         });
         throw error;
       }
@@ -250,7 +250,7 @@ export class Database {
       try {
         return await this.#once(use);
       } catch (error) {
-        const failure = toStoreError(error instanceof ConnectionLost ? error.first : error);
+        const failure = toStoreError(error instanceof ConnectionLostError ? error.first : error);
         const waitMs = 25 * 2 ** attempt * (0.5 + this.#random());
         if (!failure.retryable || failure.sqlState === '57014' || this.#clock.monotonic() + waitMs > giveUpAt) throw failure;
         await this.#wait(waitMs);
@@ -303,7 +303,7 @@ function statementName(sql: string): string {
 }
 
 /** The connection broke in the middle of a transaction: `first` says how it began, and the client is of no more use. */
-class ConnectionLost extends Error {
+class ConnectionLostError extends Error {
   readonly first: unknown;
   constructor(first: unknown, cause: unknown) {
     super('the connection broke inside a transaction', { cause });
@@ -312,7 +312,7 @@ class ConnectionLost extends Error {
 }
 
 /** The pool waits for this and drops the connection when it throws, although its types speak of a plain callback. */
-const checkRole = (role: RoleName) =>
+const checkRole = (role: DatabaseRole) =>
   (async (client: ClientBase) => requireHarmlessRole(await inspectRole(client), role)) as (client: ClientBase) => void;
 
 /** An ERROR is an answer, and the session goes on; after a FATAL, or no answer at all, it does not. */
@@ -324,7 +324,7 @@ function leavesConnectionUsable(error: unknown): boolean {
  * What the dispatcher asks is look-ups by whole keys, of tables whose statistics are always behind: its plans go by indexes, in the order that
  * these have, and are made once. One that was made while a table was empty would else read all of it to sort it, and do so for good.
  */
-const sessionSettings: Partial<Record<RoleName, string>> = {
+const sessionSettings: Partial<Record<DatabaseRole, string>> = {
   parley_dispatcher:
     ' -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off' +
     ' -c enable_bitmapscan=off -c enable_sort=off',
@@ -334,7 +334,7 @@ const sessionSettings: Partial<Record<RoleName, string>> = {
  * Makes the server start every session in `role`, so that RESET ROLE comes back to it and not to the login user.
  * What the address already says under `options` is kept, before ours: the last word counts.
  */
-function asRole(databaseUrl: string, role: RoleName): { readonly connectionString: string } {
+function asRole(databaseUrl: string, role: DatabaseRole): { readonly connectionString: string } {
   if (!URL.canParse(databaseUrl)) {
     throw new StoreError(
       'refused',

@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 /** Rows that are deleted along with a write: more than come. */
 const SWEPT = 20;
 
-export class DynamicDataCache {
+export class DynamicDataCacheRows {
   readonly #database: Database;
 
   constructor(database: Database) {

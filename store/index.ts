@@ -8,7 +8,7 @@ import { ApiKeys, REVOKED_CHANNEL } from './api-keys.ts';
 import { Authenticator, type Authentication } from './authenticator.ts';
 import { ChannelListener } from './channel-listener.ts';
 import { Database, type DatabaseOptions } from './database.ts';
-import { DynamicDataCache } from './dynamic-data-cache.ts';
+import { DynamicDataCacheRows } from './dynamic-data-cache.ts';
 import { registerStoreMetrics } from './metrics.ts';
 import { Organizations } from './organizations.ts';
 import { createCallStore, type CallStore } from './calls/index.ts';
@@ -25,7 +25,7 @@ export { isUserId, type ApiKeyPosition, type ApiKeyRecord } from './api-keys.ts'
 export type { NumberClaim, NumberOwner } from './phone-numbers/number-claims.ts';
 export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
 export type { RateLimits } from './rate-limits.ts';
-export type { AnalysisError, AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';
+export type { AnalysisError, AnalysisResult as AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';
 export type { CallRecord, CallRef, NewCall } from './calls/call-record.ts';
 export type { CallMessage, CallTurn } from './calls/call-log.ts';
 export type { OverdueLimits } from './calls/overdue.ts';
@@ -96,7 +96,7 @@ export interface Store {
   readonly calls: CallStore;
   readonly phoneRoutes: PhoneRoutes;
   readonly numberClaims: NumberClaims;
-  readonly dynamicDataCache: DynamicDataCache;
+  readonly dynamicDataCache: DynamicDataCacheRows;
   /** What the api signs with: 32 random bytes, made with the database. @throws StoreError */
   signingSecret(): Promise<Uint8Array>;
   /** For what keeps its own tables in the same database: the vectors. */
@@ -135,7 +135,7 @@ export function openStore(options: StoreOptions): Store {
     knowledge: createKnowledgeStore(database, { clock, logger: options.logger }),
     webhooks: createWebhookStore(database),
     calls: createCallStore(database),
-    dynamicDataCache: new DynamicDataCache(database),
+    dynamicDataCache: new DynamicDataCacheRows(database),
     phoneRoutes: new PhoneRoutes(database),
     numberClaims: new NumberClaims(database),
     database,

@@ -9,7 +9,7 @@ import { StoreError } from './error.ts';
  */
 const roles = ['parley_app', 'parley_directory', 'parley_dispatcher'] as const;
 
-export type RoleName = (typeof roles)[number];
+export type DatabaseRole = (typeof roles)[number];
 
 export interface RoleFacts {
   readonly name: string;
@@ -31,7 +31,7 @@ export async function inspectRole(client: ClientBase): Promise<RoleFacts> {
  *
  * @throws StoreError `refused`
  */
-export function requireHarmlessRole(facts: RoleFacts, expected: RoleName): void {
+export function requireHarmlessRole(facts: RoleFacts, expected: DatabaseRole): void {
   if (facts.name !== expected) {
     throw new StoreError(
       'refused',

@@ -1,6 +1,6 @@
 import type { Agent, Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { masked, type SecretReader } from '../codec/secrets.ts';
+import { masked, type SecretValues } from '../codec/secrets.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { attachedToolToRest, toolSecretRefs } from '../tools/codec.ts';
@@ -44,7 +44,7 @@ export class AgentReader {
     return { ...agentToRest(agent, { secrets, longPrompt, tools }), state };
   }
 
-  #show(tool: Tool, secrets: SecretReader): Readonly<Record<string, unknown>> {
+  #show(tool: Tool, secrets: SecretValues): Readonly<Record<string, unknown>> {
     if (secrets !== masked) return attachedToolToRest(tool, secrets);
     const shown = this.#shown.get(tool) ?? attachedToolToRest(tool, secrets);
     this.#shown.set(tool, shown);

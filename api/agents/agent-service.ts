@@ -4,7 +4,7 @@ import { agentProblems } from '../../crds/limits.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, type KeyRef } from '../codec/secrets.ts';
-import { ValidationFailed } from '../http/api-error.ts';
+import { ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
 import { sameJson } from '../validation/same-json.ts';
@@ -13,7 +13,7 @@ import { releaseFrom, usersAmong, type FindUsers } from '../references/users.ts'
 import type { KindContext } from '../kinds/context.ts';
 import { schemaIssues } from '../resources/kube-failures.ts';
 import { randomId } from '../resources/names.ts';
-import { ResourceWriter, type Change, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { AgentTools } from '../tools/agent-tools.ts';
 import { requireCallable } from '../codec/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -100,7 +100,7 @@ export class AgentService {
     return done;
   }
 
-  /** @throws ValidationFailed with everything that only shows against what is stored */
+  /** @throws ValidationError with everything that only shows against what is stored */
   async #change(
     caller: Caller,
     name: string,
@@ -108,7 +108,7 @@ export class AgentService {
     stored: Stored<Agent> | undefined,
     { force }: Pick<WriteMode, 'force'>,
     known: Known,
-  ): Promise<Change> {
+  ): Promise<ResourceChange> {
     const { org } = caller;
     const { companions } = this.#context;
     const previous = stored?.spec;
@@ -136,7 +136,7 @@ export class AgentService {
     const items = body.llm?.tools;
     const wantsTools = items !== undefined && (previous !== undefined || (items ?? []).length > 0);
     const plan = wantsTools ? await this.#tools.plan(caller, name, items ?? [], found) : undefined;
-    if (found.length > 0) throw new ValidationFailed(found);
+    if (found.length > 0) throw new ValidationError(found);
     const [longPrompt] = prompts.values();
     known.longPrompt = longPrompt;
     known.tools = undefined;

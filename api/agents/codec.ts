@@ -7,7 +7,7 @@ import { originOf } from '../../crds/address.ts';
 import { unchangedNothing } from '../codec/headers.ts';
 import { present, updated, type Draft } from '../codec/present.ts';
 import { headerUses, movedSecrets, type SecretUse } from '../codec/secret-origins.ts';
-import { refId, type KeyRef, type SecretReader, type SecretWriter } from '../codec/secrets.ts';
+import { refId, type KeyRef, type SecretValues, type SecretWriter } from '../codec/secrets.ts';
 import { mask } from '../http/caller.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { lookupsFromRest, lookupToRest } from './dynamic-data.ts';
@@ -17,7 +17,7 @@ import type { AgentUpdate, AnalysisItem } from './schema.ts';
 export const maxInlinePrompt = 4096;
 
 export interface AgentReading {
-  readonly secrets: SecretReader;
+  readonly secrets: SecretValues;
   /** The text behind `systemPromptFrom`; null where it can't be found. */
   readonly longPrompt: string | null;
   /** What `llm.tools` lists. */

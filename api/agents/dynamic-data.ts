@@ -5,13 +5,13 @@ import { millisecondsOf } from '../../crds/duration.ts';
 import { durationOfMilliseconds } from '../codec/duration.ts';
 import { headersFromRest, headersToRest, looksSecret } from '../codec/headers.ts';
 import { present } from '../codec/present.ts';
-import { masked, type SecretReader, type SecretWriter } from '../codec/secrets.ts';
+import { masked, type SecretValues, type SecretWriter } from '../codec/secrets.ts';
 import { mask } from '../http/caller.ts';
 import { sameJson } from '../validation/same-json.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import type { DynamicDataItem } from './schema.ts';
 
-export type Lookup = NonNullable<AgentSpec['dynamicData']>[number];
+type Lookup = NonNullable<AgentSpec['dynamicData']>[number];
 
 export interface LookupView {
   readonly url: string;
@@ -27,7 +27,7 @@ export interface LookupView {
 
 const defaultTimeoutMs = 5000;
 
-export function lookupToRest(lookup: Lookup, secrets: SecretReader): LookupView {
+export function lookupToRest(lookup: Lookup, secrets: SecretValues): LookupView {
   return {
     url: lookup.url,
     method: lookup.method ?? 'GET',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { covers, permissions } from '../../store/index.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import { expirationDaysOf, requireRevocable } from './grant.ts';
 
 const day = 86_400_000;
@@ -28,8 +28,8 @@ describe('the days of a new key', () => {
     } catch (error) {
       refused = error;
     }
-    expect(refused).toBeInstanceOf(ValidationFailed);
-    expect((refused as ValidationFailed).issues).toMatchObject([
+    expect(refused).toBeInstanceOf(ValidationError);
+    expect((refused as ValidationError).issues).toMatchObject([
       { loc: ['body', 'expiration_days'], msg: expect.stringMatching(/2026-01-02T00:00:00.000Z.*1 at most/) },
     ]);
   });

@@ -1,6 +1,6 @@
 /** What a key may give to a key that it makes, and which keys it may revoke: nothing beyond itself. */
 import { covers, type ApiKeyRecord, type Permission } from '../../store/index.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 
@@ -18,13 +18,13 @@ export function requireGrantable(caller: Pick<Caller, 'permissions'>, wanted: re
 /**
  * In how many days a new key ends that its maker may still outlive: a day that has begun counts whole, and the key ends with its maker then.
  * @param days as asked for; undefined for {@link DEFAULT_EXPIRATION_DAYS}, or as many as there are
- * @throws ValidationFailed where the key would outlive its maker
+ * @throws ValidationError where the key would outlive its maker
  */
 export function expirationDaysOf({ expiresAt }: Pick<Caller, 'expiresAt'>, days: number | undefined, now: number): number {
   const most = Math.max(1, Math.ceil((expiresAt.getTime() - now) / DAY_MS));
   if (days === undefined) return Math.min(DEFAULT_EXPIRATION_DAYS, most);
   if (days <= most) return days;
-  throw new ValidationFailed([
+  throw new ValidationError([
     issues.value(
       ['body', 'expiration_days'],
       `a key can't outlive the key that makes it, which ends at ${expiresAt.toISOString()}: ask for ${most} at most`,

@@ -40,7 +40,7 @@ export function analysisToRest({ status, finishedAt, items, error }: AnalysisRec
 
 const pending: CallAnalysisAnswer = { status: 'pending', items: [], error: null, completed_at: null };
 
-export class Analyses {
+export class AnalysisReader {
   readonly #calls: Pick<CallStore, 'calls' | 'analyses'>;
   readonly #revisions: Pick<Store['agentRevisions'], 'get'>;
 

@@ -7,7 +7,7 @@ import { roomOf } from '../../voice/calls/names.ts';
 import type { Rooms } from '../../voice/calls/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newCallId, type CallRecord, type CallStore } from '../../store/index.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import { callLimitReached } from './call-limit.ts';
@@ -62,7 +62,7 @@ export class CallService {
     const settings = callSettingsOf(talking.config);
     const dynamicData = body.native_llm_dynamic_data ?? {};
     const missing = missingDynamicData(settings, dynamicData);
-    if (missing.length > 0) throw new ValidationFailed(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
+    if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
     const id = newCallId();
     const registration = await this.#lifecycle.register({
       org,

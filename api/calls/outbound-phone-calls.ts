@@ -4,7 +4,7 @@ import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-setti
 import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { roomOf } from '../../voice/calls/names.ts';
 import { newCallId, type CallRecord, type PhoneRoutes } from '../../store/index.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import { callLimitReached } from './call-limit.ts';
@@ -53,7 +53,7 @@ export class OutboundPhoneCalls {
     const settings = callSettingsOf(talking.config);
     const dynamicData = body.native_llm_dynamic_data ?? {};
     const missing = missingDynamicData(settings, dynamicData);
-    if (missing.length > 0) throw new ValidationFailed(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
+    if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
     const id = newCallId();
     const registration = await lifecycle.register({
       org,

@@ -15,7 +15,7 @@ import { SignedLinks } from './signed-links.ts';
 /** How long the address in an answer about a call is good, in minutes. */
 export const addressMinutes = 10;
 
-export class Recordings {
+export class RecordingLinks {
   readonly #calls: Pick<CallStore['calls'], 'get'>;
   readonly #files: Pick<FileStorage, 'read'>;
   readonly #links: SignedLinks;

@@ -8,7 +8,7 @@ import type { Caller } from '../http/caller.ts';
 import type { Requirement } from '../http/permissions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { Analyses } from './analysis.ts';
+import { AnalysisReader } from './analysis.ts';
 import { callNotFound, CallService } from './call-service.ts';
 import { callSummaryToRest, callToRest, type CallExtras } from './codec.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from './descriptions.ts';
 import { listeningUrl } from './listening-url.ts';
 import { OutboundPhoneCalls } from './outbound-phone-calls.ts';
-import { addressMinutes, fileNameOf, Recordings } from './recordings.ts';
+import { addressMinutes, fileNameOf, RecordingLinks } from './recordings.ts';
 import { ServedAgents } from './served-agents.ts';
 
 export function registerCalls(
@@ -43,7 +43,7 @@ export function registerCalls(
     rooms,
     clock,
   });
-  const recordings = new Recordings({
+  const recordings = new RecordingLinks({
     calls: store.calls.calls,
     files: calls.recordings,
     signing,
@@ -51,7 +51,7 @@ export function registerCalls(
     clock,
   });
 
-  const analyses = new Analyses({ calls: store.calls, agentRevisions: store.agentRevisions });
+  const analyses = new AnalysisReader({ calls: store.calls, agentRevisions: store.agentRevisions });
 
   /** @param own - the call was made by this very request: whoever makes a call may join it, and who may make others may join what others have made */
   const extrasOf = async (call: CallRecord, caller: Caller, { own = false } = {}): Promise<CallExtras> => ({

@@ -20,7 +20,7 @@ const answerWithinMs = 30_000;
 const fileWithinMs = 600_000;
 
 /** The server has answered, with a no. */
-export class RestRefusal extends UserError {
+export class RestError extends UserError {
   readonly status: number;
   /** As the server names it: `not_found`. */
   readonly code: string | undefined;
@@ -66,10 +66,10 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = syst
         ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
         signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
       });
-      if (!response.ok) throw new RestRefusal(response.status, parsed(await response.text()), { method, path });
+      if (!response.ok) throw new RestError(response.status, parsed(await response.text()), { method, path });
       return await read(response, limit);
     } catch (error) {
-      if (error instanceof RestRefusal) throw error;
+      if (error instanceof RestError) throw error;
       signal?.throwIfAborted();
       throw limit.signal.aborted ? tooLate(`${url}: ${method} ${path}`, limit.ms, error) : unreachable(url, error);
     } finally {

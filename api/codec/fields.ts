@@ -9,10 +9,10 @@ import { isObject, sameJson } from '../validation/same-json.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import type { Draft } from './present.ts';
 import { movedSecrets, type Origin, type SecretUse } from './secret-origins.ts';
-import { refId, type KeyRef, type SecretReader, type SecretWriter } from './secrets.ts';
+import { refId, type KeyRef, type SecretValues, type SecretWriter } from './secrets.ts';
 
-export interface Reading {
-  readonly secrets: SecretReader;
+export interface Decoding {
+  readonly secrets: SecretValues;
 }
 
 export interface Encoding {
@@ -27,7 +27,7 @@ export interface Encoding {
 
 /** How a value of the spec reads in REST, and the other way round. Neither is called for a value that isn't there. */
 export interface Conversion {
-  read(stored: unknown, reading: Reading): unknown;
+  read(stored: unknown, reading: Decoding): unknown;
   /** @param at the name of the field in the request, and the value that is stored */
   write(sent: unknown, at: { readonly name: string; readonly stored: unknown }, encoding: Encoding): unknown;
   /** Ends of paths below the field's own, with their names: `.name` of a reference is called as the reference is. */
@@ -160,7 +160,7 @@ function* namesOf(fields: Fields, prefix: string): Generator<readonly [path: str
 }
 
 /** The fields of an answer, as far as something is stored. */
-export function readFields(fields: Fields, object: { readonly spec: unknown }, reading: Reading): Readonly<Record<string, unknown>> {
+export function readFields(fields: Fields, object: { readonly spec: unknown }, reading: Decoding): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, each]) => {
       if (each.answer === undefined) return [];
@@ -171,7 +171,7 @@ export function readFields(fields: Fields, object: { readonly spec: unknown }, r
   );
 }
 
-function readField(each: Field, object: { readonly spec: unknown }, reading: Reading): unknown {
+function readField(each: Field, object: { readonly spec: unknown }, reading: Decoding): unknown {
   if (each.read !== undefined) return each.read(object, reading);
   const stored = each.path === undefined ? undefined : valueAt(object.spec, each.path);
   if (stored === undefined) return each.empty;

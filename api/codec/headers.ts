@@ -1,7 +1,7 @@
 /** HTTP headers: a map of texts in REST, a list with plain values or references to Secrets in resources. */
 import { mask } from '../http/caller.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
-import { plainId, type KeyRef, type SecretReader, type SecretWriter } from './secrets.ts';
+import { plainId, type KeyRef, type SecretValues, type SecretWriter } from './secrets.ts';
 
 export interface Header {
   readonly name: string;
@@ -16,7 +16,7 @@ export function looksSecret(headerName: string): boolean {
   return secretName.test(headerName);
 }
 
-export function headersToRest(headers: readonly Header[] | undefined, secrets: SecretReader): Record<string, string> {
+export function headersToRest(headers: readonly Header[] | undefined, secrets: SecretValues): Record<string, string> {
   return Object.fromEntries(
     (headers ?? []).map(({ name, value, valueFrom }) => {
       if (valueFrom !== undefined) return [name, secrets.read(valueFrom.secretKeyRef) ?? mask];

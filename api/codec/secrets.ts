@@ -13,16 +13,16 @@ export interface KeyRef {
 }
 
 /** Values for answers. */
-export interface SecretReader {
+export interface SecretValues {
   /** The value behind `ref`, or the mask where the caller may not see it; undefined where there is none. */
   read(ref: KeyRef): string | undefined;
   readonly unmasked: boolean;
 }
 
-export const masked: SecretReader = { read: () => mask, unmasked: false };
+export const masked: SecretValues = { read: () => mask, unmasked: false };
 
 /** Values as they are stored, for callers that may see them. */
-export function unmaskedReader(values: ReadonlyMap<string, string>): SecretReader {
+export function unmaskedReader(values: ReadonlyMap<string, string>): SecretValues {
   return { read: (ref) => values.get(refId(ref)), unmasked: true };
 }
 

@@ -62,8 +62,8 @@ export class ApiError extends Error {
 }
 
 /** Answered as 422 `{detail: […]}`, with as many of the failures as one answer names. */
-export class ValidationFailed extends Error {
-  override readonly name = 'ValidationFailed';
+export class ValidationError extends Error {
+  override readonly name = 'ValidationError';
   readonly issues: readonly ValidationIssue[];
 
   constructor(issues: readonly ValidationIssue[]) {

@@ -29,8 +29,8 @@ export type FormPart =
 export type FieldValue = { readonly text: string; readonly truncated: boolean } | { readonly json: unknown };
 
 /** A field that says it is JSON isn't. */
-export class BrokenJsonField extends Error {
-  override readonly name = 'BrokenJsonField';
+export class BrokenJsonFieldError extends Error {
+  override readonly name = 'BrokenJsonFieldError';
 }
 
 /** Lets routes that have a `form` in their description be sent one, and no others. */
@@ -62,7 +62,7 @@ export function registerForms(app: FastifyInstance): void {
  * The parts of a form in the order in which they come; none where there is no body.
  * @param fileBytes a file is read one byte further than this at most
  * @throws ApiError `bad_request` when the form can't be read to its end
- * @throws BrokenJsonField at the end of the form
+ * @throws BrokenJsonFieldError at the end of the form
  */
 export async function* readForm(request: FastifyRequest, { fileBytes }: { readonly fileBytes: number }): AsyncGenerator<FormPart> {
   if (!request.isMultipart()) return;
@@ -83,7 +83,7 @@ export async function* readForm(request: FastifyRequest, { fileBytes }: { readon
 
 function asFormError(error: unknown): unknown {
   const code = (error as { readonly code?: unknown }).code;
-  if (code === 'FST_INVALID_JSON_FIELD_ERROR') return new BrokenJsonField('a field is not the JSON that its Content-Type says it is');
+  if (code === 'FST_INVALID_JSON_FIELD_ERROR') return new BrokenJsonFieldError('a field is not the JSON that its Content-Type says it is');
   if (code === 'FST_PARTS_LIMIT' || code === 'FST_FIELDS_LIMIT' || code === 'FST_FILES_LIMIT')
     return new ApiError('bad_request', `the form has too many parts: at most ${partLimit}, and ${fileLimit} files among them, are read`);
   return malformed(error);

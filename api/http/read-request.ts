@@ -2,13 +2,13 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { validateRequest, type ReadRequest, type RequestSchemas } from '../validation/request.ts';
-import { ValidationFailed } from './api-error.ts';
+import { ValidationError } from './api-error.ts';
 import { requestState } from './request-state.ts';
 import { warningsAnswer } from './warnings.ts';
 
 /**
  * Reads what the route takes; fields that it doesn't know become warnings of the answer.
- * @throws ValidationFailed with every failure of every part
+ * @throws ValidationError with every failure of every part
  */
 export function readRequest<S extends RequestSchemas>(request: FastifyRequest, schemas: S): ReadRequest<S> {
   const query = request.query as Readonly<Record<string, string | readonly string[]>>;
@@ -29,7 +29,7 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
       { answers: answersOf(request), lenient: true },
     ),
   );
-  if (!result.ok) throw new ValidationFailed(result.issues);
+  if (!result.ok) throw new ValidationError(result.issues);
   state.warnings.push(...result.warnings);
   return result.value;
 }

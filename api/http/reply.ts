@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SearchUnavailableError } from '../../knowledge/search/search.ts';
 import { KubeError } from '../../kube/error.ts';
 import { StoreError } from '../../store/index.ts';
-import { ApiError, ValidationFailed } from './api-error.ts';
+import { ApiError, ValidationError } from './api-error.ts';
 import { requestState } from './request-state.ts';
 import { webhookFailure } from './webhook-failure.ts';
 import { StorageError } from '../../knowledge/storage/file-storage.ts';
@@ -20,8 +20,8 @@ const frameworkCodes: Readonly<Record<string, () => ApiError>> = {
 };
 
 /** @returns the failure to answer with; what the client can't help becomes `internal_error`. */
-export function toApiError(error: unknown): ApiError | ValidationFailed {
-  if (error instanceof ApiError || error instanceof ValidationFailed) return error;
+export function toApiError(error: unknown): ApiError | ValidationError {
+  if (error instanceof ApiError || error instanceof ValidationError) return error;
   if (error instanceof KubeError) return fromKube(error);
   if (error instanceof StoreError) {
     return error.retryable || error.kind === 'schema' || error.kind === 'refused'
@@ -64,14 +64,14 @@ function internal(cause: unknown): ApiError {
 export function sendFailure(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const failure = toApiError(error);
   const state = requestState(request);
-  state.error = failure instanceof ValidationFailed ? 'validation_failed' : failure.code;
+  state.error = failure instanceof ValidationError ? 'validation_failed' : failure.code;
   if (failure instanceof ApiError && failure.status >= 500) state.failure = failure.cause ?? failure;
   const own = webhookFailure(failure, { url: request.originalUrl, traceId: state.traceId, now: state.now });
   if (own !== undefined) {
     if (failure instanceof ApiError) void reply.headers(failure.headers);
     return reply.code(own.status).send(own);
   }
-  if (failure instanceof ValidationFailed) return reply.code(422).send({ detail: failure.issues });
+  if (failure instanceof ValidationError) return reply.code(422).send({ detail: failure.issues });
   const authentication = failure.code === 'unauthorized' || failure.code === 'forbidden';
   return reply
     .code(failure.status)

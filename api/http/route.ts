@@ -69,7 +69,7 @@ type ParamNames<P extends string> = P extends `${string}:${infer Name}/${infer R
     : never;
 
 /** A request whose parts are read and sound. */
-export type Call<D extends RouteDescription> = (D extends { readonly readsLater: true } ? unknown : ReadRequest<D>) & {
+export type RouteContext<D extends RouteDescription> = (D extends { readonly readsLater: true } ? unknown : ReadRequest<D>) & {
   readonly params: Readonly<Record<ParamNames<D['path']>, string>>;
   readonly caller: D['permission'] extends 'public' ? undefined : Caller;
   readonly request: FastifyRequest;
@@ -111,7 +111,7 @@ export function requireDescriptions(app: FastifyInstance): void {
 export function addRoute<D extends RouteDescription>(
   app: FastifyInstance,
   description: D,
-  handle: (call: Call<D>) => Promise<unknown>,
+  handle: (call: RouteContext<D>) => Promise<unknown>,
 ): void {
   app.route({
     method: description.method,
@@ -127,7 +127,7 @@ export function addRoute<D extends RouteDescription>(
         request,
         reply,
         timed: (name: string, work: () => Promise<unknown>) => requestState(request).timed(name, work),
-      } as Call<D>);
+      } as RouteContext<D>);
     },
   });
 }

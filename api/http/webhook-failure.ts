@@ -1,6 +1,6 @@
 /** The group of the webhook routes has a body of its own for failures. A key that is not known or may not do something is answered as everywhere. */
 import type { FieldConflict } from './api-error.ts';
-import { ApiError, errorStatus, type ErrorCode, type ValidationFailed } from './api-error.ts';
+import { ApiError, errorStatus, type ErrorCode, type ValidationError } from './api-error.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 
 /** Everything below this address, also what does not exist there. */
@@ -40,7 +40,7 @@ export interface WebhookFailureBody {
 
 /** @returns undefined for what this group answers as all others do */
 export function webhookFailure(
-  failure: ApiError | ValidationFailed,
+  failure: ApiError | ValidationError,
   { url, traceId, now }: { readonly url: string; readonly traceId: string; readonly now: number },
 ): WebhookFailureBody | undefined {
   const [path = ''] = url.split('?');

@@ -13,7 +13,8 @@ import {
   type StoredChunk,
   StoreError,
 } from '../../store/index.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import type { DocumentPosition } from '../../store/knowledge/documents.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { type BaseCollections, documentNotFound, knowledgeBaseNotFound } from './base-collections.ts';
 import { readMetadata } from './metadata.ts';
@@ -22,7 +23,6 @@ import { receiveUpload, type UploadStorage } from './upload.ts';
 import { fileKey } from '../../knowledge/ingestion/clear-document.ts';
 
 type Page = Awaited<ReturnType<KnowledgeStore['documents']['list']>>;
-export type DocumentPosition = NonNullable<Page['next']>;
 
 /** Chunks that are read from Postgres at a time. */
 const chunkPage = 200;
@@ -76,7 +76,7 @@ export class DocumentService {
     { page_urls: urls, metadata: sent }: WebsiteSubmission,
   ): Promise<DocumentRecord> {
     const read = readMetadata({ json: sent ?? {} });
-    if (!read.ok) throw new ValidationFailed([read.issue]);
+    if (!read.ok) throw new ValidationError([read.issue]);
     const collection = await this.#bases.ensure(org, baseName);
     return this.#takeOn(collection, { kind: 'website', filename: urls[0] ?? '', urls, metadata: read.metadata, createdBy: userId });
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { wellKnown, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { answerShape, createShape, field, fieldNamesOf, readFields, updateShape, writeFields, type Reading } from '../codec/fields.ts';
+import { answerShape, createShape, field, fieldNamesOf, readFields, updateShape, writeFields, type Decoding } from '../codec/fields.ts';
 import type { Draft } from '../codec/present.ts';
 import { masked, SecretWriter } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
@@ -12,7 +12,7 @@ import { stateOf } from '../state/resource-state.ts';
 
 type Base = Stored<KnowledgeBase>;
 
-interface KnowledgeBaseReading extends Reading {
+interface KnowledgeBaseReading extends Decoding {
   readonly totalDocuments: number;
 }
 

@@ -4,8 +4,8 @@ import type { Readable } from 'node:stream';
 
 import { type FileStorage, StorageError, type StoredFile } from '../../knowledge/storage/file-storage.ts';
 import type { Scalar } from '../../knowledge/vector-stores/vector-store.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
-import { BrokenJsonField, type FormPart, readForm } from '../http/forms.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
+import { BrokenJsonFieldError, type FormPart, readForm } from '../http/forms.ts';
 import { requestState } from '../http/request-state.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { unknownFields } from '../validation/unknown-fields.ts';
@@ -30,7 +30,7 @@ interface ReceivedFile extends StoredFile {
 
 /**
  * Stores the file of the request's form under `key`. Whatever is thrown, nothing is left under it.
- * @throws ValidationFailed, or ApiError `payload_too_large`, `unsupported_media_type` or `bad_request`
+ * @throws ValidationError, or ApiError `payload_too_large`, `unsupported_media_type` or `bad_request`
  */
 export async function receiveUpload(
   request: FastifyRequest,
@@ -46,7 +46,7 @@ export async function receiveUpload(
         await form.take(part);
       }
     } catch (error) {
-      if (!(error instanceof BrokenJsonField)) throw error;
+      if (!(error instanceof BrokenJsonFieldError)) throw error;
       form.metadataIssues = [brokenMetadata];
     }
     return form.result();
@@ -116,7 +116,7 @@ class UploadForm {
 
   result(): Upload {
     const found = [...this.#fileIssues, ...this.metadataIssues];
-    if (found.length > 0) throw new ValidationFailed(found);
+    if (found.length > 0) throw new ValidationError(found);
     if (this.#file === undefined) throw new Error('a form without faults has a file');
     return { ...this.#file, metadata: this.#metadata };
   }

@@ -1,10 +1,10 @@
-import type { Decision, Counted } from './rate-limiter.ts';
+import type { RateLimitDecision, Counted } from './rate-limiter.ts';
 
 /**
  * What a client is told of its limits, of the tightest one in numbers and of all of them as policies: `120;w=2` says that 120 requests
  * may be made and that two seconds bring them back. Source: draft-ietf-httpapi-ratelimit-headers-06; seconds are whole ones, rounded up.
  */
-export function limitHeaders({ allowed, limits }: Decision): Readonly<Record<string, string>> {
+export function limitHeaders({ allowed, limits }: RateLimitDecision): Readonly<Record<string, string>> {
   const tightest = tightestOf(limits);
   if (tightest === undefined) return {};
   return {

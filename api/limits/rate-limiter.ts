@@ -27,7 +27,7 @@ export interface Counted {
   readonly standing: Standing;
 }
 
-export interface Decision {
+export interface RateLimitDecision {
   readonly allowed: boolean;
   /** Every limit that the request counts for. */
   readonly limits: readonly Counted[];
@@ -70,7 +70,7 @@ export class RateLimiter {
    * Counts one request where every limit allows it, and for none of them where one doesn't.
    * @param charged - `key` leaves out what the organisation's keys share
    */
-  take(caller: LimitedCaller, route: LimitedRoute, charged: 'all' | 'key' = 'all'): Decision {
+  take(caller: LimitedCaller, route: LimitedRoute, charged: 'all' | 'key' = 'all'): RateLimitDecision {
     const now = this.#options.clock.monotonic();
     const counted = this.#options.classes
       .filter((each) => (charged === 'all' || each.of === charged) && (each.applies === undefined || each.applies(route)))

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { AnswerDescription, RouteDescription } from '../http/route.ts';
 import { warningsAnswer } from '../http/warnings.ts';
 import { failureRefs, failureResponses } from './failures.ts';
-import { SchemaCollection, type JsonObject } from './schemas.ts';
+import { SchemaCollection, type OpenApiObject } from './schemas.ts';
 
 /** Of the interface, as its clients know it; not of the program. */
 const interfaceVersion = '1.0.0';
@@ -57,10 +57,10 @@ export interface DocumentOptions {
   readonly closed?: boolean;
 }
 
-export function openApiDocument(all: readonly RouteDescription[], options: DocumentOptions = {}): JsonObject {
+export function openApiDocument(all: readonly RouteDescription[], options: DocumentOptions = {}): OpenApiObject {
   const routes = all.filter(({ undocumented }) => undocumented !== true);
   const schemas = new SchemaCollection(options);
-  const paths: Record<string, JsonObject> = {};
+  const paths: Record<string, OpenApiObject> = {};
   for (const route of routes) {
     const path = documentedPath(route.path);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, routes, schemas) };
@@ -93,7 +93,7 @@ export function documentedPath(pattern: string): string {
   return pattern.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-function operation(route: RouteDescription, all: readonly RouteDescription[], schemas: SchemaCollection): JsonObject {
+function operation(route: RouteDescription, all: readonly RouteDescription[], schemas: SchemaCollection): OpenApiObject {
   const parameters = [...pathParameters(route), ...queryParameters(route.query, schemas), ...(route.ifMatch ? [ifMatchParameter] : [])];
   const forOwn = route.permissionForOwn === undefined ? '' : `; for what the key itself has made, \`${route.permissionForOwn}\` is enough`;
   const permission = route.permission === 'public' ? 'Needs no key.' : `Needs the permission \`${route.permission}\`${forOwn}.`;
@@ -120,7 +120,7 @@ function paramNames({ path }: RouteDescription): readonly string[] {
 }
 
 /** From an answer to every operation whose path it tells, wholly or together with the path it was asked at. */
-function linksFrom(from: RouteDescription, { identifies }: AnswerDescription, all: readonly RouteDescription[]): JsonObject {
+function linksFrom(from: RouteDescription, { identifies }: AnswerDescription, all: readonly RouteDescription[]): OpenApiObject {
   if (identifies === undefined) return {};
   const own = paramNames(from);
   const linked = all.filter((route) => {
@@ -141,7 +141,7 @@ function linksFrom(from: RouteDescription, { identifies }: AnswerDescription, al
 }
 
 /** @throws Error when a parameter in the path is not described, or the other way round */
-function pathParameters(route: RouteDescription): readonly JsonObject[] {
+function pathParameters(route: RouteDescription): readonly OpenApiObject[] {
   const names = paramNames(route);
   const described = Object.keys(route.params ?? {});
   if (names.toSorted().join() !== described.toSorted().join()) {
@@ -159,10 +159,10 @@ function pathParameters(route: RouteDescription): readonly JsonObject[] {
   }));
 }
 
-function queryParameters(query: z.ZodObject | undefined, schemas: SchemaCollection): readonly JsonObject[] {
+function queryParameters(query: z.ZodObject | undefined, schemas: SchemaCollection): readonly OpenApiObject[] {
   if (query === undefined) return [];
   const { properties = {}, required = [] } = schemas.schemaOf(query, { io: 'input' }) as {
-    readonly properties?: Readonly<Record<string, JsonObject>>;
+    readonly properties?: Readonly<Record<string, OpenApiObject>>;
     readonly required?: readonly string[];
   };
   return Object.entries(properties).map(([name, schema]) => {
@@ -177,7 +177,7 @@ function requestBody(
   body: z.ZodType,
   examples: Readonly<Record<string, unknown>>,
   schemas: SchemaCollection,
-): JsonObject {
+): OpenApiObject {
   const required = body._zod.optin === undefined;
   const named = Object.entries(examples).map(([summary, value]) => [summary.replaceAll(/\W+/g, '-'), { summary, value }]);
   return {
@@ -185,14 +185,14 @@ function requestBody(
     content: {
       [type]: {
         schema: schemas.schemaOf(body, { io: 'input' }),
-        ...(named.length > 0 && { examples: Object.fromEntries(named) as JsonObject }),
+        ...(named.length > 0 && { examples: Object.fromEntries(named) as OpenApiObject }),
       },
     },
   };
 }
 
-function warningProperties(schemas: SchemaCollection): JsonObject {
-  return schemas.schemaOf(warningsAnswer, { io: 'output' })['properties'] as JsonObject;
+function warningProperties(schemas: SchemaCollection): OpenApiObject {
+  return schemas.schemaOf(warningsAnswer, { io: 'output' })['properties'] as OpenApiObject;
 }
 
 function headersOf(route: RouteDescription, answer: AnswerDescription): readonly (keyof typeof headers)[] {
@@ -205,7 +205,7 @@ function hasBody({ body, form }: RouteDescription): boolean {
   return body !== undefined || form !== undefined;
 }
 
-function response(route: RouteDescription, answer: AnswerDescription, links: JsonObject, schemas: SchemaCollection): JsonObject {
+function response(route: RouteDescription, answer: AnswerDescription, links: OpenApiObject, schemas: SchemaCollection): OpenApiObject {
   const { description, schema, contentType, example } = answer;
   const type = contentType ?? 'application/json';
   const answered = schema === undefined ? { type: 'string' } : schemas.schemaOf(schema, { io: 'output' });

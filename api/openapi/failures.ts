@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { errorStatus, type ErrorCode } from '../http/api-error.ts';
 import type { RouteDescription } from '../http/route.ts';
 import { isWebhookPath, webhookFailureTypes, webhookRoot, type WebhookFailureCode } from '../http/webhook-failure.ts';
-import type { JsonObject, SchemaCollection } from './schemas.ts';
+import type { OpenApiObject, SchemaCollection } from './schemas.ts';
 
 const codes = Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]];
 const message = z.string().describe('For people: what happened, to which thing, and what to do.');
@@ -245,7 +245,7 @@ export function failuresOf(route: RouteDescription): readonly FailureName[] {
 const webhookComponent = (name: string): string => `webhook_${name}`;
 
 /** `responses` of an operation. */
-export function failureRefs(route: RouteDescription): JsonObject {
+export function failureRefs(route: RouteDescription): OpenApiObject {
   const componentOf = (name: FailureName): string => (isWebhookPath(route.path) && name in webhookFailures ? webhookComponent(name) : name);
   // Of two failures with one status the route's own stands first.
   return Object.fromEntries(
@@ -256,7 +256,7 @@ export function failureRefs(route: RouteDescription): JsonObject {
 }
 
 /** `components.responses`. */
-export function failureResponses(schemas: SchemaCollection): JsonObject {
+export function failureResponses(schemas: SchemaCollection): OpenApiObject {
   return Object.fromEntries(
     [
       ...Object.entries(failures),

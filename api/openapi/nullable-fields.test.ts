@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { describedRoutes } from './described-routes.ts';
 import { openApiDocument } from './document.ts';
-import type { JsonObject } from './schemas.ts';
+import type { OpenApiObject } from './schemas.ts';
 
 /**
  * Every answered field that may be null. The contract writes "or null" for those of phone numbers and of the list of subscriptions;
@@ -41,7 +41,7 @@ const documented = {
 
 it('an answered field is null only where the contract says so, or describes nothing', () => {
   const { components, paths } = openApiDocument(describedRoutes()) as unknown as {
-    readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
+    readonly components: { readonly schemas: Readonly<Record<string, OpenApiObject>> };
     readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses?: unknown }>>>>;
   };
   const answers = Object.values(paths).flatMap((path) => Object.values(path).map(({ responses }) => responses));
@@ -55,7 +55,7 @@ it('an answered field is null only where the contract says so, or describes noth
 });
 
 /** The components that `from` refers to, and what they refer to. */
-function reachable(from: unknown, schemas: Readonly<Record<string, JsonObject>>, seen = new Set<string>()): ReadonlySet<string> {
+function reachable(from: unknown, schemas: Readonly<Record<string, OpenApiObject>>, seen = new Set<string>()): ReadonlySet<string> {
   for (const [, name = ''] of JSON.stringify(from).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
     if (seen.has(name)) continue;
     seen.add(name);
@@ -68,11 +68,11 @@ function reachable(from: unknown, schemas: Readonly<Record<string, JsonObject>>,
 function nullable(schema: unknown, path: readonly string[]): readonly string[] {
   if (Array.isArray(schema)) return schema.flatMap((each) => nullable(each, path));
   if (typeof schema !== 'object' || schema === null) return [];
-  const own = [(schema as JsonObject)['type']].flat().includes('null') ? [path.join('.')] : [];
+  const own = [(schema as OpenApiObject)['type']].flat().includes('null') ? [path.join('.')] : [];
   const below = Object.entries(schema).flatMap(([key, value]: [string, unknown]) => {
     if (key === 'example' || key === 'examples') return [];
     if (key !== 'properties') return nullable(value, path);
-    return Object.entries(value as JsonObject).flatMap(([name, each]) => nullable(each, [...path, name]));
+    return Object.entries(value as OpenApiObject).flatMap(([name, each]) => nullable(each, [...path, name]));
   });
   return [...own, ...below];
 }

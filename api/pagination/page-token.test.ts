@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { testSigning } from '../../test/support/signing.ts';
-import { ValidationFailed } from '../http/api-error.ts';
+import { ValidationError } from '../http/api-error.ts';
 import { pageOf } from './keyset.ts';
 import { PageTokens } from './page-token.ts';
 
@@ -27,9 +27,9 @@ describe('page tokens', () => {
     const token = tokens.write('agents/a', ['2026-01-01T00:00:00Z', 'x']);
     const changed = Array.from(token, (character, at) => `${token.slice(0, at)}${character === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`);
     for (const bad of [...changed, token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, `${token} `, '!'])
-      expect(() => tokens.read('agents/a', bad)).toThrow(ValidationFailed);
-    expect(() => tokens.read('agents/b', token)).toThrow(ValidationFailed);
-    expect(() => new PageTokens(testSigning('another secret')).read('agents/a', token)).toThrow(ValidationFailed);
+      expect(() => tokens.read('agents/a', bad)).toThrow(ValidationError);
+    expect(() => tokens.read('agents/b', token)).toThrow(ValidationError);
+    expect(() => new PageTokens(testSigning('another secret')).read('agents/a', token)).toThrow(ValidationError);
     const rotated = new PageTokens(testSigning('another secret', 'a secret of the deployment'));
     expect(rotated.read('agents/a', token)).toEqual(['2026-01-01T00:00:00Z', 'x']);
   });

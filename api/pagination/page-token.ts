@@ -1,7 +1,7 @@
 /** Page tokens: where the next page begins, in a form that only we can write. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-import { ValidationFailed } from '../http/api-error.ts';
+import { ValidationError } from '../http/api-error.ts';
 import type { Keys, SigningKeys } from '../signing/signing-keys.ts';
 import { issues } from '../validation/issue.ts';
 
@@ -24,7 +24,7 @@ export class PageTokens {
 
   /**
    * @returns the position; of an empty token an empty one, which is before every object
-   * @throws ValidationFailed when the list didn't give out this token
+   * @throws ValidationError when the list didn't give out this token
    */
   read(list: string, token: string): readonly string[] {
     if (token === '') return [];
@@ -36,7 +36,7 @@ export class PageTokens {
       this.#keys().some((key) => timingSafeEqual(bytes.subarray(0, macBytes), macOf(key, list, payload))) &&
       bytes.toString('base64url') === token;
     if (!genuine)
-      throw new ValidationFailed([
+      throw new ValidationError([
         issues.value(['query', 'page_token'], 'use the next_page_token of an earlier page of this list, as it was'),
       ]);
     return JSON.parse(payload.toString()) as readonly string[];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 
 import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
-import { masked, refId, SecretWriter, unmaskedReader, type SecretReader } from '../codec/secrets.ts';
+import { masked, refId, SecretWriter, unmaskedReader, type SecretValues } from '../codec/secrets.ts';
 import type { Encoding } from '../codec/fields.ts';
 import { validate } from '../validation/validate.ts';
 import {
@@ -55,7 +55,7 @@ const storedNumber = (stored: PhoneNumberSpec): PhoneNumber => ({
 });
 
 const state = { ready: true, reason: 'Available', message: '' };
-const shown = (stored: PhoneNumberSpec, secrets: SecretReader) => phoneNumberToRest(storedNumber(stored), { secrets, state });
+const shown = (stored: PhoneNumberSpec, secrets: SecretValues) => phoneNumberToRest(storedNumber(stored), { secrets, state });
 
 function encoding(stored: ReadonlyMap<string, string> = new Map()): Encoding {
   let count = 0;

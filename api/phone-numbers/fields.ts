@@ -14,7 +14,7 @@ import {
   updateShape,
   writeFields,
   type Encoding,
-  type Reading,
+  type Decoding,
 } from '../codec/fields.ts';
 import type { Draft } from '../codec/present.ts';
 import type { KeyRef } from '../codec/secrets.ts';
@@ -25,7 +25,7 @@ import { forbidding } from '../validation/validate.ts';
 
 export type Provider = (typeof phoneNumberVariants)[number];
 
-interface PhoneNumberReading extends Reading {
+interface PhoneNumberReading extends Decoding {
   readonly state: ResourceState;
 }
 

@@ -4,7 +4,7 @@ import type { Stored } from '../../kube/types.ts';
 import { requireCallable } from '../codec/address-issues.ts';
 import type { Draft } from '../codec/present.ts';
 import { masked } from '../codec/secrets.ts';
-import { ValidationFailed } from '../http/api-error.ts';
+import { ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
@@ -97,7 +97,7 @@ export class PhoneNumberService {
     return phoneNumberToRest(phoneNumber, { secrets, state: this.#context.states.phoneNumber(phoneNumber) });
   }
 
-  /** @throws ValidationFailed with `found` and everything that only shows against what is stored */
+  /** @throws ValidationError with `found` and everything that only shows against what is stored */
   async #check(
     { org }: Caller,
     body: PhoneNumberCreate | PhoneNumberUpdate,
@@ -113,6 +113,6 @@ export class PhoneNumberService {
         { loc: ['body', 'outbound_agent_id'], id: body.outbound_agent_id, before: [previous?.outboundAgentRef?.name] },
       ])),
     );
-    if (found.length > 0) throw new ValidationFailed(found);
+    if (found.length > 0) throw new ValidationError(found);
   }
 }

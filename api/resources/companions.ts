@@ -4,7 +4,7 @@ import type { ResourceClient } from '../../kube/resource-client.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { KubeObject, OwnerReference, Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { companionName, masked, ownCompanionName, refId, unmaskedReader, type KeyRef, type SecretReader } from '../codec/secrets.ts';
+import { companionName, masked, ownCompanionName, refId, unmaskedReader, type KeyRef, type SecretValues } from '../codec/secrets.ts';
 import { isAway, type ApiServerAvailability } from './api-server-availability.ts';
 import type { ConfigMap, CoreClients, Secret } from './core-clients.ts';
 import { mergePatch } from './merge-patch.ts';
@@ -106,7 +106,7 @@ export class Companions {
   }
 
   /** The same for an answer: masked while they can't be read. */
-  async secretsToShow(namespace: string, refs: readonly KeyRef[]): Promise<SecretReader> {
+  async secretsToShow(namespace: string, refs: readonly KeyRef[]): Promise<SecretValues> {
     const values = await this.secretsIfReadable(namespace, refs);
     return values === undefined ? masked : unmaskedReader(values);
   }

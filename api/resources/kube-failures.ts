@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import { KubeError } from '../../kube/error.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import { restLoc, type FieldNames } from '../partial/field-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 
@@ -9,11 +9,11 @@ import { issues, type ValidationIssue } from '../validation/issue.ts';
  * A refusal of the API server in the client's words: 422 with a place in the body where REST has a name for what is wrong,
  * otherwise 400. @returns undefined for what isn't about the request
  */
-function requestFailure(error: KubeError, names: FieldNames): ApiError | ValidationFailed | undefined {
+function requestFailure(error: KubeError, names: FieldNames): ApiError | ValidationError | undefined {
   if (error.code === 422 || error.code === 400) {
     const located = error.causes.map((cause) => ({ loc: restLoc(names, cause.field), cause }));
     const found: ValidationIssue[] = located.flatMap(({ loc, cause }) => (loc === undefined ? [] : [issues.value(loc, cause.message)]));
-    if (found.length > 0 && found.length === located.length) return new ValidationFailed(found);
+    if (found.length > 0 && found.length === located.length) return new ValidationError(found);
     return new ApiError('bad_request', `the resource was refused: ${error.message}`, { cause: error });
   }
   if (error.code === 403 && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')) {

@@ -60,14 +60,14 @@ export interface Parts {
 }
 
 /** What a request makes of an object. */
-export interface Change {
+export interface ResourceChange {
   /** The whole spec as it should be. */
   readonly spec: unknown;
   readonly companions?: Partial<Readonly<Record<CompanionKind, Companion>>>;
   readonly parts?: Parts | undefined;
 }
 
-export interface Creation extends Change {
+export interface Creation extends ResourceChange {
   readonly metadata?: Partial<KubeObject['metadata']>;
 }
 
@@ -167,7 +167,7 @@ export class ResourceWriter<T extends Specified> {
   async update(
     org: string,
     name: string,
-    change: (stored: Stored<T>) => Promise<Change>,
+    change: (stored: Stored<T>) => Promise<ResourceChange>,
     mode: WriteMode,
     { tryCached = false }: { readonly tryCached?: boolean } = {},
   ): Promise<Stored<T> | undefined> {
@@ -252,7 +252,7 @@ export class ResourceWriter<T extends Specified> {
   async #updateCached(
     org: string,
     name: string,
-    change: (stored: Stored<T>) => Promise<Change>,
+    change: (stored: Stored<T>) => Promise<ResourceChange>,
     mode: WriteMode,
   ): Promise<{ readonly object: Stored<T>; readonly changed: boolean } | undefined> {
     let tried: string | undefined;
@@ -274,7 +274,7 @@ export class ResourceWriter<T extends Specified> {
     return undefined;
   }
 
-  async #updateOnce(stored: Stored<T>, change: (stored: Stored<T>) => Promise<Change>, mode: WriteMode): Promise<Stored<T>> {
+  async #updateOnce(stored: Stored<T>, change: (stored: Stored<T>) => Promise<ResourceChange>, mode: WriteMode): Promise<Stored<T>> {
     const { namespace: org = '', name, resourceVersion } = stored.metadata;
     const { force, dryRun } = mode;
     mode.requireState?.(resourceVersion);
@@ -297,7 +297,12 @@ export class ResourceWriter<T extends Specified> {
     return written;
   }
 
-  #companionWrites(org: string, name: string, { spec, companions = {} }: Change, owner: Stored<T> | undefined): readonly NewValues[] {
+  #companionWrites(
+    org: string,
+    name: string,
+    { spec, companions = {} }: ResourceChange,
+    owner: Stored<T> | undefined,
+  ): readonly NewValues[] {
     const before = owner === undefined ? {} : this.#kind.companionRefs(owner.spec, name);
     const after = this.#kind.companionRefs(spec, name);
     return (['Secret', 'ConfigMap'] as const).flatMap((kind) =>

@@ -43,7 +43,7 @@ export function sweptKind<T extends Specified>({ client }: Pick<View<T>, 'client
   };
 }
 
-export interface SweeperOptions {
+export interface StagedSweeperOptions {
   readonly context: ResourceContext;
   readonly kinds: readonly SweptKind[];
   /** Kinds of which an object can be staged for another one, next to Secrets and ConfigMaps. */
@@ -51,14 +51,14 @@ export interface SweeperOptions {
   readonly organizations: Pick<Store['organizations'], 'list'>;
 }
 
-export class Sweeper {
-  readonly #options: SweeperOptions;
+export class StagedSweeper {
+  readonly #options: StagedSweeperOptions;
   #timer: Timer | undefined;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
   #mayListAll: boolean;
 
-  constructor(options: SweeperOptions) {
+  constructor(options: StagedSweeperOptions) {
     this.#options = options;
     this.#mayListAll = options.context.namespace === undefined;
   }

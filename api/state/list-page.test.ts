@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { ValidationFailed } from '../http/api-error.ts';
+import { ValidationError } from '../http/api-error.ts';
 import { testSigning } from '../../test/support/signing.ts';
 import { PageTokens } from '../pagination/page-token.ts';
 import { listPage } from './list-page.ts';
@@ -43,6 +43,6 @@ describe('a list of those with one state', () => {
     const stateOf = () => ({ ready: true, reason: '', message: '' });
     const { next_page_token: page_token } = await listPage(tokens, { list: 'x', objects, query, stateOf });
     const other = { list: 'x', objects, query: { ...query, page_token: page_token ?? '', ready: true }, stateOf };
-    await expect(listPage(tokens, other)).rejects.toThrow(ValidationFailed);
+    await expect(listPage(tokens, other)).rejects.toThrow(ValidationError);
   });
 });

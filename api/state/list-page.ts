@@ -22,7 +22,7 @@ export interface ListPage<T> {
 /**
  * A position is a point in the order of creation, so that what has the asked-for state during a whole walk is seen exactly once.
  *
- * @throws ValidationFailed for a token of another list, and a list filtered otherwise is another one
+ * @throws ValidationError for a token of another list, and a list filtered otherwise is another one
  */
 export async function listPage<T extends Stored<KubeObject>>(tokens: PageTokens, request: ListRequest<T>): Promise<ListPage<T>> {
   const { objects, query, stateOf } = request;

@@ -4,7 +4,7 @@ import { toolProblems } from '../../crds/limits.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, masked, SecretWriter } from '../codec/secrets.ts';
-import { ApiError, ValidationFailed, type FieldConflict } from '../http/api-error.ts';
+import { ApiError, ValidationError, type FieldConflict } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
 import { sameJson } from '../validation/same-json.ts';
@@ -208,13 +208,13 @@ export class AgentTools {
         // The tool may have another state than the plan was made for, with a secret that must not move.
         const found: ValidationIssue[] = [];
         const { spec, secrets } = await this.#change(caller, agentName, stored, step.item, step.index, found);
-        if (found.length > 0) throw new ValidationFailed(found);
+        if (found.length > 0) throw new ValidationError(found);
         return { spec, ...(secrets && { companions: { Secret: secrets } }) };
       },
       mode,
     );
     if (tool === undefined)
-      throw new ValidationFailed([issues.value([...at, step.index, 'tool_id'], `there is no tool ${JSON.stringify(step.name)}`)]);
+      throw new ValidationError([issues.value([...at, step.index, 'tool_id'], `there is no tool ${JSON.stringify(step.name)}`)]);
     if (!mode.dryRun) await this.#writer.attached(tool);
     return tool;
   }
@@ -265,9 +265,9 @@ function requireDistinctFunctions(steps: readonly Step[], found: ValidationIssue
 
 /** A conflict or refusal of one tool, as a part of the agent's body. */
 function inAgentsWords(error: unknown, step: Step): unknown {
-  if (error instanceof ValidationFailed && step.type !== 'detach') {
+  if (error instanceof ValidationError && step.type !== 'detach') {
     const nested = error.issues.map(({ type, loc, msg }) => ({ type, loc: loc[1] === 'llm' ? loc : inList(loc, step.index), msg }));
-    return new ValidationFailed(nested);
+    return new ValidationError(nested);
   }
   if (!(error instanceof ApiError) || error.conflicts === undefined) return error;
   const conflicts: FieldConflict[] = error.conflicts.map(({ manager }) => ({ field: 'llm.tools', manager }));

@@ -4,7 +4,7 @@ import { builtinFunctionNames, type ToolSpec } from '../../crds/index.ts';
 import { unchangedNothing } from '../codec/headers.ts';
 import { present, updated, type Draft } from '../codec/present.ts';
 import { movedSecrets, type SecretUse } from '../codec/secret-origins.ts';
-import { refId, type KeyRef, type SecretReader } from '../codec/secrets.ts';
+import { refId, type KeyRef, type SecretValues } from '../codec/secrets.ts';
 import { mask } from '../http/caller.ts';
 import { builtinVariants, type BuiltinToolUpdate, type BuiltinVariant } from './builtin-schema.ts';
 import { messagesFromRest, messagesToRest, type ToolEncoding } from './codec.ts';
@@ -14,7 +14,7 @@ export function builtinVariantOf(spec: Draft<ToolSpec>): BuiltinVariant | undefi
   return builtinVariants.find((variant) => spec[variant] !== undefined);
 }
 
-export function builtinToolToRest(spec: ToolSpec, variant: BuiltinVariant, secrets: SecretReader): Readonly<Record<string, unknown>> {
+export function builtinToolToRest(spec: ToolSpec, variant: BuiltinVariant, secrets: SecretValues): Readonly<Record<string, unknown>> {
   return {
     tool_name: builtinFunctionNames[variant],
     ...fieldsToRest(spec, variant, secrets),
@@ -23,7 +23,7 @@ export function builtinToolToRest(spec: ToolSpec, variant: BuiltinVariant, secre
   };
 }
 
-function fieldsToRest(spec: ToolSpec, variant: BuiltinVariant, secrets: SecretReader): Readonly<Record<string, unknown>> {
+function fieldsToRest(spec: ToolSpec, variant: BuiltinVariant, secrets: SecretValues): Readonly<Record<string, unknown>> {
   const { sendEmail, transferCall } = spec;
   if (variant === 'sendEmail') return { from_email: sendEmail?.from, app_password: secretToRest(sendEmail?.passwordSecretRef, secrets) };
   if (variant === 'transferCall') {
@@ -41,7 +41,7 @@ function fieldsToRest(spec: ToolSpec, variant: BuiltinVariant, secrets: SecretRe
   };
 }
 
-function secretToRest(ref: KeyRef | undefined, secrets: SecretReader): string | undefined {
+function secretToRest(ref: KeyRef | undefined, secrets: SecretValues): string | undefined {
   return ref === undefined ? undefined : (secrets.read(ref) ?? mask);
 }
 

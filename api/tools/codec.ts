@@ -2,7 +2,7 @@
 import { builtinFunctionNames, toolVariants, type Tool, type ToolSpec } from '../../crds/index.ts';
 import { headersFromRest, headersToRest } from '../codec/headers.ts';
 import { headerUses, movedSecrets, type SecretUse } from '../codec/secret-origins.ts';
-import type { KeyRef, SecretReader, SecretWriter } from '../codec/secrets.ts';
+import type { KeyRef, SecretValues, SecretWriter } from '../codec/secrets.ts';
 import { present, type Draft } from '../codec/present.ts';
 import type { Loc, ValidationIssue } from '../validation/issue.ts';
 import type { CustomTool, CustomToolUpdate, InlineTool } from './schema.ts';
@@ -22,7 +22,7 @@ export function messagesToRest(
   };
 }
 
-export function customToolToRest(spec: ToolSpec & { readonly custom: Custom }, secrets: SecretReader): Readonly<Record<string, unknown>> {
+export function customToolToRest(spec: ToolSpec & { readonly custom: Custom }, secrets: SecretValues): Readonly<Record<string, unknown>> {
   const { function: fn, http } = spec.custom;
   return {
     function_tool: { name: fn.name, description: fn.description, parameters: fn.parameters ?? {} },
@@ -164,7 +164,7 @@ export function messagesFromRest(
 }
 
 /** A tool as `llm.tools` of an agent lists it: what identifies it, and for a custom one its definition. */
-export function attachedToolToRest(tool: Tool, secrets: SecretReader): Readonly<Record<string, unknown>> {
+export function attachedToolToRest(tool: Tool, secrets: SecretValues): Readonly<Record<string, unknown>> {
   const { spec, metadata } = tool;
   if (spec.custom !== undefined) return { tool_id: metadata.name, ...customToolToRest({ ...spec, custom: spec.custom }, secrets) };
   const variant = toolVariants.find((name) => name !== 'custom' && spec[name] !== undefined);

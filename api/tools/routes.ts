@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 import type { Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
@@ -94,7 +94,7 @@ function registerFamily<C, U extends Named>(app: FastifyInstance, context: KindC
     if (stored === undefined) throw toolNotFound();
     const { query, body } = readRequest(request, { query: writeQuery, body: family.updateOf(stored) });
     if (typeof body.tool_id === 'string' && body.tool_id !== id)
-      throw new ValidationFailed([
+      throw new ValidationError([
         issues.value(['body', 'tool_id'], `the path names the tool ${JSON.stringify(id)}, and its id can't change`),
       ]);
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };

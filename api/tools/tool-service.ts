@@ -4,8 +4,8 @@ import { toolProblems } from '../../crds/limits.ts';
 import { isSip } from '../../voice/calls/sip/termination.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
-import { masked, type SecretReader, type SecretWriter } from '../codec/secrets.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { masked, type SecretValues, type SecretWriter } from '../codec/secrets.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
 import { sameJson } from '../validation/same-json.ts';
@@ -33,7 +33,7 @@ export interface ToolChange {
 /** What tells custom and built-in tools apart. */
 export interface ToolFamily {
   readonly includes: (spec: ToolSpec) => boolean;
-  readonly toRest: (spec: ToolSpec, secrets: SecretReader) => Readonly<Record<string, unknown>>;
+  readonly toRest: (spec: ToolSpec, secrets: SecretValues) => Readonly<Record<string, unknown>>;
 }
 
 export type Encode = (previous: ToolSpec | undefined, encoding: ToolEncoding) => Draft<ToolSpec>;
@@ -76,7 +76,7 @@ export class ToolService {
     const { org } = caller;
     const agent = await this.#context.views.agents.stored(org, agentName);
     if (agent === undefined) return undefined;
-    if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationFailed([issues.value(['body', 'tool_id'], toolNameRule)]);
+    if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationError([issues.value(['body', 'tool_id'], toolNameRule)]);
     const name = wanted ?? `tool-${randomId()}`;
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const spec = { ...this.#encode(encode, undefined, secrets), agentRefs: [{ name: agentName }] };
@@ -200,7 +200,7 @@ export class ToolService {
     return agent !== undefined && tool !== undefined && this.#belongs(tool, agentName) ? tool : undefined;
   }
 
-  /** @throws ValidationFailed with everything that only shows against what is stored */
+  /** @throws ValidationError with everything that only shows against what is stored */
   #encode(encode: Encode, previous: ToolSpec | undefined, secrets: SecretWriter): Draft<ToolSpec> {
     const found: ValidationIssue[] = [];
     const spec = encode(previous, { secrets, loc: ['body'], found });
@@ -213,7 +213,7 @@ export class ToolService {
       { loc: ['body', 'transfer_to'], value: to, before, check: (address) => (isSip(address) ? sip(address) : undefined) },
       found,
     );
-    if (found.length > 0) throw new ValidationFailed(found);
+    if (found.length > 0) throw new ValidationError(found);
     return spec;
   }
 

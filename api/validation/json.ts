@@ -48,7 +48,7 @@ const words = ['null', 'true', 'false'];
 const deepest = 1000;
 
 /** Thrown inside the search only: the place where the text stops being JSON. */
-class Broken extends Error {
+class JsonSyntaxError extends Error {
   readonly at: number;
   constructor(at: number) {
     super();
@@ -60,7 +60,7 @@ function errorOffset(text: string): number {
   try {
     return skip(text, value(text, skip(text, 0), 0));
   } catch (error) {
-    if (error instanceof Broken) return error.at;
+    if (error instanceof JsonSyntaxError) return error.at;
     throw error;
   }
 }
@@ -75,7 +75,7 @@ function skip(text: string, at: number): number {
 }
 
 function value(text: string, at: number, depth: number): number {
-  if (depth > deepest) throw new Broken(at);
+  if (depth > deepest) throw new JsonSyntaxError(at);
   const first = text[at];
   if (first === '"') return string(text, at);
   if (first === '{') return object(text, at, depth);
@@ -83,7 +83,7 @@ function value(text: string, at: number, depth: number): number {
   const word = words.find((candidate) => text.startsWith(candidate, at));
   if (word !== undefined) return at + word.length;
   const end = match(number, text, at);
-  if (end === at) throw new Broken(at);
+  if (end === at) throw new JsonSyntaxError(at);
   return end;
 }
 
@@ -91,12 +91,12 @@ function object(text: string, start: number, depth: number): number {
   let at = skip(text, start + 1);
   if (text[at] === '}') return at + 1;
   for (;;) {
-    if (text[at] !== '"') throw new Broken(at);
+    if (text[at] !== '"') throw new JsonSyntaxError(at);
     at = skip(text, string(text, at));
-    if (text[at] !== ':') throw new Broken(at);
+    if (text[at] !== ':') throw new JsonSyntaxError(at);
     at = skip(text, value(text, skip(text, at + 1), depth + 1));
     if (text[at] === '}') return at + 1;
-    if (text[at] !== ',') throw new Broken(at);
+    if (text[at] !== ',') throw new JsonSyntaxError(at);
     at = skip(text, at + 1);
   }
 }
@@ -107,7 +107,7 @@ function array(text: string, start: number, depth: number): number {
   for (;;) {
     at = skip(text, value(text, at, depth + 1));
     if (text[at] === ']') return at + 1;
-    if (text[at] !== ',') throw new Broken(at);
+    if (text[at] !== ',') throw new JsonSyntaxError(at);
     at = skip(text, at + 1);
   }
 }
@@ -117,19 +117,19 @@ function string(text: string, start: number): number {
   for (;;) {
     at = match(plain, text, at);
     const next = text[at];
-    if (next === undefined) throw new Broken(start);
+    if (next === undefined) throw new JsonSyntaxError(start);
     if (next === '"') return at + 1;
-    if (next !== '\\') throw new Broken(at);
+    if (next !== '\\') throw new JsonSyntaxError(at);
     const escape = text[at + 1];
-    if (escape === undefined) throw new Broken(start);
+    if (escape === undefined) throw new JsonSyntaxError(start);
     if (escape === 'u') {
       // An escape that reaches the end of the text is reported before the string that doesn't end.
-      if (at + 6 >= text.length || !/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) throw new Broken(at + 1);
+      if (at + 6 >= text.length || !/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) throw new JsonSyntaxError(at + 1);
       at += 6;
     } else if ('"\\/bfnrt'.includes(escape)) {
       at += 2;
     } else {
-      throw new Broken(at);
+      throw new JsonSyntaxError(at);
     }
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { ask, type Recorded } from '../../test/support/pydantic-models.ts';
-import { ValidationFailed } from '../http/api-error.ts';
+import { ValidationError } from '../http/api-error.ts';
 import { MAX_ISSUES } from './issue.ts';
 
 const recording = JSON.parse(readFileSync(new URL('testdata/pydantic.json', import.meta.url), 'utf8')) as { cases: readonly Recorded[] };
@@ -33,7 +33,7 @@ describe('texts that are meant to take long', () => {
     const { detail = [] } = ask({ schema: 'tagged', body: JSON.stringify(sent) });
     expect(detail.map(({ msg }) => msg.length < 4000)).toEqual([true]);
     const named = ask({ schema: 'model', body: JSON.stringify({ keys: { [`${long}A`]: 1 } }) });
-    expect(JSON.stringify(new ValidationFailed(named.detail ?? []).issues).length).toBeLessThan(4000);
+    expect(JSON.stringify(new ValidationError(named.detail ?? []).issues).length).toBeLessThan(4000);
   });
 
   it('values nested deeper than anything meant are refused, wherever they stand', () => {

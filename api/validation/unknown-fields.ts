@@ -1,10 +1,10 @@
 /** Finds the fields of a request that no schema reads. Pure. */
 import { z } from 'zod';
 
-export type Path = readonly (string | number)[];
+import type { Loc } from './issue.ts';
 
 export interface UnknownField {
-  readonly path: Path;
+  readonly path: Loc;
   /** The object takes no other fields (`z.strictObject`): ignoring one would widen what the request means. */
   readonly forbidden: boolean;
   /** A field of the same object with nearly the same name. */
@@ -26,7 +26,7 @@ export function unknownFields(schema: Schema, input: unknown, answers: readonly 
   return found;
 }
 
-function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path: Path): Generator<UnknownField> {
+function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path: Loc): Generator<UnknownField> {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (typeof input !== 'object' || input === null) return;
   switch (def.type) {
@@ -64,7 +64,7 @@ function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path:
 const of = (object: object, name: string): unknown => (object as Readonly<Record<string, unknown>>)[name];
 
 /** The object that the tag names, or else the one with the fewest unknown fields. */
-function* inVariant(def: z.core.$ZodUnionDef, input: object, answers: readonly Schema[], path: Path): Generator<UnknownField> {
+function* inVariant(def: z.core.$ZodUnionDef, input: object, answers: readonly Schema[], path: Loc): Generator<UnknownField> {
   const objects = def.options.filter((option) => option instanceof z.ZodObject);
   const tag = 'discriminator' in def ? String(def.discriminator) : undefined;
   const sent = tag === undefined ? undefined : of(input, tag);

@@ -1,5 +1,6 @@
 /** What a request has that nothing reads, in words. */
-import type { Path, UnknownField } from './unknown-fields.ts';
+import type { Loc } from './issue.ts';
+import type { UnknownField } from './unknown-fields.ts';
 
 /** Characters of a path that are shown. */
 const longestPath = 128;
@@ -14,7 +15,7 @@ export function unknownFieldWarnings(fields: readonly UnknownField[], most: numb
 }
 
 /** `llm.tools[0].nam` */
-function pathText(path: Path): string {
+function pathText(path: Loc): string {
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   const bare = text.replace(/^\./, '').toWellFormed();
   return bare.length > longestPath ? `${bare.slice(0, longestPath).toWellFormed()}…` : bare;

@@ -16,7 +16,7 @@ import {
   updateShape,
   writeFields,
   type Encoding,
-  type Reading,
+  type Decoding,
 } from '../codec/fields.ts';
 import { headersFromRest, type Header } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
@@ -42,7 +42,7 @@ export interface SubscriptionView {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-type SubscriptionReading = Reading & SubscriptionView;
+type SubscriptionReading = Decoding & SubscriptionView;
 
 export interface SubscriptionEncoding extends Encoding {
   /** Names that exist. */

@@ -6,7 +6,7 @@ import type { WebhookStore } from '../../store/index.ts';
 import { eventNames } from '../../events/catalogue.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { currentKeyName } from '../../webhooks/signing/signing-secret.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { Draft } from '../codec/present.ts';
 import { restLoc } from '../partial/field-names.ts';
@@ -15,7 +15,7 @@ import { unknownReferences } from '../references/unknown-references.ts';
 import { usersAmong, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { randomId } from '../resources/names.ts';
-import { ResourceWriter, type Change, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { subscriptionFromRest, webhookFieldNames, type SubscriptionCreate, type SubscriptionUpdate } from './fields.ts';
 import { headerRefs, shownHeaders } from './header-values.ts';
@@ -90,7 +90,7 @@ export class SubscriptionService {
     const found: ValidationIssue[] = [];
     const spec = subscriptionFromRest(body, undefined, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });
     found.push(...textIssues(spec), ...this.#addressIssues(body.url), ...(await this.#unknownAgents(org, body, undefined)));
-    if (found.length > 0) throw new ValidationFailed(found);
+    if (found.length > 0) throw new ValidationError(found);
     const claim = this.#claim(org, body.name);
     if (await isTaken(claim)) throw nameTaken(body.name);
     const secret = body.enable_signed_webhooks && !mode.dryRun ? generateSigningKey() : undefined;
@@ -113,7 +113,7 @@ export class SubscriptionService {
     const { requireState: _, ...again } = { ...options, wroteSecret: versions.wroteSecret };
     let secret: string | undefined;
     let nameBefore: string | undefined;
-    const change = async (stored: Stored<WebhookSubscription>): Promise<Change> => {
+    const change = async (stored: Stored<WebhookSubscription>): Promise<ResourceChange> => {
       nameBefore = subscriptionNameOf(stored);
       const secrets = await this.writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
       const found: ValidationIssue[] = [];
@@ -122,7 +122,7 @@ export class SubscriptionService {
       // What was allowed when it was written stays until somebody changes it.
       if (body.url !== stored.spec.url) found.push(...this.#addressIssues(body.url));
       found.push(...(await this.#unknownAgents(org, body, stored)));
-      if (found.length > 0) throw new ValidationFailed(found);
+      if (found.length > 0) throw new ValidationError(found);
       if (body.name !== undefined && body.name !== nameBefore && (await isTaken(this.#claim(org, body.name, name))))
         throw nameTaken(body.name);
       if (body.enable_signed_webhooks === true && stored.spec.signing === undefined) {

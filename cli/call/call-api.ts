@@ -2,7 +2,7 @@
 import type { TurnLatencies } from '../../voice/calls/turn-latencies.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
-import { RestRefusal, type RestClient } from '../../api/client/rest-client.ts';
+import { RestError, type RestClient } from '../../api/client/rest-client.ts';
 
 export interface MadeCall {
   readonly id: string;
@@ -40,14 +40,14 @@ export async function makeCall(rest: RestClient, { agent, metadata, data }: NewC
     ...(Object.keys(data).length > 0 && { native_llm_dynamic_data: data }),
   };
   const call = (await rest.request('POST', '/v1/calls/create-web-call', body, { signal }).catch((error: unknown) => {
-    throw error instanceof RestRefusal ? explain(error, agent) : error;
+    throw error instanceof RestError ? explain(error, agent) : error;
   })) as CallView;
   const { access_token: token, media_url: url } = call;
   if (token === undefined || url === undefined) throw new UserError(`call ${call._id} was created without an access token or a media URL`);
   return { id: call._id, agentName: call.ai_agent_name, token, url };
 }
 
-function explain(refusal: RestRefusal, agent: string): UserError {
+function explain(refusal: RestError, agent: string): UserError {
   const because = (message: string, cure: string): UserError => new UserError(message, { cure, cause: refusal });
   switch (refusal.status) {
     case 404:
@@ -101,7 +101,7 @@ export async function recordingOf(rest: RestClient, id: string, { clock, withinM
     } catch (error) {
       if (signal.aborted) return undefined;
       // Not over, or not in the storage yet.
-      if (!(error instanceof RestRefusal && (error.status === 404 || error.status === 409))) throw error;
+      if (!(error instanceof RestError && (error.status === 404 || error.status === 409))) throw error;
     }
     if (clock.monotonic() >= giveUpAt || signal.aborted) return undefined;
     await sleep(clock, askEveryMs, signal).catch(() => undefined);

@@ -15,7 +15,7 @@ import {
 import { followTranscript, type SpokenLine } from '../../voice/calls/live-transcript.ts';
 import { userIdentityOf } from '../../voice/calls/names.ts';
 import { UserError } from '../../platform/user-error.ts';
-import type { Mouth } from './mouth.ts';
+import type { OutgoingAudio } from './outgoing-audio.ts';
 import { deviceRate, type Speaker } from './sound/devices.ts';
 
 /** The attribute in which LiveKit's agents report their state. */
@@ -43,7 +43,7 @@ export interface RoomCall {
 /** @throws UserError where the media server is unreachable, or refuses the token */
 export async function joinCall(
   { id, url, token }: { readonly id: string; readonly url: string; readonly token: string },
-  mouth: Mouth,
+  audio: OutgoingAudio,
   events: RoomCallEvents,
 ): Promise<RoomCall> {
   const room = new Room();
@@ -73,7 +73,7 @@ export async function joinCall(
   });
   const options = new TrackPublishOptions();
   options.source = TrackSource.SOURCE_MICROPHONE;
-  await room.localParticipant?.publishTrack(LocalAudioTrack.createAudioTrack('microphone', mouth.source), options);
+  await room.localParticipant?.publishTrack(LocalAudioTrack.createAudioTrack('microphone', audio.source), options);
   for (const participant of room.remoteParticipants.values()) {
     events.onAgent();
     tellState(participant);

@@ -11,7 +11,7 @@ import { UserError } from '../../platform/user-error.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
 import { writePrivately } from '../write-privately.ts';
 import { endOf, makeCall, recordingOf, type CallView } from './call-api.ts';
-import { Mouth } from './mouth.ts';
+import { OutgoingAudio } from './outgoing-audio.ts';
 import type { Reporter } from './reporter.ts';
 import { joinCall, type RoomCall } from './room-call.ts';
 import { findProgram, openMicrophone, openSpeaker, players, recorders, type Device } from './sound/devices.ts';
@@ -106,13 +106,13 @@ interface Talk {
 async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surroundings, sounds }: Talk): Promise<boolean> {
   const { reporter, clock, path, stop } = surroundings;
   const turns = new TurnTaking(clock);
-  const mouth = new Mouth();
+  const audio = new OutgoingAudio();
   const devices: Device[] = [];
   const agent = Promise.withResolvers<true>();
   const player = findProgram(players, path);
   let room: RoomCall | undefined;
   try {
-    room = await joinCall(made, mouth, {
+    room = await joinCall(made, audio, {
       onAgent: () => agent.resolve(true),
       onVoice: () => turns.arrived(),
       onAgentState: (state) => {
@@ -122,7 +122,7 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
       onLine: (line) => reporter.line(line),
       openSpeaker: () => player && openSpeaker(player, { onFailed: (why) => reporter.note(`no sound: ${why}`) }),
     });
-    mouth.open();
+    audio.open();
     const over = new AbortController();
     const leaving = room.over.then(() => over.abort());
     const ended = AbortSignal.any([over.signal, stop, ...(command.maxMs === undefined ? [] : [AbortSignal.timeout(command.maxMs)])]);
@@ -133,10 +133,10 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
           cure: 'is the voice role running? `parley dev status` shows it, and its log says why it takes no calls',
         });
     } else if (sounds.length > 0) {
-      await recite(sounds, { turns, mouth, reporter, signal: ended });
+      await recite(sounds, { turns, audio, reporter, signal: ended });
       if (command.stay) await aborted(ended);
     } else {
-      const device = microphone(mouth, { reporter, path });
+      const device = microphone(audio, { reporter, path });
       if (device !== undefined) devices.push(device);
       await aborted(ended);
     }
@@ -145,12 +145,12 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
     return served;
   } finally {
     for (const device of devices) device.stop();
-    await mouth.close();
+    await audio.close();
     await room?.hangUp().catch(() => undefined);
   }
 }
 
-function microphone(mouth: Mouth, { reporter, path }: Pick<CallSurroundings, 'reporter' | 'path'>): Device | undefined {
+function microphone(audio: OutgoingAudio, { reporter, path }: Pick<CallSurroundings, 'reporter' | 'path'>): Device | undefined {
   const recorder = findProgram(recorders, path);
   if (recorder === undefined) {
     reporter.note('there is no microphone here (none of parecord, pw-record, arecord, rec): only listening. --say "…" speaks for you');
@@ -158,7 +158,7 @@ function microphone(mouth: Mouth, { reporter, path }: Pick<CallSurroundings, 're
   }
   reporter.note('talk: the microphone is on (with loudspeakers the agent hears itself: use a headset). Ctrl-C hangs up');
   return openMicrophone(recorder, {
-    onSamples: (samples) => mouth.hear(samples),
+    onSamples: (samples) => audio.hear(samples),
     onFailed: (why) => reporter.note(`the microphone is not heard: ${why}`),
   });
 }
@@ -168,15 +168,15 @@ async function recite(
   sounds: readonly Sound[],
   {
     turns,
-    mouth,
+    audio,
     reporter,
     signal,
-  }: { readonly turns: TurnTaking; readonly mouth: Mouth; readonly reporter: Reporter; readonly signal: AbortSignal },
+  }: { readonly turns: TurnTaking; readonly audio: OutgoingAudio; readonly reporter: Reporter; readonly signal: AbortSignal },
 ): Promise<void> {
   for (const sound of sounds) {
     await turns.usersTurn(turnWithinMs, signal);
     if (signal.aborted) return;
-    await Promise.race([mouth.say(sound), aborted(signal)]);
+    await Promise.race([audio.say(sound), aborted(signal)]);
     if (!(await turns.answering(answerWithinMs, signal)) && !signal.aborted)
       reporter.note(`the agent has not answered within ${answerWithinMs / 1_000} s`);
   }

@@ -11,7 +11,7 @@ import type { ClockReading } from './postgres.ts';
 /** As the chart: the first in which selectable fields need no switch. */
 export const oldestMinor = 31;
 
-export interface ClusterOptions extends AccessOptions {
+export interface ClusterCheckOptions extends AccessOptions {
   /** Called with the server's clock. */
   readonly onClock: (reading: ClockReading) => void;
   /** Milliseconds since the epoch. */
@@ -20,7 +20,7 @@ export interface ClusterOptions extends AccessOptions {
   readonly transport?: Transport;
 }
 
-export async function* checkCluster(options: ClusterOptions): AsyncGenerator<Finding> {
+export async function* checkCluster(options: ClusterCheckOptions): AsyncGenerator<Finding> {
   if (options.transport !== undefined) {
     yield* checkThrough(options.transport, options);
     return;
@@ -42,7 +42,7 @@ export async function* checkCluster(options: ClusterOptions): AsyncGenerator<Fin
   }
 }
 
-async function* checkThrough(transport: Transport, options: ClusterOptions): AsyncGenerator<Finding> {
+async function* checkThrough(transport: Transport, options: ClusterCheckOptions): AsyncGenerator<Finding> {
   const reached = await checkServer(transport);
   yield reached;
   if (reached.outcome === 'fail') return;
@@ -78,7 +78,7 @@ async function checkServer(transport: Transport): Promise<Finding> {
 }
 
 /** Whoever is asked about says when the answer was made. */
-async function readClock(transport: Transport, { onClock, now }: ClusterOptions): Promise<void> {
+async function readClock(transport: Transport, { onClock, now }: ClusterCheckOptions): Promise<void> {
   const asked = now();
   try {
     const { metadata } = await transport.request<{ readonly metadata?: { readonly creationTimestamp?: string | null } }>({

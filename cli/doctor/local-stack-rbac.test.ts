@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 
-import { accessOf, roles } from './permissions.ts';
+import { ROLE_NAMES } from '../../platform/role-names.ts';
+import { accessOf } from './permissions.ts';
 
 interface Manifest {
   readonly kind: string;
@@ -27,7 +28,7 @@ const manifests = readdirSync(folder).flatMap((file) =>
 );
 
 /** Of the local stack: in every namespace, what the chart binds in those of organisations. */
-it.each(roles)('lets the %s do what it may in a cluster, and nothing else', (role) => {
+it.each(ROLE_NAMES)('lets the %s do what it may in a cluster, and nothing else', (role) => {
   const granted = manifests
     .filter(({ subjects }) => subjects?.some(({ name }) => name === `parley-${role}`))
     .flatMap(({ roleRef }) => manifests.find(({ kind, metadata }) => kind === roleRef?.kind && metadata.name === roleRef.name)?.rules ?? [])

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { oldestMinor } from './cluster.ts';
-import { accessOf, questionsOf, roles } from './permissions.ts';
+import { ROLE_NAMES } from '../../platform/role-names.ts';
+import { accessOf, questionsOf } from './permissions.ts';
 
 const places = { organizations: ['acme', 'globex'], leaseNamespace: 'parley-system' };
 const secret = { verb: 'get', group: '', resource: 'secrets' };
@@ -24,7 +25,7 @@ it('asks about an organisation where it is, and about the Lease where that is', 
 });
 
 it('asks about nothing beyond the namespace of an installation that has but one', () => {
-  for (const audience of [...roles, 'installer'] as const) {
+  for (const audience of [...ROLE_NAMES, 'installer'] as const) {
     const questions = questionsOf(accessOf(audience), { ...places, namespace: 'solo', leaseNamespace: 'solo' });
     expect(questions.filter(({ namespace }) => namespace !== 'solo')).toEqual([]);
     expect(questions.map(({ resource }) => resource)).not.toContain('namespaces');
@@ -34,7 +35,7 @@ it('asks about nothing beyond the namespace of an installation that has but one'
 
 it('asks whoever installs about all that is granted, everywhere', () => {
   const asked = questionsOf(accessOf('installer'), { ...places, organizations: [] });
-  for (const role of roles) {
+  for (const role of ROLE_NAMES) {
     for (const { place, ...access } of accessOf(role)) {
       const wanted = place === 'lease' ? { namespace: 'parley-system', ...access } : access;
       expect(asked, role).toContainEqual(wanted);

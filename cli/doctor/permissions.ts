@@ -1,21 +1,19 @@
 /** What each role has to be allowed: the rules of the chart (a test compares them), as questions to the API server. */
 import { GROUP, kinds } from '../../crds/index.ts';
 import { LEASE_NAME } from '../../operator/lease-name.ts';
-
-export const roles = ['operator', 'api', 'worker', 'dispatcher', 'voice'] as const;
-export type Role = (typeof roles)[number];
+import { ROLE_NAMES, type RoleName } from '../../platform/role-names.ts';
 
 /** Who is asked about: a role, or the person who installs and therefore grants to all. */
-export type Audience = 'installer' | Role;
+export type Audience = 'installer' | RoleName;
 
 /**
  * `cluster`: of objects that have no namespace. `everywhere`: in all namespaces, or in the one of an installation that has but one.
  * `organization`: in the namespaces of organisations alone. `lease`: where the operator's Lease is.
  */
-export type Place = 'cluster' | 'everywhere' | 'organization' | 'lease';
+export type AccessScope = 'cluster' | 'everywhere' | 'organization' | 'lease';
 
 export interface Access {
-  readonly place: Place;
+  readonly place: AccessScope;
   readonly verb: string;
   readonly group: string;
   /** `agents` or `agents/status`. */
@@ -30,7 +28,7 @@ export interface Question extends Omit<Access, 'place'> {
   readonly namespace?: string;
 }
 
-export interface Places {
+export interface AccessNamespaces {
   /** Of an installation that has but one (`PARLEY_NAMESPACE`). */
   readonly namespace?: string | undefined;
   /** Namespaces of organisations; what is in `namespace` counts instead of them. */
@@ -41,7 +39,13 @@ export interface Places {
 const plurals = kinds.map(({ descriptor }) => descriptor.plural);
 const parts = (part: string): readonly string[] => plurals.map((plural) => `${plural}/${part}`);
 
-const every = (place: Place, group: string, resources: readonly string[], verbs: readonly string[], name?: string): readonly Access[] =>
+const every = (
+  place: AccessScope,
+  group: string,
+  resources: readonly string[],
+  verbs: readonly string[],
+  name?: string,
+): readonly Access[] =>
   resources.flatMap((resource) => verbs.map((verb) => ({ place, verb, group, resource, ...(name !== undefined && { name }) })));
 
 const deliveries: readonly Access[] = [
@@ -49,7 +53,7 @@ const deliveries: readonly Access[] = [
   ...every('organization', '', ['secrets'], ['get', 'list', 'watch']),
 ];
 
-const ofRoles: Readonly<Record<Role, readonly Access[]>> = {
+const ofRoles: Readonly<Record<RoleName, readonly Access[]>> = {
   operator: [
     ...every('everywhere', GROUP, plurals, ['get', 'list', 'watch', 'patch']),
     ...every('everywhere', GROUP, parts('status'), ['get', 'patch']),
@@ -85,13 +89,18 @@ const installer: readonly Access[] = [
 export function accessOf(audience: Audience): readonly Access[] {
   if (audience !== 'installer') return ofRoles[audience];
   // Who grants something has to be allowed it; and a ClusterRole for organisations is granted before there are any.
-  const granted = roles.flatMap((role) => ofRoles[role]).map((access) => (access.place === 'organization' ? everywhere(access) : access));
+  const granted = ROLE_NAMES.flatMap((role) => ofRoles[role]).map((access) =>
+    access.place === 'organization' ? everywhere(access) : access,
+  );
   return distinct([...installer, ...granted]);
 }
 
 /** What to ask the API server. */
-export function questionsOf(accesses: readonly Access[], { namespace, organizations, leaseNamespace }: Places): readonly Question[] {
-  const namespaces: Readonly<Record<Place, readonly (string | undefined)[]>> = {
+export function questionsOf(
+  accesses: readonly Access[],
+  { namespace, organizations, leaseNamespace }: AccessNamespaces,
+): readonly Question[] {
+  const namespaces: Readonly<Record<AccessScope, readonly (string | undefined)[]>> = {
     cluster: namespace === undefined ? [undefined] : [],
     everywhere: [namespace],
     organization: namespace === undefined ? organizations : [namespace],

@@ -18,7 +18,7 @@ export interface ConnectionFlags {
   readonly systemNamespace?: string;
 }
 
-export interface Connection {
+export interface ClusterConnection {
   readonly transport: Transport;
   readonly kubeConfig: KubeConfig;
   /** Name of the context that is used. */
@@ -63,7 +63,7 @@ const KUBECTL_CURES = {
 export async function withConnection<T>(
   flags: ConnectionFlags,
   io: Io,
-  use: (connection: Connection) => Promise<T>,
+  use: (connection: ClusterConnection) => Promise<T>,
   cures: Pick<ClusterOptions, 'forbiddenCure' | 'unreachableCure'> = KUBECTL_CURES,
 ): Promise<T> {
   return withCluster({ path: flags.kubeconfig, context: flags.context, ...cures }, ({ kubeConfig, transport }) => {

@@ -3,9 +3,6 @@ import type { Condition, KubeObject, ResourceDescriptor, Stored } from '../../ku
 import { builtIn } from '../descriptors.ts';
 import type { Reader } from './reader.ts';
 
-/** In the order of a call's way through them. */
-export const roles = ['operator', 'api', 'worker', 'dispatcher', 'voice'] as const;
-
 export const labels = {
   component: 'app.kubernetes.io/component',
   instance: 'app.kubernetes.io/instance',
@@ -53,7 +50,7 @@ export interface ContainerStatus {
 }
 
 /** Where to look for an installation: a namespace that is named, else everywhere, else the places one may see. */
-export interface Places {
+export interface InstallationScope {
   readonly systemNamespace?: string | undefined;
   readonly namespace: string;
 }
@@ -62,7 +59,7 @@ export interface Places {
 export async function installed<T extends KubeObject>(
   reader: Reader,
   descriptor: ResourceDescriptor,
-  { systemNamespace, namespace }: Places,
+  { systemNamespace, namespace }: InstallationScope,
 ): Promise<readonly Stored<T>[] | undefined> {
   const labelSelector = INSTALLED;
   if (systemNamespace !== undefined) return reader.list<T>(descriptor, { namespace: systemNamespace, labelSelector });
@@ -79,10 +76,10 @@ export function roleOf(object: KubeObject): string {
   return object.metadata.labels?.[labels.component] ?? '';
 }
 
-export function installedDeployments(reader: Reader, places: Places): Promise<readonly Stored<Deployment>[] | undefined> {
+export function installedDeployments(reader: Reader, places: InstallationScope): Promise<readonly Stored<Deployment>[] | undefined> {
   return installed<Deployment>(reader, builtIn.deployments, places);
 }
 
-export function installedPods(reader: Reader, places: Places): Promise<readonly Stored<Pod>[] | undefined> {
+export function installedPods(reader: Reader, places: InstallationScope): Promise<readonly Stored<Pod>[] | undefined> {
   return installed<Pod>(reader, builtIn.pods, places);
 }

@@ -51,14 +51,14 @@ export async function takeInventory(means: Means): Promise<Inventory> {
   return { ...rows, namespace, resources: Object.fromEntries(resources.filter(([, count]) => count > 0)), files: files.length };
 }
 
-export interface DeleteOptions extends Means {
+export interface DeleteOrganizationOptions extends Means {
   readonly inventory: Inventory;
   readonly deleteNamespace: boolean;
   readonly onProgress: (line: string) => void;
 }
 
 /** Safe to run again after a failure. @throws UserError when the operator doesn't let go of a resource, with a cure */
-export async function deleteOrganization(options: DeleteOptions): Promise<void> {
+export async function deleteOrganization(options: DeleteOrganizationOptions): Promise<void> {
   const { org, inventory, onProgress } = options;
   await revokeOrganizationKeys(options);
   onProgress('keys are revoked');
@@ -78,7 +78,7 @@ export async function deleteOrganization(options: DeleteOptions): Promise<void> 
   await removeOrganizationRows(options, (table, rows) => onProgress(`${rows} rows of ${table} are deleted`));
 }
 
-async function deleteResources({ org, transport, onProgress }: DeleteOptions): Promise<void> {
+async function deleteResources({ org, transport, onProgress }: DeleteOrganizationOptions): Promise<void> {
   const deadline = Date.now() + FINALIZERS_MS;
   const asked = new Set<string>();
   for (;;) {
@@ -104,7 +104,7 @@ async function deleteResources({ org, transport, onProgress }: DeleteOptions): P
 }
 
 async function leaveNamespace(
-  { transport, deleteNamespace, onProgress, org }: DeleteOptions,
+  { transport, deleteNamespace, onProgress, org }: DeleteOrganizationOptions,
   namespace: Namespace | undefined,
 ): Promise<void> {
   if (namespace === undefined) return;
@@ -119,7 +119,7 @@ async function leaveNamespace(
   onProgress(`removed the label of namespace ${org}; everything else in it stays`);
 }
 
-async function endWorkflows({ org, onProgress }: DeleteOptions): Promise<void> {
+async function endWorkflows({ org, onProgress }: DeleteOrganizationOptions): Promise<void> {
   const { address, namespace, access } = temporalOf(loadConfig(process.env));
   const connection = await Connection.connect({ address, ...access, connectTimeout: 10_000 }).catch((cause: unknown) => {
     throw new UserError(`Temporal can't be reached at ${address}`, { cure: 'set TEMPORAL_ADDRESS, then run this again', cause });

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { UserError } from '../../platform/user-error.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
-import type { AttemptView, DeliveryView, SubscriptionView } from './tables.ts';
+import type { AttemptView, DeliveryView, SubscriptionRow } from './tables.ts';
 
 const root = '/v1/public/webhook';
 const subscriptionPath = (subscription: string): string => `${root}/subscription/${encodeURIComponent(subscription)}`;
@@ -53,7 +53,7 @@ export class WebhookClient {
     this.#rest = rest;
   }
 
-  listSubscriptions(): Promise<readonly SubscriptionView[]> {
+  listSubscriptions(): Promise<readonly SubscriptionRow[]> {
     return pages(this.#rest, `${root}/subscriptions`, Infinity);
   }
 
@@ -105,7 +105,7 @@ export class WebhookClient {
   }
 
   async #whyUnsent(subscription: string): Promise<string> {
-    const { state } = await this.#ask<SubscriptionView>('GET', subscriptionPath(subscription));
+    const { state } = await this.#ask<SubscriptionRow>('GET', subscriptionPath(subscription));
     if (state?.ready === false) return `the subscription is not ready (${state.reason}): ${state.message}`;
     return `is the dispatcher running? \`parley webhooks deliveries ${subscription}\` shows how it goes on`;
   }

@@ -2,7 +2,7 @@
 import { span } from '../age.ts';
 import { table } from '../table.ts';
 
-export interface SubscriptionView {
+export interface SubscriptionRow {
   readonly id: string;
   readonly name: string;
   readonly url: string;
@@ -38,7 +38,7 @@ export interface AttemptView {
   readonly message: string;
 }
 
-export function subscriptionTable(subscriptions: readonly SubscriptionView[]): string {
+export function subscriptionTable(subscriptions: readonly SubscriptionRow[]): string {
   return table(
     ['SUBSCRIPTION', 'NAME', 'URL', 'EVENTS', 'ONLY OF', 'SIGNED', 'ACTIVE', 'REASON'],
     subscriptions.map((each) => [

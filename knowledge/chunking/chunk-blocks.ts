@@ -1,5 +1,5 @@
 /** Packs the blocks of a document into chunks: sections stay apart, paragraphs and rows whole wherever they fit. */
-import type { Block, Place, TableBlock, TextBlock } from '../parsing/block.ts';
+import type { Block, BlockPosition, TableBlock, TextBlock } from '../parsing/block.ts';
 import type { Chunk } from './chunk.ts';
 import { trim } from './graphemes.ts';
 import { splitText } from './split-text.ts';
@@ -32,7 +32,7 @@ export async function* chunkBlocks(blocks: Iterable<Block> | AsyncIterable<Block
 interface Item {
   readonly text: string;
   readonly tokens: number;
-  readonly place: Place;
+  readonly place: BlockPosition;
   readonly kind: Block['kind'];
   readonly rows?: Chunk['rows'];
 }
@@ -132,7 +132,7 @@ class Packer {
   }
 
   /** Makes room for what stands at this place: only headings that lead to it may stay. */
-  *#enter(place: Place): Generator<Chunk> {
+  *#enter(place: BlockPosition): Generator<Chunk> {
     if (this.#hasContent()) {
       if (!isSameSection(this.#items.at(-1)?.place, place)) yield* this.#flush();
       return;
@@ -160,7 +160,7 @@ class Packer {
     return { overlapTokens: this.#overlapTokens, language: this.#language };
   }
 
-  #toItem({ text, tokens, rows }: TablePart, place: Place): Item {
+  #toItem({ text, tokens, rows }: TablePart, place: BlockPosition): Item {
     return { text, tokens, place, kind: 'table', ...(rows && { rows }) };
   }
 
@@ -223,7 +223,7 @@ function separatorBetween(before: Item | undefined, item: Item): string {
   return (before.kind === 'listItem' && item.kind === 'listItem') || before.kind === 'heading' ? '\n' : '\n\n';
 }
 
-function isSameSection(left: Place | undefined, right: Place): boolean {
+function isSameSection(left: BlockPosition | undefined, right: BlockPosition): boolean {
   return left?.sheet === right.sheet && left?.url === right.url && isSamePath(left?.headingPath ?? [], right.headingPath);
 }
 
@@ -232,7 +232,7 @@ function isSamePath(left: readonly string[], right: readonly string[]): boolean 
 }
 
 /** Whether a heading is that of the section, or of one around it. */
-function leadsTo(heading: Place, place: Place): boolean {
+function leadsTo(heading: BlockPosition, place: BlockPosition): boolean {
   const { length } = heading.headingPath;
   return heading.sheet === place.sheet && heading.url === place.url && isSamePath(heading.headingPath, place.headingPath.slice(0, length));
 }

@@ -1,7 +1,7 @@
-import type { Place } from '../parsing/block.ts';
+import type { BlockPosition } from '../parsing/block.ts';
 
 /** A piece of a document that is found as one. */
-export interface Chunk extends Place {
+export interface Chunk extends BlockPosition {
   /** From 0, in the order of the document. */
   readonly ordinal: number;
   /** What is shown. Starts and ends between graphemes, never empty. */

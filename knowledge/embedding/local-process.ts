@@ -38,7 +38,7 @@ type Extractor = (
   options: { readonly pooling: 'mean'; readonly normalize: true },
 ) => Promise<{ readonly dims: readonly number[]; readonly data: Float32Array }>;
 
-class Missing extends Error {
+class MissingDependencyError extends Error {
   readonly failure: 'library_missing' | 'model_missing';
 
   constructor(failure: 'library_missing' | 'model_missing') {
@@ -72,13 +72,14 @@ async function answerTo({ id, texts }: LocalRequest): Promise<LocalAnswer> {
   } catch (error) {
     // The next request may find the model in its place.
     extractor = undefined;
-    return { id, failure: error instanceof Missing ? error.failure : 'failed' };
+    return { id, failure: error instanceof MissingDependencyError ? error.failure : 'failed' };
   }
 }
 
 async function load({ path, quantized }: LocalModel): Promise<Extractor> {
   const folder = resolve(path);
-  if (!existsSync(join(folder, 'onnx', quantized ? 'model_quantized.onnx' : 'model.onnx'))) throw new Missing('model_missing');
+  if (!existsSync(join(folder, 'onnx', quantized ? 'model_quantized.onnx' : 'model.onnx')))
+    throw new MissingDependencyError('model_missing');
   const library = await libraryNear(folder);
   library.env.allowRemoteModels = false;
   library.env.allowLocalModels = true;
@@ -99,5 +100,5 @@ async function libraryNear(folder: string): Promise<Transformers> {
     const loaded = (await import(pathToFileURL(entry).href)) as Transformers & { readonly default?: Transformers };
     return loaded.default ?? loaded;
   }
-  throw new Missing('library_missing');
+  throw new MissingDependencyError('library_missing');
 }

@@ -27,7 +27,7 @@ interface ParserResult {
 export type Parser = (input: ParserInput, sink: Sink) => Promise<ParserResult> | ParserResult;
 
 /** Where a block stands, as far as its kind of file knows places. */
-export interface Place {
+export interface BlockPosition {
   /** From 1, for files with pages. */
   readonly page?: number;
   /** Name of the sheet, for spreadsheets. */
@@ -39,13 +39,13 @@ export interface Place {
 }
 
 /** Running text. Never empty, NFC, without control characters but `\n` and `\t`. */
-export interface TextBlock extends Place {
+export interface TextBlock extends BlockPosition {
   readonly kind: 'heading' | 'paragraph' | 'listItem' | 'code' | 'quote';
   readonly text: string;
 }
 
 /** Some rows of a table, together with the table's header. */
-export interface TableBlock extends Place {
+export interface TableBlock extends BlockPosition {
   readonly kind: 'table';
   /** Empty where the table has none. */
   readonly header: readonly string[];

@@ -17,7 +17,7 @@ export const USERS = {
 
 export type UserKey = keyof typeof USERS;
 
-export interface Credentials {
+export interface ApiServerCredentials {
   /** `--token-auth-file`. */
   readonly tokenFile: string;
   /** Signs and checks service-account tokens. */
@@ -28,7 +28,7 @@ export interface Credentials {
 }
 
 /** Creates what the API server needs to know its users by, or reads what an earlier start created: kubeconfigs stay valid. */
-export function ensureCredentials(folder: string): Credentials {
+export function ensureCredentials(folder: string): ApiServerCredentials {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const keyFile = join(folder, 'service-account.key');
   if (!existsSync(keyFile)) {

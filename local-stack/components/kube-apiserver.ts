@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { type BinarySpec, downloads, sameMinor } from '../binaries/binary-spec.ts';
 import type { Component } from '../supervisor.ts';
-import type { Credentials } from './credentials.ts';
+import type { ApiServerCredentials } from './credentials.ts';
 import { etcdFlags } from './etcd.ts';
 import { httpCheck } from './probes.ts';
 import type { MutualTls } from './secrets.ts';
@@ -59,7 +59,7 @@ export const KUBE_APISERVER = kubernetesProgram('kube-apiserver', 160);
 
 export interface KubeApiserverOptions {
   readonly binary: string;
-  readonly credentials: Credentials;
+  readonly credentials: ApiServerCredentials;
   readonly etcd: { readonly port: number; readonly tls: MutualTls };
   readonly port: number;
   /** Runs once, when the server is ready for the first time and before what depends on it starts. */
@@ -67,7 +67,7 @@ export interface KubeApiserverOptions {
 }
 
 /** PEM of the certificate authority that the API server made for itself at its first start. */
-export function apiserverCa(credentials: Credentials): string {
+export function apiserverCa(credentials: ApiServerCredentials): string {
   return readFileSync(join(credentials.certDir, 'apiserver.crt'), 'utf8');
 }
 

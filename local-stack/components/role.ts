@@ -1,7 +1,6 @@
+import type { RoleName } from '../../platform/role-names.ts';
 import type { Component } from '../supervisor.ts';
 import { isOk } from './probes.ts';
-
-export type RoleName = 'operator' | 'api' | 'worker' | 'dispatcher' | 'voice';
 
 interface RoleComponentOptions {
   readonly role: RoleName;

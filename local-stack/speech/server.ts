@@ -32,7 +32,7 @@ export async function startDevSpeechServer(options: {
     'POST /v1/audio/speech': async (request, response) => {
       const body = await readJson(request);
       const text = typeof body['input'] === 'string' ? body['input'] : '';
-      if (text.trim() === '') throw new BadRequest('input: a text is needed');
+      if (text.trim() === '') throw new BadRequestError('input: a text is needed');
       const samples = await speech.speak({ text, language: wordOf(body['language'], 'en-US'), voice: wordOf(body['voice'], '') });
       const data = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
       const wav = body['response_format'] === 'wav';
@@ -62,7 +62,7 @@ export async function startDevSpeechServer(options: {
       return;
     }
     route(request, response).catch((error: unknown) => {
-      const bad = error instanceof BadRequest || error instanceof RangeError || error instanceof SyntaxError;
+      const bad = error instanceof BadRequestError || error instanceof RangeError || error instanceof SyntaxError;
       if (!bad) logger.error({ err: error }, 'a request failed');
       if (response.headersSent) response.destroy();
       else sendError(response, bad ? 400 : 500, bad ? error.message : 'dev-speech failed: see its log');
@@ -78,8 +78,8 @@ export async function startDevSpeechServer(options: {
   };
 }
 
-class BadRequest extends Error {
-  override readonly name = 'BadRequest';
+class BadRequestError extends Error {
+  override readonly name = 'BadRequestError';
 }
 
 const wordOf = (value: unknown, otherwise: string): string => (typeof value === 'string' && value !== '' ? value : otherwise);
@@ -89,7 +89,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > LARGEST) throw new BadRequest(`the request is longer than ${LARGEST} bytes`);
+    if (size > LARGEST) throw new BadRequestError(`the request is longer than ${LARGEST} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -97,16 +97,16 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 
 async function readJson(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
   const value: unknown = JSON.parse((await readBody(request)).toString('utf8'));
-  if (typeof value !== 'object' || value === null) throw new BadRequest('the body has to be a JSON object');
+  if (typeof value !== 'object' || value === null) throw new BadRequestError('the body has to be a JSON object');
   return value as Readonly<Record<string, unknown>>;
 }
 
 async function formOf(body: Buffer, type: string): Promise<{ readonly file: Buffer; readonly language: string | undefined }> {
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData().catch(() => {
-    throw new BadRequest('the body has to be multipart/form-data');
+    throw new BadRequestError('the body has to be multipart/form-data');
   });
   const file = form.get('file');
-  if (!(file instanceof File)) throw new BadRequest('file: a WAV file is needed');
+  if (!(file instanceof File)) throw new BadRequestError('file: a WAV file is needed');
   const language = form.get('language');
   return { file: Buffer.from(await file.arrayBuffer()), language: typeof language === 'string' && language !== '' ? language : undefined };
 }

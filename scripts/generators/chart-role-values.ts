@@ -2,9 +2,9 @@
 import {
   choice,
   flag,
-  type Fields,
+  type ValueFields,
   group,
-  type Group,
+  type ValueGroup,
   type Json,
   labels,
   maybeNumber,
@@ -26,12 +26,12 @@ interface RoleDefaults {
   readonly strategy: Json;
   readonly preStopSeconds: number;
   /** More values of this role alone. */
-  readonly own?: Fields;
+  readonly own?: ValueFields;
 }
 
 const rolling: Json = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } };
 
-const cpuAutoscaling = (enabled: boolean, maxReplicas: number): Group =>
+const cpuAutoscaling = (enabled: boolean, maxReplicas: number): ValueGroup =>
   group('A HorizontalPodAutoscaler by processor time; needs a metrics API. The number of replicas is its business then.', {
     enabled: flag('Whether there is one.', enabled),
     minReplicas: number('Fewest pods.', 2, 1),
@@ -54,7 +54,7 @@ const voiceAutoscaling = group('Pods by live calls. A pod that goes takes no mor
   triggerMetadata: object('With keda: more metadata of the trigger, e.g. authModes.', {}),
 });
 
-function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }: RoleDefaults): Group {
+function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }: RoleDefaults): ValueGroup {
   return group(about, {
     enabled: flag('Whether it runs here.', true),
     replicas: number('Pods, where no autoscaler says it.', replicas),
@@ -104,7 +104,7 @@ function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }
   });
 }
 
-export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispatcher' | 'voice', Group>> = {
+export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispatcher' | 'voice', ValueGroup>> = {
   operator: role({
     about: 'Watches the resources. One pod leads, the others stand by with warm caches.',
     replicas: 2,

@@ -12,16 +12,16 @@ export interface Value {
   readonly comments?: readonly string[];
 }
 
-export interface Group {
+export interface ValueGroup {
   readonly about: string;
-  readonly fields: Fields;
+  readonly fields: ValueFields;
   /** Of a chart that is part of this one: Helm puts `global` into them. */
   readonly globals?: true;
 }
 
-export type Fields = Readonly<Record<string, Value | Group>>;
+export type ValueFields = Readonly<Record<string, Value | ValueGroup>>;
 
-export const isGroup = (node: Value | Group): node is Group => 'fields' in node;
+export const isGroup = (node: Value | ValueGroup): node is ValueGroup => 'fields' in node;
 
 const value =
   (schema: JsonSchema) =>
@@ -63,14 +63,14 @@ export const share = (about: string, fallback: number | string | null): Value =>
   default: fallback,
   schema: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'string', pattern: '^[0-9]+%$' }, { type: 'null' }] },
 });
-export const group = (about: string, fields: Fields): Group => ({ about, fields });
+export const group = (about: string, fields: ValueFields): ValueGroup => ({ about, fields });
 
 /** The same default for every key that is not a group, deep. */
-export function defaultsOf(fields: Fields): Record<string, Json> {
+export function defaultsOf(fields: ValueFields): Record<string, Json> {
   return Object.fromEntries(Object.entries(fields).map(([name, node]) => [name, isGroup(node) ? defaultsOf(node.fields) : node.default]));
 }
 
-export function schemaOf(fields: Fields, globals = false): JsonSchema {
+export function schemaOf(fields: ValueFields, globals = false): JsonSchema {
   return {
     type: 'object',
     properties: {
@@ -81,7 +81,7 @@ export function schemaOf(fields: Fields, globals = false): JsonSchema {
   };
 }
 
-const propertiesOf = (fields: Fields): JsonSchema =>
+const propertiesOf = (fields: ValueFields): JsonSchema =>
   Object.fromEntries(
     Object.entries(fields).map(([name, node]) => [
       name,

@@ -4,7 +4,7 @@ import { roleValues } from './chart-role-values.ts';
 import {
   choice,
   flag,
-  type Fields,
+  type ValueFields,
   group,
   type Json,
   type JsonSchema,
@@ -143,7 +143,7 @@ const organizations: Value = {
 const everywhere: Json = [{ ipBlock: { cidr: '0.0.0.0/0' } }, { ipBlock: { cidr: '::/0' } }];
 const privateNetworks = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
 
-export function chartValues(): Fields {
+export function chartValues(): ValueFields {
   return {
     nameOverride: text('In place of the name of the chart.', ''),
     fullnameOverride: text('In place of the names that everything is given.', ''),

@@ -18,7 +18,7 @@ export interface SbomInput {
   readonly epoch: number;
 }
 
-export interface Component {
+export interface SbomComponent {
   readonly type: 'library' | 'platform';
   readonly 'bom-ref': string;
   readonly group?: string;
@@ -39,7 +39,7 @@ export interface Sbom {
     readonly timestamp: string;
     readonly component: { readonly type: 'container'; readonly name: string; readonly version: string };
   };
-  readonly components: readonly Component[];
+  readonly components: readonly SbomComponent[];
 }
 
 export function sbomOf(input: SbomInput): Sbom {
@@ -66,7 +66,7 @@ export function sbomOf(input: SbomInput): Sbom {
 /** Packages from before the field `license`, by what their package.json says in another. */
 const olderLicences: Readonly<Record<string, string>> = { 'async@0.2.10': 'MIT' };
 
-function npmComponent(lockfile: Lockfile, folder: string, place: string): Component {
+function npmComponent(lockfile: Lockfile, folder: string, place: string): SbomComponent {
   const entry = lockfile.packages[folder];
   if (entry?.version === undefined) throw new Error(`${folder} is in the image, and package-lock.json doesn't have it: run npm ci`);
   const full = folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -87,19 +87,19 @@ function npmComponent(lockfile: Lockfile, folder: string, place: string): Compon
   };
 }
 
-function licenseOf(license: string | undefined): Pick<Component, 'licenses'> {
+function licenseOf(license: string | undefined): Pick<SbomComponent, 'licenses'> {
   if (license === undefined) return {};
   return /^[A-Za-z0-9.+() -]+$/.test(license) && !/^(see|unlicensed)/i.test(license)
     ? { licenses: [{ expression: license }] }
     : { licenses: [{ license: { name: license } }] };
 }
 
-function nodeComponent(version: string): Component {
+function nodeComponent(version: string): SbomComponent {
   const purl = `pkg:generic/node@${version}`;
   return { type: 'platform', 'bom-ref': purl, name: 'node', version, purl, licenses: [{ expression: 'MIT' }] };
 }
 
-function debianComponent({ name, version, sha256 }: UnpackedPackage, { debianSuite, debianArchitecture }: SbomInput): Component {
+function debianComponent({ name, version, sha256 }: UnpackedPackage, { debianSuite, debianArchitecture }: SbomInput): SbomComponent {
   const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${debianArchitecture}&distro=debian-${debianSuite}`;
   return {
     type: 'library',
@@ -113,7 +113,7 @@ function debianComponent({ name, version, sha256 }: UnpackedPackage, { debianSui
 }
 
 /** One component for a version, however often it is installed. */
-function unique(components: readonly Component[]): readonly Component[] {
+function unique(components: readonly SbomComponent[]): readonly SbomComponent[] {
   const byRef = new Map(components.map((component) => [component['bom-ref'], component]));
   return [...byRef.values()].sort((a, b) => (a.purl < b.purl ? -1 : 1));
 }

@@ -15,7 +15,7 @@ export interface AnalysisError {
 }
 
 /** One thing that the agent asks of its calls. */
-export interface AnalysisItem {
+export interface AnalysisResult {
   readonly name: string;
   readonly type: 'string' | 'enum' | 'boolean' | 'number';
   /** null where the call says nothing of it, or with an error. */
@@ -28,13 +28,13 @@ export interface AnalysisRecord {
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
   /** null while it is in process. */
-  readonly items: readonly AnalysisItem[] | null;
+  readonly items: readonly AnalysisResult[] | null;
   /** Of one that failed as a whole. */
   readonly error: AnalysisError | null;
 }
 
 /** How an analysis ended. */
-export type AnalysisOutcome = Pick<AnalysisRecord, 'error'> & { readonly items: readonly AnalysisItem[] };
+export type AnalysisOutcome = Pick<AnalysisRecord, 'error'> & { readonly items: readonly AnalysisResult[] };
 
 interface Row extends Omit<AnalysisRecord, 'error'>, Record<string, unknown> {
   readonly errorCode: string | null;

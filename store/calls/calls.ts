@@ -34,7 +34,7 @@ export interface EndOptions extends CallRef, Told {
 }
 
 /** `changed` is false where the call had got there, or further, before. */
-export interface Transition {
+export interface CallTransition {
   readonly changed: boolean;
   readonly call: CallRecord;
 }
@@ -136,7 +136,7 @@ export class Calls {
    * `registered` → `ongoing`: media flow. The job counts as heard of.
    * @throws StoreError `not_found`
    */
-  async start({ org, id, jobId, events }: CallRef & Told & { readonly jobId: string }): Promise<Transition> {
+  async start({ org, id, jobId, events }: CallRef & Told & { readonly jobId: string }): Promise<CallTransition> {
     return this.#transition(
       { org, id, events },
       `UPDATE parley.calls SET status = 'ongoing', started_at = now(), job_id = $3, job_seen_at = now()
@@ -149,7 +149,7 @@ export class Calls {
    * Ends a call that isn't over. The first reason counts: a later one changes nothing.
    * @throws StoreError `not_found`
    */
-  async end({ org, id, reason, endedAgoMs = 0, only, events }: EndOptions): Promise<Transition> {
+  async end({ org, id, reason, endedAgoMs = 0, only, events }: EndOptions): Promise<CallTransition> {
     const given = only === undefined ? '' : 'AND status = $6 AND job_seen_at IS NOT DISTINCT FROM $7::timestamptz';
     return this.#transition(
       { org, id, events },
@@ -242,7 +242,7 @@ export class Calls {
     });
   }
 
-  async #transition(ref: CallRef & Told, sql: string, values: readonly unknown[]): Promise<Transition> {
+  async #transition(ref: CallRef & Told, sql: string, values: readonly unknown[]): Promise<CallTransition> {
     return this.#database.asOrganization(ref.org, async (transaction) => {
       const { rows } = await transaction.query<Row>(sql, values);
       if (rows[0] !== undefined) {

@@ -6,14 +6,14 @@ import { Collections } from './collections.ts';
 import { Documents } from './documents.ts';
 import { EmbeddingCacheRows } from './embedding-cache.ts';
 import { Ingestion } from './ingestion.ts';
-import { Lookup } from './lookup.ts';
+import { KnowledgeLookup } from './lookup.ts';
 
 /** Everything of knowledge bases that lives in Postgres, but the vectors. */
 export interface KnowledgeStore {
   readonly collections: Collections;
   readonly documents: Documents;
   readonly ingestion: Ingestion;
-  readonly lookup: Lookup;
+  readonly lookup: KnowledgeLookup;
   readonly embeddingCache: EmbeddingCacheRows;
   /** Tells of changes until it is stopped, on a connection of its own. */
   listen(changes: KnowledgeChanges): Listening;
@@ -27,7 +27,7 @@ export function createKnowledgeStore(
     collections: new Collections(database),
     documents: new Documents(database),
     ingestion: new Ingestion(database),
-    lookup: new Lookup(database),
+    lookup: new KnowledgeLookup(database),
     embeddingCache: new EmbeddingCacheRows(database),
     listen: (changes) => listenForChanges({ database, ...options, ...changes }),
   };

@@ -34,7 +34,7 @@ const HIDDEN_LIMIT = 1_000;
 
 const searching: TransactionOptions = { quick: true, samePlans: true };
 
-export class Lookup {
+export class KnowledgeLookup {
   readonly #database: Database;
 
   constructor(database: Database) {

@@ -1,7 +1,7 @@
 /** What the dispatcher and the worker ask of Postgres: as `parley_dispatcher`, for all organisations. */
 import type {
   AttemptResult,
-  AttemptWindow,
+  AttemptCounts,
   BreakerChange,
   ClaimedDelivery,
   DeliveryCounts,
@@ -18,7 +18,7 @@ import type {
 } from './types.ts';
 import type { NamedSubscription, Succession } from './names.ts';
 
-export interface Transition {
+export interface DeliveryTransition {
   readonly subscriptionUid: string;
   readonly from: readonly DeliveryState[];
   readonly to: 'pending' | 'paused' | 'retry_pending' | 'failed' | 'skipped';
@@ -67,7 +67,7 @@ export interface DispatchStore {
   /** Ends or moves claimed deliveries without an attempt. Deliveries that have ended meanwhile stay so. */
   settle(deliveryIds: readonly string[], next: NextStep | { readonly state: 'skipped' }, reason?: string): Promise<void>;
   /** @returns how many were moved */
-  transition(transition: Transition): Promise<number>;
+  transition(transition: DeliveryTransition): Promise<number>;
 
   /** Retries that no workflow has (due within `aheadMs`), or whose workflow has been silent for `lostMs` since they were due; oldest first. */
   retriesToStart(options: {
@@ -94,7 +94,7 @@ export interface DispatchStore {
   /** Takes up to `wanted` of what a half-open endpoint still lets through in this step. @returns how many were granted */
   takeRamp(subscriptionUid: string, wanted: number): Promise<number>;
   /** Of the last `windowMs`. Subscriptions without attempts are left out. */
-  attemptWindows(uids: readonly string[], windowMs: number): Promise<readonly AttemptWindow[]>;
+  attemptWindows(uids: readonly string[], windowMs: number): Promise<readonly AttemptCounts[]>;
   /** @returns false when it was disabled already; the event is written only with true */
   disable(endpoint: { readonly org: string; readonly subscriptionUid: string } & Disabling): Promise<boolean>;
   /** The disabling, and with it what was counted of failures, is forgotten. @returns false when it wasn't disabled */

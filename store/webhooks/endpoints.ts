@@ -2,7 +2,7 @@
 import { HOUR_MS } from '../../platform/time.ts';
 import type { Transaction } from '../database.ts';
 import type { Statements } from './statements.ts';
-import type { AttemptResult, AttemptWindow, BreakerChange, BreakerState, Disabling, EndpointRecord, NewEvent } from './types.ts';
+import type { AttemptResult, AttemptCounts, BreakerChange, BreakerState, Disabling, EndpointRecord, NewEvent } from './types.ts';
 
 /** As Postgres has it. */
 export interface EndpointRow {
@@ -193,7 +193,7 @@ export async function takeRamp(statements: Statements, subscriptionUid: string, 
   return rows[0]?.granted ?? 0;
 }
 
-export async function attemptWindows(statements: Statements, uids: readonly string[], windowMs: number): Promise<readonly AttemptWindow[]> {
+export async function attemptWindows(statements: Statements, uids: readonly string[], windowMs: number): Promise<readonly AttemptCounts[]> {
   const { rows } = await statements.query<{ uid: string; attempts: number; failures: number; events: number }>(
     `SELECT w.uid, a.attempts, a.failures, a.events
      FROM unnest($1::text[]) AS w (uid)

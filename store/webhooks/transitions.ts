@@ -1,12 +1,12 @@
 /** Deliveries that are moved together, and retries that workflows are to have. */
 import { spanOf, stateList, type Statements } from './statements.ts';
-import type { Transition } from './dispatch.ts';
+import type { DeliveryTransition } from './dispatch.ts';
 import { liveStates, type DeliveryState, type RetryToStart } from './types.ts';
 
 const DEFAULT_LIMIT = 1_000;
 
 /** Rows that somebody else holds at this moment are left for the next call. */
-export async function transition(statements: Statements, change: Transition, org?: string): Promise<number> {
+export async function transition(statements: Statements, change: DeliveryTransition, org?: string): Promise<number> {
   const { subscriptionUid, from, to, reason, due = 'keep', limit = DEFAULT_LIMIT } = change;
   const ends = to === 'failed' || to === 'skipped';
   let moved = 0;

@@ -33,11 +33,11 @@ export interface OutboxEvent {
   readonly traceparent?: string | undefined;
   readonly createdAt: Date;
   /** The newest write of a subscription of this organisation, where there was one within the last 10 minutes. */
-  readonly watermark: Watermark | undefined;
+  readonly watermark: StoredWatermark | undefined;
 }
 
 /** Resource versions that an informer has to have seen. */
-export interface Watermark {
+export interface StoredWatermark {
   readonly subscriptions: string | undefined;
   readonly secrets: string | undefined;
   readonly at: Date;
@@ -210,7 +210,7 @@ export interface BreakerChange {
 }
 
 /** What the attempts of the last while say. */
-export interface AttemptWindow {
+export interface AttemptCounts {
   readonly subscriptionUid: string;
   readonly attempts: number;
   readonly failures: number;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { stringify } from 'yaml';
 
-import { type Credentials, ensureCredentials, USERS, writeKubeconfig } from '../../local-stack/components/credentials.ts';
+import { type ApiServerCredentials, ensureCredentials, USERS, writeKubeconfig } from '../../local-stack/components/credentials.ts';
 import { etcdFlags, etcdComponent } from '../../local-stack/components/etcd.ts';
 import { httpCheck } from '../../local-stack/components/probes.ts';
 import { ensureMutualTls, type MutualTls } from '../../local-stack/components/secrets.ts';
@@ -144,7 +144,7 @@ function apiserverArguments({
   tokenFile,
   etcd,
 }: {
-  readonly credentials: Credentials;
+  readonly credentials: ApiServerCredentials;
   readonly tokenFile: string;
   readonly etcd: { readonly port: number; readonly tls: MutualTls };
 }): string[] {
@@ -168,7 +168,7 @@ function apiserverArguments({
 
 function controllerManagerPart(
   { binary }: ClusterOptions,
-  { kubeconfig, credentials }: { readonly kubeconfig: string; readonly credentials: Credentials },
+  { kubeconfig, credentials }: { readonly kubeconfig: string; readonly credentials: ApiServerCredentials },
 ): Component {
   return {
     name: 'kube-controller-manager',
@@ -246,7 +246,7 @@ function kubeletPart(
 /** Of kube-router just what enforces NetworkPolicies: the bridge plugin lets everything through. */
 function policiesPart(
   { binary }: ClusterOptions,
-  { kubeconfig, server, credentials }: { readonly kubeconfig: string; readonly server: string; readonly credentials: Credentials },
+  { kubeconfig, server, credentials }: { readonly kubeconfig: string; readonly server: string; readonly credentials: ApiServerCredentials },
 ): Component {
   return {
     name: 'kube-router',

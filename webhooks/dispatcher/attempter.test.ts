@@ -5,7 +5,7 @@ import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { endpoint } from '../../test/support/webhook-endpoint.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
-import { CredentialsError } from '../subscriptions/credentials-error.ts';
+import { DeliverySecretError } from '../subscriptions/delivery-secret-error.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import type { Attempted } from '../attempt/log-attempt.ts';
 import { Attempter } from './attempter.ts';
@@ -57,7 +57,7 @@ beforeEach(() => {
     directory: {
       byUid: (uid) => endpoints.get(uid),
       credentials: async ({ signingSecret }) => {
-        if (signingSecret !== undefined) throw new CredentialsError({ reason: 'missing', message: 'there is no such Secret' });
+        if (signingSecret !== undefined) throw new DeliverySecretError({ reason: 'missing', message: 'there is no such Secret' });
         return { keys: [], headers: {} };
       },
     },

@@ -7,7 +7,7 @@ import type { Attempt } from '../attempt/attempt.ts';
 import type { Attempted } from '../attempt/log-attempt.ts';
 import { attemptDelivery } from '../attempt/traced-attempt.ts';
 import type { EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
-import { CredentialsError } from '../subscriptions/credentials.ts';
+import { DeliverySecretError } from '../subscriptions/credentials.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { EndpointQueue, EndpointQueues, Held } from './endpoint-queues.ts';
 import type { EndpointSlots } from './endpoint-slots.ts';
@@ -151,7 +151,7 @@ export class Attempter {
     try {
       credentials = await directory.credentials(endpoint);
     } catch (error) {
-      if (error instanceof CredentialsError) return 'credentials';
+      if (error instanceof DeliverySecretError) return 'credentials';
       throw error;
     }
     // It waited too long: another process may claim it before this attempt is recorded.

@@ -29,7 +29,7 @@ import { EndpointQueues } from './endpoint-queues.ts';
 import { EndpointSlots } from './endpoint-slots.ts';
 import { HandOver } from './hand-over.ts';
 import { Recorder } from './recorder.ts';
-import { Sweeper } from './sweeper.ts';
+import { DeliverySweeper } from './sweeper.ts';
 
 export interface DispatcherOptions {
   readonly store: DispatchStore;
@@ -60,7 +60,7 @@ export class Dispatcher {
   readonly #attempter: Attempter;
   readonly #claimer: Claimer;
   readonly #relay: Relay;
-  readonly #sweeper: Sweeper;
+  readonly #sweeper: DeliverySweeper;
 
   constructor(options: DispatcherOptions) {
     const { store, directory, health, attempt, recordAttempts, starter, onRetriesAvailable, metrics, clock, random, logger } = options;
@@ -99,7 +99,7 @@ export class Dispatcher {
       clock,
       logger,
     });
-    this.#sweeper = new Sweeper({ store, directory, health, queues, attempter, retries, clock, random, logger });
+    this.#sweeper = new DeliverySweeper({ store, directory, health, queues, attempter, retries, clock, random, logger });
   }
 
   /** Requests on their way. */

@@ -16,7 +16,7 @@ import type { EndpointQueues } from './endpoint-queues.ts';
 import type { HandOver } from './hand-over.ts';
 import { breakerOf, type EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
 
-export interface SweeperOptions {
+export interface DeliverySweeperOptions {
   readonly store: DispatchStore;
   readonly directory: EndpointDirectory;
   readonly health: EndpointHealthCache;
@@ -33,14 +33,14 @@ const DUE_MS = 1_000;
 /** Between two looks for everything else. */
 const SWEEP_MS = 5_000;
 
-export class Sweeper {
-  readonly #options: SweeperOptions;
+export class DeliverySweeper {
+  readonly #options: DeliverySweeperOptions;
   readonly #stopping = new AbortController();
   readonly #deleted: DeletedSubscriptions;
   readonly #recreated: RecreatedSubscriptions;
   #running: Promise<unknown> | undefined;
 
-  constructor(options: SweeperOptions) {
+  constructor(options: DeliverySweeperOptions) {
     this.#options = options;
     const { store, directory, health, queues, clock, logger } = options;
     this.#deleted = new DeletedSubscriptions({ store, directory, onGone: (uid) => health.forget(uid), clock });

@@ -19,7 +19,7 @@ export interface Behind {
   readonly watermark: Watermark;
 }
 
-export interface Decision extends RelayDecision {
+export interface DeliveryPlan extends RelayDecision {
   readonly deliveries: readonly PlannedDelivery[];
   readonly postponed: readonly { readonly eventId: string; readonly delayMs: number }[];
   /** Organisations whose events were put back. */
@@ -32,7 +32,7 @@ export interface Decision extends RelayDecision {
  * An organisation about whose subscriptions something may be missing here keeps its events in the outbox; those of the others go on.
  * Events that match no endpoint are done.
  */
-export function decide(events: readonly OutboxEvent[], options: DecideOptions): Decision {
+export function decide(events: readonly OutboxEvent[], options: DecideOptions): DeliveryPlan {
   const { directory, gate, reserve, behindDelayMs } = options;
   const deliveries: PlannedDelivery[] = [];
   const postponed: { eventId: string; delayMs: number }[] = [];

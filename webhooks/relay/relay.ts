@@ -7,7 +7,7 @@ import type { EndpointGate } from '../endpoint-health/endpoint-health-cache.ts';
 import { Wake } from '../../platform/wake.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
-import { decide, type Decision } from './plan-deliveries.ts';
+import { decide, type DeliveryPlan } from './plan-deliveries.ts';
 
 export interface RelayOptions {
   readonly store: Pick<DispatchStore, 'takeOutbox' | 'listen'>;
@@ -95,11 +95,11 @@ export class Relay {
   async #once(): Promise<boolean> {
     const { store, onClaimed, onLeft, onRelayed } = this.#options;
     const reserved = new Reservations(this.#options.unreserve);
-    let decision: Decision | undefined;
+    let decision: DeliveryPlan | undefined;
     let bytes = 0;
     const limit = this.#batch;
     try {
-      const take = (events: readonly OutboxEvent[]): Decision => {
+      const take = (events: readonly OutboxEvent[]): DeliveryPlan => {
         // Asked again after a lost connection: what was promised to the first answer is free again.
         reserved.giveBack();
         decision = this.#decide(events, reserved);
@@ -123,7 +123,7 @@ export class Relay {
     }
   }
 
-  #decide(events: readonly OutboxEvent[], reserved: Reservations): Decision {
+  #decide(events: readonly OutboxEvent[], reserved: Reservations): DeliveryPlan {
     const { directory, gate, reserve } = this.#options;
     return decide(events, {
       directory,
@@ -137,7 +137,7 @@ export class Relay {
     });
   }
 
-  #wakeFor({ behind, postponed }: Decision): void {
+  #wakeFor({ behind, postponed }: DeliveryPlan): void {
     const { clock, logger } = this.#options;
     const orgs = new Set(behind.map(({ org }) => org));
     for (const org of this.#behind.keys()) if (!orgs.has(org)) this.#behind.delete(org);

@@ -3,11 +3,11 @@ import { wellKnown } from '../../crds/index.ts';
 import type { SecretVersion } from '../../kube/index.ts';
 import type { SigningKey } from '../signing/signing-keys.ts';
 import { currentKeyName, keysAt, readSigningSecret, type DatedKey } from '../signing/signing-secret.ts';
-import { CredentialsError } from './credentials-error.ts';
+import { DeliverySecretError } from './delivery-secret-error.ts';
 import type { Endpoint } from './endpoint.ts';
 import { versionOf } from './watched-secrets.ts';
 
-export { CredentialsError };
+export { DeliverySecretError };
 
 /** The headers and signing keys of one endpoint. */
 export interface Credentials {
@@ -33,7 +33,7 @@ export function secretsOf({ signingSecret, headers }: Endpoint): readonly string
 
 /**
  * @param secrets by name, every one that {@link secretsOf} names
- * @throws CredentialsError `missing` for a key that isn't there, `invalid` for a signing key that is none
+ * @throws DeliverySecretError `missing` for a key that isn't there, `invalid` for a signing key that is none
  */
 export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string, SecretVersion>): CredentialSet {
   const { org, signingSecret } = endpoint;
@@ -43,7 +43,7 @@ export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string,
     const { name, key } = header.secret;
     const value = textOf(secrets.get(name), key);
     if (value !== undefined) return [header.name, value];
-    throw new CredentialsError({
+    throw new DeliverySecretError({
       reason: 'missing',
       message: `Secret ${org}/${name} has no key "${key}", which the header ${header.name} is read from`,
     });
@@ -57,7 +57,7 @@ function signingKeys(org: string, name: string, secrets: ReadonlyMap<string, Sec
   const keys = readSigningSecret((key) => textOf(secret, key), secret?.annotations[wellKnown.signingExpiry]);
   if (keys !== undefined) return keys;
   const there = secret?.data[currentKeyName] !== undefined;
-  throw new CredentialsError({
+  throw new DeliverySecretError({
     reason: there ? 'invalid' : 'missing',
     message: there
       ? `key "${currentKeyName}" of Secret ${org}/${name} cannot sign; write whsec_ followed by 24 to 64 random bytes in base64`

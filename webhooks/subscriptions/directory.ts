@@ -26,7 +26,7 @@ export interface EndpointDirectory {
   /**
    * The signing keys and headers as they are now.
    *
-   * @throws CredentialsError
+   * @throws DeliverySecretError
    */
   credentials(endpoint: Endpoint): Promise<Credentials>;
   /** Called after the directory has changed; not for what is there already. @returns a function that takes the listener out again */

@@ -241,7 +241,7 @@ describe('credentials', () => {
     double.seed(webhookSubscriptionKind.descriptor, [subscription('one', { signing: { secretRef: { name: 'own' } }, headers })]);
     await began();
     const error: unknown = await directory.credentials(named('one')).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ name: 'CredentialsError', reason, message: expect.stringMatching(message) as string });
+    expect(error).toMatchObject({ name: 'DeliverySecretError', reason, message: expect.stringMatching(message) as string });
     expect((error as Error).message).not.toContain('hunter2');
   });
 

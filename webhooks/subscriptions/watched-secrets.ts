@@ -21,7 +21,7 @@ import {
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { LruMap } from '../../platform/lru.ts';
-import { CredentialsError } from './credentials-error.ts';
+import { DeliverySecretError } from './delivery-secret-error.ts';
 
 /** Distinguishes a version of a Secret from every other, also of a namesake. */
 export const versionOf = ({ uid, resourceVersion }: SecretVersion): string => `${uid}/${resourceVersion}`;
@@ -50,7 +50,7 @@ const excusedMs = 5_000;
 const unwatchedMs = 30_000;
 
 interface Failure {
-  readonly error: CredentialsError;
+  readonly error: DeliverySecretError;
   /** On the monotonic clock. */
   readonly at: number;
   readonly seenVersion: string | undefined;
@@ -121,7 +121,7 @@ export class WatchedSecrets {
   /**
    * The newest version; the one that is kept where the API server does not answer.
    *
-   * @throws CredentialsError
+   * @throws DeliverySecretError
    */
   async read(org: string, name: string): Promise<SecretVersion> {
     const { clock } = this.#options;
@@ -170,16 +170,16 @@ export class WatchedSecrets {
   }
 }
 
-function unreadable(org: string, name: string, error: KubeError): CredentialsError {
+function unreadable(org: string, name: string, error: KubeError): DeliverySecretError {
   const what = `Secret ${org}/${name}`;
-  if (error.notFound) return new CredentialsError({ reason: 'missing', message: `${what} does not exist; create it`, cause: error });
+  if (error.notFound) return new DeliverySecretError({ reason: 'missing', message: `${what} does not exist; create it`, cause: error });
   return error.code === 403
-    ? new CredentialsError({
+    ? new DeliverySecretError({
         reason: 'forbidden',
         message: `${what} may not be read; grant get on it to this service account`,
         cause: error,
       })
-    : new CredentialsError({ reason: 'unreachable', message: `${what} could not be read: ${error.message}`, cause: error });
+    : new DeliverySecretError({ reason: 'unreachable', message: `${what} could not be read: ${error.message}`, cause: error });
 }
 
 /** Identity and version: all that is looked at, of Secrets that are mostly somebody else's. */

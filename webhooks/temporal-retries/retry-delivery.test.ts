@@ -6,7 +6,7 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { endpoint as endpointOf } from '../../test/support/webhook-endpoint.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
-import { CredentialsError } from '../subscriptions/credentials.ts';
+import { DeliverySecretError } from '../subscriptions/credentials.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import { retryDelivery } from './retry-delivery.ts';
 import { EndpointLimits } from './endpoint-limits.ts';
@@ -40,7 +40,7 @@ interface World {
   readonly endpoint?: Endpoint | undefined;
   readonly record?: Partial<EndpointRecord>;
   readonly outcome?: AttemptOutcome;
-  readonly credentials?: CredentialsError;
+  readonly credentials?: DeliverySecretError;
   /** What the delivery is in once the attempt is recorded; what the attempt says where absent. */
   readonly lastWord?: DeliveryState;
 }
@@ -140,7 +140,7 @@ it.each<readonly [string, World, unknown, readonly unknown[]]>([
   ],
   [
     'waits for a Secret',
-    { credentials: new CredentialsError({ reason: 'missing', message: 'no Secret' }) },
+    { credentials: new DeliverySecretError({ reason: 'missing', message: 'no Secret' }) },
     { againInMs: 5_000 },
     [['release', 5_000]],
   ],

@@ -19,7 +19,7 @@ import { logAttempt, timeOfEvent } from '../attempt/log-attempt.ts';
 import { attemptResult } from '../attempt/attempt-result.ts';
 import type { OutcomeMetrics } from '../metrics.ts';
 import type { RecordAttempts } from '../attempt/record-attempts.ts';
-import { CredentialsError, type Credentials } from '../subscriptions/credentials.ts';
+import { DeliverySecretError, type Credentials } from '../subscriptions/credentials.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import { TIMER_LEAD_MS, type DeliveryJob } from './names.ts';
@@ -109,7 +109,7 @@ async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined
   try {
     credentials = await directory.credentials(endpoint);
   } catch (error) {
-    if (!(error instanceof CredentialsError)) throw error;
+    if (!(error instanceof DeliverySecretError)) throw error;
     return postpone(POSTPONE_MS);
   }
   const { outcome, span } = await attemptDelivery(attempt, { delivery, endpoint, credentials });

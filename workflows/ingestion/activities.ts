@@ -161,13 +161,13 @@ function aboutIngestion(job: DocumentJob, document: DocumentRecord | undefined, 
 }
 
 /** The work took longer than it was given. */
-class SlowDocument extends Error {
-  override readonly name = 'SlowDocument';
+class SlowDocumentError extends Error {
+  override readonly name = 'SlowDocumentError';
 }
 
 async function within<T>(ms: number, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new SlowDocument(`not done within ${ms} ms`)), ms);
+  const timer = setTimeout(() => late.abort(new SlowDocumentError(`not done within ${ms} ms`)), ms);
   try {
     return await work(AbortSignal.any([outer, late.signal]));
   } finally {
@@ -186,7 +186,7 @@ function requireProgress(progressAt: Date, stage: DocumentStage, now: number, st
 
 /** What no further attempt mends is the document's end; all else is tried again. */
 function inTemporalsWords(error: unknown): unknown {
-  if (error instanceof SlowDocument) return ApplicationFailure.nonRetryable(error.message, failureTypes.slow);
+  if (error instanceof SlowDocumentError) return ApplicationFailure.nonRetryable(error.message, failureTypes.slow);
   if (error instanceof DocumentGoneError) return ApplicationFailure.nonRetryable(error.message, failureTypes.gone);
   if (error instanceof IngestionError) return ApplicationFailure.nonRetryable(error.message, failureTypes.document, error.code);
   // The embedder has made its own attempts by now.

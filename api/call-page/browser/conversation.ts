@@ -27,7 +27,7 @@ export interface ConversationEvents {
   readonly onOver: (reason: string) => void;
 }
 
-export class Conversation {
+export class PageConversation {
   readonly #room = new Room({ adaptiveStream: false, dynacast: false, disconnectOnPageLeave: true });
   readonly #events: ConversationEvents;
   #tracks: readonly LocalTrack[] = [];

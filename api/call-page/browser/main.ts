@@ -3,8 +3,8 @@ import { userIdentityOf } from '../../../voice/calls/names.ts';
 import { microphoneText } from '../session/failure.ts';
 import { readFragment } from '../session/fragment.ts';
 import { nextPhase, type PageEvent, type Phase } from '../session/phase.ts';
-import { Conversation } from './conversation.ts';
-import { Refusal, restWith, type Agent, type Call, type Rest } from './rest.ts';
+import { PageConversation } from './conversation.ts';
+import { RestRefusalError, restWith, type PageAgent, type PageCall, type Rest } from './rest.ts';
 import {
   askForData,
   dataGiven,
@@ -27,8 +27,8 @@ let phase: Phase = 'no_key';
 let muted = false;
 let agentState: string | undefined;
 let rest: Rest | undefined;
-let agents: readonly Agent[] = [];
-let conversation: Conversation | undefined;
+let agents: readonly PageAgent[] = [];
+let conversation: PageConversation | undefined;
 let callId: string | undefined;
 /** Both are there; until then whoever hangs up has changed their mind. */
 let joined = false;
@@ -48,7 +48,7 @@ function step(event: PageEvent): void {
 
 function fail(error: unknown): void {
   showProblem(error instanceof Error ? error.message : String(error));
-  if (error instanceof Refusal && error.status === 401) {
+  if (error instanceof RestRefusalError && error.status === 401) {
     rest = undefined;
     elements.key.value = '';
     step('key_refused');
@@ -86,7 +86,7 @@ async function call(): Promise<void> {
   joined = false;
   changedMind = false;
   step('call');
-  const begun = new Conversation({
+  const begun = new PageConversation({
     onAgent: () => step('agent'),
     onAgentState: (state) => {
       agentState = state;
@@ -139,7 +139,7 @@ async function over(): Promise<void> {
   }
 }
 
-async function endOf(client: Rest, id: string): Promise<Call> {
+async function endOf(client: Rest, id: string): Promise<PageCall> {
   for (const startedAt = Date.now(); ;) {
     const found = await client.call(id);
     const isOver = found.call_status === 'ended' || found.call_status === 'error';
@@ -155,7 +155,7 @@ async function hear(client: Rest, id: string): Promise<void> {
       showRecording(id, await client.recording(id));
       return;
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof RestRefusalError)) throw error;
       // Not ready, or not in the storage yet.
       if (error.status !== 404 && error.status !== 409) throw error;
     }

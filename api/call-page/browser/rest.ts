@@ -2,13 +2,13 @@
 import type { TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 import { refusalText } from '../session/failure.ts';
 
-export interface Agent {
+export interface PageAgent {
   readonly ai_agent_id: string;
   readonly agent_name: string;
   readonly required_dynamic_data: readonly string[];
 }
 
-export interface Call {
+export interface PageCall {
   readonly _id: string;
   readonly call_status: 'registered' | 'ongoing' | 'ended' | 'error';
   readonly call_finish_reason?: string;
@@ -19,8 +19,8 @@ export interface Call {
 }
 
 /** The server said no. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+export class RestRefusalError extends Error {
+  override readonly name = 'RestRefusalError';
   readonly status: number;
   readonly code: string | undefined;
 
@@ -33,9 +33,9 @@ export class Refusal extends Error {
 
 export interface Rest {
   /** In the order of their names. */
-  agents(): Promise<readonly Agent[]>;
-  createCall(agent: string, data: Readonly<Record<string, string>>): Promise<Call>;
-  call(id: string): Promise<Call>;
+  agents(): Promise<readonly PageAgent[]>;
+  createCall(agent: string, data: Readonly<Record<string, string>>): Promise<PageCall>;
+  call(id: string): Promise<PageCall>;
   recording(id: string): Promise<Blob>;
 }
 
@@ -48,12 +48,12 @@ export function restWith(key: string): Rest {
       cache: 'no-store',
     });
     if (response.ok) return response;
-    throw new Refusal(response.status, await response.json().catch(() => undefined));
+    throw new RestRefusalError(response.status, await response.json().catch(() => undefined));
   };
   const json = async <T>(...request: Parameters<typeof ask>): Promise<T> => (await (await ask(...request)).json()) as T;
   return {
     async agents() {
-      const { data } = await json<{ readonly data: readonly Agent[] }>('GET', '/call/agents');
+      const { data } = await json<{ readonly data: readonly PageAgent[] }>('GET', '/call/agents');
       return data.toSorted((left, right) => left.agent_name.localeCompare(right.agent_name));
     },
     createCall: (agent, data) => json('POST', '/v1/calls/create-web-call', { ai_agent_id: agent, native_llm_dynamic_data: data }),

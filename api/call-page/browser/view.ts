@@ -3,7 +3,7 @@ import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
 import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 import { endingText } from '../session/failure.ts';
 import { partsOf, statusText, type Phase } from '../session/phase.ts';
-import type { Agent, Call } from './rest.ts';
+import type { PageAgent, PageCall } from './rest.ts';
 
 function element<T extends HTMLElement>(id: string, type: new () => T): T {
   const found = document.getElementById(id);
@@ -67,7 +67,7 @@ export function showPhase(phase: Phase, options: { readonly muted: boolean; read
   elements.hangUp.disabled = phase === 'ending';
 }
 
-export function showAgents(agents: readonly Agent[], wanted: string | undefined): void {
+export function showAgents(agents: readonly PageAgent[], wanted: string | undefined): void {
   elements.agent.replaceChildren(
     ...agents.map(({ ai_agent_id: id, agent_name: name }) => {
       const option = document.createElement('option');
@@ -125,7 +125,7 @@ export function forgetCall(): void {
   elements.recordingNote.textContent = '';
 }
 
-export function showSummary(call: Call): void {
+export function showSummary(call: PageCall): void {
   elements.ending.textContent = endingText(call.call_finish_reason);
   const facts: readonly (readonly [string, string])[] = [
     ['Call', call._id],

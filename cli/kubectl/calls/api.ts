@@ -4,8 +4,8 @@
  */
 import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts';
 import { UserError } from '../../../platform/user-error.ts';
-import { createRestClient, RestRefusal, type RestClient } from '../../../api/client/rest-client.ts';
-import type { Connection } from '../connection.ts';
+import { createRestClient, RestError, type RestClient } from '../../../api/client/rest-client.ts';
+import type { ClusterConnection } from '../connection.ts';
 import { builtIn } from '../../descriptors.ts';
 import { installed, labels, roleOf } from '../installation.ts';
 import type { Io } from '../io.ts';
@@ -28,7 +28,7 @@ const DEFAULT_KEY = 'apiKey';
 const KEY_HEADER = 'x-parley-api-key';
 
 /** @throws UserError where there is no key, or no way */
-export async function openApi(connection: Connection, flags: ApiFlags, io: Pick<Io, 'env'>): Promise<Api> {
+export async function openApi(connection: ClusterConnection, flags: ApiFlags, io: Pick<Io, 'env'>): Promise<Api> {
   const env = envOf(connection, io);
   const apiKey = await findKey(connection, flags, env);
   const url = flags.apiUrl ?? env.PARLEY_URL;
@@ -38,7 +38,7 @@ export async function openApi(connection: Connection, flags: ApiFlags, io: Pick<
 
 /** The shell speaks of the cluster and the organisation that it was set for; a command line that names others doesn't mean it. */
 function envOf(
-  { clusterNamed, namespace }: Connection,
+  { clusterNamed, namespace }: ClusterConnection,
   { env }: Pick<Io, 'env'>,
 ): Partial<Record<'PARLEY_URL' | 'PARLEY_API_KEY', string>> {
   const { PARLEY_URL, PARLEY_API_KEY, PARLEY_ORG } = env;
@@ -47,7 +47,7 @@ function envOf(
   return { ...(PARLEY_URL && { PARLEY_URL }), ...(PARLEY_API_KEY && !another && { PARLEY_API_KEY }) };
 }
 
-async function findKey(connection: Connection, flags: ApiFlags, env: { readonly PARLEY_API_KEY?: string }): Promise<string> {
+async function findKey(connection: ClusterConnection, flags: ApiFlags, env: { readonly PARLEY_API_KEY?: string }): Promise<string> {
   if (flags.apiKeySecret === undefined && env.PARLEY_API_KEY !== undefined) return env.PARLEY_API_KEY;
   const [name = '', key = DEFAULT_KEY] = (flags.apiKeySecret ?? DEFAULT_SECRET).split('/');
   const { namespace } = connection;
@@ -80,7 +80,7 @@ interface Service extends KubeObject {
   readonly spec?: object;
 }
 
-async function findService(connection: Connection, flags: ApiFlags): Promise<ServiceAddress> {
+async function findService(connection: ClusterConnection, flags: ApiFlags): Promise<ServiceAddress> {
   if (flags.apiService !== undefined) {
     const [namespace = '', name = '', ...rest] = flags.apiService.split('/');
     if (namespace !== '' && name !== '' && rest.length === 0) return { namespace, name };
@@ -110,7 +110,7 @@ function address({ metadata: { namespace = '', name } }: Stored<Service>): Servi
   return { namespace, name };
 }
 
-function throughProxy({ transport }: Connection, service: ServiceAddress, apiKey: string): Api {
+function throughProxy({ transport }: ClusterConnection, service: ServiceAddress, apiKey: string): Api {
   const base = `/api/v1/namespaces/${encodeURIComponent(service.namespace)}/services/http:${encodeURIComponent(service.name)}:http/proxy`;
   return {
     async request(method, path, body) {
@@ -132,10 +132,10 @@ function throughProxy({ transport }: Connection, service: ServiceAddress, apiKey
 }
 
 /** Parley's own answer, as opposed to one of the API server's proxy. */
-function refusalOf(error: KubeError, request: { readonly method: string; readonly path: string }): RestRefusal | undefined {
+function refusalOf(error: KubeError, request: { readonly method: string; readonly path: string }): RestError | undefined {
   if (error.body === undefined) return undefined;
   try {
-    return new RestRefusal(error.code, JSON.parse(error.body), request);
+    return new RestError(error.code, JSON.parse(error.body), request);
   } catch {
     return undefined;
   }

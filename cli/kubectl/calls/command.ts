@@ -6,11 +6,12 @@ import type { Io } from '../io.ts';
 import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
 import { styleOf } from '../style.ts';
 import type { Api, ApiFlags } from './api.ts';
-import { callStates, maxCalls, type CallFilter, type CallState } from './read.ts';
+import { callStatuses, type CallStatus } from '../../../store/calls/call-state.ts';
+import { maxCalls, type ListCallsOptions } from './read.ts';
 
 interface CallsFlags extends ConnectionFlags, OutputFlags, ApiFlags {
   readonly agent?: string;
-  readonly status?: CallState | 'live';
+  readonly status?: CallStatus | 'live';
   readonly limit: number;
   readonly watch?: true;
 }
@@ -34,7 +35,7 @@ export function addCalls(plugin: Command, io: Io): void {
     .description('list live and recent calls of the organisation; with an id, show that call and its transcript')
     .argument('[id]', 'id of a call')
     .option('--agent <name>', 'only calls of this agent')
-    .addOption(new Option('--status <state>', 'only calls in this state; live: registered and ongoing').choices(['live', ...callStates]))
+    .addOption(new Option('--status <state>', 'only calls in this state; live: registered and ongoing').choices(['live', ...callStatuses]))
     .option('--limit <count>', `maximum number of calls, up to ${maxCalls}`, wholeNumber(1, maxCalls), 20)
     .option('-w, --watch', 'keep running, and print a call again when its state changes')
     .option('--api-key-secret <name[/key]>', 'Secret in the namespace that holds the API key (default: parley-api-key/apiKey)')
@@ -72,6 +73,6 @@ async function watchCalls(api: Api, flags: CallsFlags, io: Io): Promise<void> {
   await watch({ list: () => listCalls(api, filterOf(flags)), format: formatOf(flags), io });
 }
 
-function filterOf({ agent, status, limit: most }: CallsFlags): CallFilter {
+function filterOf({ agent, status, limit: most }: CallsFlags): ListCallsOptions {
   return { agent: agent?.replace(/^agents?(\.parley\.dev)?\//i, ''), status, limit: most };
 }

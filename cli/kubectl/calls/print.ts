@@ -2,9 +2,9 @@ import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from 
 import { table } from '../../table.ts';
 import { ageOf, span } from '../../age.ts';
 import type { Style } from '../style.ts';
-import type { Call, CallSummary } from './read.ts';
+import type { CallDetails, ListedCall } from './read.ts';
 
-export interface PrintOptions {
+export interface PrintCallsOptions {
   readonly wide: boolean;
   readonly now: number;
 }
@@ -12,14 +12,14 @@ export interface PrintOptions {
 const header = ['ID', 'AGENT', 'STATE', 'STARTED', 'DURATION', 'REASON'];
 const wideHeader = [...header, 'TYPE', 'FROM', 'TO', 'CREATED'];
 
-export function callsTable(calls: readonly CallSummary[], options: PrintOptions): string {
+export function callsTable(calls: readonly ListedCall[], options: PrintCallsOptions): string {
   return table(
     options.wide ? wideHeader : header,
     calls.map((call) => row(call, options)),
   );
 }
 
-function row(call: CallSummary, { wide, now }: PrintOptions): readonly string[] {
+function row(call: ListedCall, { wide, now }: PrintCallsOptions): readonly string[] {
   return [
     call._id,
     call.override_ai_agent_id ?? call.ai_agent_id,
@@ -32,16 +32,16 @@ function row(call: CallSummary, { wide, now }: PrintOptions): readonly string[] 
 }
 
 /** Of a live call: so far. */
-function duration(call: CallSummary, now: number): string {
+function duration(call: ListedCall, now: number): string {
   if (call.call_duration_seconds !== undefined) return span(call.call_duration_seconds * 1000);
   return call.call_start_time === undefined ? '-' : span(now - Date.parse(call.call_start_time));
 }
 
-function typeOf({ call_type: type, direction }: CallSummary): string {
+function typeOf({ call_type: type, direction }: ListedCall): string {
   return direction === undefined ? type : `${type}, ${direction}`;
 }
 
-export function printCall(call: Call, { style, now }: { readonly style: Style; readonly now: number }): string {
+export function printCall(call: CallDetails, { style, now }: { readonly style: Style; readonly now: number }): string {
   const spoken = call.override_ai_agent_id;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Call', call._id],
@@ -75,7 +75,7 @@ function latencies(turns: readonly TurnLatencies[]): string | undefined {
 }
 
 /** Minutes and seconds since the call began. */
-function offset(call: Call, timestamp: string): string {
+function offset(call: CallDetails, timestamp: string): string {
   const ms = Date.parse(timestamp) - Date.parse(call.call_start_time ?? call.created_at);
   const seconds = Math.max(0, Math.floor(ms / 1000));
   return `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`;

@@ -2,13 +2,13 @@ import { awakeClock, sleep } from '../../../platform/clock.ts';
 import type { Io } from '../io.ts';
 import { toYaml, type Format } from '../output.ts';
 import { callsTable } from './print.ts';
-import type { CallSummary } from './read.ts';
+import type { ListedCall } from './read.ts';
 
 const everyMs = 2_000;
 
 /** Prints the calls, and each again when its state has changed, until Ctrl-C; as `kubectl get --watch` does. */
 export async function watch(options: {
-  readonly list: () => Promise<readonly CallSummary[]>;
+  readonly list: () => Promise<readonly ListedCall[]>;
   readonly format: Format;
   readonly io: Io;
 }): Promise<void> {
@@ -24,7 +24,7 @@ export async function watch(options: {
   }
 }
 
-async function print(calls: readonly CallSummary[], format: Format, withHeader: boolean, io: Io): Promise<void> {
+async function print(calls: readonly ListedCall[], format: Format, withHeader: boolean, io: Io): Promise<void> {
   if (format === 'json') for (const call of calls) io.out.write(`${JSON.stringify(call)}\n`);
   else if (format === 'yaml') for (const call of calls) io.out.write(`---\n${await toYaml(call)}`);
   else {
@@ -34,6 +34,6 @@ async function print(calls: readonly CallSummary[], format: Format, withHeader: 
 }
 
 /** What a new line is worth. */
-function markOf(call: CallSummary): string {
+function markOf(call: ListedCall): string {
   return `${call.call_status} ${call.call_finish_reason ?? ''}`;
 }

@@ -12,7 +12,7 @@ import { planTool } from '../../../operator/tool/plan.ts';
 import { planWebhookSubscription } from '../../../operator/webhook-subscription/plan.ts';
 import type { Gathered } from './gather.ts';
 
-export interface Finding {
+export interface ConditionFinding {
   readonly condition: string;
   readonly reason: string;
   readonly message: string;
@@ -28,9 +28,9 @@ export interface Assessment {
   /** One sentence. */
   readonly summary: string;
   /** What keeps it from being ready. */
-  readonly problems: readonly Finding[];
+  readonly problems: readonly ConditionFinding[];
   /** What is not as it could be, but doesn't keep it from being ready. */
-  readonly remarks: readonly Finding[];
+  readonly remarks: readonly ConditionFinding[];
   readonly notes: readonly string[];
 }
 
@@ -52,7 +52,12 @@ export function assess({ object, snapshot, notes, operator }: Gathered, now: num
   const current = status?.observedGeneration === object.metadata.generation;
   const reported = current ? (status?.conditions ?? []) : [];
   const reportedReady = reported.find((condition) => condition.type === 'Ready');
-  const done = (ready: boolean, summary: string, problems: readonly Finding[], remarks: readonly Finding[] = []): Assessment => ({
+  const done = (
+    ready: boolean,
+    summary: string,
+    problems: readonly ConditionFinding[],
+    remarks: readonly ConditionFinding[] = [],
+  ): Assessment => ({
     kind,
     namespace,
     name,
@@ -181,7 +186,7 @@ function servingAsReported(agent: Agent): StoreView {
     : { state: 'known', serving: { revision: servingRevision, activeSince: activeSince ?? '' } };
 }
 
-function finding({ type, reason, message }: Condition): Finding {
+function finding({ type, reason, message }: Condition): ConditionFinding {
   const cure = cureOf(reason);
   return { condition: type, reason, message, ...(cure === undefined ? {} : { cure }) };
 }
@@ -198,7 +203,7 @@ function blocks(reason: string): boolean {
   return definitionOf(reason)?.blocks !== undefined;
 }
 
-function operatorFinding(operator: Gathered['operator']): Finding {
+function operatorFinding(operator: Gathered['operator']): ConditionFinding {
   const about = { condition: 'Ready', reason: 'NotObserved' };
   switch (operator.state) {
     case 'leading':

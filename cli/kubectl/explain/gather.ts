@@ -19,10 +19,10 @@ import type { ClusterSnapshot } from '../../../operator/references/cluster-snaps
 import { attachments } from '../../../operator/tool/attachment.ts';
 import { unusableKeys } from '../../../operator/webhook-subscription/signing-keys.ts';
 import { builtIn } from '../../descriptors.ts';
-import type { Connection } from '../connection.ts';
+import type { ClusterConnection } from '../connection.ts';
 import { readOperator, type OperatorReport } from '../operator-lease.ts';
 import { Reader } from '../reader.ts';
-import type { Target } from './target.ts';
+import type { ExplainTarget } from './target.ts';
 
 export interface Gathered {
   readonly object: Stored<ParleyObject>;
@@ -45,12 +45,12 @@ const ASSUMED = ', so it was taken to be in order';
 
 /** @throws UserError when the object isn't there; KubeError when the cluster doesn't answer */
 export async function gather(
-  { transport, namespace }: Pick<Connection, 'transport' | 'namespace'>,
-  target: Target,
+  { transport, namespace }: Pick<ClusterConnection, 'transport' | 'namespace'>,
+  target: ExplainTarget,
   options: { readonly leaseNamespace: string; readonly now: number },
 ): Promise<Gathered> {
   const reader = new Reader(transport);
-  const list = async <T extends KubeObject>({ descriptor }: Target['kind']): Promise<readonly Stored<T>[]> =>
+  const list = async <T extends KubeObject>({ descriptor }: ExplainTarget['kind']): Promise<readonly Stored<T>[]> =>
     (await reader.client<T>(descriptor).listAll({ namespace })).items;
   const object = await reader.object<ParleyObject>(target.kind.descriptor, { namespace, name: target.name });
   const [labelled, agents, tools, knowledgeBases, subscriptions, phoneNumbers] = await Promise.all([

@@ -1,7 +1,7 @@
 import { ageOf } from '../../age.ts';
 import { indent, table } from '../../table.ts';
 import type { Style } from '../style.ts';
-import type { Assessment, Finding } from './assess.ts';
+import type { Assessment, ConditionFinding } from './assess.ts';
 import type { Relation } from './relations.ts';
 import type { Explanation, Revision } from './surroundings.ts';
 
@@ -17,7 +17,7 @@ export function printAssessment(assessment: Assessment): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-function findingBlock({ condition, reason, message, cure }: Finding, label: string): string {
+function findingBlock({ condition, reason, message, cure }: ConditionFinding, label: string): string {
   const lines = message.split('; ').map((part, index) => `  ${index === 0 ? '' : '  '}${part}`);
   return [`${condition}: ${reason}`, ...lines, ...(cure === undefined ? [] : [`  → ${label}: ${cure}`])].join('\n');
 }

@@ -2,13 +2,13 @@
 import { phoneNumberKind, type Agent, type AgentStatus, type PhoneNumber } from '../../../crds/index.ts';
 import type { KubeObject } from '../../../kube/index.ts';
 import { builtIn } from '../../descriptors.ts';
-import type { Connection } from '../connection.ts';
+import type { ClusterConnection } from '../connection.ts';
 import { installedDeployments, roleOf } from '../installation.ts';
 import { Reader } from '../reader.ts';
 import { assess, type Assessment } from './assess.ts';
 import { gather } from './gather.ts';
 import { referredToBy, refersTo, type Relation } from './relations.ts';
-import type { Target } from './target.ts';
+import type { ExplainTarget } from './target.ts';
 
 export interface Revision {
   /** What new calls start with; absent while nothing has been sound yet. */
@@ -49,8 +49,8 @@ export interface Event extends KubeObject {
 const shownEvents = 10;
 
 export async function gatherExplanation(
-  connection: Connection,
-  { target, leaseNamespace, now }: { readonly target: Target; readonly leaseNamespace: string; readonly now: number },
+  connection: ClusterConnection,
+  { target, leaseNamespace, now }: { readonly target: ExplainTarget; readonly leaseNamespace: string; readonly now: number },
 ): Promise<Explanation> {
   const { namespace, systemNamespace, transport } = connection;
   const deployments = await installedDeployments(new Reader(transport), connection);

@@ -1,7 +1,7 @@
 import { kinds, type KindDefinition } from '../../../crds/index.ts';
 import { UserError } from '../../../platform/user-error.ts';
 
-export interface Target {
+export interface ExplainTarget {
   readonly kind: KindDefinition;
   readonly name: string;
 }
@@ -11,7 +11,7 @@ export interface Target {
  *
  * @throws UserError for anything else
  */
-export function parseTarget(text: string): Target {
+export function parseTarget(text: string): ExplainTarget {
   const [kindText, name, ...rest] = text.split('/');
   const wanted = kindText?.toLowerCase().replace(/\.parley\.dev$/, '') ?? '';
   const kind = (kinds as readonly KindDefinition[]).find(({ descriptor, singular, shortNames }) =>

@@ -1,5 +1,5 @@
 /** Which lines are about an agent. Pure but for what it has learned: which calls are the agent's. */
-import type { Fields, LogLine } from './line.ts';
+import type { LogFields, LogLine } from './line.ts';
 
 export interface AboutAgentOptions {
   readonly namespace: string;
@@ -59,7 +59,7 @@ export class AboutAgent {
     return [];
   }
 
-  #names(fields: Fields, found: Found): boolean {
+  #names(fields: LogFields, found: Found): boolean {
     const { namespace, name, uid } = this.#options;
     if (uid !== undefined && found.values.has(uid)) return true;
     const isAgent = fields['kind'] === 'Agent' || fields['controller'] === 'agent' || fields['controller'] === 'Agent';
@@ -97,9 +97,9 @@ interface Found {
   readonly values: ReadonlySet<string>;
 }
 
-function look(fields: Fields): Found {
+function look(fields: LogFields): Found {
   const found = { agents: new Set<string>(), organizations: new Set<string>(), calls: new Set<string>(), values: new Set<string>() };
-  const walk = (value: Fields, depth: number): void => {
+  const walk = (value: LogFields, depth: number): void => {
     for (const [key, inner] of Object.entries(value)) {
       if (typeof inner === 'string') {
         found.values.add(inner);
@@ -109,7 +109,7 @@ function look(fields: Fields): Found {
         const [, room] = key === 'room' ? (CALL_ROOM.exec(inner) ?? []) : [];
         if (room !== undefined) found.calls.add(`call_${room}`);
       } else if (typeof inner === 'object' && inner !== null && depth < maxDepth) {
-        walk(inner as Fields, depth + 1);
+        walk(inner as LogFields, depth + 1);
       }
     }
   };

@@ -5,7 +5,7 @@ import { settle } from '../../../test/support/fake-clock.ts';
 import { AboutAgent } from './about-agent.ts';
 import { follow } from './collect.ts';
 import type { LogLine } from './line.ts';
-import type { LogSource, ReadOptions } from './sources.ts';
+import type { LogSource, ReadLogsOptions } from './sources.ts';
 
 const start = Date.now() + 60_000;
 const line = (msg: string, ms: number, fields: object = {}): string =>
@@ -30,7 +30,7 @@ class Log implements LogSource {
     this.#cut = new AbortController();
   }
 
-  async *read({ since = 0, signal }: ReadOptions): AsyncGenerator<string> {
+  async *read({ since = 0, signal }: ReadLogsOptions): AsyncGenerator<string> {
     this.asked.push(since);
     const end = AbortSignal.any([this.#cut.signal, signal]);
     // Of whole seconds, as some servers read it.

@@ -3,8 +3,8 @@ import { KubeError } from '../../../kube/index.ts';
 import { aborted } from '../../../platform/aborted.ts';
 import type { AboutAgent } from './about-agent.ts';
 import { atLeast, parseLine, type Level, type LogLine } from './line.ts';
-import { after, isBeyond, type Place } from './place.ts';
-import type { LogSource, ReadOptions } from './sources.ts';
+import { after, isBeyond, type LogPosition } from './place.ts';
+import type { LogSource, ReadLogsOptions } from './sources.ts';
 
 export interface CollectOptions {
   readonly about: AboutAgent;
@@ -34,7 +34,7 @@ export async function collect(sources: readonly LogSource[], options: CollectOpt
   return mine.filter((line) => atLeast(line.level, options.level)).sort(byTime);
 }
 
-export interface FollowOptions extends CollectOptions {
+export interface FollowLogsOptions extends CollectOptions {
   readonly print: (line: LogLine) => void;
   /** The sources as they are now: pods come and go. */
   readonly sources: () => Promise<readonly LogSource[]>;
@@ -47,7 +47,7 @@ const gatherMs = 400;
 const lookMs = 5_000;
 
 /** Goes on until the signal aborts. */
-export async function follow(options: FollowOptions): Promise<void> {
+export async function follow(options: FollowLogsOptions): Promise<void> {
   const { about, level, since, signal } = options;
   const waiting: LogLine[] = [];
   const reading = new Map<string, Promise<void>>();
@@ -56,7 +56,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       for (const one of about.take(line)) if (atLeast(one.level, level)) options.print(one);
     }
   };
-  const places = new Map<string, Place>();
+  const places = new Map<string, LogPosition>();
   // One whose stream has ended, as the API server ends it now and then, goes on where it was.
   const begin = (source: LogSource, from: number | undefined): void => {
     const place = places.get(source.name) ?? { time: from, lines: [] };
@@ -88,7 +88,7 @@ export async function follow(options: FollowOptions): Promise<void> {
 
 async function readAll(
   source: LogSource,
-  options: ReadOptions & { readonly previous?: boolean },
+  options: ReadLogsOptions & { readonly previous?: boolean },
   keep: (source: LogSource, raw: string) => void,
   onProblem: (source: LogSource, error: KubeError) => void,
 ): Promise<void> {

@@ -3,7 +3,7 @@
 export const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 export type Level = (typeof levels)[number];
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface LogLine {
   /** Pod, or part of the local stack. */
@@ -12,7 +12,7 @@ export interface LogLine {
   /** Milliseconds since the Unix epoch. */
   readonly time: number;
   readonly level: Level;
-  readonly fields: Fields;
+  readonly fields: LogFields;
   /** As it was written. */
   readonly raw: string;
 }
@@ -20,9 +20,9 @@ export interface LogLine {
 /** `undefined` for what is no such line: output of a library, a stack that was printed. */
 export function parseLine(raw: string, origin: { readonly source: string; readonly role: string }): LogLine | undefined {
   if (!raw.startsWith('{')) return undefined;
-  let fields: Fields;
+  let fields: LogFields;
   try {
-    fields = JSON.parse(raw) as Fields;
+    fields = JSON.parse(raw) as LogFields;
   } catch {
     return undefined;
   }

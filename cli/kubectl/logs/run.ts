@@ -1,7 +1,7 @@
 import { agentKind } from '../../../crds/index.ts';
 import type { KubeError, KubeObject } from '../../../kube/index.ts';
 import { UserError } from '../../../platform/user-error.ts';
-import { withConnection, type Connection } from '../connection.ts';
+import { withConnection, type ClusterConnection } from '../connection.ts';
 import { installedPods } from '../installation.ts';
 import type { Io } from '../io.ts';
 import { Reader } from '../reader.ts';
@@ -60,7 +60,7 @@ export async function runLogs(agent: string, flags: LogsFlags, io: Io): Promise<
   });
 }
 
-async function uidOf({ namespace, transport }: Connection, name: string, mayBeGone: boolean, io: Io): Promise<string | undefined> {
+async function uidOf({ namespace, transport }: ClusterConnection, name: string, mayBeGone: boolean, io: Io): Promise<string | undefined> {
   const reader = new Reader(transport);
   const read = (): Promise<KubeObject> =>
     mayBeGone
@@ -72,7 +72,7 @@ async function uidOf({ namespace, transport }: Connection, name: string, mayBeGo
   return undefined;
 }
 
-async function sourcesOf(connection: Connection, flags: LogsFlags, io: Io): Promise<readonly LogSource[]> {
+async function sourcesOf(connection: ClusterConnection, flags: LogsFlags, io: Io): Promise<readonly LogSource[]> {
   const { transport, systemNamespace } = connection;
   const reader = new Reader(transport);
   const pods = await installedPods(reader, connection);

@@ -6,9 +6,10 @@ import { createInterface } from 'node:readline';
 import type { Transport } from '../../../kube/index.ts';
 import { awakeClock, sleep } from '../../../platform/clock.ts';
 import { findLayout, type Layout, layoutOf } from '../../../local-stack/layout.ts';
-import { type Pod, roleOf, roles } from '../installation.ts';
+import { ROLE_NAMES } from '../../../platform/role-names.ts';
+import { type Pod, roleOf } from '../installation.ts';
 
-export interface ReadOptions {
+export interface ReadLogsOptions {
   /** Milliseconds since the Unix epoch; everything that is there where absent. */
   readonly since?: number | undefined;
   readonly follow: boolean;
@@ -23,7 +24,7 @@ export interface LogSource {
   readonly role: string;
   /** Whether a crash of it has left lines of the process before. */
   readonly restarted: boolean;
-  read(options: ReadOptions & { readonly previous?: boolean }): AsyncIterable<string>;
+  read(options: ReadLogsOptions & { readonly previous?: boolean }): AsyncIterable<string>;
 }
 
 export function podSource(transport: Transport, pod: Pod): LogSource | undefined {
@@ -67,8 +68,7 @@ export function localSources(options: {
   const beside = options.kubeconfig === undefined ? undefined : layoutBeside(options.kubeconfig);
   const layout = [beside, findLayout(options.folder)].find((each) => each !== undefined && isOf(each, options.server));
   if (layout === undefined) return undefined;
-  return roles
-    .map((role) => ({ role, file: join(layout.logs, `${role}.log`) }))
+  return ROLE_NAMES.map((role) => ({ role, file: join(layout.logs, `${role}.log`) }))
     .filter(({ file }) => existsSync(file))
     .map(({ role, file }) => ({
       name: role,

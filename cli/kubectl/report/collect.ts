@@ -4,7 +4,7 @@ import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts'
 import { checkCluster } from '../../doctor/cluster.ts';
 import { describeFinding, type Finding } from '../../doctor/finding.ts';
 import { version as clientVersion } from '../../version.ts';
-import type { Connection } from '../connection.ts';
+import type { ClusterConnection } from '../connection.ts';
 import { builtIn } from '../../descriptors.ts';
 import { reportEvent, type Event, type EventReport } from '../explain/surroundings.ts';
 import { installed, installedPods, labels, roleOf, type Pod } from '../installation.ts';
@@ -30,14 +30,14 @@ export interface ReportOptions {
 }
 
 interface Context extends ReportOptions {
-  readonly connection: Connection;
+  readonly connection: ClusterConnection;
   readonly io: Io;
   readonly reader: Reader;
   readonly redactor: Redactor;
   readonly files: Files;
 }
 
-export async function collectReport(connection: Connection, io: Io, redactor: Redactor, options: ReportOptions): Promise<Files> {
+export async function collectReport(connection: ClusterConnection, io: Io, redactor: Redactor, options: ReportOptions): Promise<Files> {
   const reader = new Reader(connection.transport);
   const files = new Files();
   const context: Context = { ...options, connection, io, reader, redactor, files };
@@ -261,7 +261,7 @@ async function addLogs({ connection, reader, files, redactor, kubeconfig, logLin
 }
 
 /** `undefined`: all namespaces. Who may not look everywhere, or has named one, gets that one. */
-async function scopeOf({ allNamespaces, namespaceNamed, namespace }: Connection, reader: Reader): Promise<string | undefined> {
+async function scopeOf({ allNamespaces, namespaceNamed, namespace }: ClusterConnection, reader: Reader): Promise<string | undefined> {
   if (namespaceNamed && !allNamespaces) return namespace;
   const [first] = kinds;
   return (await reader.list(first.descriptor)) === undefined ? namespace : undefined;

@@ -1,6 +1,7 @@
 /** Whether the Deployments of an installation do their work, and why not. Pure. */
 import type { KubeObject, Stored } from '../../../kube/index.ts';
-import { labels, roleOf, roles, type Deployment, type Pod } from '../installation.ts';
+import { ROLE_NAMES } from '../../../platform/role-names.ts';
+import { labels, roleOf, type Deployment, type Pod } from '../installation.ts';
 
 export interface DeploymentReport {
   readonly role: string;
@@ -21,7 +22,7 @@ export interface DeploymentReport {
 }
 
 export function reportDeployments(deployments: readonly Stored<Deployment>[], pods: readonly Pod[]): readonly DeploymentReport[] {
-  const order = (role: string): number => (roles as readonly string[]).indexOf(role);
+  const order = (role: string): number => (ROLE_NAMES as readonly string[]).indexOf(role);
   return deployments
     .map((deployment) => reportDeployment(deployment, pods))
     .sort((a, b) => a.namespace.localeCompare(b.namespace) || order(a.role) - order(b.role) || a.name.localeCompare(b.name));

@@ -2,7 +2,7 @@
 import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
 import { keyOf, type Condition, type KubeObject } from '../../../kube/index.ts';
 import { version as clientVersion } from '../../version.ts';
-import type { Connection } from '../connection.ts';
+import type { ClusterConnection } from '../connection.ts';
 import { builtIn } from '../../descriptors.ts';
 import { installed, installedDeployments, installedPods, roleOf } from '../installation.ts';
 import { readOperator, type OperatorReport } from '../operator-lease.ts';
@@ -18,7 +18,7 @@ export interface KindReport {
   readonly resources?: readonly ResourceReport[];
 }
 
-export interface Problem {
+export interface StatusProblem {
   readonly what: string;
   readonly reason: string;
   readonly message: string;
@@ -38,7 +38,7 @@ export interface StatusReport {
   readonly operator: OperatorReport;
   readonly definitions: readonly DefinitionReport[];
   readonly kinds: readonly KindReport[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly StatusProblem[];
   /** What could not be looked at. */
   readonly notes: readonly string[];
 }
@@ -53,7 +53,7 @@ export interface StatusOptions {
   readonly now: number;
 }
 
-export async function gatherStatus(connection: Connection, options: StatusOptions): Promise<StatusReport> {
+export async function gatherStatus(connection: ClusterConnection, options: StatusOptions): Promise<StatusReport> {
   const reader = new Reader(connection.transport);
   const server = await connection.transport.request<{ gitVersion?: string }>({ method: 'GET', path: '/version' });
   const namespace = await namespaceOf(reader, connection);
@@ -116,7 +116,7 @@ export async function gatherStatus(connection: Connection, options: StatusOption
 }
 
 /** `undefined` for all of them. Who asks for all and may not see them gets the one of the context. */
-async function namespaceOf(reader: Reader, { allNamespaces, namespace }: Connection): Promise<string | undefined> {
+async function namespaceOf(reader: Reader, { allNamespaces, namespace }: ClusterConnection): Promise<string | undefined> {
   if (!allNamespaces) return namespace;
   const [first] = kinds;
   if ((await reader.list(first.descriptor, {})) !== undefined) return undefined;
@@ -133,7 +133,7 @@ async function standingOf(reader: Reader, namespace: string): Promise<Standing> 
   return found.metadata.labels?.[wellKnown.organizationLabel] === 'true' ? 'organization' : 'other';
 }
 
-function missingNamespace(namespace: string): Problem {
+function missingNamespace(namespace: string): StatusProblem {
   return {
     what: `namespace ${namespace}`,
     reason: 'NotFound',
@@ -152,11 +152,11 @@ async function readKind(reader: Reader, { descriptor }: KindDefinition, namespac
   };
 }
 
-function problemOfDeployment({ healthy, namespace, name, reason = '', message = '', cure }: DeploymentReport): readonly Problem[] {
+function problemOfDeployment({ healthy, namespace, name, reason = '', message = '', cure }: DeploymentReport): readonly StatusProblem[] {
   return healthy ? [] : [{ what: `deployment ${namespace}/${name}`, reason, message, ...(cure !== undefined && { cure }) }];
 }
 
-function problemOfJob(job: Job): readonly Problem[] {
+function problemOfJob(job: Job): readonly StatusProblem[] {
   const failed = job.status?.conditions?.find(({ type, status }) => type === 'Failed' && status === 'True');
   if (failed === undefined) return [];
   const { namespace = '' } = job.metadata;
@@ -164,7 +164,7 @@ function problemOfJob(job: Job): readonly Problem[] {
   return [{ what: `job ${keyOf(job)}`, reason: failed.reason, message: failed.message, cure: `its log says why: ${logs}` }];
 }
 
-function problemOfOperator(operator: OperatorReport): readonly Problem[] {
+function problemOfOperator(operator: OperatorReport): readonly StatusProblem[] {
   const cure = 'start an operator: its Deployment, `parley operator`, or `parley dev`';
   if (operator.state === 'silent')
     return [
@@ -179,7 +179,7 @@ function problemOfOperator(operator: OperatorReport): readonly Problem[] {
   return [];
 }
 
-function problemOfResource(one: ResourceReport, withNamespace: boolean): readonly Problem[] {
+function problemOfResource(one: ResourceReport, withNamespace: boolean): readonly StatusProblem[] {
   if (one.state === 'ready') return [];
   const what = `${one.kind.toLowerCase()}/${one.name}${withNamespace ? ` -n ${one.namespace}` : ''}`;
   return [{ what, reason: one.reason, message: one.message, ...(one.cure !== undefined && { cure: one.cure }) }];

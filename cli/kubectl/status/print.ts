@@ -3,10 +3,10 @@ import { indent, table } from '../../table.ts';
 import { ageOf } from '../../age.ts';
 import type { Style } from '../style.ts';
 import type { DeploymentReport } from './deployments.ts';
-import type { KindReport, Problem, StatusReport } from './gather.ts';
-import type { ResourceReport, ResourceState } from './resources.ts';
+import type { KindReport, StatusProblem, StatusReport } from './gather.ts';
+import type { ResourceReport, ReportedState } from './resources.ts';
 
-export interface PrintOptions {
+export interface PrintStatusOptions {
   readonly wide: boolean;
   readonly now: number;
   readonly style: Style;
@@ -16,7 +16,7 @@ export interface PrintOptions {
 const readyShown = 5;
 const messageLength = 100;
 
-export function printStatus(report: StatusReport, options: PrintOptions): string {
+export function printStatus(report: StatusReport, options: PrintStatusOptions): string {
   const sections = [
     heading(report),
     deployments(report, options),
@@ -41,7 +41,7 @@ function heading({ client, cluster, namespace, organization }: StatusReport): st
   ].join('');
 }
 
-function deployments({ deployments: all, operator }: StatusReport, { wide, now, style }: PrintOptions): string {
+function deployments({ deployments: all, operator }: StatusReport, { wide, now, style }: PrintStatusOptions): string {
   const sign = { leading: `at work: ${operator.holder ?? ''}`, silent: 'silent', none: 'none at work', unknown: 'not known' }[
     operator.state
   ];
@@ -62,7 +62,7 @@ function deployments({ deployments: all, operator }: StatusReport, { wide, now, 
   return `${leader}${style.bold('Installation')}\n${indent(table(header, all.map(row)))}`;
 }
 
-function definitions({ definitions: all }: StatusReport, { wide, style }: PrintOptions): string {
+function definitions({ definitions: all }: StatusReport, { wide, style }: PrintStatusOptions): string {
   const states = new Set(all.map(({ state, versions }) => `${versions.join(', ')} ${state}`.trim()));
   const [only] = states;
   // Five times the same is one line.
@@ -71,12 +71,12 @@ function definitions({ definitions: all }: StatusReport, { wide, style }: PrintO
   return `${style.bold('Definitions')}\n${indent(table(['NAME', 'VERSIONS', 'STORED', 'STATE'], rows))}`;
 }
 
-function resources({ plural, resources: all }: KindReport, withNamespace: boolean, options: PrintOptions): string {
+function resources({ plural, resources: all }: KindReport, withNamespace: boolean, options: PrintStatusOptions): string {
   const { wide, now, style } = options;
   const title = style.bold(plural);
   if (all === undefined) return `${title}: may not be listed\n`;
   if (all.length === 0) return `${title}: none\n`;
-  const count = (state: ResourceState): number => all.filter((one) => one.state === state).length;
+  const count = (state: ReportedState): number => all.filter((one) => one.state === state).length;
   const suspended = count('suspended');
   const counts = `${count('ready')} ready, ${count('not ready')} not ready, ${count('stalled')} stalled${suspended === 0 ? '' : `, ${suspended} suspended`}`;
   const ready = all.filter(({ state }) => state === 'ready');
@@ -96,14 +96,14 @@ function resources({ plural, resources: all }: KindReport, withNamespace: boolea
   return `${title}: ${counts}\n${indent(table(header, shown.map(row)))}${rest}`;
 }
 
-function problems({ problems: all }: StatusReport, { style }: PrintOptions): string {
+function problems({ problems: all }: StatusReport, { style }: PrintStatusOptions): string {
   if (all.length === 0) return '';
-  const block = ({ what, reason, message, cure }: Problem): string =>
+  const block = ({ what, reason, message, cure }: StatusProblem): string =>
     `  ${style.bad('✗')} ${what}: ${reason}: ${cut(message, 300)}\n${cure === undefined ? '' : `      → ${cure}\n`}`;
   return `${style.bold('What is not ready, and what to do')}\n${all.map(block).join('')}`;
 }
 
-function verdict({ problems: all, namespace }: StatusReport, { style }: PrintOptions): string {
+function verdict({ problems: all, namespace }: StatusReport, { style }: PrintStatusOptions): string {
   if (all.length === 0) return `${style.good('✓')} everything that can be seen is ready\n`;
   const flag = namespace === undefined ? '-n <namespace>' : `-n ${namespace}`;
   return `${style.bad('✗')} ${all.length} not ready; more about one: kubectl parley explain <kind>/<name> ${flag}\n`;

@@ -4,13 +4,13 @@ import type { KubeObject } from '../../../kube/index.ts';
 import { reasons, type Reason } from '../../../operator/status/reasons.ts';
 
 /** `stalled`: waits for a person to change something. */
-export type ResourceState = 'ready' | 'not ready' | 'stalled' | 'suspended';
+export type ReportedState = 'ready' | 'not ready' | 'stalled' | 'suspended';
 
 export interface ResourceReport {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  readonly state: ResourceState;
+  readonly state: ReportedState;
   /** Of the condition Ready: True, False or Unknown. */
   readonly ready: string;
   readonly reason: string;

@@ -5,13 +5,13 @@ import type { CollectionRef, VectorQuery } from '../vector-store.ts';
 export type Scope = Pick<CollectionRef, 'org' | 'collectionId'>;
 
 /** A condition on parley.vector_chunks, with its parameters. */
-export interface Condition {
+export interface SqlCondition {
   readonly sql: string;
   readonly values: readonly unknown[];
 }
 
 /** What a query demands of chunks. Its parameters are numbered from `from` on. */
-export function conditionOf({ filter, exclude, document }: VectorQuery, from: number): Condition {
+export function conditionOf({ filter, exclude, document }: VectorQuery, from: number): SqlCondition {
   const parts: string[] = [];
   const values: unknown[] = [];
   const add = (sql: (place: string) => string, value: unknown): void => {

@@ -20,8 +20,8 @@ const welcomePatienceMs = 180_000;
 export const now = (): number => performance.timeOrigin + performance.now();
 
 /** What was waited for has not come. */
-export class Unheard extends Error {
-  override readonly name = 'Unheard';
+export class UnheardError extends Error {
+  override readonly name = 'UnheardError';
 }
 
 /** Does it so often, and counts what nobody answered. */
@@ -34,7 +34,7 @@ export async function repeatedly<T>(
     try {
       done.push(await once());
     } catch (error) {
-      if (!(error instanceof Unheard)) throw error;
+      if (!(error instanceof UnheardError)) throw error;
     }
   }
   return { done, unanswered: times - done.length };
@@ -125,5 +125,5 @@ export class CallerSound {
 
 async function until(reached: () => boolean, what: string, withinMs: number = patienceMs): Promise<void> {
   for (const startedAt = now(); !reached(); await delay(5))
-    if (now() - startedAt > withinMs) throw new Unheard(`${what} has not come within ${withinMs / 1_000} s`);
+    if (now() - startedAt > withinMs) throw new UnheardError(`${what} has not come within ${withinMs / 1_000} s`);
 }

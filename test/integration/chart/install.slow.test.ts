@@ -13,7 +13,7 @@ import { stageMarks } from '../../../api/resources/staging.ts';
 import { createSweeper } from '../../../api/app.ts';
 import { checkCluster } from '../../../cli/doctor/cluster.ts';
 import type { Finding } from '../../../cli/doctor/finding.ts';
-import type { Role } from '../../../cli/doctor/permissions.ts';
+import type { RoleName } from '../../../platform/role-names.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
@@ -527,7 +527,7 @@ async function canI(serviceAccount: string, namespace: string, home = NAMESPACE)
 
 /** What `parley doctor` says of the cluster, as a role of the release. */
 async function findingsAs(
-  role: Role,
+  role: RoleName,
   places: { readonly namespace?: string; readonly organizations?: readonly string[]; readonly leaseNamespace: string },
   fullname: string = RELEASE,
 ): Promise<readonly Finding[]> {

@@ -1,7 +1,8 @@
 /** What doctor looks for is what the chart grants: no more, which it would call missing, and no less, which it would miss. */
 import { expect, it } from 'vitest';
 
-import { accessOf, type Place, type Role, roles } from '../../../cli/doctor/permissions.ts';
+import { accessOf, type AccessScope } from '../../../cli/doctor/permissions.ts';
+import { ROLE_NAMES, type RoleName } from '../../../platform/role-names.ts';
 import { NAMESPACE, ofKind, render, type Rendered, withValues } from './helm.ts';
 
 interface Rule {
@@ -11,7 +12,7 @@ interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-it.each(roles)('of the %s', async (role) => {
+it.each(ROLE_NAMES)('of the %s', async (role) => {
   const manifests = await render(withValues({ organizations: ['acme'] }));
   const granted = [...bound(manifests, 'ClusterRoleBinding', role), ...bound(manifests, 'RoleBinding', role)];
   const wanted = accessOf(role).map(({ place, group, resource, verb, name }) => write(place, group, resource, verb, name));
@@ -19,7 +20,7 @@ it.each(roles)('of the %s', async (role) => {
 });
 
 /** Every permission that bindings of this kind give to the role. */
-function bound(manifests: readonly Rendered[], kind: string, role: Role): readonly string[] {
+function bound(manifests: readonly Rendered[], kind: string, role: RoleName): readonly string[] {
   return ofKind(manifests, kind)
     .filter(({ subjects }) => (subjects as readonly { readonly name: string }[]).some(({ name }) => name === `parley-${role}`))
     .flatMap(({ metadata, roleRef }) => {
@@ -37,11 +38,11 @@ function permissions({ apiGroups, resources, verbs, resourceNames = [undefined a
   );
 }
 
-function placeOf(resource: string, namespace: string | undefined): Place {
+function placeOf(resource: string, namespace: string | undefined): AccessScope {
   if (namespace === undefined) return resource === 'namespaces' ? 'cluster' : 'everywhere';
   return namespace === NAMESPACE ? 'lease' : 'organization';
 }
 
-function write(place: Place, group: string, resource: string, verb: string, name?: string): string {
+function write(place: AccessScope, group: string, resource: string, verb: string, name?: string): string {
   return `${place}: ${verb} ${resource}.${group} ${name ?? ''}`.trim();
 }

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 import { beforeAll, expect, it } from 'vitest';
 
-import { roles } from '../../../cli/doctor/permissions.ts';
+import { ROLE_NAMES } from '../../../platform/role-names.ts';
 import { migrate } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -50,7 +50,7 @@ beforeAll(async () => {
   return () => rm(folder, { recursive: true, force: true });
 });
 
-it.each(roles)('of the %s', async (role) => {
+it.each(ROLE_NAMES)('of the %s', async (role) => {
   const port = await freePort();
   spawnRole(role, { ...env, [`PARLEY_${role.toUpperCase()}_PORT`]: String(port) });
   const documented = tableOf(page, role);

@@ -7,7 +7,7 @@ import { parse as parseYaml } from 'yaml';
 import type { Faults, SeenRequest } from './faults.ts';
 import type { Target } from './object-parts.ts';
 import { Reads } from './reads.ts';
-import { badRequest, Refusal } from './refusal.ts';
+import { badRequest, RefusalError } from './refusal.ts';
 import type { Served } from './resource.ts';
 import { route, type Route } from './route.ts';
 import { isObject, type Json } from './schema.ts';
@@ -63,12 +63,12 @@ export class Handler {
       if (request.seen.watch && request.seen.method === 'GET') return this.#watch(request, at, response);
       this.#send(response, this.#answer(request, at), halfWrite);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof RefusalError)) throw error;
       this.refuse(response, error);
     }
   }
 
-  refuse(response: ServerResponse, refusal: Refusal): void {
+  refuse(response: ServerResponse, refusal: RefusalError): void {
     this.#remember(response);
     const { code, retryAfterSeconds } = refusal.options;
     const headers = {
@@ -86,7 +86,7 @@ export class Handler {
     const { query, method } = request.seen;
     const { writes } = this.#options;
     if (Buffer.byteLength(request.body) > bodyLimit) {
-      throw new Refusal({ code: 413, reason: 'RequestEntityTooLarge', message: `Request entity too large: limit is ${bodyLimit}` });
+      throw new RefusalError({ code: 413, reason: 'RequestEntityTooLarge', message: `Request entity too large: limit is ${bodyLimit}` });
     }
     if (at.name === undefined) {
       if (method === 'GET')
@@ -105,7 +105,7 @@ export class Handler {
           return written(writes.apply(target, parse(request.body, at, parseYaml), writeOptions(request)));
         if (request.contentType.startsWith('application/merge-patch+json'))
           return written(writes.patch(target, parse(request.body), writeOptions(request)));
-        throw new Refusal({
+        throw new RefusalError({
           code: 415,
           reason: 'UnsupportedMediaType',
           message: `the body of the request was in an unknown format - accepted media types include: application/merge-patch+json, application/apply-patch+yaml`,
@@ -202,6 +202,10 @@ function viewList(list: Json, accept: string): Json {
   return { ...list, kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', items };
 }
 
-function notAllowed(): Refusal {
-  return new Refusal({ code: 405, reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' });
+function notAllowed(): RefusalError {
+  return new RefusalError({
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: 'the server does not allow this method on the requested resource',
+  });
 }

@@ -3,7 +3,7 @@ import { fieldPathsOf } from '../../../kube/fields.ts';
 import type { ManagedFieldsEntry } from '../../../kube/types.ts';
 import { fromFieldsV1, membersOf, toFieldsV1, type MemberOptions } from './members.ts';
 import { mergeApplied, removePath } from './merge.ts';
-import { Refusal } from './refusal.ts';
+import { RefusalError } from './refusal.ts';
 import type { Json, JsonSchema } from './schema.ts';
 
 export interface Writer {
@@ -149,7 +149,7 @@ function serialize(owners: readonly Owner[]): readonly ManagedFieldsEntry[] {
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-function conflictRefusal(conflicts: readonly { readonly entry: ManagedFieldsEntry; readonly paths: readonly string[] }[]): Refusal {
+function conflictRefusal(conflicts: readonly { readonly entry: ManagedFieldsEntry; readonly paths: readonly string[] }[]): RefusalError {
   const causes = conflicts.flatMap(({ entry, paths }) =>
     fieldPathsOf(toFieldsV1(paths)).map((field) => ({
       reason: 'FieldManagerConflict',
@@ -158,7 +158,7 @@ function conflictRefusal(conflicts: readonly { readonly entry: ManagedFieldsEntr
     })),
   );
   const fields = causes.map((cause) => `${cause.message}: ${cause.field}`).join('\n- ');
-  return new Refusal({
+  return new RefusalError({
     code: 409,
     reason: 'Conflict',
     message: `Apply failed with ${causes.length} conflict${causes.length === 1 ? '' : 's'}: ${fields}`,

@@ -1,7 +1,7 @@
 /** Get and list, with pages. */
 import type { Matcher } from './selectors.ts';
 import { groupResource, typeMeta, type Target } from './object-parts.ts';
-import { badRequest, notFound, Refusal } from './refusal.ts';
+import { badRequest, notFound, RefusalError } from './refusal.ts';
 import type { Served } from './resource.ts';
 import type { Json } from './schema.ts';
 import type { Store } from './store.ts';
@@ -40,7 +40,7 @@ export class Reads {
     if (query['continue'] && asked > 0) throw badRequest('specifying resource version is not allowed when using continue');
     if (asked > this.#store.revision) {
       const message = `Timeout: Too large resource version: ${asked}, current: ${this.#store.revision}`;
-      throw new Refusal({
+      throw new RefusalError({
         code: 504,
         reason: 'Timeout',
         message,
@@ -54,7 +54,7 @@ export class Reads {
       ? this.#snapshots.get(id)
       : { revision, items: this.#store.list(groupResource(resource), namespace) };
     if (snapshot === undefined || revision < this.#store.compacted) {
-      throw new Refusal({
+      throw new RefusalError({
         code: 410,
         reason: 'Expired',
         message:

@@ -10,7 +10,7 @@ export interface RefusalOptions {
 }
 
 /** An answer that is not a success. */
-export class Refusal extends Error {
+export class RefusalError extends Error {
   readonly options: RefusalOptions;
 
   constructor(options: RefusalOptions) {
@@ -35,25 +35,25 @@ export class Refusal extends Error {
   }
 }
 
-export function notFound(what: string, name: string): Refusal {
-  return new Refusal({ code: 404, reason: 'NotFound', message: `${what} "${name}" not found` });
+export function notFound(what: string, name: string): RefusalError {
+  return new RefusalError({ code: 404, reason: 'NotFound', message: `${what} "${name}" not found` });
 }
 
 export function stale(
   what: string,
   name: string,
   why = 'the object has been modified; please apply your changes to the latest version and try again',
-): Refusal {
-  return new Refusal({ code: 409, reason: 'Conflict', message: `Operation cannot be fulfilled on ${what} "${name}": ${why}` });
+): RefusalError {
+  return new RefusalError({ code: 409, reason: 'Conflict', message: `Operation cannot be fulfilled on ${what} "${name}": ${why}` });
 }
 
-export function badRequest(message: string): Refusal {
-  return new Refusal({ code: 400, reason: 'BadRequest', message });
+export function badRequest(message: string): RefusalError {
+  return new RefusalError({ code: 400, reason: 'BadRequest', message });
 }
 
-export function invalid(what: string, name: string, causes: readonly StatusCause[]): Refusal {
+export function invalid(what: string, name: string, causes: readonly StatusCause[]): RefusalError {
   const fields = causes.map((cause) => `${cause.field}: ${cause.message}`);
-  return new Refusal({
+  return new RefusalError({
     code: 422,
     reason: 'Invalid',
     message: `${what} "${name}" is invalid: ${fields.length === 1 ? fields[0] : `[${fields.join(', ')}]`}`,

@@ -12,7 +12,7 @@ import { builtIns } from './built-in.ts';
 import { Faults, type SeenRequest } from './faults.ts';
 import { Handler } from './handler.ts';
 import { groupResource, keyOf } from './object-parts.ts';
-import { Refusal } from './refusal.ts';
+import { RefusalError } from './refusal.ts';
 import { served, type DoubleResource, type Served } from './resource.ts';
 import type { Json } from './schema.ts';
 import { Store } from './store.ts';
@@ -99,10 +99,10 @@ export async function startApiServerDouble(options: ApiServerDoubleOptions = {})
     if (fault?.kind === 'status') {
       const { code, reason, message, retryAfterSeconds } = fault;
       const details = { ...(reason === undefined ? {} : { reason }), ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
-      return handler.refuse(response, new Refusal({ code, message: message ?? `${code}, on purpose`, ...details }));
+      return handler.refuse(response, new RefusalError({ code, message: message ?? `${code}, on purpose`, ...details }));
     }
     if (state.token !== undefined && request.headers.authorization !== `Bearer ${state.token}`) {
-      return handler.refuse(response, new Refusal({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' }));
+      return handler.refuse(response, new RefusalError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' }));
     }
     handler.handle(
       {

@@ -1,5 +1,5 @@
 /** Objects, their order of change, and who is told of it. What etcd and the watch cache are to the API server. */
-import { Refusal } from './refusal.ts';
+import { RefusalError } from './refusal.ts';
 import type { Json } from './schema.ts';
 
 export interface StoredObject {
@@ -71,7 +71,11 @@ export class Store {
   /** Changes after a resourceVersion. @throws Refusal 410 when they have been dropped. */
   since(resource: string, resourceVersion: number): readonly Change[] {
     if (resourceVersion < this.#compacted) {
-      throw new Refusal({ code: 410, reason: 'Expired', message: `too old resource version: ${resourceVersion} (${this.#compacted})` });
+      throw new RefusalError({
+        code: 410,
+        reason: 'Expired',
+        message: `too old resource version: ${resourceVersion} (${this.#compacted})`,
+      });
     }
     return this.#history.filter((change) => change.resource === resource && change.resourceVersion > resourceVersion);
   }

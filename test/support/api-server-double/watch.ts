@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 
 import type { Faults, SeenRequest } from './faults.ts';
 import { groupResource, typeMeta } from './object-parts.ts';
-import { badRequest, invalid, Refusal } from './refusal.ts';
+import { badRequest, invalid, RefusalError } from './refusal.ts';
 import type { Served } from './resource.ts';
 import type { Json } from './schema.ts';
 import type { Matcher } from './selectors.ts';
@@ -59,7 +59,7 @@ export class Watch {
     try {
       this.#start();
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof RefusalError)) throw error;
       this.#write('ERROR', error.status);
       this.end();
     }
@@ -88,7 +88,7 @@ export class Watch {
     const fromNowhere = query['sendInitialEvents'] === undefined && (resourceVersion === '' || resourceVersion === '0');
     const list = query['sendInitialEvents'] === 'true' || (fromNowhere && watchList);
     if (list && !watchList) {
-      throw new Refusal({
+      throw new RefusalError({
         code: 500,
         reason: 'InternalError',
         message: 'a watch stream was requested by the client but the required storage feature RequestWatchProgress is disabled',
@@ -142,7 +142,7 @@ export class Watch {
         case 'error-event':
           this.#write(
             'ERROR',
-            new Refusal({ code: fault.code, reason: fault.reason, message: fault.message ?? `${fault.reason}, on purpose` }).status,
+            new RefusalError({ code: fault.code, reason: fault.reason, message: fault.message ?? `${fault.reason}, on purpose` }).status,
           );
           return this.end();
         case 'reorder':

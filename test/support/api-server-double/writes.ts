@@ -20,7 +20,7 @@ import {
   withoutStatus,
   type Target,
 } from './object-parts.ts';
-import { badRequest, invalid, notFound, Refusal, stale } from './refusal.ts';
+import { badRequest, invalid, notFound, RefusalError, stale } from './refusal.ts';
 import type { Json } from './schema.ts';
 import type { Store } from './store.ts';
 import { typedErrors } from './validate.ts';
@@ -60,7 +60,7 @@ export class Writes {
     const at = { ...target, name };
     this.#checkNamespace(at);
     if (this.#live(at) !== undefined) {
-      throw new Refusal({ code: 409, reason: 'AlreadyExists', message: `${groupResource(at.resource)} "${name}" already exists` });
+      throw new RefusalError({ code: 409, reason: 'AlreadyExists', message: `${groupResource(at.resource)} "${name}" already exists` });
     }
     const { object, warnings } = decode(at.resource, { ...body, metadata: { ...metadata, name } }, options.strict);
     return {
@@ -91,7 +91,7 @@ export class Writes {
     const errors = typedErrors(body, target.resource.schema);
     if (errors.length > 0) {
       const type = `${target.namespace ?? ''}/${target.name}; ${apiVersionOf(target.resource.descriptor)}, Kind=${target.resource.descriptor.kind}`;
-      throw new Refusal({
+      throw new RefusalError({
         code: 500,
         message: `failed to create typed patch object (${type}): ${errors.length === 1 ? errors[0] : `errors:\n  ${errors.join('\n  ')}`}`,
       });

@@ -5,7 +5,7 @@ import { Servers } from '../../../platform/egress/testing/servers.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { createBookCalendar } from '../builtin/book-calendar.ts';
 import { createCheckAvailability } from '../builtin/check-calendar-availability.ts';
-import { sendJson, startEndpoint, type Endpoint } from '../testing/endpoint.ts';
+import { sendJson, startEndpoint, type TestEndpoint } from '../testing/endpoint.ts';
 import type { Arguments } from '../tool-result.ts';
 import { createCalCom } from './cal-com.ts';
 
@@ -17,7 +17,7 @@ afterAll(() => http.close());
 const key = 'cal_live_0815';
 
 /** With the answers that the service documents. */
-function startCalendar(status = 200, body?: unknown): Promise<Endpoint> {
+function startCalendar(status = 200, body?: unknown): Promise<TestEndpoint> {
   return startEndpoint(servers, (response, { method, headers }) => {
     if (body !== undefined) return sendJson(response, body, status);
     if (headers.authorization !== `Bearer ${key}`) {
@@ -44,7 +44,7 @@ interface Given {
   readonly eventTypeID?: number | string;
 }
 
-function toolsOf(endpoint: Pick<Endpoint, 'url'>, { apiKey = key, eventTypeID = 123 }: Given = {}) {
+function toolsOf(endpoint: Pick<TestEndpoint, 'url'>, { apiKey = key, eventTypeID = 123 }: Given = {}) {
   const options = {
     name: 'x',
     description: undefined,

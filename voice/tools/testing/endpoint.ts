@@ -11,7 +11,7 @@ export interface Received {
   readonly body: string;
 }
 
-export interface Endpoint {
+export interface TestEndpoint {
   readonly url: string;
   readonly host: string;
   readonly requests: Received[];
@@ -19,7 +19,10 @@ export interface Endpoint {
   readonly open: () => number;
 }
 
-export async function startEndpoint(servers: Servers, answer: (response: ServerResponse, request: Received) => void): Promise<Endpoint> {
+export async function startEndpoint(
+  servers: Servers,
+  answer: (response: ServerResponse, request: Received) => void,
+): Promise<TestEndpoint> {
   const requests: Received[] = [];
   const server = await servers.http((request, response) => {
     const chunks: Buffer[] = [];

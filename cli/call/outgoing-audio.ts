@@ -17,7 +17,7 @@ interface Piece {
   readonly said: () => void;
 }
 
-export class Mouth {
+export class OutgoingAudio {
   readonly source = new AudioSource(deviceRate, 1, aheadMs * 2);
   readonly #pieces: Piece[] = [];
   #heard = new Int16Array(0);

@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+
+const sources = execFileSync('git', ['ls-files', '--cached', '--', '*.ts', ':!test', ':!*.test.ts', ':!**/testdata/**'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n')
+  .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+
+it('exports no type or class under a name that another module exports too', () => {
+  const files = new Map<string, string[]>();
+  for (const { file, text } of sources)
+    for (const [, name = ''] of text.matchAll(/^export (?:declare )?(?:abstract )?(?:class|interface|type) (\w+)/gm))
+      files.set(name, [...(files.get(name) ?? []), file]);
+  const twice = [...files].filter(([, of]) => of.length > 1).map(([name, of]) => `${name}: ${of.join(', ')}`);
+  expect(twice).toEqual([]);
+});
+
+it('ends the name of every class that extends an error in Error', () => {
+  const others = sources.flatMap(({ file, text }) =>
+    [...text.matchAll(/^(?:export )?(?:abstract )?class (\w+) extends (?:\w+\.)?\w*Error\b/gm)]
+      .filter(([, name = '']) => !name.endsWith('Error'))
+      .map(([, name]) => `${file}: ${name}`),
+  );
+  expect(others).toEqual([]);
+});
