@@ -51,6 +51,8 @@ const withServers = {
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    // Files share what their worker has imported: to import it for each took more processor time than the tests.
+    isolate: false,
     reporters: ['default', new TotalsReporter()],
     coverage: { provider: 'v8', include: source.map((folder) => `${folder}/**/*.ts`), exclude: ['**/*.test.ts'] },
     // One set of servers for all projects; each starts when a test first asks for it.

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /** What a run of vitest leaves for `scripts/test.ts`. */
 export interface TestTotals {
@@ -14,8 +14,13 @@ export interface TestTotals {
 
 const firstLine = (errors: readonly { readonly message: string }[] | undefined): string => errors?.[0]?.message.split('\n')[0] ?? '';
 
-/** Writes the totals of a run to the file named in `PARLEY_TEST_TOTALS`. */
+/** Writes the totals of a run to the file named in `PARLEY_TEST_TOTALS`, and each error when it happens: a run that is cut short has none at its end. */
 export class TotalsReporter implements Reporter {
+  onTestCaseResult(test: TestCase): void {
+    const { state, errors } = test.result();
+    if (state === 'failed') process.stdout.write(`${test.fullName}:\n${errors.map(({ stack, message }) => stack ?? message).join('\n')}\n`);
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const file = process.env['PARLEY_TEST_TOTALS'];
     if (file === undefined) return;
