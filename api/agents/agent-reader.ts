@@ -3,7 +3,7 @@ import type { Stored } from '../../kube/types.ts';
 import { masked, type SecretValues } from '../codec/secrets.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { attachedToolToRest, toolSecretRefs } from '../tools/codec.ts';
+import { attachedToolToRest, toolSecretRefs } from '../tools/fields.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import type { AgentState } from '../kinds/states.ts';
 import { agentSecretRefs, agentToRest, type AgentView } from './codec.ts';

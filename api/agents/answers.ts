@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { stateFields } from '../state/answers.ts';
-import { attachedTool } from '../tools/answers.ts';
+import { attachedTool } from '../tools/fields.ts';
 
 const agentState = z
   .object({

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { lookupMethods } from '../../crds/http-method.ts';
 import { LONGEST_QUERY_VALUE } from '../../crds/limits.ts';
 import { distinct, headerMap } from '../codec/schemas.ts';
-import { inlineTool } from '../tools/schema.ts';
+import { inlineTool } from '../tools/fields.ts';
 import { issues } from '../validation/issue.ts';
 import { inAnyCase } from '../validation/normalize.ts';
 import { withRule } from '../validation/validate.ts';

@@ -3,8 +3,8 @@ import { millisecondsOf } from '../../crds/duration.ts';
 import { mask } from '../http/caller.ts';
 import { durationOfMilliseconds } from './duration.ts';
 import type { Conversion } from './fields.ts';
-import { unchangedNothing } from './headers.ts';
-import type { KeyRef } from './secrets.ts';
+import { headerSecrets, headersFromRest, headersToRest, unchangedNothing, type Header } from './headers.ts';
+import { refId, type KeyRef } from './secrets.ts';
 
 /** The name of another resource. */
 export const reference: Conversion = {
@@ -46,5 +46,21 @@ export const secret: Conversion = {
     if (stored === undefined) found.push(unchangedNothing([...loc, ...name.split('.')]));
     return stored;
   },
-  isSecret: true,
+  secretsIn: (ref: KeyRef) => [{ id: refId(ref), ref }],
 };
+
+/** HTTP headers. @param purpose begins their keys in the Secret, by the spec or list item that has them */
+export function headers(purpose: (within: unknown) => string): Conversion {
+  return {
+    read: (stored: readonly Header[], { secrets }) => headersToRest(stored, secrets),
+    write: (sent: Readonly<Record<string, string>>, { name, stored, within }, { secrets, loc, found }) =>
+      headersFromRest(sent, {
+        previous: stored as readonly Header[] | undefined,
+        secrets,
+        purpose: purpose(within),
+        loc: [...loc, ...name.split('.')],
+        found,
+      }),
+    secretsIn: (stored: readonly Header[]) => headerSecrets(stored),
+  };
+}

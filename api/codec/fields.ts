@@ -9,7 +9,7 @@ import { isObject, sameJson } from '../validation/same-json.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import type { Draft } from './present.ts';
 import { movedSecrets, type Origin, type SecretUse } from './secret-origins.ts';
-import { refId, type KeyRef, type SecretValues, type SecretWriter } from './secrets.ts';
+import type { KeyRef, SecretValues, SecretWriter } from './secrets.ts';
 
 export interface Decoding {
   readonly secrets: SecretValues;
@@ -28,12 +28,23 @@ export interface Encoding {
 /** How a value of the spec reads in REST, and the other way round. Neither is called for a value that isn't there. */
 export interface Conversion {
   read(stored: unknown, reading: Decoding): unknown;
-  /** @param at the name of the field in the request, and the value that is stored */
-  write(sent: unknown, at: { readonly name: string; readonly stored: unknown }, encoding: Encoding): unknown;
+  /** @param at the name of the field in the request, the value that is stored, and the stored spec or list item that it is in */
+  write(sent: unknown, at: { readonly name: string; readonly stored: unknown; readonly within: unknown }, encoding: Encoding): unknown;
   /** Ends of paths below the field's own, with their names: `.name` of a reference is called as the reference is. */
   readonly below?: Readonly<Record<string, string>>;
-  /** The value is a reference to a key of a Secret. */
-  readonly isSecret?: true;
+  /** The secrets that the value holds or refers to. */
+  secretsIn?(stored: unknown, encoding: unknown): readonly StoredSecret[];
+  /** The value is a list; of its items: */
+  readonly items?: Fields;
+}
+
+export interface StoredSecret {
+  /** Tells one stored value from another. */
+  readonly id: string;
+  /** Absent where the value stands in the spec itself. */
+  readonly ref?: KeyRef;
+  /** Where it stands below the field, in the request. */
+  readonly below?: Loc;
 }
 
 export interface Field {
@@ -49,21 +60,20 @@ export interface Field {
   readonly answer?: z.ZodType;
   /** The value is the same on both sides where absent. */
   readonly as?: Conversion;
-  /** Answered where nothing is stored. */
+  /** Answered where nothing is stored, and so not written there. */
   readonly empty?: unknown;
   /** Written where nothing is stored or sent, though the API server fills it in: that would have no owner. */
   readonly default?: unknown;
   /** Why it can't change once the object exists. */
   readonly fixed?: string;
-  /** Where a secret is sent, by the names of the fields that decide it. */
+  /** Where the secrets of the value are sent, by the names of the fields that decide it. */
   sentTo?(spec: unknown): Origin | undefined;
   /** Instead of `path` and `as`: the answered value. */
   read?(object: unknown, reading: unknown): unknown;
   /** Instead of `path` and `as`: the spec with what was sent, which is undefined where nothing was and null where it is to be cleared. */
   write?(sent: unknown, spec: unknown, encoding: unknown, body: unknown): unknown;
-  /** Where the value holds several secrets: the references to them, and where each is sent. */
-  refs?(spec: unknown): readonly KeyRef[];
-  uses?(spec: unknown, encoding: unknown): readonly SecretUse[];
+  /** Secrets that the request has no field for, and that this one sends elsewhere: where to, and the references to them. */
+  uses?(spec: unknown): readonly (Pick<SecretUse, 'id' | 'origin'> & Pick<StoredSecret, 'ref'>)[];
 }
 
 /** Fields in an object of their own. */
@@ -181,47 +191,86 @@ function readField(each: Field, object: { readonly spec: unknown }, reading: Dec
 /**
  * The whole spec as a request wants it: absent in the request keeps a value, `null` clears it. Failures are added to `encoding.found`.
  * @param previous the stored spec, of which everything that the request doesn't name is kept
+ * @param rule what no single field can say
  */
-export function writeFields<S>(fields: Fields, body: object, previous: S | undefined, encoding: Encoding): Draft<S> {
-  let spec: unknown = previous;
+export function writeFields<S>(
+  fields: Fields,
+  body: object,
+  previous: S | undefined,
+  encoding: Encoding,
+  rule?: (desired: Draft<S>) => readonly ValidationIssue[],
+): Draft<S> {
+  const desired = writeEach(fields, body, previous, encoding) as Draft<S>;
+  encoding.found.push(...(rule?.(desired) ?? []));
+  if (previous !== undefined)
+    encoding.found.push(
+      ...movedSecrets([...secretUses(fields, previous, encoding)], [...secretUses(fields, desired, encoding)], encoding.secrets),
+    );
+  return desired;
+}
+
+function writeEach(fields: Fields, body: object, previous: unknown, encoding: Encoding): unknown {
+  let spec = previous;
   for (const { name, field: each } of leaves(fields)) {
     const sent = sentAt(body, name);
     if (each.write !== undefined) spec = each.write(sent, spec, encoding, body);
     else if (each.path !== undefined) spec = withValueAt(spec, previous, each.path, written(each, name, sent, previous, encoding));
   }
-  const desired = (spec ?? {}) as Draft<S>;
-  if (previous !== undefined)
-    encoding.found.push(...movedSecrets(secretUses(fields, previous, encoding), secretUses(fields, desired, encoding), encoding.secrets));
-  return desired;
+  return spec ?? {};
 }
 
 function written(each: Field, name: string, sent: unknown, previous: unknown, encoding: Encoding): unknown {
-  const { path = '', fixed, as } = each;
+  const { path = '', fixed, as, empty } = each;
   const stored = valueAt(previous, path);
   if (fixed !== undefined && previous !== undefined) {
     if (sent !== undefined && !sameJson(sent, stored)) encoding.found.push(issues.value([...encoding.loc, ...name.split('.')], fixed));
     return stored ?? each.default;
   }
   if (sent === undefined) return stored ?? each.default;
-  if (sent === null) return each.default;
-  return (as === undefined ? sent : as.write(sent, { name, stored }, encoding)) ?? each.default;
+  if (sent === null || (stored === undefined && empty !== undefined && sameJson(sent, empty))) return each.default;
+  return (as === undefined ? sent : as.write(sent, { name, stored, within: previous }, encoding)) ?? each.default;
 }
 
 /** Every Secret key that the fields of a spec, or of the draft of one, refer to. */
 export function secretRefsOf(fields: Fields, spec: unknown): readonly KeyRef[] {
-  return leaves(fields).flatMap(({ field: each }) => {
-    if (each.refs !== undefined) return each.refs(spec);
-    const ref = each.as?.isSecret && each.path !== undefined ? valueAt(spec, each.path) : undefined;
-    return ref === undefined ? [] : [ref as KeyRef];
+  return [...secretRefs(fields, spec)];
+}
+
+function* secretRefs(fields: Fields, spec: unknown): Generator<KeyRef> {
+  for (const { field: each } of leaves(fields)) {
+    const stored = valueAt(spec, each.path ?? '');
+    if (stored !== undefined) for (const { ref } of each.as?.secretsIn?.(stored, {}) ?? []) if (ref !== undefined) yield ref;
+    for (const { ref } of each.uses?.(spec) ?? []) if (ref !== undefined) yield ref;
+    for (const item of listed(each, stored)) yield* secretRefs(each.as?.items ?? {}, item);
+  }
+}
+
+/** Whether a request may hold a secret that is stored already. */
+export function bringsSecrets(fields: Fields, body: object): boolean {
+  return leaves(fields).some(({ name, field: each }) => {
+    const sent = sentAt(body, name);
+    if (sent === undefined || sent === null) return false;
+    return each.as?.secretsIn !== undefined || listed(each, sent).some((item) => bringsSecrets(each.as?.items ?? {}, item as object));
   });
 }
 
-function secretUses(fields: Fields, spec: unknown, encoding: Encoding): readonly SecretUse[] {
-  return leaves(fields).flatMap(({ name, field: each }) => {
-    if (each.uses !== undefined) return each.uses(spec, encoding);
-    const ref = each.sentTo === undefined ? undefined : (valueAt(spec, each.path ?? '') as KeyRef | undefined);
-    return ref === undefined ? [] : [{ id: refId(ref), loc: [...encoding.loc, ...name.split('.')], origin: each.sentTo?.(spec) }];
-  });
+function* secretUses(fields: Fields, spec: unknown, encoding: Encoding): Generator<SecretUse> {
+  for (const { name, field: each } of leaves(fields)) {
+    const loc = [...encoding.loc, ...name.split('.')];
+    const stored = valueAt(spec, each.path ?? '');
+    if (stored !== undefined && each.sentTo !== undefined) {
+      const origin = each.sentTo(spec);
+      for (const { id, below = [] } of each.as?.secretsIn?.(stored, encoding) ?? []) yield { id, loc: [...loc, ...below], origin };
+    }
+    for (const { id, origin } of each.uses?.(spec) ?? []) yield { id, loc, origin, unsendable: true };
+    for (const [index, item] of listed(each, stored).entries())
+      yield* secretUses(each.as?.items ?? {}, item, { ...encoding, loc: [...loc, index] });
+  }
+}
+
+/** The items of a list that have fields of their own. */
+function listed({ as }: Field, value: unknown): readonly unknown[] {
+  return as?.items !== undefined && Array.isArray(value) ? value : [];
 }
 
 export function valueAt(object: unknown, path: string): unknown {

@@ -1,7 +1,8 @@
 /** HTTP headers: a map of texts in REST, a list with plain values or references to Secrets in resources. */
 import { mask } from '../http/caller.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
-import { plainId, type KeyRef, type SecretValues, type SecretWriter } from './secrets.ts';
+import type { StoredSecret } from './fields.ts';
+import { plainId, refId, type KeyRef, type SecretValues, type SecretWriter } from './secrets.ts';
 
 export interface Header {
   readonly name: string;
@@ -63,4 +64,18 @@ function renamed(header: Header, name: string): Header {
 /** {@link mask} was sent where there is nothing that it could stand for. */
 export function unchangedNothing(loc: Loc): ValidationIssue {
   return issues.value(loc, `${mask} stands for a stored secret, and none is stored here: send the secret itself`);
+}
+
+/** The values that answers mask. */
+export function headerSecrets(
+  headers: readonly Header[],
+  isShown: (header: Header) => boolean = ({ name, valueFrom }) => valueFrom === undefined && !looksSecret(name),
+): readonly StoredSecret[] {
+  return headers
+    .filter((header) => !isShown(header))
+    .map(({ name, value = '', valueFrom }) =>
+      valueFrom === undefined
+        ? { id: plainId(value), below: [name] }
+        : { id: refId(valueFrom.secretKeyRef), ref: valueFrom.secretKeyRef, below: [name] },
+    );
 }

@@ -17,10 +17,14 @@ import { agentUpdate } from '../agents/schema.ts';
 import { mask } from '../http/caller.ts';
 import { phoneNumberFromRest, providerOf } from '../phone-numbers/fields.ts';
 import { phoneNumberUpdates } from '../phone-numbers/fields.ts';
-import { builtinToolFromRest, builtinVariantOf } from '../tools/builtin-codec.ts';
-import { builtinToolUpdates, type BuiltinToolUpdate } from '../tools/builtin-schema.ts';
-import { customToolFromRest } from '../tools/codec.ts';
-import { customToolUpdate, inlineTool } from '../tools/schema.ts';
+import {
+  builtinToolUpdates,
+  builtinVariantOf,
+  customToolUpdate,
+  inlineTool,
+  toolFromRest,
+  type BuiltinToolUpdate,
+} from '../tools/fields.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { validate } from '../validation/validate.ts';
 import { subscriptionFromRest, subscriptionUpdate } from '../webhooks/fields.ts';
@@ -130,7 +134,7 @@ const customTools: Kind<ToolSpec> = {
   ),
   encode(body, previous, secrets, found) {
     const sound = 'tool_id' in body ? read(inlineTool, body) : read(customToolUpdate, body);
-    return sound && customToolFromRest(sound, previous, { secrets, loc: ['body'], found });
+    return sound && toolFromRest(sound, previous, { secrets, loc: ['body'], found });
   },
   sendings: ({ custom }, valueOf) => headersTo(custom?.http.url ?? '', custom?.http.headers, valueOf),
 };
@@ -152,7 +156,7 @@ const builtinTools: Kind<ToolSpec> = {
     const fields =
       variant === 'sendEmail' ? { tool_name: 'send_email', from_email, app_password } : { tool_name: 'transfer_call', transfer_to };
     const sound = read<BuiltinToolUpdate>(builtinToolUpdates[variant], fields);
-    return sound && builtinToolFromRest(sound, previous, { secrets, loc: ['body'], found });
+    return sound && toolFromRest(sound, previous, { secrets, loc: ['body'], found });
   },
   sendings: ({ sendEmail, transferCall }, valueOf) => [
     ...(sendEmail === undefined

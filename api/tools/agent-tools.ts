@@ -13,9 +13,7 @@ import { schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import type { Parts, WriteMode } from '../resources/resource-writer.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
-import { attachedToolToRest, customToolFromRest, functionNameOf, shownOfBuiltin } from './codec.ts';
-import { toolFieldNames } from './field-names.ts';
-import type { InlineTool } from './schema.ts';
+import { attachedToolToRest, functionNameOf, toolBringsSecrets, toolFieldNames, toolFromRest, type InlineTool } from './fields.ts';
 import { toolNameRule, ToolWriter, withAgent } from './tool-writer.ts';
 
 const at: Loc = ['body', 'llm', 'tools'];
@@ -133,7 +131,7 @@ export class AgentTools {
       mayMove: mayReadSecrets(caller),
       randomId: () => randomId(8),
     });
-    const spec = customToolFromRest(item, undefined, { secrets, loc: [...at, index], found });
+    const spec = toolFromRest(item, undefined, { secrets, loc: [...at, index], found });
     found.push(...problemsOf(spec, undefined, index));
     return { type: 'create', index, name, item, spec: { ...spec, agentRefs: [{ name: agentName }] }, secrets };
   }
@@ -150,14 +148,15 @@ export class AgentTools {
     const spec = withAgent(tool.spec, agentName);
     const brings = Object.entries(item).some(([name, value]) => name !== 'tool_id' && value !== undefined);
     if (!brings) return { spec };
-    if (tool.spec.custom === undefined) {
+    const isBuiltin = tool.spec.custom === undefined;
+    if (isBuiltin) {
       for (const part of ['function_tool', 'additional_tool_info'] as const)
         if ((item[part] ?? undefined) !== undefined)
           found.push(issues.value([...at, index, part], `${JSON.stringify(tool.metadata.name)} is a built-in tool: it has its own route`));
-      return { spec: shownOfBuiltin(item, spec) };
     }
-    const secrets = await this.#writer.secretWriter(caller, tool.metadata.name, item.additional_tool_info?.api.headers ? tool : undefined);
-    const changed = customToolFromRest(item, spec, { secrets, loc: [...at, index], found });
+    const secrets = await this.#writer.secretWriter(caller, tool.metadata.name, toolBringsSecrets(item) ? tool : undefined);
+    const changed = toolFromRest(item, spec, { secrets, loc: [...at, index], found });
+    if (isBuiltin) return { spec: changed };
     found.push(...problemsOf(changed, tool.spec, index));
     return { spec: changed, secrets };
   }

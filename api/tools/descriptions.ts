@@ -5,8 +5,6 @@ import { deleted, listOf } from '../codec/answers.ts';
 import { writeQuery } from '../http/conditions.ts';
 import { defineRoute } from '../http/route.ts';
 import { resourcePage } from '../state/answers.ts';
-import { builtinTool as builtinAnswer, customTool as customAnswer } from './answers.ts';
-import { builtinTool, builtinToolUpdates } from './builtin-schema.ts';
 import {
   builtinToolBodies,
   builtinToolChange,
@@ -15,7 +13,7 @@ import {
   customToolChange,
   customToolExample,
 } from './examples.ts';
-import { customTool, customToolUpdate } from './schema.ts';
+import { builtinTool, builtinToolAnswer, builtinToolUpdates, customTool, customToolAnswer, customToolUpdate } from './fields.ts';
 
 const tag = 'Tools';
 const agent = { ai_agent_id: 'The `ai_agent_id` of the agent that has the tool.' };
@@ -125,7 +123,7 @@ export const customToolRoutes = toolRoutes({
   update: customToolUpdate.meta({ id: 'CustomToolUpdate' }),
   updateDescription: partial,
   change: customToolChange,
-  answer: customAnswer,
+  answer: customToolAnswer,
   example: customToolExample,
 });
 
@@ -138,6 +136,6 @@ export const builtinToolRoutes = toolRoutes({
   update: z.union(Object.values(builtinToolUpdates)).meta({ id: 'BuiltinToolUpdate' }),
   updateDescription: `${partial} \`tool_name\` is that of the stored tool, and so are the fields: those of another variant are refused.`,
   change: builtinToolChange,
-  answer: builtinAnswer,
+  answer: builtinToolAnswer,
   example: builtinToolExample,
 });

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 
-import type { Tool } from '../../crds/index.ts';
+import type { Tool, ToolSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
@@ -10,49 +10,28 @@ import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
 import { issues } from '../validation/issue.ts';
-import { builtinToolFromRest, builtinToolToRest, builtinVariantOf } from './builtin-codec.ts';
-import { builtinToolUpdates, type BuiltinToolCreate, type BuiltinToolUpdate } from './builtin-schema.ts';
-import { customToolFromRest, customToolToRest } from './codec.ts';
 import { builtinToolRoutes, customToolRoutes } from './descriptions.ts';
-import { customToolUpdate, type CustomTool, type CustomToolUpdate } from './schema.ts';
-import { ToolService, type Encode, type ToolFamily } from './tool-service.ts';
+import { builtinToolUpdates, builtinVariantOf, customToolUpdate, type BuiltinToolUpdate, type CustomToolUpdate } from './fields.ts';
+import { ToolService } from './tool-service.ts';
 
-interface Named {
-  readonly tool_id?: string | null | undefined;
-}
-
-/** A family of tools with routes of its own. `C` and `U`: bodies that make and change one. */
-interface Family<C, U extends Named> extends ToolFamily {
+/** A family of tools with routes of its own. */
+interface Family {
   readonly routes: typeof customToolRoutes | typeof builtinToolRoutes;
+  readonly includes: (spec: ToolSpec) => boolean;
   /** The stored tool decides which fields an update can have. */
-  readonly updateOf: (stored: Stored<Tool>) => z.ZodType<U>;
-  readonly encode: (body: C | U) => Encode;
-  readonly bringsSecrets: (body: U) => boolean;
-  /** That an update wants. */
-  readonly functionName: (body: U) => string | undefined;
+  readonly updateOf: (stored: Stored<Tool>) => z.ZodType<CustomToolUpdate | BuiltinToolUpdate>;
 }
 
-const custom: Family<CustomTool, CustomToolUpdate> = {
+const custom: Family = {
   routes: customToolRoutes,
   includes: (spec) => spec.custom !== undefined,
-  toRest: (spec, secrets) => (spec.custom === undefined ? {} : customToolToRest({ ...spec, custom: spec.custom }, secrets)),
   updateOf: () => customToolUpdate,
-  encode: (body) => (previous, encoding) => customToolFromRest(body, previous, encoding),
-  bringsSecrets: (body) => Boolean(body.additional_tool_info?.api?.headers),
-  functionName: (body) => body.function_tool?.name,
 };
 
-const builtin: Family<BuiltinToolCreate, BuiltinToolUpdate> = {
+const builtin: Family = {
   routes: builtinToolRoutes,
   includes: (spec) => builtinVariantOf(spec) !== undefined,
-  toRest: (spec, secrets) => {
-    const variant = builtinVariantOf(spec);
-    return variant === undefined ? {} : builtinToolToRest(spec, variant, secrets);
-  },
   updateOf: ({ spec }) => builtinToolUpdates[builtinVariantOf(spec) ?? 'sendEmail'],
-  encode: (body) => (previous, encoding) => builtinToolFromRest(body, previous, encoding),
-  bringsSecrets: (body) => 'app_password' in body || 'cal_api_key' in body,
-  functionName: () => undefined,
 };
 
 export function registerTools(app: FastifyInstance, context: KindContext): void {
@@ -60,14 +39,12 @@ export function registerTools(app: FastifyInstance, context: KindContext): void 
   registerFamily(app, context, builtin);
 }
 
-function registerFamily<C, U extends Named>(app: FastifyInstance, context: KindContext, family: Family<C, U>): void {
-  const tools = new ToolService(context, family);
-  const { routes } = family;
+function registerFamily(app: FastifyInstance, context: KindContext, { routes, includes, updateOf }: Family): void {
+  const tools = new ToolService(context, includes);
 
   addRoute(app, routes.create, async ({ params, query, body, caller, reply }) => {
     const mode = { dryRun: query.dry_run, force: query.force };
-    const make = { encode: family.encode(body as C), wanted: body.tool_id ?? undefined };
-    const tool = await tools.create(caller, params.ai_agent_id, make, mode);
+    const tool = await tools.create(caller, params.ai_agent_id, body, mode);
     if (tool === undefined) throw agentNotFound();
     sendEtag(reply, tool.metadata.resourceVersion);
     return reply.code(201).send(await tools.view(caller, params.ai_agent_id, tool));
@@ -92,14 +69,13 @@ function registerFamily<C, U extends Named>(app: FastifyInstance, context: KindC
   addRoute(app, routes.update, async ({ params: { ai_agent_id: agent, tool_id: id }, caller, request, reply }) => {
     const stored = await tools.find(caller.org, agent, id);
     if (stored === undefined) throw toolNotFound();
-    const { query, body } = readRequest(request, { query: writeQuery, body: family.updateOf(stored) });
+    const { query, body } = readRequest(request, { query: writeQuery, body: updateOf(stored) });
     if (typeof body.tool_id === 'string' && body.tool_id !== id)
       throw new ValidationError([
         issues.value(['body', 'tool_id'], `the path names the tool ${JSON.stringify(id)}, and its id can't change`),
       ]);
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
-    const change = { encode: family.encode(body), bringsSecrets: family.bringsSecrets(body), functionName: family.functionName(body) };
-    const tool = await tools.update(caller, agent, id, change, options);
+    const tool = await tools.update(caller, agent, id, body, options);
     if (tool === undefined) throw toolNotFound();
     sendEtag(reply, tool.metadata.resourceVersion);
     return tools.view(caller, agent, tool);

@@ -4,7 +4,7 @@ import { toolProblems } from '../../crds/limits.ts';
 import { isSip } from '../../voice/calls/sip/termination.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
-import { masked, type SecretValues, type SecretWriter } from '../codec/secrets.ts';
+import { masked, type SecretWriter } from '../codec/secrets.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
@@ -14,39 +14,34 @@ import type { KindContext } from '../kinds/context.ts';
 import { schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
-import { writtenAt } from '../resources/written-at.ts';
 import { requireCallable } from '../codec/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import { functionNameOf, toolSecretRefs, type ToolEncoding } from './codec.ts';
-import { toolFieldNames } from './field-names.ts';
+import {
+  functionNameOf,
+  toolBringsSecrets,
+  toolFieldNames,
+  toolFromRest,
+  toolSecretRefs,
+  toolToRest,
+  type BuiltinToolCreate,
+  type BuiltinToolUpdate,
+  type CustomTool,
+  type CustomToolUpdate,
+} from './fields.ts';
 import { isLastAgent, toolNameRule, ToolWriter } from './tool-writer.ts';
 
-/** What a request makes of a stored tool. */
-export interface ToolChange {
-  readonly encode: Encode;
-  /** Whether it may hold a secret that is stored already. */
-  readonly bringsSecrets: boolean;
-  /** As it wants it to be; absent where it stays. */
-  readonly functionName?: string | undefined;
-}
-
-/** What tells custom and built-in tools apart. */
-export interface ToolFamily {
-  readonly includes: (spec: ToolSpec) => boolean;
-  readonly toRest: (spec: ToolSpec, secrets: SecretValues) => Readonly<Record<string, unknown>>;
-}
-
-export type Encode = (previous: ToolSpec | undefined, encoding: ToolEncoding) => Draft<ToolSpec>;
+type ToolUpdate = CustomToolUpdate | BuiltinToolUpdate;
 
 export class ToolService {
   readonly #context: KindContext;
   readonly #writer: ToolWriter;
-  readonly #family: ToolFamily;
+  readonly #includes: (spec: ToolSpec) => boolean;
 
-  constructor(context: KindContext, family: ToolFamily) {
+  /** @param includes tells custom from built-in tools */
+  constructor(context: KindContext, includes: (spec: ToolSpec) => boolean) {
     this.#context = context;
     this.#writer = new ToolWriter(context);
-    this.#family = family;
+    this.#includes = includes;
   }
 
   /** @returns undefined when there is no such agent */
@@ -54,7 +49,7 @@ export class ToolService {
     const { agents, tools } = this.#context.views;
     if ((await agents.get(org, agentName)) === undefined) return undefined;
     const attached = await tools.find('agent', `${org}/${agentName}`);
-    return attached.filter(({ spec }) => this.#family.includes(spec));
+    return attached.filter(({ spec }) => this.#includes(spec));
   }
 
   /** For an answer. @returns undefined when there is no such tool of no such agent */
@@ -63,23 +58,23 @@ export class ToolService {
   }
 
   /**
-   * @param wanted the name of the tool; one is made up where it is absent
    * @returns undefined when there is no such agent
    * @throws ApiError `conflict` when the name or the function name is taken
    */
   async create(
     caller: Caller,
     agentName: string,
-    { encode, wanted }: { readonly encode: Encode; readonly wanted: string | undefined },
+    body: CustomTool | BuiltinToolCreate,
     mode: WriteMode,
   ): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
     const agent = await this.#context.views.agents.stored(org, agentName);
     if (agent === undefined) return undefined;
+    const wanted = body.tool_id ?? undefined;
     if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationError([issues.value(['body', 'tool_id'], toolNameRule)]);
     const name = wanted ?? `tool-${randomId()}`;
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
-    const spec = { ...this.#encode(encode, undefined, secrets), agentRefs: [{ name: agentName }] };
+    const spec = { ...this.#encode(body, undefined, secrets), agentRefs: [{ name: agentName }] };
     const claims = this.#claims(org, [agentName], functionNameOf(spec));
     await requireFree(claims);
     const confirm = (created: Stored<Tool>): Promise<void> => requireFirst(created, claims);
@@ -93,25 +88,25 @@ export class ToolService {
    * Changes a tool that {@link find} found.
    * @returns undefined when it is gone meanwhile, or the agent's no more
    */
-  async update(caller: Caller, agentName: string, name: string, change: ToolChange, options: WriteMode): Promise<Stored<Tool> | undefined> {
+  async update(caller: Caller, agentName: string, name: string, body: ToolUpdate, options: WriteMode): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
-    const { functionName } = change;
+    const functionName = 'function_tool' in body ? body.function_tool?.name : undefined;
     const renames =
       functionName !== undefined &&
       (await this.#find(org, agentName, name, 'stored').then((stored) => stored && functionNameOf(stored.spec) !== functionName));
-    if (!renames || options.dryRun) return this.#updateOnce(caller, agentName, name, change, options);
+    if (!renames || options.dryRun) return this.#updateOnce(caller, agentName, name, body, options);
     // Whatever may be refused is, before the name is taken.
-    if ((await this.#updateOnce(caller, agentName, name, change, { ...options, dryRun: true })) === undefined) return undefined;
+    if ((await this.#updateOnce(caller, agentName, name, body, { ...options, dryRun: true })) === undefined) return undefined;
     await this.#rename(org, name, functionName, options);
     const { requireState: _, ...again } = options;
-    return this.#updateOnce(caller, agentName, name, change, again);
+    return this.#updateOnce(caller, agentName, name, body, again);
   }
 
   async #updateOnce(
     caller: Caller,
     agentName: string,
     name: string,
-    { encode, bringsSecrets }: ToolChange,
+    body: ToolUpdate,
     { requireState, ...mode }: WriteMode,
   ): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
@@ -123,8 +118,8 @@ export class ToolService {
         foreign = !this.#belongs(stored, agentName);
         if (foreign) return { spec: stored.spec };
         requireState?.(stored.metadata.resourceVersion);
-        const secrets = await this.#writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
-        const spec = this.#encode(encode, stored.spec, secrets);
+        const secrets = await this.#writer.secretWriter(caller, name, toolBringsSecrets(body) ? stored : undefined);
+        const spec = this.#encode(body, stored.spec, secrets);
         if (functionNameOf(spec) !== functionNameOf(stored.spec)) await requireFree(this.#claimsOf(org, stored, functionNameOf(spec)));
         return { spec, companions: { Secret: secrets } };
       },
@@ -181,17 +176,11 @@ export class ToolService {
   /** @param agentName of the agent that it is looked at from */
   async view(caller: Caller, agentName: string, tool: Stored<Tool>): Promise<Readonly<Record<string, unknown>>> {
     const secrets = mayReadSecrets(caller) ? await this.#context.companions.secretsToShow(caller.org, toolSecretRefs(tool.spec)) : masked;
-    return {
-      tool_id: tool.metadata.name,
-      ...this.#family.toRest(tool.spec, secrets),
-      created_at: tool.metadata.creationTimestamp,
-      updated_at: writtenAt(tool),
-      state: await this.#context.states.tool(tool, agentName),
-    };
+    return toolToRest(tool, { secrets, state: await this.#context.states.tool(tool, agentName) });
   }
 
   #belongs({ spec }: Stored<Tool>, agentName: string): boolean {
-    return this.#family.includes(spec) && (spec.agentRefs ?? []).some((ref) => ref.name === agentName);
+    return this.#includes(spec) && (spec.agentRefs ?? []).some((ref) => ref.name === agentName);
   }
 
   async #find(org: string, agentName: string, name: string, from: 'get' | 'stored'): Promise<Stored<Tool> | undefined> {
@@ -201,9 +190,9 @@ export class ToolService {
   }
 
   /** @throws ValidationError with everything that only shows against what is stored */
-  #encode(encode: Encode, previous: ToolSpec | undefined, secrets: SecretWriter): Draft<ToolSpec> {
+  #encode(body: CustomTool | BuiltinToolCreate | ToolUpdate, previous: ToolSpec | undefined, secrets: SecretWriter): Draft<ToolSpec> {
     const found: ValidationIssue[] = [];
-    const spec = encode(previous, { secrets, loc: ['body'], found });
+    const spec = toolFromRest(body, previous, { secrets, loc: ['body'], found });
     // What is missing because it was refused is refused once.
     const known = found.map(({ loc }) => loc);
     found.push(...problemsOf(spec, previous).filter(({ loc }) => !known.some((other) => sameJson(other, loc))));

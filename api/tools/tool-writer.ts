@@ -12,8 +12,7 @@ import type { KindContext } from '../kinds/context.ts';
 import { mergePatch } from '../resources/merge-patch.ts';
 import { ResourceWriter, type CreationMode, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { ownerReferenceTo, stageMarks, withoutMarks } from '../resources/staging.ts';
-import { toolSecretRefs } from './codec.ts';
-import { toolFieldNames } from './field-names.ts';
+import { toolFieldNames, toolSecretRefs } from './fields.ts';
 
 /** Annotation, value `true`: made over REST, as a part of an agent; it goes when the last agent lets go of it. */
 export const withAgentAnnotation = 'parley.dev/made-with-agent';

@@ -1,6 +1,7 @@
 /** Webhook subscriptions in REST: every field. Pure. */
 import { z } from 'zod';
 
+import { originOf } from '../../crds/address.ts';
 import { isReservedHeader, reservedHeaderPrefixes, reservedHeaders } from '../../crds/delivery-header.ts';
 import { subscriptionNameOf, wellKnown, type WebhookSubscription, type WebhookSubscriptionSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
@@ -18,10 +19,9 @@ import {
   type Encoding,
   type Decoding,
 } from '../codec/fields.ts';
-import { headersFromRest, type Header } from '../codec/headers.ts';
+import { headerSecrets, headersFromRest, type Header } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
 import { distinct } from '../codec/schemas.ts';
-import { headerUses } from '../codec/secret-origins.ts';
 import { masked } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
@@ -201,6 +201,9 @@ const fields = {
         return unlessEmpty(headersFromRest(sent, options), previous);
       },
       below: { '.*': '' },
+      // What signs deliveries isn't sent, and what everybody may see is no secret.
+      secretsIn: (list: readonly Header[], { subscription }: SubscriptionEncoding) =>
+        headerSecrets(list, subscription && ((header) => isPlain(header, subscription.metadata))),
     },
     create: headerSchema.nullish(),
     answer: z
@@ -209,14 +212,7 @@ const fields = {
       .describe('Omitted when unset. Values that may not be seen, or can not be read just now, are `"********"`.'),
     read: (_: Subscription, { headers: shown }: SubscriptionReading) =>
       shown === undefined || Object.keys(shown).length === 0 ? undefined : shown,
-    // What signs deliveries isn't sent, and what everybody may see is no secret.
-    uses: ({ headers: list, url: to }: Draft<Spec>, { loc, subscription }: SubscriptionEncoding) =>
-      headerUses(list, {
-        url: to,
-        field: 'url',
-        loc: [...loc, 'headers'],
-        ...(subscription && { isShown: (header) => isPlain(header, subscription.metadata) }),
-      }),
+    sentTo: ({ url: to = '' }: Draft<Spec>) => ({ url: originOf(to) }),
   }),
   description: field({
     path: 'description',

@@ -1,5 +1,5 @@
 /** What a revision would look like in an answer, so that it can be compared with one. */
-import { attachedToolToRest } from '../../../api/tools/codec.ts';
+import { attachedToolToRest } from '../../../api/tools/fields.ts';
 import { agentToRest, type AgentView } from '../../../api/agents/codec.ts';
 import { masked } from '../../../api/codec/secrets.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';

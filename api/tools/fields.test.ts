@@ -3,16 +3,23 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 
 import { toolKind, type ToolSpec } from '../../crds/index.ts';
+import type { Encoding } from '../codec/fields.ts';
 import { masked, refId, SecretWriter, unmaskedReader } from '../codec/secrets.ts';
 import { restName } from '../partial/field-names.ts';
 import { shapeOf, type Shape } from '../partial/shape.ts';
-import type { ValidationIssue } from '../validation/issue.ts';
 import { validate } from '../validation/validate.ts';
-import { builtinToolFromRest, builtinToolToRest, builtinVariantOf } from './builtin-codec.ts';
-import { builtinTool, builtinToolUpdates, type BuiltinToolUpdate } from './builtin-schema.ts';
-import { customToolFromRest, customToolToRest, type ToolEncoding } from './codec.ts';
-import { toolFieldNames } from './field-names.ts';
-import { customTool, customToolUpdate } from './schema.ts';
+import {
+  builtinTool,
+  builtinToolUpdates,
+  builtinVariantOf,
+  customTool,
+  customToolUpdate,
+  toolFieldNames,
+  toolFromRest,
+  toolToRest,
+  type BuiltinToolUpdate,
+  type CustomToolUpdate,
+} from './fields.ts';
 
 const text = fc.oneof(fc.constant(''), fc.string({ maxLength: 12, unit: 'grapheme' }));
 const named = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' });
@@ -92,7 +99,7 @@ const everySecret = new Map(
   ['mine', 'tool-t'].flatMap((name) => ['k', 'api-key'].map((key) => [refId({ name, key }), `${name}+${key}`] as const)),
 );
 
-function encoding(stored: ReadonlyMap<string, string> = new Map()): ToolEncoding & { readonly found: ValidationIssue[] } {
+function encoding(stored: ReadonlyMap<string, string> = new Map()): Encoding {
   let count = 0;
   return {
     secrets: new SecretWriter({ name: 'tool-t', stored, mayMove: false, randomId: () => `r${(count += 1)}` }),
@@ -107,16 +114,17 @@ function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
   return result.value;
 }
 
+const metadata = { name: 't', namespace: 'org', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-11-21T09:00:00Z' };
+const state = { ready: true, reason: 'Available', message: '' };
+
 function toRest(stored: ToolSpec, secrets = masked): Readonly<Record<string, unknown>> {
-  const variant = builtinVariantOf(stored);
-  if (variant !== undefined) return builtinToolToRest(stored, variant, secrets);
-  return stored.custom === undefined ? {} : customToolToRest({ ...stored, custom: stored.custom }, secrets);
+  return toolToRest({ apiVersion: 'parley.dev/v1alpha1', kind: 'Tool', metadata, spec: stored }, { secrets, state });
 }
 
-function updated(body: unknown, stored: ToolSpec, context: ToolEncoding): unknown {
+function updated(body: unknown, stored: ToolSpec, context: Encoding): unknown {
   const variant = builtinVariantOf(stored);
-  if (variant === undefined) return customToolFromRest(parsed(customToolUpdate, body), stored, context);
-  return builtinToolFromRest(parsed<BuiltinToolUpdate>(builtinToolUpdates[variant], body), stored, context);
+  const schema: z.ZodType<CustomToolUpdate | BuiltinToolUpdate> = variant === undefined ? customToolUpdate : builtinToolUpdates[variant];
+  return toolFromRest(parsed(schema, body), stored, context);
 }
 
 describe('a tool: resource → REST → resource', () => {
@@ -198,15 +206,15 @@ const plain = (value: unknown): object => JSON.parse(JSON.stringify(value)) as o
 
 describe('a tool: REST → resource → REST', () => {
   it('returns what was sent', () => {
-    const back = (draft: unknown, context: ToolEncoding): object => {
+    const back = (draft: unknown, context: Encoding): object => {
       const values = new Map([...context.secrets.pending].map(([key, value]) => [refId({ name: 'tool-t', key }), value]));
       return toRest(toolKind.spec.parse(draft), unmaskedReader(values));
     };
     fc.assert(
       fc.property(builtinBody, customBody, (builtin, custom) => {
         const [one, two] = [encoding(), encoding()];
-        expect(back(builtinToolFromRest(parsed(builtinTool, builtin), undefined, one), one)).toMatchObject(plain(builtin));
-        expect(back(customToolFromRest(parsed(customTool, custom), undefined, two), two)).toMatchObject(plain(custom));
+        expect(back(toolFromRest(parsed(builtinTool, builtin), undefined, one), one)).toMatchObject(plain(builtin));
+        expect(back(toolFromRest(parsed(customTool, custom), undefined, two), two)).toMatchObject(plain(custom));
       }),
       { numRuns: 300 },
     );
@@ -239,7 +247,7 @@ describe('a tool: REST → resource → REST', () => {
           partly({ tool_description: nullable(text) }),
         );
       });
-    const reader = (context: ToolEncoding) =>
+    const reader = (context: Encoding) =>
       unmaskedReader(
         new Map([...everySecret, ...[...context.secrets.pending].map(([key, value]) => [refId({ name: 'tool-t', key }), value] as const)]),
       );

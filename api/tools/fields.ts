@@ -1,0 +1,386 @@
+/** Tools in REST: every field of custom tools and of each built-in one. Pure. */
+import { z } from 'zod';
+
+import { originOf } from '../../crds/address.ts';
+import { toolMethods } from '../../crds/http-method.ts';
+import { builtinFunctionNames, toolVariants, type Tool, type ToolSpec, type ToolVariant } from '../../crds/index.ts';
+import { parameterTypes } from '../../crds/tool.ts';
+import type { Stored } from '../../kube/types.ts';
+import { isSip, sipOriginOf } from '../../voice/calls/sip/termination.ts';
+import { choice, headers, secret } from '../codec/conversions.ts';
+import {
+  answerShape,
+  bringsSecrets,
+  createShape,
+  field,
+  fieldNamesOf,
+  group,
+  inOrder,
+  readFields,
+  secretRefsOf,
+  updateShape,
+  writeFields,
+  type Conversion,
+  type Encoding,
+  type Fields,
+  type Decoding,
+} from '../codec/fields.ts';
+import { present, type Draft } from '../codec/present.ts';
+import { headerMap } from '../codec/schemas.ts';
+import type { KeyRef, SecretValues } from '../codec/secrets.ts';
+import { writtenAt } from '../resources/written-at.ts';
+import { stateFields } from '../state/answers.ts';
+import type { ResourceState } from '../state/resource-state.ts';
+import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
+import { inAnyCase } from '../validation/normalize.ts';
+import { forbidding, withRule } from '../validation/validate.ts';
+
+export type BuiltinVariant = Exclude<ToolVariant, 'custom'>;
+
+interface ToolReading extends Decoding {
+  readonly state: ResourceState;
+}
+
+const text = (max: number) => z.string().max(max);
+const named = (max: number) => z.string().min(1).max(max);
+const secretAnswer = z.string().optional().describe('`"********"` unless the key names the permission `secrets:read`.');
+
+const toolState = z
+  .object({
+    ...stateFields,
+    reason: stateFields.reason.describe(
+      `${stateFields.reason.description ?? ''} \`AgentNotReady\`: the tool is sound, and its agent does not offer it.`,
+    ),
+  })
+  .meta({ id: 'ToolState' });
+
+const message = (path: string) => field({ path: `messages.${path}`, create: text(1000).nullish(), answer: z.string().optional() });
+
+/** The four texts that every tool has. */
+const messages = {
+  tool_start_message: message('start'),
+  tool_delayed_message: message('delayed'),
+  tool_complete_message: message('complete'),
+  tool_failed_message: message('failed'),
+};
+
+const toolId = field({
+  create: text(253)
+    .nullish()
+    .describe('Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path.'),
+  answer: z.string(),
+  read: ({ metadata }: Tool) => metadata.name,
+});
+
+const description = field({ path: 'description', create: text(1500).nullish(), answer: z.string().optional() });
+
+const kept = {
+  created_at: field({ answer: z.iso.datetime(), read: ({ metadata }: Stored<Tool>) => metadata.creationTimestamp }),
+  updated_at: field({
+    answer: z.iso.datetime().describe('Of the last change of the definition, by whatever means.'),
+    read: writtenAt,
+  }),
+  state: field({ answer: toolState, read: (_: Tool, { state }: ToolReading) => state }),
+};
+
+interface Param {
+  readonly description?: string | null;
+  readonly value?: unknown;
+  readonly type?: string | null;
+  readonly required?: boolean | null;
+}
+
+/** By name. A null that is stored as a value stays one; any other unsets. */
+const params: Conversion = {
+  read: (stored) => stored,
+  write: (sent: Readonly<Record<string, Param>>, { stored }) =>
+    Object.fromEntries(
+      Object.entries(sent).map(([name, { description: about, value, type, required }]) => [
+        name,
+        present({
+          description: about ?? undefined,
+          value: value === null && (stored as Readonly<Record<string, Param>> | undefined)?.[name]?.value !== null ? undefined : value,
+          type: type ?? undefined,
+          required: required ?? undefined,
+        }),
+      ]),
+    ),
+};
+const param = { description: text(1500).nullish(), value: z.unknown().optional() };
+const runtimeParam = z.object({
+  ...param,
+  type: z.enum(parameterTypes).nullish().describe('A text in the dynamic data that can be read as this type is sent as such.'),
+  required: z.boolean().nullish().describe('Without a value nothing is requested, and the tool fails.'),
+});
+const paramAnswer = z.object({ description: z.string().optional(), value: z.unknown().optional() });
+const runtimeParamAnswer = paramAnswer.extend({ type: z.enum(parameterTypes).optional(), required: z.boolean().optional() });
+/** Longest key as in the resources. */
+const paramMap = <T extends z.ZodType>(item: T) => z.record(text(128), item).meta({ maxProperties: 64 });
+
+const parameters = group({
+  fixed_params: field({
+    path: 'custom.http.fixedParams',
+    as: params,
+    create: paramMap(z.object(param)).nullish(),
+    answer: z.record(z.string(), paramAnswer),
+    empty: {},
+  }),
+  runtime_params: field({
+    path: 'custom.http.runtimeParams',
+    as: params,
+    create: paramMap(runtimeParam).nullish(),
+    answer: z.record(z.string(), runtimeParamAnswer),
+    empty: {},
+  }),
+});
+
+const functionName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
+const endpoint = text(2048).regex(/^https?:\/\//);
+
+/** What a custom tool is for the model, and what is called. */
+const definition = {
+  function_tool: group(
+    {
+      name: field({ path: 'custom.function.name', create: functionName, update: functionName.optional(), answer: z.string() }),
+      description: field({ path: 'custom.function.description', create: text(4096).nullish(), answer: z.string().optional() }),
+      parameters: field({
+        path: 'custom.function.parameters',
+        create: z.record(z.string(), z.unknown()).meta({ maxProperties: 64 }).nullish(),
+        answer: z.record(z.string(), z.unknown()),
+        empty: {},
+      }),
+    },
+    'custom.function',
+  ),
+  additional_tool_info: group({
+    tool_type: field({ create: z.literal('custom').nullish(), answer: z.literal('custom'), read: () => 'custom' }),
+    api: group(
+      {
+        endpoint: field({ path: 'custom.http.url', create: endpoint, update: endpoint.optional(), answer: z.string() }),
+        headers: field({
+          path: 'custom.http.headers',
+          as: headers(() => 'header'),
+          create: headerMap.nullish(),
+          answer: z
+            .record(z.string(), z.string())
+            .describe('Values that look secret are `"********"` unless the key names the permission `secrets:read`.'),
+          empty: {},
+          sentTo: ({ custom }: Draft<ToolSpec>) => ({ endpoint: originOf(custom?.http?.url ?? '') }),
+        }),
+        method: field({ path: 'custom.http.method', create: inAnyCase(z.enum(toolMethods)).nullish(), answer: z.string() }),
+        parameters: { ...parameters, create: parameters.create.nullish(), update: parameters.create.nullish() },
+      },
+      'custom.http',
+    ),
+  }),
+};
+
+const toolName = <const N extends string>(name: N) => field({ create: z.literal(name), answer: z.literal(name), read: () => name });
+
+const calendar = <const N extends string, const P extends string>(name: N, path: P) => ({
+  tool_name: toolName(name),
+  event_type_id: field({
+    path: `${path}.eventTypeID`,
+    create: z.union([z.int().min(1).max(2_147_483_647), named(64)]),
+    update: z.union([z.int().min(1).max(2_147_483_647), named(64)]).optional(),
+    answer: z.union([z.int(), z.string()]),
+  }),
+  cal_api_key: field({
+    path: `${path}.apiKeySecretRef`,
+    as: secret,
+    create: named(4096),
+    update: named(4096).optional(),
+    answer: secretAnswer,
+  }),
+  timezone: field({ path: `${path}.timeZone`, create: text(64).nullish(), answer: z.string() }),
+});
+
+const from = text(320).regex(/^[^\s@]+@[^\s@]+$/);
+const to = text(512).regex(/^(\+[1-9][0-9]{1,14}|sips?:.+)$/);
+
+const own = {
+  sendEmail: {
+    tool_name: toolName('send_email'),
+    from_email: field({ path: 'sendEmail.from', create: from, update: from.optional(), answer: z.string() }),
+    app_password: field({
+      path: 'sendEmail.passwordSecretRef',
+      as: secret,
+      create: named(4096),
+      update: named(4096).optional(),
+      answer: secretAnswer,
+      // The sender's domain decides about the mail server; calendars have one address for the installation.
+      sentTo: ({ sendEmail: { from: sender = '' } = {} }: Draft<ToolSpec>) => ({
+        from_email: sender.slice(sender.lastIndexOf('@') + 1).toLowerCase(),
+      }),
+    }),
+  },
+  transferCall: {
+    tool_name: toolName('transfer_call'),
+    transfer_to: field({
+      path: 'transferCall.to',
+      create: to,
+      update: to.optional(),
+      answer: z.string(),
+      // A call that is handed to a SIP address goes through the trunk of its number, whose login is stored.
+      uses: ({ transferCall: { to: target } = {} }: Draft<ToolSpec>) =>
+        target === undefined ? [] : [{ id: 'trunk', origin: isSip(target) ? { transfer_to: sipOriginOf(target) } : undefined }],
+    }),
+    transfer_type: field({
+      path: 'transferCall.mode',
+      as: choice({ cold_transfer: 'Cold', warm_transfer: 'Warm' }),
+      create: z.enum(['cold_transfer', 'warm_transfer']).nullish(),
+      answer: z.enum(['cold_transfer', 'warm_transfer']),
+    }),
+    display_phone_number: field({ path: 'transferCall.showCallerNumber', create: z.boolean().nullish(), answer: z.boolean() }),
+  },
+  bookCalendar: calendar('book_calendar', 'bookCalendar'),
+  checkCalendarAvailability: calendar('check_calendar_availability', 'checkCalendarAvailability'),
+} as const;
+
+const common = { tool_id: toolId, tool_description: description, ...messages, ...kept };
+const sendEmail = { ...own.sendEmail, ...common };
+const transferCall = { ...own.transferCall, ...common };
+const bookCalendar = { ...own.bookCalendar, ...common };
+const checkCalendarAvailability = { ...own.checkCalendarAvailability, ...common };
+const custom = { tool_id: toolId, ...definition, ...messages, ...kept };
+const variants = { custom, sendEmail, transferCall, bookCalendar, checkCalendarAvailability } as const satisfies Record<
+  ToolVariant,
+  Fields
+>;
+
+/** A custom tool as the contract describes it. */
+export const customTool = z.object(createShape(custom));
+
+/** Absent fields keep their value, at every level; `null` brings back the default. */
+export const customToolUpdate = z.object(updateShape(custom));
+
+export const customToolAnswer = z.object(answerShape(custom)).meta({ id: 'CustomTool' });
+
+const ownFields = [...new Set(Object.values(own).flatMap((fields) => Object.keys(fields)))];
+
+/** Fields of the other variants are refused. */
+export const builtinTool = z.discriminatedUnion('tool_name', [
+  forbidding(z.object(createShape(sendEmail)), ownFields),
+  forbidding(z.object(createShape(transferCall)), ownFields),
+  forbidding(z.object(createShape(bookCalendar)), ownFields),
+  forbidding(z.object(createShape(checkCalendarAvailability)), ownFields),
+]);
+
+/** By what is stored. `tool_name` has to be that variant's; absent fields keep their value, `null` brings back the default. */
+export const builtinToolUpdates = {
+  sendEmail: forbidding(z.object(updateShape(sendEmail)), ownFields),
+  transferCall: forbidding(z.object(updateShape(transferCall)), ownFields),
+  bookCalendar: forbidding(z.object(updateShape(bookCalendar)), ownFields),
+  checkCalendarAvailability: forbidding(z.object(updateShape(checkCalendarAvailability)), ownFields),
+} as const satisfies Record<BuiltinVariant, z.ZodObject>;
+
+export const builtinToolAnswer = z
+  .union([
+    z.object(inOrder(answerShape(sendEmail), ['tool_id'])),
+    z.object(inOrder(answerShape(transferCall), ['tool_id'])),
+    z.object(inOrder(answerShape(bookCalendar), ['tool_id'])),
+    z.object(inOrder(answerShape(checkCalendarAvailability), ['tool_id'])),
+  ])
+  .meta({ id: 'BuiltinTool' });
+
+export type CustomTool = z.output<typeof customTool>;
+export type CustomToolUpdate = z.output<typeof customToolUpdate>;
+export type BuiltinToolCreate = z.output<typeof builtinTool>;
+export type BuiltinToolUpdate = z.output<(typeof builtinToolUpdates)[BuiltinVariant]>;
+
+/**
+ * An item of `llm.tools`: a tool that exists, by `tool_id`, or a custom tool that is to be made, by its definition. With both, the tool of
+ * that id is made where there is none, and a tool of the agent is updated; of a built-in tool that is what `llm.tools` shows of it.
+ */
+export const inlineTool = withRule(
+  z.object({
+    tool_id: named(253).nullish(),
+    function_tool: definition.function_tool.create.nullish(),
+    additional_tool_info: definition.additional_tool_info.create.nullish(),
+    tool_description: description.create.describe('Of a built-in tool.'),
+    ...createShape(messages),
+  }),
+  requireDefinition,
+);
+
+export type InlineTool = z.output<typeof inlineTool>;
+
+function requireDefinition(
+  tool: { readonly tool_id?: unknown; readonly function_tool?: unknown; readonly additional_tool_info?: unknown },
+  loc: Loc,
+): ValidationIssue[] {
+  if (typeof tool.tool_id === 'string') return [];
+  return (['function_tool', 'additional_tool_info'] as const)
+    .filter((name) => (tool[name] ?? undefined) === undefined)
+    .map((name) => issues.missing([...loc, name]));
+}
+
+const attachedCustom = { tool_id: toolId, ...definition, ...messages };
+const attachedBuiltin = {
+  tool_id: toolId,
+  tool_name: field({ answer: z.string().optional(), read: ({ spec }: Tool) => functionNameOf(spec) }),
+  tool_description: description,
+  ...messages,
+};
+
+/** An item of an agent's `llm.tools`. */
+export const attachedTool = z
+  .union([
+    z.object(answerShape(attachedCustom)).describe('A custom tool.'),
+    z.object(answerShape(attachedBuiltin)).describe('A built-in tool.'),
+  ])
+  .meta({ id: 'AttachedTool' });
+
+/** Paths of a Tool's spec in REST's words. */
+export const toolFieldNames = Object.assign({}, ...Object.values(variants).map(fieldNamesOf)) as ReturnType<typeof fieldNamesOf>;
+
+function variantOf(spec: Draft<ToolSpec>): ToolVariant {
+  return toolVariants.find((variant) => spec[variant] !== undefined) ?? 'custom';
+}
+
+/** Undefined for a custom tool. */
+export function builtinVariantOf(spec: Draft<ToolSpec>): BuiltinVariant | undefined {
+  const variant = variantOf(spec);
+  return variant === 'custom' ? undefined : variant;
+}
+
+/** The tool object of the contract: the fields of its own variant, and none of another. */
+export function toolToRest(tool: Stored<Tool>, reading: ToolReading): Readonly<Record<string, unknown>> {
+  return readFields(inOrder<Fields>(variants[variantOf(tool.spec)], ['tool_id']), tool, reading);
+}
+
+/** A tool as `llm.tools` of an agent lists it: what identifies it, and for a custom one its definition. */
+export function attachedToolToRest(tool: Tool, secrets: SecretValues): Readonly<Record<string, unknown>> {
+  return readFields(tool.spec.custom === undefined ? attachedBuiltin : attachedCustom, tool, { secrets });
+}
+
+export type ToolBody = CustomTool | CustomToolUpdate | InlineTool | BuiltinToolCreate | BuiltinToolUpdate;
+
+/** @see writeFields */
+export function toolFromRest(body: ToolBody, previous: ToolSpec | undefined, encoding: Encoding): Draft<ToolSpec> {
+  // In `llm.tools`, null for a part of the definition leaves it as it is.
+  const sent = Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !(name in definition)));
+  const wanted = toolVariants.find(
+    (variant) => 'tool_name' in body && variant !== 'custom' && builtinFunctionNames[variant] === body.tool_name,
+  );
+  const variant = previous === undefined ? (wanted ?? 'custom') : variantOf(previous);
+  const spec: Draft<ToolSpec> = writeFields(variants[variant], sent, previous, encoding);
+  // As the API server keeps them, so that the last text can be taken out without the object, which may be another manager's.
+  return previous?.messages === undefined ? spec : { messages: {}, ...spec };
+}
+
+/** Whether a request may hold a secret that is stored already. */
+export function toolBringsSecrets(body: ToolBody): boolean {
+  return Object.values(variants).some((fields) => bringsSecrets(fields, body));
+}
+
+/** The name by which the model calls a tool. */
+export function functionNameOf(spec: Draft<ToolSpec>): string | undefined {
+  const variant = builtinVariantOf(spec);
+  return variant === undefined ? spec.custom?.function?.name : builtinFunctionNames[variant];
+}
+
+/** Every Secret key that a tool refers to. */
+export function toolSecretRefs(spec: Draft<ToolSpec>): readonly KeyRef[] {
+  return Object.values(variants).flatMap((fields) => secretRefsOf(fields, spec));
+}
