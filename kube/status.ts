@@ -1,3 +1,4 @@
+import { retryAfterMs as parseRetryAfter } from '../platform/retry-after.ts';
 import { KubeError, type StatusCause } from './error.ts';
 
 /** `metav1.Status`, as far as it is read. */
@@ -68,7 +69,7 @@ function errorFromStatus(status: StatusAnswer, options: AnswerOptions): KubeErro
     return new KubeError({ code: 409, reason: 'Conflict', message });
   }
   const retryAfterMs =
-    retryAfter(options.retryAfter) ??
+    parseRetryAfter(options.retryAfter, Date.now()) ??
     (status.details?.retryAfterSeconds === undefined ? undefined : status.details.retryAfterSeconds * 1000);
   return new KubeError({
     code: options.code,
@@ -95,11 +96,6 @@ function parseStatus(text: string): StatusAnswer {
 
 function isStatus(value: unknown): value is StatusAnswer {
   return typeof value === 'object' && value !== null && (value as StatusAnswer).kind === 'Status';
-}
-
-/** Seconds, as the API server sends it; a date (from a proxy) is not worth a clock. */
-function retryAfter(value: string | undefined): number | undefined {
-  return value !== undefined && /^\d{1,6}$/.test(value) ? Number(value) * 1000 : undefined;
 }
 
 /**

@@ -14,6 +14,19 @@ it('forgets the least recently used entry, and a read is a use', () => {
   expect(map.get('c')).toBe(3);
 });
 
+it('forgets until the others weigh no more than the limit, but never the newest', () => {
+  const map = new LruMap<string, string>(9, { limit: 10, weigh: (text) => text.length });
+  for (const text of ['aaaa', 'bbbb', 'cc', 'dddd']) map.set(text, text);
+  expect(['aaaa', 'bbbb', 'cc', 'dddd'].map((key) => map.get(key))).toEqual([undefined, 'bbbb', 'cc', 'dddd']);
+  map.set('bbbb', 'b'.repeat(4));
+  map.set('cc', 'heavier than all of them');
+  expect([map.size, map.get('cc')]).toEqual([1, 'heavier than all of them']);
+  map.delete('cc');
+  map.set('a', 'a');
+  map.set('b', 'b');
+  expect(map.size).toBe(2);
+});
+
 it('behaves like a list that keeps the last few keys that were touched', () => {
   const step = fc.record({ op: fc.constantFrom('get', 'set', 'delete'), key: fc.nat(6), value: fc.nat() });
   fc.assert(

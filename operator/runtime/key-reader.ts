@@ -50,11 +50,9 @@ const FORBIDDEN: DataFacts = { object: { state: 'forbidden' }, texts: new Map() 
 export class KeyReader {
   readonly #options: KeyReaderOptions;
   readonly #clients: Readonly<Record<DataKind, ResourceClient<DataPayload>>>;
-  /** Least recently used first. */
-  readonly #known = new Map<string, DataFacts<Present>>();
+  readonly #known = new LruMap<string, DataFacts<Present>>(ENTRIES_LIMIT, { limit: TEXT_LIMIT, weigh: sizeOf });
   /** Since when what is refused has been refused without a break, in monotonic milliseconds. */
   readonly #refusedSince = new LruMap<string, number>(ENTRIES_LIMIT);
-  #textSize = 0;
 
   constructor(options: KeyReaderOptions) {
     const { transport } = options;
@@ -74,20 +72,16 @@ export class KeyReader {
     const { namespace = '', name } = seen.metadata;
     const id = `${kind}/${namespace}/${name}`;
     const known = this.#known.get(id);
-    if (known !== undefined && isCurrent(known, seen) && texts.every((key) => known.texts.has(key))) {
-      this.#known.delete(id);
-      this.#known.set(id, known);
-      return known;
-    }
+    if (known !== undefined && isCurrent(known, seen) && texts.every((key) => known.texts.has(key))) return known;
     try {
       const payload = await this.#clients[kind].get({ namespace, name }, { signal, timeoutMs: 10_000 });
       this.#refusedSince.delete(id);
       // Objects that share a ConfigMap must not push each other's texts out.
       const facts = this.#factsOf(kind, payload, [...new Set([...(known?.texts.keys() ?? []), ...texts])]);
-      this.#remember(id, facts);
+      this.#known.set(id, facts);
       return facts;
     } catch (error) {
-      this.#forget(id);
+      this.#known.delete(id);
       if (!(error instanceof KubeError)) throw error;
       if (error.code === 403) return this.#refused(id, error.message);
       if (!error.notFound) throw error;
@@ -102,23 +96,6 @@ export class KeyReader {
     if (now - since >= REFUSAL_MS) return FORBIDDEN;
     this.#refusedSince.set(id, since);
     throw new UnsettledError(message, REFUSAL_RETRY_MS);
-  }
-
-  #remember(id: string, fresh: DataFacts<Present>): void {
-    this.#forget(id);
-    this.#known.set(id, fresh);
-    this.#textSize += sizeOf(fresh);
-    for (const [oldest] of this.#known) {
-      if (this.#known.size <= ENTRIES_LIMIT && this.#textSize <= TEXT_LIMIT) break;
-      if (oldest !== id) this.#forget(oldest);
-    }
-  }
-
-  #forget(id: string): void {
-    const known = this.#known.get(id);
-    if (known === undefined) return;
-    this.#textSize -= sizeOf(known);
-    this.#known.delete(id);
   }
 
   #factsOf(kind: DataKind, { metadata, data = {}, binaryData = {} }: Stored<DataPayload>, texts: readonly string[]): DataFacts<Present> {
