@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { Client } from 'pg';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { runDoctor, type Finding } from '../../../cli/doctor/index.ts';
 import { migrate } from '../../../store/index.ts';
@@ -37,15 +37,13 @@ beforeAll(async () => {
 });
 
 async function findings(change: Env = {}): Promise<readonly Finding[]> {
-  const before = process.env['KUBECONFIG'];
-  process.env['KUBECONFIG'] = change['KUBECONFIG'] ?? working['KUBECONFIG'];
+  vi.stubEnv('KUBECONFIG', change['KUBECONFIG'] ?? working['KUBECONFIG']);
   try {
     const found: Finding[] = [];
     for await (const finding of runDoctor({ env: { ...working, ...change } })) found.push(finding);
     return found;
   } finally {
-    if (before === undefined) delete process.env['KUBECONFIG'];
-    else process.env['KUBECONFIG'] = before;
+    vi.unstubAllEnvs();
   }
 }
 

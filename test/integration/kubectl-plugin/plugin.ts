@@ -3,6 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
+import { vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 
 import { reportFailure } from '../../../platform/user-error.ts';
@@ -95,7 +96,7 @@ export async function startPlugin(): Promise<Plugin> {
         },
       });
       const all: Readonly<Record<string, string>> = { KUBECONFIG: addresses.kubeconfig, ...env };
-      process.env['KUBECONFIG'] = all['KUBECONFIG'];
+      vi.stubEnv('KUBECONFIG', all['KUBECONFIG']);
       const err = sink('stderr');
       const io: Io = {
         out: sink('stdout'),
@@ -148,6 +149,7 @@ export async function startPlugin(): Promise<Plugin> {
       }
       await transport.close();
       await rm(folder, { recursive: true, force: true });
+      vi.unstubAllEnvs();
     },
   };
   return plugin;

@@ -1,7 +1,7 @@
 /** One trace from the request over the resource, its reconcile, the event and the workflow to the receiver, as a collector gets it. */
 import { randomBytes } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { openTracing, type Tracing } from '../../../platform/telemetry/open-tracing.ts';
 import { expectDocumented } from '../../support/documented-lines.ts';
@@ -22,10 +22,10 @@ let settings: Awaited<ReturnType<typeof sharedSettings>>;
 
 beforeAll(async () => {
   collector = await startOtlpReceiver();
-  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url;
-  process.env['OTEL_EXPORTER_OTLP_HEADERS'] = 'x-tenant=parley';
-  process.env['OTEL_RESOURCE_ATTRIBUTES'] = 'deployment.environment.name=test';
-  process.env['OTEL_BSP_SCHEDULE_DELAY'] = '100';
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
+  vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=parley');
+  vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test');
+  vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100');
   tracing = await openTracing({ env: process.env, role: 'test', version: '1.2.3', logger: keptLines().loggerOf('test') });
   settings = await sharedSettings();
   facade = await startFacade(undefined, undefined, undefined, knowledgeOf(settings.env));
@@ -40,6 +40,7 @@ afterAll(async () => {
   await tracing.close();
   await collector.close();
   await settings.remove();
+  vi.unstubAllEnvs();
 });
 
 interface Caller {
