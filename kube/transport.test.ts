@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { KubeError } from './error.ts';
 import { ResourceClient } from './resource-client.ts';
-import { startApiServerDouble, type ApiServerDouble } from '../test/support/api-server-double/index.ts';
+import { startFaultProxy, type Answer, type FaultProxy } from '../test/support/fault-proxy/fault-proxy.ts';
 import { createTransport, loadKubeConfig, type Transport, type TransportOptions } from './transport.ts';
 import type { KubeObject } from './types.ts';
 
@@ -19,16 +19,28 @@ const descriptor = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'confi
 const ref = { namespace: 'default', name: 'a' };
 const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: ref, data: { key: 'value' } };
 
-let double: ApiServerDouble;
+/** A server that holds one object, and stores what it is sent for as long as the answer takes. */
+const answer: Answer = ({ method, path, watch, authorization, body }) => {
+  if (token !== undefined && authorization !== `Bearer ${token}`) {
+    return { code: 401, body: { kind: 'Status', code: 401, reason: 'Unauthorized', message: 'Unauthorized' } };
+  }
+  if (watch) return undefined;
+  if (method !== 'GET') return { body: body as object };
+  return path.endsWith('/a') ? { body: object } : undefined;
+};
+
+/** The Bearer token that the server asks for. */
+let token: string | undefined;
+let server: FaultProxy;
 const opened: Transport[] = [];
 
 beforeEach(async () => {
-  double = await startApiServerDouble();
-  double.seed(descriptor, [object]);
+  token = undefined;
+  server = await startFaultProxy(answer);
 });
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((transport) => transport.close()));
-  await double.stop();
+  await server.stop();
 });
 
 /** A client whose waits between attempts are remembered instead of waited for, unless `options` bring a clock. */
@@ -47,7 +59,7 @@ function connect(options: Partial<TransportOptions> = {}): {
       return { cancel: () => clearTimeout(handle) };
     },
   };
-  const transport = createTransport({ kubeConfig: double.kubeConfig, clock, random: () => 0, ...options });
+  const transport = createTransport({ kubeConfig: server.kubeConfig, clock, random: () => 0, ...options });
   opened.push(transport);
   return { transport, configMaps: new ResourceClient<ConfigMap>({ transport, descriptor, fieldManager: 'test' }), waits };
 }
@@ -64,28 +76,28 @@ async function failureOf(request: Promise<unknown>): Promise<KubeError> {
 describe('retries', () => {
   it('waits as long as a 429 asks for, for any request', async () => {
     const { configMaps, waits } = connect();
-    double.faults.next({ kind: 'status', code: 429, reason: 'TooManyRequests', retryAfterSeconds: 2, times: 2 });
+    server.faults.next({ kind: 'status', code: 429, reason: 'TooManyRequests', retryAfterSeconds: 2, times: 2 });
     await configMaps.create({ ...object, metadata: { ...ref, name: 'b' } });
     expect(waits).toEqual([2000, 2000]);
-    expect(double.requests.filter((request) => request.method === 'POST')).toHaveLength(3);
+    expect(server.requests.filter((request) => request.method === 'POST')).toHaveLength(3);
   });
 
   it('gives up after five attempts, with the last answer', async () => {
     const { configMaps, waits } = connect();
-    double.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 1, times: 99 });
+    server.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 1, times: 99 });
     expect(await failureOf(configMaps.get(ref))).toMatchObject({
       code: 429,
       reason: 'TooManyRequests',
       retryAfterMs: 1000,
       retryable: true,
     });
-    expect(double.requests).toHaveLength(5);
+    expect(server.requests).toHaveLength(5);
     expect(waits).toHaveLength(4);
   });
 
   it('leaves a long wait to the caller', async () => {
     const { configMaps, waits } = connect();
-    double.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 600 });
+    server.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 600 });
     expect(await failureOf(configMaps.get(ref))).toMatchObject({ code: 429, retryAfterMs: 600_000 });
     expect(waits).toEqual([]);
   });
@@ -101,36 +113,36 @@ describe('retries', () => {
     'after a 503: %s',
     async (_, send, again) => {
       const { configMaps } = connect();
-      double.faults.next({ kind: 'status', code: 503, retryAfterSeconds: 1 });
+      server.faults.next({ kind: 'status', code: 503, retryAfterSeconds: 1 });
       await send(configMaps).catch(() => undefined);
-      expect(double.requests).toHaveLength(again ? 2 : 1);
+      expect(server.requests).toHaveLength(again ? 2 : 1);
     },
   );
 
   it('sends an idempotent request again when its connection breaks, once, and no other', async () => {
     const { configMaps } = connect();
     for (const kind of ['reset', 'drop', 'half-write'] as const) {
-      double.faults.next({ kind, match: { method: 'PATCH' } });
+      server.faults.next({ kind, match: { method: 'PATCH' } });
       expect((await configMaps.apply(object, { force: true })).data).toEqual({ key: 'value' });
-      double.faults.next({ kind, match: { method: 'POST' } });
+      server.faults.next({ kind, match: { method: 'POST' } });
       expect(await failureOf(configMaps.create({ ...object, metadata: { ...ref, name: kind } }))).toMatchObject({
         code: 0,
         reason: 'Unreachable',
         retryable: true,
       });
     }
-    expect(double.requests.filter((request) => request.method === 'POST')).toHaveLength(3);
-    double.faults.next({ kind: 'reset', times: 2 });
+    expect(server.requests.filter((request) => request.method === 'POST')).toHaveLength(3);
+    server.faults.next({ kind: 'reset', times: 2 });
     expect((await failureOf(configMaps.get(ref))).reason).toBe('Unreachable');
   });
 
   it('does not retry what would fail again', async () => {
     const { configMaps } = connect();
     for (const code of [400, 403, 409, 422, 500]) {
-      double.faults.next({ kind: 'status', code });
+      server.faults.next({ kind: 'status', code });
       expect((await failureOf(configMaps.get(ref))).code).toBe(code);
     }
-    expect(double.requests).toHaveLength(5);
+    expect(server.requests).toHaveLength(5);
   });
 });
 
@@ -143,9 +155,9 @@ describe('time', () => {
 
   it('ends a request after its timeout, retries included', async () => {
     const { configMaps } = connect({ clock });
-    double.faults.next({ kind: 'delay', ms: 5_000 });
+    server.faults.next({ kind: 'delay', ms: 5_000 });
     expect(await failureOf(configMaps.get(ref, { timeoutMs: 50 }))).toMatchObject({ code: 0, reason: 'Timeout', retryable: true });
-    double.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 2 });
+    server.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 2 });
     expect(await failureOf(configMaps.get(ref, { timeoutMs: 100 }))).toMatchObject({ code: 429 });
   });
 
@@ -156,12 +168,12 @@ describe('time', () => {
       aborted: true,
       retryable: false,
     });
-    expect(double.requests).toHaveLength(0);
+    expect(server.requests).toHaveLength(0);
     for (const fault of [
       { kind: 'delay', ms: 5_000 },
       { kind: 'status', code: 429, retryAfterSeconds: 9 },
     ] as const) {
-      double.faults.next(fault);
+      server.faults.next(fault);
       const controller = new AbortController();
       setTimeout(() => controller.abort(), 50);
       expect(await failureOf(configMaps.get(ref, { signal: controller.signal }))).toMatchObject({ reason: 'Aborted' });
@@ -185,15 +197,23 @@ describe('connections', () => {
   it('answers requests while any number of watches is open', async () => {
     const { configMaps } = connect();
     const watches = await Promise.all(Array.from({ length: 40 }, () => configMaps.watch({ namespace: 'default' })));
-    expect(double.watches).toBe(40);
+    expect(server.watches).toBe(40);
     expect((await configMaps.get(ref)).data).toEqual(object.data);
     for (const watch of watches) watch.destroy();
   });
 
+  it('says that the connection of a watch broke', async () => {
+    const { configMaps } = connect();
+    const watch = await configMaps.watch({ namespace: 'default', resourceVersion: '1' });
+    const ended = failureOf(watch[Symbol.asyncIterator]().next());
+    server.breakWatches();
+    expect(await ended).toMatchObject({ code: 0, reason: 'Unreachable' });
+  });
+
   it('says where nothing listens', async () => {
     const { configMaps } = connect();
-    const address = double.server;
-    await double.stop();
+    const address = server.server;
+    await server.stop();
     const error = await failureOf(configMaps.get(ref));
     expect(error).toMatchObject({ code: 0, reason: 'Unreachable' });
     expect(error.message).toContain(address);
@@ -226,7 +246,7 @@ const kubeconfig = (user: object): string =>
   JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: double.server, 'insecure-skip-tls-verify': true } }],
+    clusters: [{ name: 'c', cluster: { server: server.server, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'u', user }],
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
     'current-context': 'x',
@@ -235,21 +255,21 @@ const kubeconfig = (user: object): string =>
 describe('credentials', () => {
   it('reads a token file again after a 401, once', () =>
     withFile(async (folder) => {
-      double.token = 'old';
+      token = 'old';
       writeFileSync(join(folder, 'token'), 'old\n');
       writeFileSync(join(folder, 'config'), kubeconfig({ tokenFile: 'token' }));
       const { configMaps } = connect({ kubeConfig: loadKubeConfig({ path: join(folder, 'config') }) });
       await configMaps.get(ref);
-      double.token = 'new';
+      token = 'new';
       expect(await failureOf(configMaps.get(ref))).toMatchObject({ code: 401, reason: 'Unauthorized', retryable: false });
-      expect(double.requests).toHaveLength(3);
+      expect(server.requests).toHaveLength(3);
       writeFileSync(join(folder, 'token'), 'new\n');
       expect((await configMaps.create({ ...object, metadata: { ...ref, name: 'b' } })).data).toEqual(object.data);
     }));
 
   it('runs an exec plugin, again after a 401', () =>
     withFile(async (folder) => {
-      double.token = 'from-plugin';
+      token = 'from-plugin';
       const script = `process.stdout.write(JSON.stringify({ kind: 'ExecCredential', status: { token: require('node:fs').readFileSync(${JSON.stringify(join(folder, 'token'))}, 'utf8') } }))`;
       writeFileSync(join(folder, 'token'), 'stale');
       writeFileSync(
@@ -285,10 +305,10 @@ it("counts and times requests under client-go's names", async () => {
   await configMaps.get(ref);
   await again.configMaps.get(ref);
   await failureOf(configMaps.get({ ...ref, name: 'nowhere' }));
-  double.faults.next({ kind: 'reset', times: 2 });
+  server.faults.next({ kind: 'reset', times: 2 });
   await failureOf(configMaps.get(ref));
   const text = await registry.metrics();
-  const host = new URL(double.server).host;
+  const host = new URL(server.server).host;
   expect(text).toContain(`rest_client_requests_total{code="200",method="GET",host="${host}"} 2`);
   expect(text).toContain(`rest_client_requests_total{code="404",method="GET",host="${host}"} 1`);
   expect(text).toContain(`rest_client_requests_total{code="<error>",method="GET",host="${host}"} 2`);

@@ -1,17 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { createTransport, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
-import { startApiServerDouble, type ApiServerDouble } from '../../test/support/api-server-double/index.ts';
+import { createTransport, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { startFaultProxy, type FaultProxy } from '../../test/support/fault-proxy/fault-proxy.ts';
 import { unusableKeys } from '../webhook-subscription/signing-keys.ts';
 import { KeyReader, type DataFacts } from './key-reader.ts';
-import { DATA_DESCRIPTORS } from './namespace-informers.ts';
 import { UnsettledError } from './reconciler.ts';
 
 const denial = { kind: 'status', code: 403, reason: 'Forbidden', match: { path: '/api/v1/namespaces/acme/secrets/keys' } } as const;
 
 describe('KeyReader', () => {
-  let double: ApiServerDouble;
+  let server: FaultProxy;
   let transport: Transport;
   let seen: Stored<KubeObject>;
   let clock: FakeClock;
@@ -20,30 +19,21 @@ describe('KeyReader', () => {
   const read = (): Promise<DataFacts> => reader.read('Secret', seen, [], AbortSignal.timeout(30_000));
 
   beforeEach(async () => {
-    double = await startApiServerDouble({ namespaces: ['acme'] });
-    transport = createTransport({ kubeConfig: double.kubeConfig });
-    const client = new ResourceClient<KubeObject & { readonly data: object }>({
-      transport,
-      descriptor: DATA_DESCRIPTORS.Secret,
-      fieldManager: 'test',
-    });
-    seen = await client.create({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { namespace: 'acme', name: 'keys' },
-      data: { apiKey: 'eA==' },
-    });
+    const metadata = { namespace: 'acme', name: 'keys', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+    seen = { apiVersion: 'v1', kind: 'Secret', metadata };
+    server = await startFaultProxy(() => ({ body: { ...seen, data: { apiKey: 'eA==' } } }));
+    transport = createTransport({ kubeConfig: server.kubeConfig });
     clock = new FakeClock();
     reader = new KeyReader({ transport, clock, unusableKeys });
   });
 
   afterEach(async () => {
     await transport.close();
-    await double.stop();
+    await server.stop();
   });
 
   it('believes a refusal only once it has lasted, for an API server that has just started refuses everything', async () => {
-    double.faults.next({ ...denial, times: 3 });
+    server.faults.next({ ...denial, times: 3 });
     await expect(read()).rejects.toBeInstanceOf(UnsettledError);
     clock.tick(9_999);
     await expect(read()).rejects.toBeInstanceOf(UnsettledError);
@@ -52,12 +42,12 @@ describe('KeyReader', () => {
   });
 
   it('begins anew after an answer', async () => {
-    double.faults.next(denial);
+    server.faults.next(denial);
     await expect(read()).rejects.toBeInstanceOf(UnsettledError);
     clock.tick(60_000);
     expect((await read()).object).toMatchObject({ state: 'present', keys: new Set(['apiKey']) });
     seen = { ...seen, metadata: { ...seen.metadata, resourceVersion: '1000000' } };
-    double.faults.next(denial);
+    server.faults.next(denial);
     await expect(read()).rejects.toBeInstanceOf(UnsettledError);
   });
 });

@@ -4,22 +4,20 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { startApiServerDouble, type ApiServerDouble } from '../../test/support/api-server-double/index.ts';
 import { createLogger } from '../../platform/logging.ts';
+import { startFaultProxy, type FaultProxy } from '../../test/support/fault-proxy/fault-proxy.ts';
 import { lazyTransport } from './lazy-transport.ts';
 
-const secrets = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 const logger = createLogger({ role: 'voice', level: 'silent' });
 
-let double: ApiServerDouble;
+let server: FaultProxy;
 let folder: string;
 beforeEach(async () => {
-  double = await startApiServerDouble();
-  double.seed(secrets, [{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'acme', name: 'speech' } }]);
+  server = await startFaultProxy(() => ({ body: { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'acme', name: 'speech' } } }));
   folder = mkdtempSync(join(tmpdir(), 'parley-transport-'));
 });
 afterEach(async () => {
-  await double.stop();
+  await server.stop();
   rmSync(folder, { recursive: true });
 });
 
@@ -29,7 +27,7 @@ it('a kubeconfig that could not be read once is read again, and nothing is to be
   const read = () => transport.request({ method: 'GET', path: '/api/v1/namespaces/acme/secrets/speech' });
   await expect(read()).rejects.toThrow(/KUBECONFIG/);
   await expect(transport.close()).resolves.toBeUndefined();
-  writeFileSync(file, double.kubeConfig.exportConfig());
+  writeFileSync(file, server.kubeConfig.exportConfig());
   expect(await read()).toMatchObject({ metadata: { name: 'speech' } });
   await transport.close();
 });

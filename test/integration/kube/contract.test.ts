@@ -1,21 +1,78 @@
-import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
+/** What clients rely on an API server for, and what ResourceClient promises on top: run it first against a new version of the server. */
+import { randomBytes } from 'node:crypto';
+
+import { afterAll, beforeAll, describe } from 'vitest';
+
+import { createTransport, loadKubeConfig, ResourceClient, type KubeObject, type Transport } from '../../../kube/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
-import { kubeContract } from '../../support/kube-contract.ts';
-import { widgetDefinition } from '../../support/kube-contract/widget.ts';
+import { applyRules } from './contract/apply.ts';
+import type { ContractContext } from './contract/context.ts';
+import { extractRules } from './contract/extract.ts';
+import { lifecycleRules } from './contract/lifecycle.ts';
+import { readRules } from './contract/read.ts';
+import { refusalRules } from './contract/refusals.ts';
+import { statusRules } from './contract/status.ts';
+import { watchRules } from './contract/watch.ts';
+import { widgetDefinition, widgetDescriptor, type Widget } from './contract/widget.ts';
 
-kubeContract('kube-apiserver', async () => {
-  const { kubeconfig } = await controlPlane();
-  const kubeConfig = loadKubeConfig({ path: kubeconfig });
-  const transport = createTransport({ kubeConfig });
-  await transport.request({
-    method: 'PATCH',
-    path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${widgetDefinition.metadata.name}`,
-    query: { fieldManager: 'contract', force: true },
-    contentType: 'application/apply-patch+yaml',
-    body: widgetDefinition,
+const builtIn = {
+  ConfigMap: { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
+  Secret: { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
+  Namespace: { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
+  Lease: { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', namespaced: true },
+} as const;
+
+const RULES = {
+  reading: readRules,
+  applying: applyRules,
+  extracting: extractRules,
+  refusals: refusalRules,
+  status: statusRules,
+  lifecycle: lifecycleRules,
+  watching: watchRules,
+} as const;
+
+describe('API server contract', () => {
+  let transport: Transport;
+  const namespace = `contract-${randomBytes(4).toString('hex')}`;
+  let count = 0;
+  const context: ContractContext = {
+    get transport() {
+      return transport;
+    },
+    namespace,
+    widgets: (manager = 'first') => new ResourceClient<Widget>({ transport, descriptor: widgetDescriptor, fieldManager: manager }),
+    widget: (spec, metadata = {}) => ({
+      apiVersion: 'contract.parley.dev/v1',
+      kind: 'Widget',
+      metadata: { name: `w-${++count}`, namespace, ...metadata },
+      ...(spec === undefined ? {} : { spec }),
+    }),
+    client: (kind, options = {}) => new ResourceClient({ transport, descriptor: builtIn[kind], fieldManager: 'first', ...options }),
+  };
+
+  beforeAll(async () => {
+    transport = createTransport({ kubeConfig: loadKubeConfig({ path: (await controlPlane()).kubeconfig }) });
+    await transport.request({
+      method: 'PATCH',
+      path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${widgetDefinition.metadata.name}`,
+      query: { fieldManager: 'contract', force: true },
+      contentType: 'application/apply-patch+yaml',
+      body: widgetDefinition,
+    });
+    await eventually(() => transport.request({ method: 'GET', path: '/apis/contract.parley.dev/v1/widgets' }));
+    await context.client<KubeObject>('Namespace').apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   });
-  await eventually(() => transport.request({ method: 'GET', path: '/apis/contract.parley.dev/v1/widgets' }));
-  await transport.close();
-  return { kubeConfig, stop: () => Promise.resolve() };
+  afterAll(async () => {
+    await context
+      .client('Namespace')
+      .delete({ name: namespace })
+      .catch(() => undefined);
+    await transport?.close();
+  });
+
+  describe.each(Object.entries(RULES))('%s', (_, rules) => {
+    rules(context);
+  });
 });

@@ -8,118 +8,15 @@ import {
   KubeError,
   loadKubeConfig,
   ResourceClient,
-  type Change,
   type Informer,
-  type Stored,
   type Transport,
-  type WatchEvent,
 } from '../../../kube/index.ts';
-import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
-import { organizationNamespace } from '../../support/namespace.ts';
-import { configMap, configMaps, namespaces, secrets, type ConfigMap } from './built-in.ts';
+import { configMap, configMaps, namespaces, type ConfigMap } from './built-in.ts';
 import { ownApiServer, type OwnApiServer } from './own-api-server.ts';
 
-const values = (informer: Informer<ConfigMap>, prefix = ''): Record<string, string> =>
-  Object.fromEntries(
-    informer.cache
-      .list()
-      .filter((object) => object.metadata.name.startsWith(prefix))
-      .map((object) => [object.metadata.name, object.data?.['value'] ?? '']),
-  );
-
-describe('an informer on a real API server', () => {
-  let transport: Transport;
-  let client: ResourceClient<ConfigMap>;
-  let namespace: string;
-  const informers: { stop(): Promise<void> }[] = [];
-
-  beforeAll(async () => {
-    transport = createTransport({ kubeConfig: loadKubeConfig({ path: (await controlPlane()).kubeconfig }) });
-    client = new ResourceClient<ConfigMap>({ transport, descriptor: configMaps, fieldManager: 'informer-test' });
-    namespace = await organizationNamespace('informer');
-  });
-  afterAll(async () => {
-    await Promise.all(informers.map((informer) => informer.stop()));
-    await transport.close();
-  });
-
-  it('gets a WatchList that ends with the annotated bookmark, and later events on the same stream', async () => {
-    await client.apply(configMap(namespace, 'listed', '1'));
-    const stop = new AbortController();
-    const watch = await client.watch({ namespace, labelSelector: 'never!=set', sendInitialEvents: true, signal: stop.signal });
-    const seen: WatchEvent<ConfigMap>[] = [];
-    for await (const event of watch) {
-      seen.push(event);
-      if (event.type === 'BOOKMARK' && event.initialEventsEnd) await client.apply(configMap(namespace, 'later', '1'));
-      if (event.type !== 'BOOKMARK' && event.object.metadata.name === 'later') break;
-    }
-    const end = seen.findIndex((event) => event.type === 'BOOKMARK' && event.initialEventsEnd);
-    expect(seen.slice(0, end).map((event) => event.type !== 'BOOKMARK' && `${event.type} ${event.object.metadata.name}`)).toContain(
-      'ADDED listed',
-    );
-    expect(seen.at(-1)).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'later' } } });
-  });
-
-  it('follows what happens, reads its own writes and tells the story in order', async () => {
-    const informer = createInformer<ConfigMap>({ client, namespace, indexes: { value: (object) => [object.data?.['value'] ?? ''] } });
-    informers.push(informer);
-    const log: string[] = [];
-    informer.onChange(
-      ({ type, object }: Change<Stored<ConfigMap>>) =>
-        object.metadata.name.startsWith('story') && void log.push(`${type} ${object.data?.['value']}`),
-    );
-    informer.start();
-    await informer.synced();
-    for (const value of ['1', '2', '3']) {
-      const written = await client.apply(configMap(namespace, 'story', value));
-      await informer.cache.waitFor(written.metadata.resourceVersion);
-      expect(informer.cache.get(`${namespace}/story`)?.data).toEqual({ value });
-    }
-    expect(informer.cache.byIndex('value', '3').map(({ metadata }) => metadata.name)).toContain('story');
-    expect(informer.cache.get(`${namespace}/story`)?.metadata.managedFields).toBeUndefined();
-    await client.delete({ namespace, name: 'story' });
-    await eventually(() => expect(log).toEqual(['added 1', 'modified 2', 'modified 3', 'deleted 3']));
-  });
-
-  it('never holds a value of what it watches as metadata only', async () => {
-    const canary = 'canary-7d1f0c';
-    const plain = new ResourceClient({ transport, descriptor: secrets, fieldManager: 'informer-test' });
-    await plain.apply({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { namespace, name: 'hidden' },
-      stringData: { token: canary },
-    } as never);
-    const informer = createInformer({
-      client: new ResourceClient({ transport, descriptor: secrets, fieldManager: 'informer-test', metadataOnly: true }),
-      namespace,
-    });
-    informers.push(informer);
-    informer.start();
-    await informer.synced();
-    const held = JSON.stringify(informer.cache.list());
-    expect(held).toContain('"hidden"');
-    expect(held).not.toContain(canary);
-    expect(held).not.toContain(Buffer.from(canary).toString('base64'));
-  });
-
-  it('notices one object among many, in a namespace of a few thousand, and lists them all', async () => {
-    const crowded = await organizationNamespace('crowd');
-    const count = 1500;
-    for (let from = 0; from < count; from += 50)
-      await Promise.all(Array.from({ length: 50 }, (_, n) => client.create(configMap(crowded, `c${from + n}`, 'x'))));
-    const informer = createInformer<ConfigMap>({ client, namespace: crowded });
-    informers.push(informer);
-    let added = 0;
-    informer.onChange(({ type }) => void (added += type === 'added' ? 1 : 0));
-    informer.start();
-    await informer.synced();
-    expect([informer.cache.size, added]).toEqual([count, count]);
-    await client.apply(configMap(crowded, 'c77', 'y'), { force: true });
-    await eventually(() => expect(informer.cache.get(`${crowded}/c77`)?.data).toEqual({ value: 'y' }));
-  });
-});
+const values = (informer: Informer<ConfigMap>): Record<string, string> =>
+  Object.fromEntries(informer.cache.list().map((object) => [object.metadata.name, object.data?.['value'] ?? '']));
 
 describe('an informer whose API server is killed', () => {
   let server: OwnApiServer;

@@ -1,94 +1,317 @@
-/** Endpoints and their credentials as a real API server tells of them. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+/** Endpoints and their credentials as a real API server describes them, also while it refuses or does not answer. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
+import { agentKind, webhookSubscriptionKind, wellKnown } from '../../../crds/index.ts';
+import { createTransport, ResourceClient, type KubeObject, type Stored, type Transport } from '../../../kube/index.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { generateSigningKey } from '../../../webhooks/signing/signing-keys.ts';
-import type { EndpointDirectory } from '../../../webhooks/subscriptions/directory.ts';
+import type { EndpointChange, EndpointDirectory } from '../../../webhooks/subscriptions/directory.ts';
 import type { Endpoint } from '../../../webhooks/subscriptions/endpoint.ts';
 import { createEndpointDirectory } from '../../../webhooks/subscriptions/open-directory.ts';
-import { aSecret, anAgent, aWebhookSubscription } from '../../support/builders.ts';
+import { anAgent, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { startFaultProxy, type FaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
-import { run } from '../../support/run.ts';
 
+const secretDescriptor = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true } as const;
+/** A resourceVersion that no server of a test reaches. */
+const far = '999999999999';
+
+interface Any extends KubeObject {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly stringData?: Readonly<Record<string, string>>;
+}
+
+let proxy: FaultProxy;
 let transport: Transport;
 let directory: EndpointDirectory;
 let org: string;
-let kubectl: (args: readonly string[], input?: unknown) => Promise<string>;
+const lines: string[] = [];
 
 beforeAll(async () => {
-  const plane = await controlPlane();
-  org = await organizationNamespace();
-  kubectl = async (args, input) => {
-    const options = input === undefined ? {} : { input: JSON.stringify(input) };
-    const { code, stdout, stderr } = await run(plane.kubectl, [`--kubeconfig=${plane.kubeconfig}`, '-n', org, ...args], options);
-    expect(code, stderr).toBe(0);
-    return stdout;
-  };
-  transport = createTransport({ kubeConfig: loadKubeConfig({ path: plane.kubeconfig }) });
-  directory = createEndpointDirectory({ transport, logger: createLogger({ role: 'test', level: 'silent' }) });
-  directory.start();
-  await directory.synced();
+  proxy = await startFaultProxy((await controlPlane()).kubeconfig);
 });
-afterAll(async () => {
+beforeEach(async () => {
+  lines.length = 0;
+  org = await organizationNamespace();
+  transport = createTransport({ kubeConfig: proxy.kubeConfig });
+  const logger = createLogger({ role: 'test', level: 'debug', destination: { write: (line: string) => void lines.push(line) } });
+  directory = createEndpointDirectory({ transport, logger, namespace: org });
+});
+afterEach(async () => {
+  proxy.faults.clear();
+  proxy.requests.length = 0;
   await directory.stop();
   await transport.close();
 });
+afterAll(() => proxy?.stop());
 
-const apply = (object: unknown): Promise<string> => kubectl(['apply', '-f', '-'], object);
-const named = (name: string): Endpoint => {
-  const endpoint = directory.list(org).find((each) => each.name === name);
-  if (endpoint === undefined) throw new Error(`${name} is not there`);
-  return endpoint;
+const client = (descriptor: ConstructorParameters<typeof ResourceClient>[0]['descriptor']): ResourceClient<Any> =>
+  new ResourceClient<Any>({ transport, descriptor, fieldManager: 'test' });
+const subscriptions = (): ResourceClient<Any> => client(webhookSubscriptionKind.descriptor);
+const secrets = (): ResourceClient<Any> => client(secretDescriptor);
+
+const subscribe = (name: string, spec: Manifest['spec'] = {}, finalizers: readonly string[] = []): Promise<Stored<Any>> => {
+  const { metadata, ...subscription } = aWebhookSubscription(name, org, { url: `https://hooks.example.com/${name}`, ...spec });
+  return subscriptions().create({ ...subscription, metadata: { ...metadata, finalizers } });
 };
-const signing = async (name: string): Promise<readonly string[]> =>
-  (await directory.credentials(named(name))).keys.map((key) => `whsec_${key.export().toString('base64')}`);
+const apply = (agent: Manifest): Promise<Stored<Any>> => client(agentKind.descriptor).apply(agent);
+const putSecret = (name: string, stringData: Readonly<Record<string, string>>, annotations = {}): Promise<Stored<Any>> =>
+  secrets().apply({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: org, name, annotations }, stringData });
 
-it('fills in what a short spec leaves out, and follows edits', async () => {
-  await apply(aWebhookSubscription('short'));
-  const endpoint = await eventually(() => named('short'));
-  expect(endpoint).toMatchObject({
-    org,
-    kind: 'WebhookSubscription',
-    url: 'https://hooks.example.com/parley',
-    events: [],
-    active: true,
-    timeoutMs: 1000,
-    retry: { strategy: 'FixedDelay', maxRetries: 3, maxDelayMs: 10_000 },
-    headers: [],
+const began = async (): Promise<void> => {
+  directory.start();
+  await directory.synced(AbortSignal.timeout(30_000));
+};
+const named = (name: string): Endpoint => {
+  const found = directory.list(org).find((each) => each.name === name);
+  if (found === undefined) throw new Error(`no endpoint ${name}`);
+  return found;
+};
+const gets = (): number =>
+  proxy.requests.filter(({ method, path, watch }) => method === 'GET' && !watch && path.includes('/secrets/')).length;
+const hex = (keys: readonly { export(): Buffer }[]): readonly string[] => keys.map((key) => `whsec_${key.export().toString('base64')}`);
+
+describe('what is known of endpoints', () => {
+  it('is what the spec says', async () => {
+    const spec = {
+      events: ['CallHandler.CallEnded'],
+      requestTimeout: '10s500ms',
+      retryPolicy: { strategy: 'ExponentialBackoff', maxAttempts: 10, maxDelay: '1h' },
+      headers: [
+        { name: 'X-One', value: 'plain' },
+        { name: 'X-Two', valueFrom: { secretKeyRef: { name: 'values', key: 'two' } } },
+      ],
+      signing: { secretRef: { name: 'own' } },
+      scope: { agentRefs: [{ name: 'anna' }] },
+    };
+    await Promise.all([
+      subscribe('full', spec),
+      subscribe('plain', { events: ['*'], signing: {} }),
+      subscribe('off', { active: false }),
+      subscribe('suspended', { suspend: true, scope: { workspaces: ['north'] } }),
+      apply(anAgent('anna', org, { webhookURL: 'https://anna.example.com/' })),
+      apply(anAgent('bert', org)),
+    ]);
+    await began();
+    expect(named('full')).toMatchObject({
+      org,
+      kind: 'WebhookSubscription',
+      url: 'https://hooks.example.com/full',
+      events: ['CallHandler.CallEnded'],
+      active: true,
+      scope: { agents: ['anna'] },
+      timeoutMs: 10_500,
+      retry: { strategy: 'ExponentialBackoff', maxRetries: 10, maxDelayMs: 3_600_000 },
+      signingSecret: 'own',
+      headers: [
+        { name: 'X-One', value: 'plain' },
+        { name: 'X-Two', secret: { name: 'values', key: 'two' } },
+      ],
+    });
+    expect(named('plain')).toMatchObject({
+      events: [],
+      signingSecret: 'webhooksubscription-plain',
+      timeoutMs: 1000,
+      retry: { strategy: 'FixedDelay', maxRetries: 3, maxDelayMs: 10_000 },
+      headers: [],
+    });
+    expect(named('plain')).not.toHaveProperty('scope');
+    expect(named('off')).toMatchObject({ active: false });
+    expect(named('off')).not.toHaveProperty('signingSecret');
+    expect(named('suspended')).toMatchObject({ active: false, scope: { workspaces: ['north'] } });
+    expect(named('anna')).toMatchObject({ kind: 'Agent', url: 'https://anna.example.com/', active: true, timeoutMs: 1000 });
+    expect(directory.list(org)).toHaveLength(5);
+    expect(directory.list()).toHaveLength(5);
+    expect(directory.list('other')).toEqual([]);
+    expect(directory.byUid(named('full').uid)).toBe(named('full'));
+    expect(directory.byUid('nobody')).toBeUndefined();
+    expect(
+      directory
+        .matching({ org, name: 'CallHandler.CallEnded', agent: 'anna' })
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['anna', 'full', 'off', 'plain']);
+    expect(directory.matching({ org, name: 'A.B', onlySubscription: named('full').uid })).toEqual([named('full')]);
+    expect(directory.matching({ org: 'other', name: 'A.B', onlySubscription: named('full').uid })).toEqual([]);
   });
-  expect(await directory.credentials(endpoint)).toEqual({ keys: [], headers: {} });
-  await apply(aWebhookSubscription('short', undefined, { active: false, retryPolicy: { maxDelay: '0s' }, requestTimeout: '1.5s' }));
-  await eventually(() => expect(named('short')).toMatchObject({ active: false, timeoutMs: 1500, retry: { maxDelayMs: 0, maxRetries: 3 } }));
-  await kubectl(['delete', 'webhooksubscription', 'short', '--wait=false']);
-  await eventually(() => expect(directory.byUid(endpoint.uid)).toBeUndefined());
+
+  it('follows every change, and tells of those that matter', async () => {
+    await began();
+    const changes: string[] = [];
+    directory.onChange(({ endpoint, previous }: EndpointChange) => void changes.push(`${previous?.url ?? '-'} → ${endpoint?.url ?? '-'}`));
+    const [one, two, none] = ['https://hooks.example.com/one', 'https://two.example.com/', '-'];
+    const made = await subscribe('one');
+    await directory.waitFor(org, { subscriptions: made.metadata.resourceVersion });
+    expect(directory.matching({ org, name: 'A.B' })).toHaveLength(1);
+    // A write of its status changes nothing about where events go.
+    await subscriptions().applyStatus({ ...made, status: { lastSuccessAt: '2026-11-21T12:00:00Z' } } as Stored<Any>);
+    const stored = await subscriptions().get({ namespace: org, name: 'one' });
+    await subscriptions().update({ ...stored, spec: { ...made.spec, url: two, active: false, requestTimeout: '1.5s' } });
+    await eventually(() => expect(directory.byUid(made.metadata.uid)).toMatchObject({ url: two, active: false, timeoutMs: 1500 }));
+    await subscriptions().delete({ namespace: org, name: 'one' });
+    await eventually(() => expect(directory.byUid(made.metadata.uid)).toBeUndefined());
+    expect(directory.list()).toEqual([]);
+    expect(changes).toEqual([`${none} → ${one}`, `${one} → ${two}`, `${two} → ${none}`]);
+    const agent = await apply(anAgent('anna', org, { webhookURL: two }));
+    await eventually(() => expect(directory.byUid(agent.metadata.uid)?.url).toBe(two));
+    await apply(anAgent('anna', org));
+    await eventually(() => expect(directory.byUid(agent.metadata.uid)).toBeUndefined());
+  });
+
+  it('leaves out what is being deleted', async () => {
+    await subscribe('leaving', {}, ['parley.dev/finalizer']);
+    await began();
+    expect(directory.list().map(({ name }) => name)).toEqual(['leaving']);
+    await subscriptions().delete({ namespace: org, name: 'leaving' });
+    await eventually(() => expect(directory.list()).toEqual([]));
+    await subscriptions().patchFinalizers(await subscriptions().get({ namespace: org, name: 'leaving' }), []);
+  });
+
+  it('is behind until it has seen what the watermark stands for', async () => {
+    await began();
+    expect(directory.behind(org, {})).toBe(false);
+    expect(directory.behind(org, { subscriptions: '' })).toBe(false);
+    const made = await subscribe('one');
+    const watermark = { subscriptions: made.metadata.resourceVersion };
+    await directory.waitFor(org, watermark);
+    expect(directory.behind(org, watermark)).toBe(false);
+    const later = { subscriptions: far };
+    expect(directory.behind(org, later)).toBe(true);
+    await expect(directory.waitFor(org, later, AbortSignal.timeout(50))).rejects.toThrow(/timeout/);
+  });
+
+  it('is behind while nothing is known yet', () => {
+    expect(directory.behind(org, { subscriptions: '1' })).toBe(true);
+  });
 });
 
-it('signs with the keys that a Secret holds now, however it was edited', async () => {
-  const [first, second] = [generateSigningKey(), generateSigningKey()];
-  await apply(aSecret('own', { current: first, token: 'abc' }));
-  const headers = [{ name: 'Authorization', valueFrom: { secretKeyRef: { name: 'own', key: 'token' } } }];
-  await apply(aWebhookSubscription('signed', undefined, { signing: { secretRef: { name: 'own' } }, headers }));
-  await eventually(async () => expect(await signing('signed')).toEqual([first]));
-  expect((await directory.credentials(named('signed'))).headers).toEqual({ Authorization: 'abc' });
-  await apply(aSecret('own', { current: second, 'previous-1': first, token: 'def' }));
-  await eventually(async () => expect(await signing('signed')).toEqual([second, first]));
-  expect((await directory.credentials(named('signed'))).headers).toEqual({ Authorization: 'def' });
-  await kubectl(['annotate', 'secret', 'own', 'parley.dev/signing-expiry={"previous-1":"2020-01-01T00:00:00Z"}']);
-  await eventually(async () => expect(await signing('signed')).toEqual([second]));
-  await kubectl(['delete', 'secret', 'own']);
-  await eventually(() => expect(signing('signed')).rejects.toMatchObject({ reason: 'missing' }));
-});
+describe('credentials', () => {
+  const [first, second, third] = [generateSigningKey(), generateSigningKey(), generateSigningKey()];
 
-it('knows the addresses that agents have for their calls', async () => {
-  await apply(anAgent('anna'));
-  await apply(anAgent('bert', undefined, { webhookURL: 'https://bert.example.com/calls' }));
-  const endpoint = await eventually(() => named('bert'));
-  expect(endpoint).toMatchObject({ kind: 'Agent', url: 'https://bert.example.com/calls', timeoutMs: 1000 });
-  expect(directory.matching({ org, name: 'CallHandler.CallEnded', agent: 'bert' })).toContain(endpoint);
-  expect(directory.matching({ org, name: 'CallHandler.CallEnded', agent: 'anna' })).not.toContain(endpoint);
-  await apply(anAgent('bert'));
-  await eventually(() => expect(directory.byUid(endpoint.uid)).toBeUndefined());
+  it('are read once for each version, and follow a rotation', async () => {
+    await putSecret('webhooksubscription-one', { current: first, 'header-x': 'Bearer abc\n' });
+    const headers = [
+      { name: 'Authorization', valueFrom: { secretKeyRef: { name: 'webhooksubscription-one', key: 'header-x' } } },
+      { name: 'X-Plain', value: 'yes' },
+    ];
+    await subscribe('one', { signing: {}, headers });
+    await began();
+    for (let round = 0; round < 20; round += 1) {
+      const { keys, headers: sent } = await directory.credentials(named('one'));
+      expect(hex(keys)).toEqual([first]);
+      expect(sent).toEqual({ Authorization: 'Bearer abc', 'X-Plain': 'yes' });
+    }
+    expect(gets()).toBeLessThan(3);
+    const ends = new Date(Date.now() + 3_600_000).toISOString();
+    await eventually(() => expect(directory.behind(org, { secrets: far })).toBe(true));
+    const written = await putSecret(
+      'webhooksubscription-one',
+      { current: second, 'previous-1': first, 'previous-2': third, 'header-x': 'Bearer def' },
+      { [wellKnown.signingExpiry]: JSON.stringify({ 'previous-1': ends, 'previous-2': '2020-01-01T00:00:00Z' }) },
+    );
+    await directory.waitFor(org, { secrets: written.metadata.resourceVersion });
+    const after = await directory.credentials(named('one'));
+    expect(hex(after.keys)).toEqual([second, first]);
+    expect(after.headers).toEqual({ Authorization: 'Bearer def', 'X-Plain': 'yes' });
+  });
+
+  it('of who needs none are there without asking', async () => {
+    await subscribe('one');
+    await subscribe('two', { headers: [{ name: 'a', value: 'b' }] });
+    await began();
+    expect(await directory.credentials(named('one'))).toEqual({ keys: [], headers: {} });
+    expect(await directory.credentials(named('two'))).toEqual({ keys: [], headers: { a: 'b' } });
+    expect(proxy.requests.filter(({ path }) => path.includes('/secrets'))).toEqual([]);
+  });
+
+  it.each([
+    ['missing', undefined, /Secret \S+\/own does not exist/],
+    ['missing', { other: first }, /Secret \S+\/own has no key "current"/],
+    ['invalid', { current: 'hunter2' }, /key "current" of Secret \S+\/own cannot sign/],
+    ['missing', { current: first }, /Secret \S+\/own has no key "token", which the header X-Token is read from/],
+  ])('that are %s are an error that names them and no value: %#', async (reason, values, message) => {
+    if (values !== undefined) await putSecret('own', values);
+    const headers = [{ name: 'X-Token', valueFrom: { secretKeyRef: { name: 'own', key: 'token' } } }];
+    await subscribe('one', { signing: { secretRef: { name: 'own' } }, headers });
+    await began();
+    const error: unknown = await directory.credentials(named('one')).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: 'DeliverySecretError', reason, message: expect.stringMatching(message) as string });
+    expect((error as Error).message).not.toContain('hunter2');
+  });
+
+  it('come as soon as the Secret does', async () => {
+    await subscribe('one', { signing: {} });
+    await began();
+    await expect(directory.credentials(named('one'))).rejects.toMatchObject({ reason: 'missing' });
+    const asked = gets();
+    await Promise.allSettled(Array.from({ length: 50 }, () => directory.credentials(named('one'))));
+    // One that isn't there is not asked for by everybody who needs it.
+    expect(gets() - asked).toBeLessThan(5);
+    await putSecret('webhooksubscription-one', { current: first });
+    await eventually(async () => expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]));
+    await secrets().delete({ namespace: org, name: 'webhooksubscription-one' });
+    await eventually(() => expect(directory.credentials(named('one'))).rejects.toMatchObject({ reason: 'missing' }));
+  });
+
+  it('stay good while the API server is away', async () => {
+    await putSecret('webhooksubscription-one', { current: first });
+    await putSecret('webhooksubscription-two', { current: second });
+    await subscribe('one', { signing: {} });
+    await subscribe('two', { signing: {} });
+    await began();
+    // They are read before anybody needs them.
+    await eventually(() => expect(gets()).toBeGreaterThanOrEqual(2));
+    await eventually(() => expect(directory.credentials(named('two'))).resolves.toMatchObject({ headers: {} }));
+    proxy.faults.next({ kind: 'drop', times: 1_000_000 });
+    proxy.breakWatches();
+    expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]);
+    expect(hex((await directory.credentials(named('two'))).keys)).toEqual([second]);
+    expect(directory.matching({ org, name: 'A.B' })).toHaveLength(2);
+  });
+
+  it('stay good for a while where a newer version is known of and can not be read', async () => {
+    await putSecret('webhooksubscription-one', { current: first });
+    await subscribe('one', { signing: {} });
+    await began();
+    expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]);
+    await eventually(() => expect(directory.behind(org, { secrets: far })).toBe(true));
+    proxy.faults.next({ kind: 'status', code: 500, times: 1_000_000, match: { method: 'GET', path: /secrets\/webhook/ } });
+    const written = await putSecret('webhooksubscription-one', { current: second });
+    await directory.waitFor(org, { secrets: written.metadata.resourceVersion });
+    for (let round = 0; round < 10; round += 1) expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]);
+    proxy.faults.clear();
+    await eventually(async () => expect(hex((await directory.credentials(named('one'))).keys)).toEqual([second]));
+  });
+
+  it('that were never read are an error while the API server is away', async () => {
+    await subscribe('one', { signing: {} });
+    proxy.faults.next({ kind: 'drop', times: 1_000_000, match: { method: 'GET', path: /secrets/ } });
+    await began();
+    await expect(directory.credentials(named('one'))).rejects.toMatchObject({ reason: 'unreachable' });
+  });
+
+  it('are kept without a watch where Secrets may be read but not listed', async () => {
+    await putSecret('webhooksubscription-one', { current: first });
+    await subscribe('one', { signing: {} });
+    proxy.faults.next({
+      kind: 'status',
+      code: 403,
+      reason: 'Forbidden',
+      times: 1_000_000,
+      match: { path: `/api/v1/namespaces/${org}/secrets` },
+    });
+    await began();
+    for (let round = 0; round < 10; round += 1) expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]);
+    expect(gets()).toBeLessThan(3);
+    expect(directory.behind(org, { secrets: far })).toBe(false);
+  });
+
+  it('that may not be read are an error', async () => {
+    await subscribe('one', { signing: {} });
+    proxy.faults.next({ kind: 'status', code: 403, reason: 'Forbidden', times: 1_000_000, match: { method: 'GET', path: /secrets/ } });
+    await began();
+    await expect(directory.credentials(named('one'))).rejects.toMatchObject({ reason: 'forbidden' });
+  });
 });

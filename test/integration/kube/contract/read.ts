@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import type { KubeObject } from '../../../kube/index.ts';
-import type { ContractContext } from '../kube-contract.ts';
+import type { KubeObject } from '../../../../kube/index.ts';
+import type { ContractContext } from './context.ts';
 import { failureOf } from './failure-of.ts';
 
 interface Secret extends KubeObject {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { ContractContext } from '../kube-contract.ts';
+import type { ContractContext } from './context.ts';
 import { failureOf } from './failure-of.ts';
 
 export function lifecycleRules(context: ContractContext): void {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { extractOwned, ownedPaths } from '../../../kube/index.ts';
-import type { ContractContext } from '../kube-contract.ts';
+import { extractOwned, ownedPaths } from '../../../../kube/index.ts';
+import type { ContractContext } from './context.ts';
 import type { Widget } from './widget.ts';
 
 const word = fc.stringMatching(/^[a-z]{1,6}$/);

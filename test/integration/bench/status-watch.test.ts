@@ -1,24 +1,20 @@
-import { readFileSync } from 'node:fs';
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 
-import { createTransport, ResourceClient, type Transport } from '../../../kube/index.ts';
-import { resourceOf, startApiServerDouble, type ApiServerDouble } from '../../support/api-server-double/index.ts';
-import { agentDescriptor, agentWithCondition, benchAgent, type BenchAgent } from './agents.ts';
-import { StatusWatch } from './status-watch.ts';
+import { createTransport, loadKubeConfig, ResourceClient, type Transport } from '../../../kube/index.ts';
+import { agentDescriptor, agentWithCondition, benchAgent, type BenchAgent } from '../../bench/control-plane/agents.ts';
+import { StatusWatch } from '../../bench/control-plane/status-watch.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { organizationNamespace } from '../../support/namespace.ts';
 
 describe('StatusWatch', () => {
-  const namespace = 'default';
-  const definition = parse(readFileSync(new URL('../../../crds/agents.yaml', import.meta.url), 'utf8')) as object;
-  let server: ApiServerDouble;
+  let namespace: string;
   let transport: Transport;
   let client: ResourceClient<BenchAgent>;
   let watch: StatusWatch;
 
   beforeAll(async () => {
-    server = await startApiServerDouble({ resources: [resourceOf(definition)] });
-    transport = createTransport({ kubeConfig: server.kubeConfig });
+    namespace = await organizationNamespace('bench');
+    transport = createTransport({ kubeConfig: loadKubeConfig({ path: (await controlPlane()).kubeconfig }) });
     client = new ResourceClient({ transport, descriptor: agentDescriptor, fieldManager: 'bench' });
     watch = new StatusWatch({ client, namespace, types: ['Ready', 'Other'] });
     await watch.start();
@@ -26,7 +22,6 @@ describe('StatusWatch', () => {
   afterAll(async () => {
     await watch.stop();
     await transport.close();
-    await server.stop();
   });
 
   const become = (name: string, type: string, observedGeneration: number): Promise<BenchAgent> =>
@@ -36,7 +31,7 @@ describe('StatusWatch', () => {
     const startedAt = performance.now();
     const changed = watch.change(benchAgent({ namespace, name: 'one' }), 'Ready');
     const sentBy = performance.now();
-    await expect.poll(() => server.objects(agentDescriptor).length).toBe(1);
+    await expect.poll(async () => (await client.list({ namespace })).items.length).toBe(1);
     await become('one', 'Other', 1);
     await become('one', 'Ready', 0);
     const readyAt = performance.now();

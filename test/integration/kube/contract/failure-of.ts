@@ -1,4 +1,4 @@
-import { KubeError } from '../../../kube/index.ts';
+import { KubeError } from '../../../../kube/index.ts';
 
 /** The KubeError that a request ends with; anything else fails the test. */
 export async function failureOf(request: Promise<unknown>): Promise<KubeError> {

@@ -1,6 +1,5 @@
 /** A kind with one field for each rule. */
-import type { Condition, KubeObject, ResourceDescriptor } from '../../../kube/index.ts';
-import { resourceOf, type DoubleResource } from '../api-server-double/index.ts';
+import type { Condition, KubeObject, ResourceDescriptor } from '../../../../kube/index.ts';
 
 export interface Widget extends KubeObject {
   readonly spec?: {
@@ -97,9 +96,3 @@ export const widgetDefinition = {
     ],
   },
 };
-
-/** The same for the double, with the CEL rule in plain code. */
-export const widgetResource: DoubleResource = resourceOf(widgetDefinition, (object) => {
-  const { start, end } = ((object as unknown as Widget).spec ?? {}) as { start?: number; end?: number };
-  return start !== undefined && end !== undefined && end < start ? [{ field: 'spec', message: 'end must not be before start' }] : [];
-});
