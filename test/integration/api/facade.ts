@@ -17,14 +17,14 @@ import { systemClock } from '../../../platform/clock.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { migrate, openStore, type Permission, type Store } from '../../../store/index.ts';
+import { openStore, type Permission, type Store } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { documentedAnswers } from '../../support/documented-answers.ts';
 import { unlimited } from '../../support/limits.ts';
 import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
-import { database, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 
 const run = promisify(execFile);
 
@@ -76,8 +76,7 @@ export async function startFacade(
   calls: Partial<ApiDependencies['calls']> = {},
 ): Promise<Facade> {
   const { kubeconfigs } = await controlPlane();
-  const db = shared ?? (await database());
-  if (shared === undefined) await migrate({ databaseUrl: db.url });
+  const db = shared ?? (await migratedDatabase());
   const lines: string[] = [];
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {

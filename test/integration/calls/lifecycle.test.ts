@@ -5,15 +5,14 @@ import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { migrate, type Store } from '../../../store/index.ts';
-import { database } from '../../support/postgres.ts';
+import { type Store } from '../../../store/index.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { aCall, registerCall } from '../store/calls-support.ts';
 import { session, storeAt } from '../store/support.ts';
 
 let url: string;
 beforeAll(async () => {
-  ({ url } = await database());
-  await migrate({ databaseUrl: url });
+  ({ url } = await migratedDatabase());
 });
 
 let organizations = 0;

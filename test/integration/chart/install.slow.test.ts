@@ -22,14 +22,14 @@ import { systemClock } from '../../../platform/clock.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { migrate, openStore, type Store } from '../../../store/index.ts';
+import { openStore, type Store } from '../../../store/index.ts';
 import { anAgent, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { unlimited } from '../../support/limits.ts';
 import { undescribedMetrics } from '../../support/metrics-reference.ts';
 import { testSigning } from '../../support/signing.ts';
-import { database, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { chart, lay, NAMESPACE, ofKind, podsOf, RELEASE, render, type Rendered, roles, withValues } from './helm.ts';
 import { batches } from './matrix.ts';
@@ -41,8 +41,7 @@ let store: Store;
 const values = withValues({ organizations: ['acme', { name: 'globex' }] });
 
 beforeAll(async () => {
-  [cluster, db] = await Promise.all([startCluster(), database()]);
-  await migrate({ databaseUrl: db.url });
+  [cluster, db] = await Promise.all([startCluster(), migratedDatabase()]);
   store = openStore({ databaseUrl: db.url });
   // What a careful cluster asks of every namespace with programs in it.
   await cluster.namespace(NAMESPACE, {

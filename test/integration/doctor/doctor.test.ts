@@ -11,7 +11,7 @@ import { runDoctor, type Finding } from '../../../cli/doctor/index.ts';
 import { migrate } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { mediaServer } from '../../support/media-server.ts';
-import { database } from '../../support/postgres.ts';
+import { database, migratedDatabase } from '../../support/postgres.ts';
 import { run } from '../../support/run.ts';
 import { repository } from '../../support/stack.ts';
 import { temporalAddress } from '../../support/temporal.ts';
@@ -21,8 +21,12 @@ let working: Env;
 let files: string;
 
 beforeAll(async () => {
-  const [{ url }, { kubeconfig }, temporal, media] = await Promise.all([database(), controlPlane(), temporalAddress(), mediaServer()]);
-  await migrate({ databaseUrl: url });
+  const [{ url }, { kubeconfig }, temporal, media] = await Promise.all([
+    migratedDatabase(),
+    controlPlane(),
+    temporalAddress(),
+    mediaServer(),
+  ]);
   files = await mkdtemp(join(tmpdir(), 'parley-doctor-'));
   working = {
     KUBECONFIG: kubeconfig,

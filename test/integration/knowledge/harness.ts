@@ -13,10 +13,10 @@ import type { SearchHit } from '../../../knowledge/search/search.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
-import { type Collection, type DocumentRecord, migrate, newDocumentId, openStore, type Store } from '../../../store/index.ts';
+import { type Collection, type DocumentRecord, newDocumentId, openStore, type Store } from '../../../store/index.ts';
 import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
-import { database } from '../../support/postgres.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { sharedBundle, unique } from '../workflows/support.ts';
 import { documentFolder, fileKey } from '../../../knowledge/ingestion/clear-document.ts';
@@ -65,8 +65,7 @@ export interface HarnessOptions {
 export async function knowledgeHarness(options: HarnessOptions = {}): Promise<KnowledgeHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-knowledge-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const { url } = await database();
-  await migrate({ databaseUrl: url });
+  const { url } = await migratedDatabase();
   const env = {
     DATABASE_URL: url,
     TEMPORAL_ADDRESS: await temporalAddress(),

@@ -4,9 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { PgvectorStore } from '../../../knowledge/vector-stores/pgvector/pgvector-store.ts';
 import { Database } from '../../../store/database.ts';
-import { migrate } from '../../../store/index.ts';
 import { failureOf, session } from '../store/support.ts';
-import { database } from '../../support/postgres.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { freshCollection, idsOf, record, sparse } from './vector-stores-support.ts';
 
 let url: string;
@@ -14,8 +13,7 @@ let connections: Database;
 let store: PgvectorStore;
 
 beforeAll(async () => {
-  ({ url } = await database());
-  await migrate({ databaseUrl: url });
+  ({ url } = await migratedDatabase());
   connections = new Database({ databaseUrl: url, poolSize: 6 });
   store = new PgvectorStore(connections, { graphFrom: 300 });
 });

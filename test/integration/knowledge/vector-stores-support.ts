@@ -6,9 +6,8 @@ import { onTestFinished } from 'vitest';
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import type { CollectionRef, VectorHit, VectorRecord, VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
 import { Database } from '../../../store/database.ts';
-import { migrate } from '../../../store/index.ts';
 import { startMilvusLite, type MilvusLite } from '../../support/milvus-lite.ts';
-import { database } from '../../support/postgres.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { findPython, withoutPython } from '../../support/python.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 
@@ -45,8 +44,7 @@ export function pgvector(): StoreUnderTest {
     name: 'pgvector',
     missing: undefined,
     async start() {
-      ({ url } = await database());
-      await migrate({ databaseUrl: url });
+      ({ url } = await migratedDatabase());
       store = storeAt(url);
     },
     async stop() {

@@ -7,12 +7,11 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, it } from 'vitest';
 
 import { ROLE_NAMES } from '../../../platform/role-names.ts';
-import { migrate } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { mediaServer } from '../../support/media-server.ts';
-import { database } from '../../support/postgres.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { spawnRole } from '../../support/role-process.ts';
 import { repository } from '../../support/stack.ts';
 import { temporalAddress } from '../../support/temporal.ts';
@@ -22,13 +21,12 @@ let page: string;
 
 beforeAll(async () => {
   const [{ url }, { kubeconfig }, temporal, media, folder] = await Promise.all([
-    database(),
+    migratedDatabase(),
     controlPlane(),
     temporalAddress(),
     mediaServer(),
     mkdtemp(join(tmpdir(), 'parley-metrics-')),
   ]);
-  await migrate({ databaseUrl: url });
   page = await readFile(join(repository, 'docs/reference/metrics.md'), 'utf8');
   env = {
     DATABASE_URL: url,

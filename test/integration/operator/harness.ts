@@ -19,10 +19,10 @@ import { runOperator } from '../../../operator/main.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
-import { migrate, openStore, type Store } from '../../../store/index.ts';
+import { openStore, type Store } from '../../../store/index.ts';
 import type { Manifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { database } from '../../support/postgres.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { TestStack, type ControlPlaneAddresses } from '../../support/test-stack.ts';
 
 export type AnyObject = KubeObject & {
@@ -88,8 +88,7 @@ export interface Cluster {
 
 export async function startCluster(): Promise<Cluster> {
   const stack = new TestStack();
-  const [addresses, { url: databaseUrl }] = await Promise.all([stack.controlPlane(), database()]);
-  await migrate({ databaseUrl });
+  const [addresses, { url: databaseUrl }] = await Promise.all([stack.controlPlane(), migratedDatabase()]);
   const store = openStore({ databaseUrl });
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: addresses.kubeconfig }) });
   const running = new Set<RunningOperator>();

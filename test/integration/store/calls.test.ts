@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { afterChange, finishReasons, registered, type CallChange, type FinishReason } from '../../../store/calls/call-state.ts';
-import { migrate, newCallId, openStore, type Store } from '../../../store/index.ts';
-import { database } from '../../support/postgres.ts';
+import { newCallId, openStore, type Store } from '../../../store/index.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aCall, registerCall } from './calls-support.ts';
 import { failureOf, session, storeAt } from './support.ts';
@@ -18,8 +18,7 @@ let url: string;
 let organizations = 0;
 
 beforeAll(async () => {
-  ({ url } = await database());
-  await migrate({ databaseUrl: url });
+  ({ url } = await migratedDatabase());
 });
 
 async function freshOrganization(store: Store, limit?: number): Promise<string> {
@@ -285,8 +284,7 @@ describe('calls that nobody ends', () => {
   const limits = { joinMs: 300_000, silenceMs: 30_000, graceMs: 15_000 };
 
   it('are found by what went wrong, in every organisation, and ended only as they were seen', async () => {
-    const { url: own } = await database();
-    await migrate({ databaseUrl: own });
+    const { url: own } = await migratedDatabase();
     const store = storeAt(own);
     const [left, right] = ['left', 'right'];
     await store.organizations.create({ name: left });

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-import { migrate, openDispatchStore, openStore, type OutboxEvent } from '../../../store/index.ts';
+import { openDispatchStore, openStore, type OutboxEvent } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
-import { database } from '../../support/postgres.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { run, type Finished } from '../../support/run.ts';
 
 const entry = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
@@ -16,10 +16,9 @@ const org = 'acme';
 let env: Readonly<Record<string, string>>;
 let kubectl: (...args: readonly string[]) => Promise<Finished>;
 beforeAll(async () => {
-  const [{ url }, { kubeconfig, kubectl: binary }] = await Promise.all([database(), controlPlane()]);
+  const [{ url }, { kubeconfig, kubectl: binary }] = await Promise.all([migratedDatabase(), controlPlane()]);
   env = { DATABASE_URL: url, KUBECONFIG: kubeconfig, PARLEY_ORG: org };
   kubectl = (...args) => run(binary, [`--kubeconfig=${kubeconfig}`, ...args]);
-  await migrate({ databaseUrl: url });
   const store = openStore({ databaseUrl: url });
   await store.organizations.create({ name: org });
   await store.close();

@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
 
-import { migrate, openStore, type Store, type StoreOptions } from '../../../store/index.ts';
-import { database } from '../../support/postgres.ts';
+import { openStore, type Store, type StoreOptions } from '../../../store/index.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 
 /** Opened for one test and closed behind it. */
 export function storeAt(databaseUrl: string, options: Partial<StoreOptions> = {}): Store {
@@ -15,8 +15,7 @@ export function storeAt(databaseUrl: string, options: Partial<StoreOptions> = {}
 
 /** A fresh database with the whole schema, and a store on it. */
 export async function freshStore(options: Partial<StoreOptions> = {}): Promise<{ readonly url: string; readonly store: Store }> {
-  const { url } = await database();
-  await migrate({ databaseUrl: url });
+  const { url } = await migratedDatabase();
   return { url, store: storeAt(url, options) };
 }
 

@@ -16,11 +16,11 @@ import { roomOf } from '../../../voice/calls/names.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
-import { migrate, newCallId, openStore, type CallMessage, type CallRecord, type CallTurn, type Store } from '../../../store/index.ts';
+import { newCallId, openStore, type CallMessage, type CallRecord, type CallTurn, type Store } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { mediaServer } from '../../support/media-server.ts';
-import { database } from '../../support/postgres.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { TestCaller } from '../../support/test-caller.ts';
 import { aCall } from '../store/calls-support.ts';
@@ -95,8 +95,7 @@ export interface StageOptions {
 
 export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOptions = {}): Promise<Stage> {
   const org = 'callers';
-  const { url } = await database();
-  await migrate({ databaseUrl: url });
+  const { url } = await migratedDatabase();
   const store = openStore({ databaseUrl: url });
   await store.organizations.create({ name: org });
   await store.organizations.limitLiveCalls(org, 100);

@@ -14,12 +14,12 @@ import { createTransport, loadKubeConfig, ResourceClient, type KubeObject, type 
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
-import { insertEvents, migrate, openStore, type Store } from '../../../store/index.ts';
+import { insertEvents, openStore, type Store } from '../../../store/index.ts';
 import { buildEvent } from '../../../events/emit.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
-import { database } from '../../support/postgres.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { startWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts';
@@ -72,8 +72,7 @@ export interface DispatchHarness extends Organization {
 
 /** Everything goes with the test that asked for it. */
 export async function dispatchHarness(more: Readonly<Record<string, string>> = {}): Promise<DispatchHarness> {
-  const [{ url }, addresses, sink] = await Promise.all([database(), controlPlane(), startWebhookSink()]);
-  await migrate({ databaseUrl: url });
+  const [{ url }, addresses, sink] = await Promise.all([migratedDatabase(), controlPlane(), startWebhookSink()]);
   const env: Record<string, string> = {
     DATABASE_URL: url,
     KUBECONFIG: addresses.kubeconfigs.dispatcher,

@@ -4,12 +4,12 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { migrate, openStore } from '../../../store/index.ts';
+import { openStore } from '../../../store/index.ts';
 import { housekeeping } from '../../../workflows/catalogue.ts';
 import { createHousekeepingActivities } from '../../../workflows/housekeeping/activities.ts';
 import { ensureHousekeepingSchedule } from '../../../workflows/housekeeping/schedule.ts';
 import { eventually } from '../../support/eventually.ts';
-import { database } from '../../support/postgres.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { revisionOf, session } from '../store/support.ts';
 import { pretendedActivities, unique, whileWorking } from './support.ts';
@@ -25,8 +25,7 @@ async function endless(): Promise<never> {
 
 describe('housekeeping', () => {
   it('deletes in Postgres what is superseded or long dead, in every organisation, when its schedule fires', async () => {
-    const { url } = await database();
-    await migrate({ databaseUrl: url });
+    const { url } = await migratedDatabase();
     const store = openStore({ databaseUrl: url });
     const registry = new Registry();
     try {

@@ -12,7 +12,7 @@ import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
 import { undescribedMetrics } from '../../support/metrics-reference.ts';
 import { ownTemporal } from '../../support/own-temporal.ts';
-import { database } from '../../support/postgres.ts';
+import { database, migratedDatabase } from '../../support/postgres.ts';
 import { unique } from './support.ts';
 
 /** A worker in this process, stopped through its signal. */
@@ -40,8 +40,7 @@ function startWorker(env: Readonly<Record<string, string>>) {
 }
 
 it('waits for Temporal without ever exiting, finds it again after it was away, and stops in order', async () => {
-  const { url } = await database();
-  await migrate({ databaseUrl: url });
+  const { url } = await migratedDatabase();
   const temporal = await ownTemporal();
   const { address } = temporal;
   const worker = startWorker({ DATABASE_URL: url, TEMPORAL_ADDRESS: address });
