@@ -5,10 +5,7 @@ import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { attachedToolToRest, toolSecretRefs } from '../tools/fields.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
-import type { AgentState } from '../kinds/states.ts';
-import { agentSecretRefs, agentToRest, type AgentView } from './codec.ts';
-
-export type AgentAnswerBody = AgentView & { readonly state: AgentState };
+import { agentSecretRefs, agentToRest, type AgentView } from './fields.ts';
 
 /** What a rehearsal or a write knows and the server doesn't yet. */
 export interface KnownParts {
@@ -28,7 +25,7 @@ export class AgentReader {
     this.#tools = tools;
   }
 
-  async view(caller: Caller, agent: Stored<Agent>, known: KnownParts = {}): Promise<AgentAnswerBody> {
+  async view(caller: Caller, agent: Stored<Agent>, known: KnownParts = {}): Promise<AgentView> {
     const { companions } = this.#context;
     const { org } = caller;
     const prompt = agent.spec.llm.systemPromptFrom?.configMapKeyRef;
@@ -41,7 +38,7 @@ export class AgentReader {
       this.#context.states.agent(agent),
     ]);
     const tools = known.tools ?? attached.map((tool) => this.#show(tool, secrets));
-    return { ...agentToRest(agent, { secrets, longPrompt, tools }), state };
+    return agentToRest(agent, { secrets, state, longPrompt, tools });
   }
 
   #show(tool: Tool, secrets: SecretValues): Readonly<Record<string, unknown>> {

@@ -17,10 +17,16 @@ import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode 
 import { AgentTools } from '../tools/agent-tools.ts';
 import { requireCallable } from '../codec/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import { AgentReader, type AgentAnswerBody } from './agent-reader.ts';
-import { agentFromRest, agentSecretRefs, maxInlinePrompt } from './codec.ts';
-import { agentFieldNames } from './field-names.ts';
-import type { AgentUpdate } from './schema.ts';
+import { AgentReader } from './agent-reader.ts';
+import {
+  agentBringsSecrets,
+  agentFieldNames,
+  agentFromRest,
+  agentSecretRefs,
+  maxInlinePrompt,
+  type AgentUpdate,
+  type AgentView,
+} from './fields.ts';
 
 export const agentResource: ResourceKind<Agent> = {
   definition: agentKind,
@@ -40,7 +46,7 @@ export function agentsOfKnowledgeBase(context: KindContext): FindUsers {
 }
 
 export interface AgentAnswer {
-  readonly view: AgentAnswerBody;
+  readonly view: AgentView;
   readonly resourceVersion: string;
 }
 
@@ -113,12 +119,11 @@ export class AgentService {
     const { companions } = this.#context;
     const previous = stored?.spec;
     const found: ValidationIssue[] = [];
-    const bringsSecrets = typeof body.llm?.api_key === 'string' || (body.dynamic_data_config ?? []).some((item) => item.headers);
     const bringsPrompt = (body.llm?.system_prompt?.length ?? 0) > maxInlinePrompt;
     const promptFrom = typeof body.llm?.system_prompt === 'string' ? previous?.llm.systemPromptFrom : undefined;
     const [storedLongPrompt, secrets, promptName] = await Promise.all([
       promptFrom === undefined ? null : companions.readText(org, promptFrom.configMapKeyRef),
-      this.#writer.secretWriter(caller, name, bringsSecrets ? stored : undefined),
+      this.#writer.secretWriter(caller, name, agentBringsSecrets(body) ? stored : undefined),
       stored !== undefined && bringsPrompt ? companions.nameFor('ConfigMap', stored) : companionName('Agent', name),
     ]);
     const prompts = new Map<string, string>();
@@ -127,7 +132,7 @@ export class AgentService {
       prompts.set(key, text);
       return { name: promptName, key };
     };
-    const desired = agentFromRest(body, previous, { name, secrets, promptRef, storedLongPrompt, found });
+    const desired = agentFromRest(body, previous, { secrets, loc: ['body'], found, objectName: name, promptRef, storedLongPrompt });
     found.push(...problemsOf(desired, previous));
     const webhook = { loc: ['body', 'webhook_url'], value: desired.webhookURL, before: previous?.webhookURL };
     requireCallable({ ...webhook, check: this.#context.addresses.web }, found);

@@ -3,9 +3,8 @@ import { listOf, deleted } from '../codec/answers.ts';
 import { deletionQuery, writeQuery } from '../http/conditions.ts';
 import { defineRoute } from '../http/route.ts';
 import { resourcePage } from '../state/answers.ts';
-import { agentAnswer } from './answers.ts';
 import { agentChange, agentExample, fullAgent, smallAgent } from './examples.ts';
-import { agentCreate, agentUpdate } from './schema.ts';
+import { agentAnswer, agentCreate, agentUpdate } from './fields.ts';
 
 const tag = 'AI agents';
 const params = { agent_id: 'The `ai_agent_id`: the name of the Agent resource.' };

@@ -1,8 +1,8 @@
 /** How values of specs read in REST, and the other way round. */
 import { millisecondsOf } from '../../crds/duration.ts';
 import { mask } from '../http/caller.ts';
-import { durationOfMilliseconds } from './duration.ts';
-import type { Conversion } from './fields.ts';
+import { durationOfMilliseconds, durationOfSeconds, secondsOf } from './duration.ts';
+import { isEmpty, type Conversion } from './fields.ts';
 import { headerSecrets, headersFromRest, headersToRest, unchangedNothing, type Header } from './headers.ts';
 import { refId, type KeyRef } from './secrets.ts';
 
@@ -20,14 +20,16 @@ export const milliseconds: Conversion = {
     typeof stored === 'string' && Math.round(millisecondsOf(stored)) === sent ? stored : durationOfMilliseconds(sent),
 };
 
+/** Seconds, of a duration as it was typed as long as it means the same. */
+export const seconds: Conversion = {
+  read: secondsOf,
+  write: (sent: number, { stored }) => durationOfSeconds(sent, stored as string | undefined),
+};
+
 /** An empty list or map means what an absent one means: it stays as it was written. */
 export function unlessEmpty<T extends object>(value: T, stored: unknown): T | undefined {
   if (Object.keys(value).length > 0) return value;
   return isEmpty(stored) ? (stored as T) : undefined;
-}
-
-function isEmpty(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 /** A choice with other words in REST. */

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 
 import type { FieldNames } from '../partial/field-names.ts';
-import { isObject, sameJson } from '../validation/same-json.ts';
+import { isObject, sameJson, type JsonObject } from '../validation/same-json.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import type { Draft } from './present.ts';
 import { movedSecrets, type Origin, type SecretUse } from './secret-origins.ts';
@@ -227,8 +227,39 @@ function written(each: Field, name: string, sent: unknown, previous: unknown, en
     return stored ?? each.default;
   }
   if (sent === undefined) return stored ?? each.default;
-  if (sent === null || (stored === undefined && empty !== undefined && sameJson(sent, empty))) return each.default;
+  // What reads as unset stays as it was written.
+  if (sent === null) return isEmpty(stored) ? stored : each.default;
+  if (stored === undefined && empty !== undefined && sameJson(sent, empty)) return each.default;
   return (as === undefined ? sent : as.write(sent, { name, stored, within: previous }, encoding)) ?? each.default;
+}
+
+/**
+ * A list whose items have fields of their own. It is replaced as a whole: what an item doesn't name is unset.
+ * @param match for each item the stored one that it continues, or what a new one begins with; the one of the same name where absent
+ */
+export function items(
+  fields: Fields,
+  match: (sent: readonly JsonObject[], stored: readonly JsonObject[]) => readonly unknown[] = ofSameName,
+): Conversion {
+  return {
+    read: (stored: readonly unknown[], reading) => stored.map((item) => readFields(fields, { spec: item }, reading)),
+    write(sent: readonly JsonObject[], { name, stored = [] }, encoding) {
+      const before = match(sent, stored as readonly JsonObject[]);
+      return sent.map((item, index) => {
+        const whole = Object.fromEntries(Object.keys(fields).map((key) => [key, item[key] ?? null]));
+        return writeEach(fields, whole, before[index], { ...encoding, loc: [...encoding.loc, ...name.split('.'), index] });
+      });
+    },
+    below: {
+      '.*': '.*',
+      ...Object.fromEntries(Object.entries(fieldNamesOf(fields)).map(([path, name]) => [`.*.${path}`, `.*.${name}`])),
+    },
+    items: fields,
+  };
+}
+
+function ofSameName(sent: readonly JsonObject[], stored: readonly JsonObject[]): readonly unknown[] {
+  return sent.map(({ name }) => stored.find((item) => item['name'] === name));
 }
 
 /** Every Secret key that the fields of a spec, or of the draft of one, refer to. */
@@ -254,23 +285,33 @@ export function bringsSecrets(fields: Fields, body: object): boolean {
   });
 }
 
+/** Those of list items first: where one secret is sent to two places, the first one's fields are named. */
 function* secretUses(fields: Fields, spec: unknown, encoding: Encoding): Generator<SecretUse> {
-  for (const { name, field: each } of leaves(fields)) {
-    const loc = [...encoding.loc, ...name.split('.')];
-    const stored = valueAt(spec, each.path ?? '');
+  const all = leaves(fields).map(({ name, field: each }) => ({
+    each,
+    loc: [...encoding.loc, ...name.split('.')],
+    stored: valueAt(spec, each.path ?? ''),
+  }));
+  for (const { each, loc, stored } of all)
+    for (const [index, item] of listed(each, stored).entries())
+      yield* secretUses(each.as?.items ?? {}, item, { ...encoding, loc: [...loc, index] });
+  for (const { each, loc, stored } of all) {
     if (stored !== undefined && each.sentTo !== undefined) {
       const origin = each.sentTo(spec);
       for (const { id, below = [] } of each.as?.secretsIn?.(stored, encoding) ?? []) yield { id, loc: [...loc, ...below], origin };
     }
     for (const { id, origin } of each.uses?.(spec) ?? []) yield { id, loc, origin, unsendable: true };
-    for (const [index, item] of listed(each, stored).entries())
-      yield* secretUses(each.as?.items ?? {}, item, { ...encoding, loc: [...loc, index] });
   }
 }
 
 /** The items of a list that have fields of their own. */
 function listed({ as }: Field, value: unknown): readonly unknown[] {
   return as?.items !== undefined && Array.isArray(value) ? value : [];
+}
+
+/** Of a list or map. */
+export function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 export function valueAt(object: unknown, path: string): unknown {

@@ -7,9 +7,3 @@ export function present<T extends object>(fields: T): { [K in keyof T]: Exclude<
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 }
-
-/** What a field becomes: absent in the request keeps it, `null` clears it. */
-export function updated<S, T>(sent: S | null | undefined, stored: T | undefined, convert: (value: S) => T | undefined): T | undefined {
-  if (sent === undefined) return stored;
-  return sent === null ? undefined : convert(sent);
-}

@@ -12,8 +12,7 @@ import {
   type ToolSpec,
   type WebhookSubscriptionSpec,
 } from '../../crds/index.ts';
-import { agentFromRest } from '../agents/codec.ts';
-import { agentUpdate } from '../agents/schema.ts';
+import { agentFromRest, agentUpdate } from '../agents/fields.ts';
 import { mask } from '../http/caller.ts';
 import { phoneNumberFromRest, providerOf } from '../phone-numbers/fields.ts';
 import { phoneNumberUpdates } from '../phone-numbers/fields.ts';
@@ -114,7 +113,7 @@ const agents: Kind<AgentSpec> = {
   encode(body, previous, secrets, found) {
     const sound = read(agentUpdate, body);
     const promptRef = () => kubeKey;
-    return sound && agentFromRest(sound, previous, { name: 'o', secrets, promptRef, storedLongPrompt: null, found });
+    return sound && agentFromRest(sound, previous, { objectName: 'o', secrets, loc: ['body'], promptRef, storedLongPrompt: null, found });
   },
   sendings: ({ llm, speechToText: stt, dynamicData }, valueOf) => [
     [valueOf(llm.apiKeySecretRef), `llm ${llm.provider} ${llm.baseURL === undefined ? '' : origin(llm.baseURL)}`],

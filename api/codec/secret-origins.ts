@@ -5,10 +5,8 @@
  * Each kind lists where its spec sends which secret, and the lists of the stored and of the desired spec are compared. So the rule holds
  * however a request came to keep a secret: by the mask, by leaving the field out, or by an item that continues another one.
  */
-import { originOf } from '../../crds/address.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
-import { looksSecret, type Header } from './headers.ts';
-import { plainId, refId, type SecretWriter } from './secrets.ts';
+import type { SecretWriter } from './secrets.ts';
 
 /** What decides where a value is sent, by the names of the fields in the request. An undefined part sends it nowhere else. */
 export type Origin = Readonly<Record<string, string | undefined>>;
@@ -44,20 +42,4 @@ export function movedSecrets(before: readonly SecretUse[], after: readonly Secre
 
 function leadsTo(stored: Origin | undefined, wanted: Origin): boolean {
   return stored !== undefined && Object.entries(wanted).every(([field, part]) => part === undefined || part === stored[field]);
-}
-
-/** Headers whose values answers mask, at the address that they are sent to. */
-export function headerUses(
-  headers: readonly Header[] | undefined,
-  options: { readonly url: string | undefined; readonly field: string; readonly loc: Loc; readonly isShown?: (header: Header) => boolean },
-): SecretUse[] {
-  const { url = '', field, loc, isShown = ({ name, valueFrom }) => valueFrom === undefined && !looksSecret(name) } = options;
-  const origin = { [field]: originOf(url) };
-  return (headers ?? [])
-    .filter((header) => !isShown(header))
-    .map(({ name, value = '', valueFrom }) => ({
-      id: valueFrom === undefined ? plainId(value) : refId(valueFrom.secretKeyRef),
-      loc: [...loc, name],
-      origin,
-    }));
 }

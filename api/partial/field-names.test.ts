@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { agentKind } from '../../crds/index.ts';
-import { agentFieldNames } from '../agents/field-names.ts';
+import { agentFieldNames } from '../agents/fields.ts';
 import { restLoc, restName } from './field-names.ts';
 import { shapeOf, type Shape } from './shape.ts';
 

@@ -1,7 +1,7 @@
 /** One organisation under random writes: each answer and each state is predicted from the requests so far. */
 import { expect } from 'vitest';
 
-import type { AgentView } from '../../../api/agents/codec.ts';
+import type { AgentView } from '../../../api/agents/fields.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -6,8 +6,7 @@ import { mask } from '../http/caller.ts';
 import { masked, refId, SecretWriter, unmaskedReader, type KeyRef } from '../codec/secrets.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { validate } from '../validation/validate.ts';
-import { agentFromRest, agentToRest, maxInlinePrompt, type AgentReading } from './codec.ts';
-import { agentCreate, agentUpdate, type AgentUpdate } from './schema.ts';
+import { agentCreate, agentFromRest, agentToRest, agentUpdate, maxInlinePrompt, type AgentDecoding, type AgentUpdate } from './fields.ts';
 
 const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
 const named = (max: number) => fc.string({ minLength: 1, maxLength: Math.min(max, 8), unit: 'grapheme-ascii' });
@@ -129,7 +128,7 @@ const storedAgent = (agentSpec: AgentSpec): Agent => ({
   metadata: { name: 'a', namespace: 'org' },
   spec: agentSpec,
 });
-const reading: AgentReading = { secrets: masked, longPrompt: null, tools: [] };
+const reading: AgentDecoding = { secrets: masked, state: { ready: true, reason: '', message: '' }, longPrompt: null, tools: [] };
 
 function encode(
   body: AgentUpdate,
@@ -146,7 +145,8 @@ function encode(
   });
   const prompts = new Map<string, string>();
   const draft = agentFromRest(body, previous, {
-    name: 'a',
+    objectName: 'a',
+    loc: ['body'],
     secrets,
     storedLongPrompt: options.storedLongPrompt ?? null,
     promptRef(prompt): KeyRef {
@@ -206,8 +206,9 @@ describe('resource → REST → resource', () => {
           stored,
         );
         const view = agentToRest(storedAgent(agentKind.spec.parse(draft)), reading);
-        expect(view).toMatchObject({ welcome_message: undefined, max_call_duration_seconds: 1800, dynamic_data_config: [] });
-        expect(view.llm).toMatchObject({ model_temperature: 0, system_prompt: undefined, model_name: stored.llm.model });
+        expect(view).toMatchObject({ max_call_duration_seconds: 1800, dynamic_data_config: [] });
+        expect([view.welcome_message, view.llm.system_prompt]).toEqual([undefined, undefined]);
+        expect(view.llm).toMatchObject({ model_temperature: 0, model_name: stored.llm.model });
       }),
       { numRuns: 200 },
     );

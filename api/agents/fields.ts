@@ -1,0 +1,357 @@
+/** Agents in REST: every field. Pure. What REST has no word for is kept as it is. */
+import { createHash } from 'node:crypto';
+
+import { z } from 'zod';
+
+import { originOf } from '../../crds/address.ts';
+import { wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
+import { reference, seconds, secret } from '../codec/conversions.ts';
+import {
+  answerShape,
+  bringsSecrets,
+  createShape,
+  field,
+  fieldNamesOf,
+  group,
+  items,
+  readFields,
+  secretRefsOf,
+  updateShape,
+  writeFields,
+  type Decoding,
+  type Encoding,
+} from '../codec/fields.ts';
+import { present, type Draft } from '../codec/present.ts';
+import { distinct } from '../codec/schemas.ts';
+import { refId, type KeyRef } from '../codec/secrets.ts';
+import type { AgentState } from '../kinds/states.ts';
+import { stateFields } from '../state/answers.ts';
+import { attachedTool, inlineTool } from '../tools/fields.ts';
+import { issues, type ValidationIssue } from '../validation/issue.ts';
+import { withRule } from '../validation/validate.ts';
+import { lookups } from './lookups.ts';
+
+/** Longest prompt that stands in the resource itself, in characters. */
+export const maxInlinePrompt = 4096;
+const maxTools = 64;
+/** Bytes. */
+const maxPromptBytes = 128 * 1024;
+
+export interface AgentDecoding extends Decoding {
+  readonly state: AgentState;
+  /** The text behind `systemPromptFrom`; null where it can't be found. */
+  readonly longPrompt: string | null;
+  /** What `llm.tools` lists. */
+  readonly tools: readonly unknown[];
+}
+
+export interface AgentEncoding extends Encoding {
+  /** Where a long prompt goes. */
+  promptRef(text: string): KeyRef;
+  /** The text behind the stored `systemPromptFrom`. */
+  readonly storedLongPrompt: string | null;
+}
+
+const text = (max: number) => z.string().max(max);
+const named = (max: number) => z.string().min(1).max(max);
+const address = text(2048).regex(/^https?:\/\//);
+const providers = z.enum(['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible']);
+const label = z.string().optional();
+
+const agentState = z
+  .object({
+    ...stateFields,
+    serving_revision: z.string().optional().describe('The revision that new calls start with; absent where none has been sound yet.'),
+    desired_revision: z.string().optional().describe('The revision that the resource and all that it names ask for, as last reported.'),
+  })
+  .meta({ id: 'AgentState' });
+
+const prompt = withRule(z.string().max(maxPromptBytes), (value, loc) =>
+  Buffer.byteLength(value) > maxPromptBytes
+    ? [issues.value(loc, `a prompt may have ${maxPromptBytes} bytes, and this one has ${Buffer.byteLength(value)}`)]
+    : [],
+);
+
+const llm = group(
+  {
+    llm_id: field({ answer: z.string(), read: llmIdOf }),
+    llm_type: field({ path: 'llm.type', create: z.literal('simple').nullish(), answer: z.string() }),
+    model_provider: field({
+      path: 'llm.provider',
+      create: named(64)
+        .nullish()
+        .meta({ examples: ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] }),
+      answer: z.string(),
+    }),
+    model_name: field({ path: 'llm.model', create: named(256), update: named(256).optional(), answer: z.string() }),
+    model_temperature: field({ path: 'llm.temperature', create: z.number().min(0).max(2).nullish(), answer: z.number() }),
+    llm_name: field({ path: 'llm.name', create: text(200).nullish(), answer: label }),
+    llm_description: field({ path: 'llm.description', create: text(1500).nullish(), answer: label }),
+    base_url: field({ path: 'llm.baseURL', create: address.nullish(), answer: label }),
+    api_key: field({
+      path: 'llm.apiKeySecretRef',
+      as: secret,
+      create: named(4096).nullish(),
+      answer: label.describe('`"********"` unless the key names the permission `secrets:read`.'),
+      sentTo: ({ llm: { provider = 'openai', baseURL } = {} }: Draft<AgentSpec>) => ({
+        'llm.model_provider': provider,
+        'llm.base_url': baseURL === undefined ? "the provider's own" : originOf(baseURL),
+      }),
+    }),
+    max_tokens: field({ path: 'llm.maxTokens', create: z.int().min(1).max(32768).nullish(), answer: z.int().optional() }),
+    required_dynamic_data: field({
+      path: 'llm.requiredDynamicData',
+      create: withRule(
+        z.array(named(128)).max(64),
+        distinct('names', (name) => name),
+      ).nullish(),
+      answer: z.array(z.string()),
+      empty: [],
+    }),
+    system_prompt: field({
+      path: 'llm.systemPrompt',
+      also: ['llm.systemPromptFrom'],
+      create: prompt.nullish(),
+      answer: label,
+      read: ({ spec }: Agent, { longPrompt }: AgentDecoding) =>
+        spec.llm.systemPromptFrom === undefined ? spec.llm.systemPrompt : (longPrompt ?? undefined),
+      write: promptFromRest,
+    }),
+    tools: field({
+      create: withRule(
+        z.array(inlineTool).max(maxTools),
+        distinct('tools', (tool) => tool.tool_id),
+      ).nullish(),
+      answer: z.array(attachedTool).describe('The tools that are attached, whoever attached them.'),
+      read: (_: Agent, { tools }: AgentDecoding) => tools,
+    }),
+  },
+  'llm',
+);
+
+/** REST has no field for the keys of speech, nor for their addresses. */
+const speechKey = (part: 'stt' | 'tts', of: 'speechToText' | 'textToSpeech') => (spec: Draft<AgentSpec>) => {
+  const { apiKeySecretRef, provider } = spec[of] ?? {};
+  const ref = apiKeySecretRef as KeyRef | undefined;
+  return ref === undefined ? [] : [{ id: refId(ref), ref, origin: { [`${part}.provider`]: provider } }];
+};
+
+const stt = group(
+  {
+    provider: field({
+      path: 'speechToText.provider',
+      create: providers,
+      update: providers.optional(),
+      answer: z.string(),
+      uses: speechKey('stt', 'speechToText'),
+    }),
+    model: field({ path: 'speechToText.model', create: text(256).nullish(), answer: label }),
+  },
+  'speechToText',
+);
+
+const tts = group(
+  {
+    provider: field({
+      path: 'textToSpeech.provider',
+      create: providers,
+      update: providers.optional(),
+      answer: z.string(),
+      uses: speechKey('tts', 'textToSpeech'),
+    }),
+    voice_id: field({ path: 'textToSpeech.voice.id', also: ['textToSpeech.voice'], create: text(256).nullish(), answer: label }),
+    voice_name: field({ path: 'textToSpeech.voice.name', create: text(256).nullish(), answer: label }),
+    model_name: field({ path: 'textToSpeech.model', create: text(256).nullish(), answer: label }),
+    voice_temperature: field({ path: 'textToSpeech.temperature', create: z.number().min(0).max(2).nullish(), answer: z.number() }),
+  },
+  'textToSpeech',
+);
+
+const analysisFields = {
+  type: field({
+    path: 'type',
+    create: z.enum(['string', 'enum', 'boolean', 'number']).nullish(),
+    answer: z.string(),
+    default: 'string',
+  }),
+  name: field({ path: 'name', create: named(128), answer: z.string() }),
+  description: field({ path: 'description', create: text(1500).nullish(), answer: label }),
+  system_prompt: field({ path: 'systemPrompt', create: text(4096).nullish(), answer: label }),
+  examples: field({ path: 'examples', create: z.array(text(512)).max(16).nullish(), answer: z.array(z.string()), empty: [] }),
+  choices: field({
+    path: 'choices',
+    create: withRule(
+      z.array(named(128)).max(64),
+      distinct('choices', (choice) => choice),
+    ).nullish(),
+    answer: z.array(z.string()),
+    empty: [],
+  }),
+};
+
+const analysisItem = withRule(z.object(createShape(analysisFields)), (item, loc) =>
+  item.type === 'enum' && (item.choices ?? []).length === 0 ? [issues.value(loc, 'type enum needs choices')] : [],
+);
+
+const fields = {
+  ai_agent_id: field({
+    answer: z.string().describe('Name of the Agent resource in the namespace of the organisation.'),
+    read: ({ metadata }: Agent) => metadata.name,
+  }),
+  created_by_user_id: field({ answer: label, read: ({ metadata }: Agent) => metadata.annotations?.[wellKnown.createdBy] }),
+  agent_name: field({
+    path: 'displayName',
+    as: {
+      read: (stored) => stored,
+      // An agent without a name of its own keeps none when the name that it is shown by is sent back.
+      write: (sent, { stored }, { objectName }) => (sent === objectName && stored === undefined ? undefined : sent),
+    },
+    create: named(200),
+    update: named(200).optional(),
+    answer: z.string(),
+    read: ({ spec, metadata }: Agent) => spec.displayName ?? metadata.name,
+  }),
+  state: field({ answer: agentState, read: (_: Agent, { state }: AgentDecoding) => state }),
+  language_code: field({
+    path: 'language',
+    create: text(35)
+      .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)
+      .nullish(),
+    answer: z.string(),
+  }),
+  llm,
+  stt,
+  tts,
+  knowledge_base_id: field({ path: 'knowledgeBaseRef', as: reference, create: named(253).nullish(), answer: label }),
+  enable_user_interruptions: field({ path: 'interruptions.enabled', create: z.boolean().nullish(), answer: z.boolean() }),
+  minimum_speech_duration_for_interruptions: field({
+    path: 'interruptions.minSpeechDuration',
+    as: seconds,
+    create: z.number().min(0).max(15).nullish(),
+    answer: z.number().describe('Seconds.'),
+  }),
+  minimum_words_before_interruption: field({
+    path: 'interruptions.minWords',
+    create: z.int().min(0).max(5).nullish(),
+    answer: z.int(),
+  }),
+  wait_time_before_detecting_end_of_speech: field({
+    path: 'turnDetection.endOfSpeechDelay',
+    as: seconds,
+    create: z.number().min(0).max(15).nullish(),
+    answer: z.number().describe('Seconds.'),
+  }),
+  ambient_sound: field({
+    path: 'ambientSound.source',
+    create: z
+      .enum(['office', 'cafe', 'restaurant', 'park', 'street', 'home', 'library', 'airport', 'train_station', 'beach', 'none'])
+      .nullish(),
+    answer: z.string(),
+  }),
+  ambient_sound_volume: field({ path: 'ambientSound.volume', create: z.number().min(0).max(2).nullish(), answer: z.number() }),
+  webhook_url: field({ path: 'webhookURL', create: address.nullish(), answer: label }),
+  end_call_after_silence_seconds: field({
+    path: 'call.endAfterSilence',
+    as: seconds,
+    create: z.number().min(10).max(600).nullish().describe('Silence that ends the call; 30 by default.'),
+    answer: z.number(),
+  }),
+  enable_silence_reminder: field({
+    path: 'call.silenceReminder.enabled',
+    also: ['call.silenceReminder'],
+    create: z
+      .boolean()
+      .nullish()
+      .describe('Whether the agent asks once, after half of that silence, if the user is still there; `true` by default.'),
+    answer: z.boolean().describe('Whether the agent asks once, after half of that silence, if the user is still there.'),
+  }),
+  silence_reminder_message: field({
+    path: 'call.silenceReminder.message',
+    create: text(500)
+      .nullish()
+      .describe(
+        'What it asks then; `null` or empty for "Are you still there?" in the language of the agent. May hold `{{name}}` placeholders.',
+      ),
+    answer: label.describe('What it asks; absent for "Are you still there?" in its language.'),
+  }),
+  max_call_duration_seconds: field({
+    path: 'call.maxDuration',
+    as: seconds,
+    create: z.number().min(30).max(7200).nullish(),
+    answer: z.number(),
+  }),
+  welcome_message: field({ path: 'welcomeMessage', create: text(2000).nullish(), answer: label }),
+  voicemail_detection_timeout_seconds: field({
+    path: 'call.voicemailDetectionTimeout',
+    as: seconds,
+    create: z.number().min(0).max(300).nullish(),
+    answer: z.number(),
+  }),
+  dynamic_data_config: lookups,
+  post_call_analysis: field({
+    path: 'postCallAnalysis',
+    as: items(analysisFields),
+    create: withRule(
+      z.array(analysisItem).max(32),
+      distinct('names', (item) => item.name),
+    ).nullish(),
+    answer: z.array(z.object(answerShape(analysisFields))),
+    empty: [],
+  }),
+} as const;
+
+export const agentCreate = z.object(createShape(fields));
+
+/** Absent fields keep their value, also within `llm`, `stt` and `tts`; `null` brings back the default. */
+export const agentUpdate = z.object(updateShape(fields));
+
+export type AgentUpdate = z.output<typeof agentUpdate>;
+
+export const agentAnswer = z.object(answerShape(fields)).meta({ id: 'Agent' });
+
+export type AgentView = z.output<typeof agentAnswer>;
+
+/** Paths of the Agent's spec in REST's words. */
+export const agentFieldNames = fieldNamesOf(fields);
+
+/** The agent object of the contract. */
+export function agentToRest(agent: Agent, decoding: AgentDecoding): AgentView {
+  return readFields(fields, agent, decoding) as AgentView;
+}
+
+/** @see writeFields */
+export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined, encoding: AgentEncoding): Draft<AgentSpec> {
+  return writeFields(fields, body, previous, encoding, requireBaseUrl);
+}
+
+function requireBaseUrl(spec: Draft<AgentSpec>): readonly ValidationIssue[] {
+  return spec.llm?.provider === 'openai_compatible' && spec.llm.baseURL === undefined
+    ? [issues.value(['body', 'llm', 'base_url'], 'model_provider openai_compatible needs a base_url')]
+    : [];
+}
+
+/** A prompt that is too long for the resource goes into a ConfigMap. */
+function promptFromRest(sent: string | null | undefined, spec: Draft<AgentSpec> | undefined, encoding: AgentEncoding): unknown {
+  const { systemPrompt: _text, systemPromptFrom, ...others } = spec?.llm ?? {};
+  const isStored = sent !== null && systemPromptFrom !== undefined && sent === encoding.storedLongPrompt;
+  if (sent === undefined || isStored) return spec;
+  const isLong = sent !== null && Array.from(sent).length > maxInlinePrompt;
+  const own = isLong ? { systemPromptFrom: { configMapKeyRef: encoding.promptRef(sent) } } : { systemPrompt: sent ?? undefined };
+  return { ...spec, llm: { ...others, ...present(own) } };
+}
+
+/** One for each agent, derived from where the agent is: the same after a restore into another cluster. */
+function llmIdOf({ metadata }: Agent): string {
+  const place = `${metadata.namespace ?? ''}/${metadata.name}`;
+  return `llm-${createHash('sha256').update(place).digest('hex').slice(0, 16)}`;
+}
+
+/** Whether a request may hold a secret that is stored already. */
+export function agentBringsSecrets(body: AgentUpdate): boolean {
+  return bringsSecrets(fields, body);
+}
+
+/** Every Secret key that an agent refers to. */
+export function agentSecretRefs(spec: Draft<AgentSpec>): readonly KeyRef[] {
+  return secretRefsOf(fields, spec);
+}
