@@ -2,7 +2,8 @@
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
 import { KubeError } from '../../kube/error.ts';
-import type { Timer } from '../../platform/clock.ts';
+import { sleep } from '../../platform/clock.ts';
+import { every } from '../../platform/every.ts';
 import type { Store } from '../../store/index.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import { orUndefined } from './companions.ts';
@@ -53,9 +54,8 @@ export interface StagedSweeperOptions {
 
 export class StagedSweeper {
   readonly #options: StagedSweeperOptions;
-  #timer: Timer | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
   #mayListAll: boolean;
 
   constructor(options: StagedSweeperOptions) {
@@ -65,17 +65,17 @@ export class StagedSweeper {
 
   start(): void {
     const { clock, logger, random } = this.#options.context;
-    this.#timer = clock.after(SWEEP_INTERVAL_MS * (0.5 + random()), () => {
-      this.#running = this.sweep().catch((err: unknown) =>
-        logger.warn({ err }, 'failed to look for unfinished writes; retrying in the next round'),
-      );
-      void this.#running.then(() => (this.#stopped ? undefined : this.start()));
-    });
+    const { signal } = this.#stopping;
+    const failure = 'failed to look for unfinished writes; retrying in the next round';
+    const loop = { intervalMs: SWEEP_INTERVAL_MS, clock, random, logger, failure, signal };
+    // Not all replicas at once, and not while they start.
+    this.#running = sleep(clock, SWEEP_INTERVAL_MS * (0.5 + random()), signal)
+      .catch(() => undefined)
+      .then(() => every(loop, () => this.sweep()));
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
+    this.#stopping.abort();
     await this.#running;
   }
 
@@ -84,7 +84,7 @@ export class StagedSweeper {
     const { namespace } = this.#options.context;
     const organizations = namespace === undefined ? (await this.#options.organizations.list()).map(({ name }) => name) : [namespace];
     for (const client of this.#clients()) {
-      if (this.#stopped) return;
+      if (this.#stopping.signal.aborted) return;
       await this.#settleAll(client, await this.#staged(client, organizations));
     }
   }

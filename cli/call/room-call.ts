@@ -14,6 +14,7 @@ import {
 
 import { followTranscript, type SpokenLine } from '../../voice/calls/live-transcript.ts';
 import { userIdentityOf } from '../../voice/calls/names.ts';
+import { awakeClock, withTimeout } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import type { OutgoingAudio } from './outgoing-audio.ts';
 import { deviceRate, type Speaker } from './sound/devices.ts';
@@ -92,15 +93,7 @@ async function listen(track: RemoteTrack, speaker: Speaker | undefined): Promise
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    return await Promise.race([
-      work,
-      new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1_000} s`)), ms);
-      }),
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const done = await withTimeout(awakeClock, ms, work.then((value) => ({ value })));
+  if (done === undefined) throw new Error(`no answer within ${ms / 1_000} s`);
+  return done.value;
 }

@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { dispose } from '@livekit/rtc-node';
 
 import { aborted } from '../../platform/aborted.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Sound } from '../../platform/wav.ts';
 import { UserError } from '../../platform/user-error.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
@@ -184,13 +184,7 @@ async function recite(
 }
 
 async function arrives(agent: Promise<true>, { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<boolean> {
-  const late = Promise.withResolvers<false>();
-  const timer = clock.after(agentWithinMs, () => late.resolve(false));
-  try {
-    return await Promise.race([agent, late.promise, aborted(signal).then(() => false)]);
-  } finally {
-    timer.cancel();
-  }
+  return (await withTimeout(clock, agentWithinMs, Promise.race([agent, aborted(signal).then(() => false)]))) ?? false;
 }
 
 async function keepRecording(

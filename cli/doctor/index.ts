@@ -1,7 +1,7 @@
 /** The checks of `parley doctor`. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 
+import { awakeClock, withTimeout } from '../../platform/clock.ts';
 import { ConfigError, loadConfig, type Config } from '../../platform/config/config.ts';
 import { temporalOf } from '../../platform/temporal/access.ts';
 import type { CheckId } from './checks.ts';
@@ -84,14 +84,6 @@ const isEmpty = (value: string | undefined): boolean => value === undefined || v
 
 /** A server that never answers does not hold up the other checks. */
 async function inTime(check: CheckId, finding: Promise<Finding>): Promise<Finding> {
-  const late = new AbortController();
   const cure = 'it can be reached and does not answer: look at its own log, and at what stands between';
-  try {
-    return await Promise.race([
-      finding,
-      delay(longest, findingsOf(check).fail(`no answer within ${longest / 1_000} s`, cure), { signal: late.signal }),
-    ]);
-  } finally {
-    late.abort();
-  }
+  return (await withTimeout(awakeClock, longest, finding)) ?? findingsOf(check).fail(`no answer within ${longest / 1_000} s`, cure);
 }

@@ -1,6 +1,7 @@
 /** Shows events as they are committed. */
 import { openStore, watchOutbox, type EventRecord } from '../../store/index.ts';
-import { systemClock } from '../../platform/clock.ts';
+import { sleep, systemClock } from '../../platform/clock.ts';
+import { Wake } from '../../platform/wake.ts';
 import { eventIdOf } from '../../events/envelope.ts';
 import { databaseUrl, explainStore } from '../database.ts';
 import { requireOrganization } from './organization.ts';
@@ -27,20 +28,20 @@ export async function tailEvents({ org, name, since, signal }: TailOptions): Pro
   const stop = signal ?? interrupted();
   await explainStore(url, async () => {
     const store = openStore({ databaseUrl: url, poolSize: 2, applicationName: 'parley events' });
-    let wake = (): void => undefined;
-    const watch = watchOutbox(store, () => wake());
+    const wake = new Wake(systemClock);
+    stop.addEventListener('abort', () => wake.call());
+    const watch = watchOutbox(store, () => wake.call());
     try {
       await requireOrganization(store, org);
       const window = new EventWindow(since?.getTime() ?? Date.now());
       while (!stop.aborted) {
-        const woken = new Promise<void>((resolve) => (wake = resolve));
         for (let after: string | undefined = window.from(); after !== undefined;) {
           const page: readonly EventRecord[] = await store.webhooks.events({ org, after, limit: PAGE });
           for (const event of page) if (window.isNew(event.id) && (only === undefined || event.name === only)) print(event);
           after = page.length < PAGE ? undefined : page.at(-1)?.id;
         }
-        await pause(QUIET_MS, stop);
-        await Promise.race([woken, pause(POLL_MS, stop)]);
+        await sleep(systemClock, QUIET_MS, stop).catch(() => undefined);
+        await wake.wait(POLL_MS);
       }
     } finally {
       await watch.stop();
@@ -52,22 +53,6 @@ export async function tailEvents({ org, name, since, signal }: TailOptions): Pro
 function print({ id, name, agent, workspace, createdAt, body }: EventRecord): void {
   const payload: unknown = body === undefined ? undefined : (JSON.parse(body.toString()) as { readonly payload?: unknown }).payload;
   process.stdout.write(`${JSON.stringify({ id: eventIdOf(id), name, agent, workspace, created_at: createdAt.toISOString(), payload })}\n`);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const done = (): void => {
-      timer.cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = systemClock.after(ms, done);
-    signal.addEventListener('abort', done);
-  });
 }
 
 function interrupted(): AbortSignal {

@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { kinds, wellKnown } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Transport } from '../../kube/index.ts';
 import { collectionRef } from '../../knowledge/search/create-search.ts';
+import { awakeClock, sleep } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config/config.ts';
 import { temporalOf } from '../../platform/temporal/access.ts';
 import {
@@ -98,7 +99,7 @@ async function deleteResources({ org, transport, onProgress }: DeleteOrganizatio
         cure: `the operator removes what they have outside of the cluster: does it run? kubectl describe it, then run this again`,
       });
     }
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await sleep(awakeClock, 500);
   }
   onProgress(`${asked.size} resources are deleted`);
 }
