@@ -34,7 +34,7 @@ import { inSpan } from '../../platform/telemetry/tracing.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
 import { callIdOfDispatch, userIdentityOf } from '../calls/names.ts';
 import type { Rooms } from '../calls/rooms.ts';
-import { isInboundDispatch } from '../calls/sip/dispatch.ts';
+import { isInboundDispatch } from '../calls/names.ts';
 import type { SipGateway } from '../calls/sip/gateway.ts';
 import { FinishDecision, finishReasonOfDisconnect, type Finish } from '../finish-reason.ts';
 import { listenForVoicemail, sessionVoice, Transfers, type InboundCalls, type OutboundCalls } from '../phone/index.ts';

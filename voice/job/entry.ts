@@ -4,7 +4,7 @@ import { defineAgent, type JobContext } from '@livekit/agents';
 import { mediaServerOf } from '../calls/media-server.ts';
 import { createRooms } from '../calls/rooms.ts';
 import { createSipGateway } from '../calls/sip/gateway.ts';
-import { guardedSipGateway } from '../calls/sip/guarded-gateway.ts';
+import { guardedSipGateway } from '../calls/sip/sip-guard.ts';
 import { createSipGuard } from '../calls/sip/sip-guard.ts';
 import { ConfigError, loadConfig } from '../../platform/config/config.ts';
 import { createLogger } from '../../platform/logging.ts';

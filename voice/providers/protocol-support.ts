@@ -1,5 +1,5 @@
 /** What the STT and TTS protocols share. */
-import { PART_NAMES, ProviderError, type ProviderEndpoint } from '../calls/provider-access/index.ts';
+import { failureOf, type ProviderEndpoint, type ProviderError } from '../calls/provider-access/index.ts';
 
 /** `de` of `de-AT`. */
 export const baseLanguage = (language: string): string => language.split('-')[0]!.toLowerCase();
@@ -7,7 +7,5 @@ export const baseLanguage = (language: string): string => language.split('-')[0]
 /** OpenAI's own API refuses fields that compatible servers accept, and requires a key. */
 export const isOpenAi = (baseURL: string): boolean => new URL(baseURL).host === 'api.openai.com';
 
-export function azureAddressMissing({ part, provider }: ProviderEndpoint, example: string, field: string): ProviderError {
-  const message = `${provider} (${PART_NAMES[part]}) has an address for each region: set ${field}.baseURL to yours, such as ${example}`;
-  return new ProviderError({ part, kind: 'refused', provider, message });
-}
+export const azureAddressMissing = (endpoint: ProviderEndpoint, example: string, field: string): ProviderError =>
+  failureOf(endpoint, 'refused', `has an address for each region: set ${field}.baseURL to yours, such as ${example}`);

@@ -2,6 +2,7 @@
 import { APIError, isAPIError } from '@livekit/agents';
 
 import { PART_NAMES, ProviderError, type ProviderErrorKind, type ProviderPart } from '../calls/provider-access/index.ts';
+import { sleep, type Clock } from '../../platform/clock.ts';
 
 /** What the next attempt may well not meet again. */
 const TRANSIENT: ReadonlySet<ProviderErrorKind> = new Set(['connection_lost', 'runtime', 'unreachable', 'payload']);
@@ -15,6 +16,29 @@ export class ProviderApiError extends APIError {
     super(failure.message, { retryable: retryable && !failure.slow && TRANSIENT.has(failure.kind) });
     this.name = 'ProviderApiError';
     this.failure = failure;
+  }
+}
+
+export interface RetryOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Milliseconds before the next attempt; undefined after the last. @param failures so far, less one */
+  readonly pauseMs: (failures: number) => number | undefined;
+}
+
+/** Retries after transient failures. @throws ProviderApiError that LiveKit does not retry once more, the signal's reason, or what is no provider failure */
+export async function withRetries<T>({ clock, signal, pauseMs }: RetryOptions, work: () => Promise<T>): Promise<T> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      const failed = error instanceof ProviderError ? new ProviderApiError(error) : error;
+      if (!(failed instanceof ProviderApiError)) throw error;
+      const waitMs = failed.retryable ? pauseMs(failures) : undefined;
+      if (waitMs === undefined) throw new ProviderApiError(failed.failure, { retryable: false });
+      await sleep(clock, waitMs, signal);
+    }
   }
 }
 

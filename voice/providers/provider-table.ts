@@ -5,7 +5,7 @@
  * 2. its protocol, a function in stt/stt-protocols.ts, tts/tts-protocols.ts or both;
  * 3. its row below, and its case in provider-table.test.ts.
  */
-import { PART_NAMES, ProviderError, type ProviderEndpoint } from '../calls/provider-access/index.ts';
+import { failureOf, type ProviderEndpoint, type ProviderError } from '../calls/provider-access/index.ts';
 import type { speechProviders } from '../../crds/limits.ts';
 import * as stt from './stt/stt-protocols.ts';
 import * as tts from './tts/tts-protocols.ts';
@@ -42,7 +42,5 @@ export function ttsProtocolOf(settings: tts.TtsSettings): tts.TtsProtocol {
 const rowOf = ({ provider }: ProviderEndpoint): ProviderRow | undefined =>
   Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider as keyof typeof PROVIDERS] : undefined;
 
-function unknownProvider({ part, provider }: ProviderEndpoint): ProviderError {
-  const message = `${provider} (${PART_NAMES[part]}) is not known here: use openai_compatible with its address, or an entry in PARLEY_PROVIDERS`;
-  return new ProviderError({ part, kind: 'refused', provider, message });
-}
+const unknownProvider = (endpoint: ProviderEndpoint): ProviderError =>
+  failureOf(endpoint, 'refused', 'is not known here: use openai_compatible with its address, or an entry in PARLEY_PROVIDERS');

@@ -6,13 +6,14 @@ import { Readable } from 'node:stream';
 import type { CallLifecycle } from '../calls/lifecycle.ts';
 import { recordingKey } from '../calls/names.ts';
 import { type FileStorage, StorageError } from '../../knowledge/storage/file-storage.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { isTerminal, type CallRef, type CallStore } from '../../store/index.ts';
-import { recordInto, type RecordedJob } from '../livekit-patches/index.ts';
+import { type CallRef, type CallStore, isTerminal } from '../../store/index.ts';
+import { type RecordedJob, recordInto } from '../livekit-patches/index.ts';
 import { cutOpus, EmptyRecordingError } from './ogg/cut-opus.ts';
 import { processIdentity } from './process-identity.ts';
 import { type RecordingFacts, Spool, type SpooledRecording } from './spool.ts';
+import { every } from '../../platform/every.ts';
 
 /** `kept`: it is safe in the spool, and the role brings it to the storage. `none`: nothing was recorded. */
 export type Saved = 'saved' | 'kept' | 'none';
@@ -85,23 +86,19 @@ export class Recordings {
   async #saveNow(recording: SpooledRecording): Promise<Saved> {
     const { clock, logger, timeoutMs = 10_000 } = this.#options;
     const { org, id } = recording.facts;
-    const enough = new AbortController();
-    const late = Promise.withResolvers<never>();
-    // Not everything hears of a signal; what goes on behind it does no harm.
-    const timer = clock.after(timeoutMs, () => {
-      const error = new Error(`not saved within ${timeoutMs} ms`);
-      enough.abort(error);
-      late.reject(error);
-    });
+    const late = new AbortController();
     try {
-      const saved = await Promise.race([this.#save(recording, enough.signal), late.promise]);
+      // Not everything ends with a signal; what goes on after it does no harm.
+      const saved = await withTimeout(clock, timeoutMs, this.#save(recording, late.signal));
+      if (saved === undefined) {
+        late.abort(new Error(`not saved within ${timeoutMs} ms`));
+        throw late.signal.reason;
+      }
       logger.info({ org, callId: id, saved }, 'the recording of the call');
       return saved;
     } catch (err) {
       logger.warn({ err, org, callId: id, folder: recording.folder }, 'failed to upload a recording; it stays in the spool and is retried');
       return 'kept';
-    } finally {
-      timer.cancel();
     }
   }
 
@@ -181,4 +178,40 @@ export class Recordings {
 
 function notThere(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}
+
+const INTERVAL_MS = 10_000;
+/** While the storage is away, in milliseconds. */
+const LONGEST_INTERVAL_MS = 60_000;
+
+export interface RecordingUploader {
+  /** Stops after one more upload that takes `withinMs` at most: the next start uploads what is left. */
+  close(options: { readonly withinMs: number }): Promise<void>;
+}
+
+export interface UploaderOptions {
+  readonly recordings: Pick<Recordings, 'recover'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Uploads, in the role, the recordings that its jobs could not upload. */
+export function uploadRecordings({ recordings, clock, logger }: UploaderOptions): RecordingUploader {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const failure = 'failed to upload recordings from the spool; retrying';
+  const uploading = every(
+    { intervalMs: INTERVAL_MS, longestIntervalMs: LONGEST_INTERVAL_MS, clock, logger, failure, signal },
+    async () => void (await recordings.recover(signal)),
+  );
+  return {
+    async close({ withinMs }) {
+      stopping.abort();
+      await uploading;
+      const last = AbortSignal.timeout(withinMs);
+      await recordings.recover(last).catch((err: unknown) => {
+        if (!last.aborted) logger.warn({ err }, 'failed to upload recordings from the spool; the next start retries');
+      });
+    },
+  };
 }

@@ -1,8 +1,7 @@
 /** Asks a model that speaks OpenAI's `/chat/completions`, without a conversation: one request, one answer. */
 import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
-import { createProviderFetch, ProviderError, type llmEndpointOf } from '../provider-access/index.ts';
-import { completionText } from './completion.ts';
+import { createProviderFetch, failureOf, type llmEndpointOf, ProviderError } from '../provider-access/index.ts';
 import type { ChatMessage } from './questions.ts';
 
 /** Where the model of an agent is, and how it is opened. */
@@ -54,7 +53,7 @@ export class Model {
         signal,
       });
       const text = completionText(await bodyOf(response, endpoint), response.headers.get('content-type') ?? '');
-      if (text === undefined) throw unreadable(endpoint, 'answered what is no chat completion: check its address');
+      if (text === undefined) throw failureOf(endpoint, 'payload', 'answered what is no chat completion: check its address');
       return text;
     };
     let refused: unknown;
@@ -77,11 +76,50 @@ async function bodyOf(response: Response, endpoint: ModelEndpoint): Promise<Buff
   let bytes = 0;
   for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += part.byteLength;
-    if (bytes > mostBytes) throw unreadable(endpoint, `answered with more than ${mostBytes} bytes`);
+    if (bytes > mostBytes) throw failureOf(endpoint, 'payload', `answered with more than ${mostBytes} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts);
 }
 
-const unreadable = ({ part, provider }: ModelEndpoint, what: string): ProviderError =>
-  new ProviderError({ part, kind: 'payload', provider, message: `${provider} (language model) ${what}` });
+/** Of one JSON object or of a stream of events. @returns undefined for what is no chat completion */
+function completionText(body: Buffer, contentType: string): string | undefined {
+  const text = body.toString('utf8');
+  // Some servers stream whatever they were asked for.
+  return contentType.includes('text/event-stream') ? streamed(text) : whole(text);
+}
+
+interface Choice {
+  readonly message?: { readonly content?: unknown };
+  readonly delta?: { readonly content?: unknown };
+}
+
+function firstChoice(text: string): Choice | undefined {
+  try {
+    return (JSON.parse(text) as { readonly choices?: readonly Choice[] } | null)?.choices?.[0];
+  } catch {
+    return undefined;
+  }
+}
+
+function whole(text: string): string | undefined {
+  const choice = firstChoice(text);
+  // A model that says nothing has answered, too.
+  return choice?.message === undefined ? undefined : textOf(choice.message.content);
+}
+
+function streamed(text: string): string | undefined {
+  const choices = text
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => firstChoice(line.slice(5)));
+  if (choices.every((choice) => choice === undefined)) return undefined;
+  return choices.map((choice) => textOf(choice?.delta?.content)).join('');
+}
+
+/** A text, or the parts of one. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part: unknown) => textOf((part as { readonly text?: unknown } | null)?.text)).join('');
+}

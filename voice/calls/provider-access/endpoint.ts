@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Config } from '../../../platform/config/config.ts';
 import { ProviderKeyError, type ProviderKeyReader, type SecretKeyRef } from './key-reader.ts';
-import { ProviderError, type ProviderPart } from './provider-failure.ts';
+import { failureOf, PART_NAMES, ProviderError, type ProviderPart } from './provider-failure.ts';
 
 /** What the operator has set for providers, see PARLEY_PROVIDERS. */
 export type ProviderDefaults = Config['PARLEY_PROVIDERS'];
@@ -164,27 +164,14 @@ const contentOf = (file: string | undefined): Promise<string | undefined> =>
         () => undefined,
       );
 
-/** For messages. */
-export const PART_NAMES: Readonly<Record<ProviderPart, string>> = { llm: 'language model', stt: 'speech to text', tts: 'text to speech' };
-
 const agentFields: Readonly<Record<ProviderPart, string>> = { llm: 'llm', stt: 'speechToText', tts: 'textToSpeech' };
 
-function withoutAddress({ part, provider }: ProviderEndpoint): ProviderError {
-  return new ProviderError({
-    part,
-    kind: 'refused',
-    provider,
-    message: `${provider} (${PART_NAMES[part]}) has no address of its own: set ${agentFields[part]}.baseURL, or an entry in PARLEY_PROVIDERS`,
-  });
-}
+const withoutAddress = (endpoint: ProviderEndpoint): ProviderError =>
+  failureOf(endpoint, 'refused', `has no address of its own: set ${agentFields[endpoint.part]}.baseURL, or an entry in PARLEY_PROVIDERS`);
 
 /** @throws ProviderError `refused` without a key, for services that can't be used without one */
-export function keyOf({ part, provider, apiKey }: ProviderEndpoint): string {
-  if (apiKey !== undefined) return apiKey;
-  throw new ProviderError({
-    part,
-    kind: 'refused',
-    provider,
-    message: `${provider} (${PART_NAMES[part]}) needs a key: set ${agentFields[part]}.apiKeySecretRef, or a key for it in PARLEY_PROVIDERS`,
-  });
+export function keyOf(endpoint: ProviderEndpoint): string {
+  if (endpoint.apiKey !== undefined) return endpoint.apiKey;
+  const field = `${agentFields[endpoint.part]}.apiKeySecretRef`;
+  throw failureOf(endpoint, 'refused', `needs a key: set ${field}, or a key for it in PARLEY_PROVIDERS`);
 }

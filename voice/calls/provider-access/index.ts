@@ -6,14 +6,6 @@ export {
   type ProviderKeyReader,
   type SecretKeyRef,
 } from './key-reader.ts';
-export {
-  keyOf,
-  llmEndpointOf,
-  PART_NAMES,
-  sttEndpointOf,
-  ttsEndpointOf,
-  type ProviderDefaults,
-  type ProviderEndpoint,
-} from './endpoint.ts';
+export { keyOf, llmEndpointOf, sttEndpointOf, ttsEndpointOf, type ProviderDefaults, type ProviderEndpoint } from './endpoint.ts';
 export { createProviderFetch, type ProviderFetch } from './provider-fetch.ts';
-export { ProviderError, type ProviderErrorKind, type ProviderPart } from './provider-failure.ts';
+export { failureOf, PART_NAMES, ProviderError, type ProviderErrorKind, type ProviderPart } from './provider-failure.ts';

@@ -14,6 +14,9 @@ export type ProviderErrorKind =
   /** No connection, or no answer in time, after the attempts. */
   | 'unreachable';
 
+/** For messages. */
+export const PART_NAMES: Readonly<Record<ProviderPart, string>> = { llm: 'language model', stt: 'speech to text', tts: 'text to speech' };
+
 /** The message names the part, the provider and what to do; never a key, nothing that was said and nothing that the provider answered. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
@@ -42,4 +45,14 @@ export class ProviderError extends Error {
     this.slow = options.slow ?? false;
     if (options.status !== undefined) this.status = options.status;
   }
+}
+
+/** @param message completes `openai (language model) …` */
+export function failureOf(
+  { part, provider }: Pick<ProviderError, 'part' | 'provider'>,
+  kind: ProviderErrorKind,
+  message: string,
+  more: { readonly status?: number; readonly slow?: boolean } = {},
+): ProviderError {
+  return new ProviderError({ part, kind, provider, message: `${provider} (${PART_NAMES[part]}) ${message}`, ...more });
 }

@@ -7,8 +7,8 @@ import { Agent, fetch, type Dispatcher, type RequestInit, type Response as Answe
 import { systemClock, withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { EgressError } from '../../../platform/egress/egress-error.ts';
-import { PART_NAMES, type ProviderEndpoint } from './endpoint.ts';
-import { ProviderError, type ProviderErrorKind } from './provider-failure.ts';
+import type { ProviderEndpoint } from './endpoint.ts';
+import { failureOf, ProviderError, type ProviderErrorKind } from './provider-failure.ts';
 
 export interface ProviderFetchOptions {
   readonly endpoint: Pick<ProviderEndpoint, 'part' | 'provider' | 'guarded'>;
@@ -23,7 +23,7 @@ export interface ProviderFetchOptions {
 export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body' | 'signal'> {
   /** By lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Told of the failure, too, for clients that hide it in one of their own. */
+  /** Gets each failure, for client libraries that hide it in one of their own. */
   readonly onFailure?: (failure: ProviderError) => void;
 }
 
@@ -48,7 +48,7 @@ const ownDispatcher = (): Dispatcher =>
 
 export function createProviderFetch(options: ProviderFetchOptions): ProviderFetch {
   const { endpoint, egress, clock = systemClock } = options;
-  const failureOf = failuresOf(endpoint);
+  const failures = failuresOf(endpoint);
   return async (url, { onFailure, headers = {}, ...init } = {}) => {
     const fail = (failure: ProviderError): ProviderError => {
       onFailure?.(failure);
@@ -69,13 +69,13 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
       });
       if (!response.ok) {
         await response.body?.cancel().catch(() => undefined);
-        throw fail(failureOf.status(response.status));
+        throw fail(failures.status(response.status));
       }
-      return withWatchedBody(response, { clock, stallMs: options.stallMs ?? stallMs, signal, fail, failureOf });
+      return withWatchedBody(response, { clock, stallMs: options.stallMs ?? stallMs, signal, fail, failures });
     } catch (error) {
       if (error instanceof ProviderError) throw error;
       signal?.throwIfAborted();
-      throw fail(limit.signal.aborted ? failureOf.slow(options.headMs ?? headMs) : failureOf.connection(error));
+      throw fail(limit.signal.aborted ? failures.slow(options.headMs ?? headMs) : failures.connection(error));
     } finally {
       timer.cancel();
     }
@@ -87,11 +87,11 @@ interface Watch {
   readonly stallMs: number;
   readonly signal: AbortSignal | null | undefined;
   readonly fail: (failure: ProviderError) => ProviderError;
-  readonly failureOf: Failures;
+  readonly failures: Failures;
 }
 
 /** The same answer; its body fails by name when it breaks off, or nothing comes of it for too long. */
-function withWatchedBody(response: Answer, { clock, stallMs: limitMs, signal, fail, failureOf }: Watch): Response {
+function withWatchedBody(response: Answer, { clock, stallMs: limitMs, signal, fail, failures }: Watch): Response {
   const headers = [...response.headers];
   if (response.body === null) return new Response(null, { status: response.status, headers });
   const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
@@ -104,9 +104,9 @@ function withWatchedBody(response: Answer, { clock, stallMs: limitMs, signal, fa
         if (cancelled) return;
         if (read === undefined) {
           await reader.cancel().catch(() => undefined);
-          controller.error(fail(failureOf.broken(`nothing more came for ${limitMs} ms`, { slow: true })));
+          controller.error(fail(failures.broken(`nothing more came for ${limitMs} ms`, { slow: true })));
         } else if ('error' in read) {
-          controller.error(signal?.aborted === true ? signal.reason : fail(failureOf.broken(codeOf(read.error))));
+          controller.error(signal?.aborted === true ? signal.reason : fail(failures.broken(codeOf(read.error))));
         } else if (read.done) controller.close();
         else controller.enqueue(read.value);
       },
@@ -131,10 +131,9 @@ interface Failures {
 /** Refused now, but perhaps not in a moment. */
 const passing = new Set([408, 409, 425, 429]);
 
-function failuresOf({ part, provider }: ProviderFetchOptions['endpoint']): Failures {
-  const who = `${provider} (${PART_NAMES[part]})`;
-  const failure = (kind: ProviderErrorKind, message: string, more: { status?: number; slow?: boolean } = {}): ProviderError =>
-    new ProviderError({ part, kind, provider, message: `${who} ${message}`, ...more });
+function failuresOf(endpoint: ProviderFetchOptions['endpoint']): Failures {
+  const failure = (kind: ProviderErrorKind, message: string, more?: { status?: number; slow?: boolean }): ProviderError =>
+    failureOf(endpoint, kind, message, more);
   return {
     status(status) {
       if (status >= 500 || passing.has(status)) {

@@ -2,7 +2,7 @@
  * Which SIP addresses may be called: by the rules of the egress guard, for the SIP service connects to them and asks no guard. What DNS says
  * is looked at when a call goes out, and not when an address is written: a name may lead elsewhere by then.
  */
-import { systemClock, type Clock } from '../../../platform/clock.ts';
+import { type Clock, systemClock } from '../../../platform/clock.ts';
 import type { Config } from '../../../platform/config/config.ts';
 import { parseCidr } from '../../../platform/egress/address.ts';
 import { createAddressPolicy } from '../../../platform/egress/address-policy.ts';
@@ -11,7 +11,8 @@ import { createNameResolver, type NameResolver } from '../../../platform/egress/
 import { parseDeniedPorts, parsePorts } from '../../../platform/egress/ports.ts';
 import { isLocalhost, readTarget, type Target } from '../../../platform/egress/target.ts';
 import { VettedNames } from '../../../platform/egress/vetted-names.ts';
-import { terminationOf } from './termination.ts';
+import { isSip, terminationOf } from './termination.ts';
+import { dialFailureOf, type SipGateway } from './gateway.ts';
 
 export type SipGuardSettings = Pick<
   Config,
@@ -90,3 +91,28 @@ export function createSipGuard(
 }
 
 const shorten = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+
+/** Checks each address when it is dialled or referred to. */
+export function guardedSipGateway(gateway: SipGateway, guard: Pick<SipGuard, 'vet'>): SipGateway {
+  /** Of the trunk as the media server has it: that is where the call goes, whatever is written down elsewhere. */
+  const objection = async (trunk: string): Promise<string | undefined> => {
+    const address = await gateway.trunkAddress(trunk);
+    return address === undefined ? undefined : guard.vet(address);
+  };
+  return {
+    ...gateway,
+    async dial(options) {
+      try {
+        const message = options.ownTrunk === true ? undefined : await objection(options.trunk);
+        if (message !== undefined) return { outcome: 'failed', reason: 'carrier_error', message };
+      } catch (error) {
+        return { outcome: 'failed', ...dialFailureOf(error) };
+      }
+      return gateway.dial(options);
+    },
+    async refer(request) {
+      const message = isSip(request.to) ? await guard.vet(request.to) : undefined;
+      return message === undefined ? gateway.refer(request) : { outcome: 'failed', message };
+    },
+  };
+}

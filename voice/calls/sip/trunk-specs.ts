@@ -9,7 +9,7 @@ import {
 } from 'livekit-server-sdk';
 
 import { agentDispatch, RESTART_POLICY } from '../room-options.ts';
-import { INBOUND_DISPATCH_METADATA, INBOUND_ROOM_PREFIX } from './dispatch.ts';
+import { INBOUND_DISPATCH_METADATA, INBOUND_ROOM_PREFIX } from '../names.ts';
 
 /** Whose a thing is; stands in its metadata, and it is found by that. */
 export interface Ownership {

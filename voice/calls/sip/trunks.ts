@@ -4,7 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { SipClient } from 'livekit-server-sdk';
 
 import { httpUrlOf, type MediaServer } from '../media-server.ts';
-import { INBOUND_ROOM_PREFIX } from './dispatch.ts';
+import { INBOUND_ROOM_PREFIX } from '../names.ts';
 import { sipErrorOf, SipError } from './sip-error.ts';
 import {
   inboundInfo,

@@ -1,16 +1,9 @@
 /** A language model that speaks OpenAI's protocol, read by LiveKit's plugin. */
-import { APITimeoutError, isAPIError, llm as llms, type APIConnectOptions, DEFAULT_API_CONNECT_OPTIONS } from '@livekit/agents';
+import { type APIConnectOptions, APITimeoutError, DEFAULT_API_CONNECT_OPTIONS, isAPIError, llm as llms } from '@livekit/agents';
 import * as openai from '@livekit/agents-plugin-openai';
 import { OpenAI } from 'openai';
 
-import {
-  PART_NAMES,
-  ProviderError,
-  type ProviderEndpoint,
-  type ProviderErrorKind,
-  type ProviderFetch,
-} from '../../calls/provider-access/index.ts';
-import { watchCompletion } from './completion-watch.ts';
+import { failureOf, type ProviderEndpoint, ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import { ProviderApiError } from '../provider-errors.ts';
 
 export interface LanguageModelOptions {
@@ -129,11 +122,7 @@ class CompletionStream extends openai.LLMStream {
         const { method = 'POST', body, signal = null } = init ?? {};
         if (typeof url !== 'string' || typeof body !== 'string') throw new TypeError('not a request of a chat');
         const response = await fetch(url, { method, headers, body, signal, onFailure });
-        return watchCompletion(response, {
-          onFailure,
-          empty: () => failureOf(endpoint, 'payload', 'sent something that is no answer: check its address'),
-          cutOff: () => failureOf(endpoint, 'connection_lost', 'ended in the middle of an answer'),
-        });
+        return watchCompletion(response, endpoint, onFailure);
       },
     });
     super(model as unknown as ConstructorParameters<typeof openai.LLMStream>[0], {
@@ -169,11 +158,36 @@ class CompletionStream extends openai.LLMStream {
   }
 }
 
-function failureOf(
-  { provider }: ProviderEndpoint,
-  kind: ProviderErrorKind,
-  message: string,
-  more: { readonly slow?: boolean } = {},
-): ProviderError {
-  return new ProviderError({ part: 'llm', kind, provider, message: `${provider} (${PART_NAMES.llm}) ${message}`, ...more });
+const EVENT = /(^|\n)data:/;
+const LAST_EVENT = /(^|\n)data: ?\[DONE\]|"finish_reason" ?: ?"/;
+/** Longer than anything that is looked for. */
+const TAIL_LENGTH = 32;
+
+/**
+ * Checks that a streamed completion is one, and complete. Client libraries take an HTML page for an answer without words, and a stream that was cut
+ * off between two events for a complete one: the caller would hear nothing, or half a sentence, and no log would say why.
+ */
+function watchCompletion(response: Response, endpoint: ProviderEndpoint, onFailure: (failure: ProviderError) => void): Response {
+  const decoder = new TextDecoder();
+  let tail = '\n';
+  let events = false;
+  let complete = false;
+  const watch = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      const text = tail + decoder.decode(chunk, { stream: true });
+      events ||= EVENT.test(text);
+      complete ||= LAST_EVENT.test(text);
+      tail = text.slice(-TAIL_LENGTH);
+      controller.enqueue(chunk);
+    },
+    flush(controller) {
+      if (complete) return;
+      const failure = events
+        ? failureOf(endpoint, 'connection_lost', 'ended in the middle of an answer')
+        : failureOf(endpoint, 'payload', 'sent something that is no answer: check its address');
+      onFailure(failure);
+      controller.error(failure);
+    },
+  });
+  return new Response(response.body?.pipeThrough(watch) ?? null, { status: response.status, headers: response.headers });
 }

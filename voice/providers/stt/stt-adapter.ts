@@ -1,10 +1,10 @@
 /** STT through any provider's HTTP API, one request for each turn: the session's VAD cuts the turns out. */
 import { mergeFrames, normalizeLanguage, stt, type AudioBuffer } from '@livekit/agents';
 
-import { PART_NAMES, ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
-import { sleep, type Clock } from '../../../platform/clock.ts';
+import { failureOf, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import { wavOf } from '../../../platform/wav.ts';
-import { ProviderApiError } from '../provider-errors.ts';
+import { withRetries } from '../provider-errors.ts';
 import type { SttProtocol } from './stt-protocols.ts';
 
 export interface SttAdapterOptions {
@@ -63,18 +63,8 @@ export class SttAdapter extends stt.STT {
 
   async #textOf(wav: Uint8Array, signal: AbortSignal | undefined): Promise<string> {
     const either = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.#ask(wav, either);
-      } catch (error) {
-        either.throwIfAborted();
-        if (!(error instanceof ProviderError)) throw error;
-        const wait = RETRY_DELAYS_MS[attempt];
-        const failure = new ProviderApiError(error);
-        if (wait === undefined || !failure.retryable) throw new ProviderApiError(error, { retryable: false });
-        await sleep(this.#options.clock, wait, either);
-      }
-    }
+    const retries = { clock: this.#options.clock, signal: either, pauseMs: (failures: number) => RETRY_DELAYS_MS[failures] };
+    return withRetries(retries, () => this.#ask(wav, either));
   }
 
   async #ask(wav: Uint8Array, signal: AbortSignal): Promise<string> {
@@ -89,7 +79,6 @@ export class SttAdapter extends stt.STT {
       text = undefined;
     }
     if (text !== undefined) return text;
-    const message = `${provider} (${PART_NAMES.stt}) sent something that is no transcript: check its address`;
-    throw new ProviderError({ part: 'stt', kind: 'payload', provider, message });
+    throw failureOf({ part: 'stt', provider }, 'payload', 'sent something that is no transcript: check its address');
   }
 }

@@ -36,6 +36,8 @@ function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return current;
 }
 
+const textField = (answer: unknown): string | undefined => asText(at(answer, 'text'));
+
 function formOf(wav: Uint8Array, fields: Readonly<Record<string, string>>): FormData {
   const form = new FormData();
   form.append('file', new File([new Uint8Array(wav)], 'audio.wav', { type: 'audio/wav' }));
@@ -55,7 +57,7 @@ export function openAi({ endpoint, language }: SttSettings): SttProtocol {
       headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
       body: formOf(wav, { model, language: baseLanguage(language), response_format: 'json' }),
     }),
-    textOf: (answer) => asText(at(answer, 'text')),
+    textOf: textField,
   };
 }
 
@@ -79,7 +81,7 @@ export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
   return {
     model,
     requestFor: (wav) => ({ url: `${baseURL}/speech-to-text`, headers, body: formOf(wav, fields) }),
-    textOf: (answer) => asText(at(answer, 'text')),
+    textOf: textField,
   };
 }
 
@@ -90,7 +92,7 @@ export function cartesia({ endpoint, language }: SttSettings): SttProtocol {
   return {
     model,
     requestFor: (wav) => ({ url: `${baseURL}/stt`, headers, body: formOf(wav, { model, language: baseLanguage(language) }) }),
-    textOf: (answer) => asText(at(answer, 'text')),
+    textOf: textField,
   };
 }
 

@@ -5,11 +5,11 @@
 import { DEFAULT_API_CONNECT_OPTIONS, tts, type APIConnectOptions } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { PART_NAMES, ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
-import { sleep, type Clock } from '../../../platform/clock.ts';
-import { ProviderApiError } from '../provider-errors.ts';
+import { failureOf, ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { ProviderApiError, withRetries } from '../provider-errors.ts';
 import { PcmReader } from './pcm-reader.ts';
-import type { TtsProtocol } from './tts-protocols.ts';
+import { SAMPLE_RATE, type TtsProtocol } from './tts-protocols.ts';
 import { ChunkedTtsStream, TtsStream, type SentenceSynthesizer } from './tts-stream.ts';
 
 export interface TtsAdapterOptions {
@@ -30,7 +30,7 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
   readonly #closing = new AbortController();
 
   constructor(options: TtsAdapterOptions) {
-    super(options.protocol.sampleRate, 1, { streaming: true, alignedTranscript: false });
+    super(SAMPLE_RATE, 1, { streaming: true, alignedTranscript: false });
     this.#options = options;
   }
 
@@ -57,26 +57,24 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
   /** Retries transient failures, but only until the first audio has arrived. */
   async request(text: string, connOptions: APIConnectOptions, signal: AbortSignal): Promise<AsyncIterable<AudioFrame>> {
     const either = AbortSignal.any([signal, this.#closing.signal]);
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        const sound = this.#sound(await this.#send(text, either));
-        const first = await sound.next();
-        if (first.done === true) throw this.#failure('sent no sound: check its model and voice');
-        return joined(first.value, sound);
-      } catch (error) {
-        either.throwIfAborted();
-        const failure = error instanceof ProviderError ? new ProviderApiError(error) : error;
-        if (!(failure instanceof ProviderApiError) || !failure.retryable || attempt >= connOptions.maxRetry) throw final(failure);
-        await sleep(this.#options.clock, attempt === 0 ? FIRST_RETRY_MS : connOptions.retryIntervalMs, either);
-      }
-    }
+    const pauseMs = (failures: number): number | undefined => {
+      if (failures >= connOptions.maxRetry) return undefined;
+      return failures === 0 ? FIRST_RETRY_MS : connOptions.retryIntervalMs;
+    };
+    // The session has consumed the text by the time that an attempt fails: only this retries.
+    return withRetries({ clock: this.#options.clock, signal: either, pauseMs }, async () => {
+      const sound = this.#sound(await this.#send(text, either));
+      const first = await sound.next();
+      if (first.done === true) throw this.#failure('sent no sound: check its model and voice');
+      return joined(first.value, sound);
+    });
   }
 
   async #send(text: string, signal: AbortSignal): Promise<Response> {
     const { url, headers, body } = this.#options.protocol.requestFor(text);
     const response = await this.#options.fetch(url, { method: 'POST', headers, body, signal });
     const type = response.headers.get('content-type') ?? '';
-    if (this.#options.protocol.answer === 'bytes' && /^(text\/|application\/(json|xml))/i.test(type)) {
+    if (this.#options.protocol.audioField === undefined && /^(text\/|application\/(json|xml))/i.test(type)) {
       await response.body?.cancel();
       throw this.#failure('sent something that is no sound: check its address');
     }
@@ -84,7 +82,7 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
   }
 
   async *#sound(response: Response): AsyncGenerator<AudioFrame, void> {
-    const reader = new PcmReader(this.#options.protocol.sampleRate);
+    const reader = new PcmReader(SAMPLE_RATE);
     try {
       for await (const chunk of this.#chunks(response)) yield* reader.push(chunk);
       yield* reader.end();
@@ -95,15 +93,15 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
   }
 
   async *#chunks(response: Response): AsyncGenerator<Uint8Array, void> {
-    const { answer } = this.#options.protocol;
-    if (answer === 'bytes') {
+    const { audioField } = this.#options.protocol;
+    if (audioField === undefined) {
       if (response.body !== null) yield* response.body as unknown as AsyncIterable<Uint8Array>;
       return;
     }
     const text = await response.text();
     let sound: unknown;
     try {
-      sound = (JSON.parse(text) as Readonly<Record<string, unknown>>)[answer.json];
+      sound = (JSON.parse(text) as Readonly<Record<string, unknown>>)[audioField];
     } catch {
       sound = undefined;
     }
@@ -112,14 +110,9 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
   }
 
   #failure(message: string): ProviderError {
-    const { provider } = this.#options;
-    return new ProviderError({ part: 'tts', kind: 'payload', provider, message: `${provider} (${PART_NAMES.tts}) ${message}` });
+    return failureOf({ part: 'tts', provider: this.provider }, 'payload', message);
   }
 }
-
-/** Nothing above may retry: the session has consumed the text by then. */
-const final = (error: unknown): unknown =>
-  error instanceof ProviderApiError ? new ProviderApiError(error.failure, { retryable: false }) : error;
 
 async function* joined(first: AudioFrame, rest: AsyncIterable<AudioFrame>): AsyncGenerator<AudioFrame, void> {
   yield first;

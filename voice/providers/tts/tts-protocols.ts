@@ -10,10 +10,8 @@ export interface TtsRequest {
 
 export interface TtsProtocol {
   readonly model: string;
-  /** In Hz, unless the response is a WAV file, which says so itself. */
-  readonly sampleRate: number;
-  /** `bytes`: 16-bit samples or a WAV file; `json`: the same as Base64 in a JSON field. */
-  readonly answer: 'bytes' | { readonly json: string };
+  /** The JSON field that has the audio as Base64; absent where the response is the audio. */
+  readonly audioField?: string;
   requestFor(text: string): TtsRequest;
 }
 
@@ -25,7 +23,8 @@ export interface TtsSettings {
   readonly temperature: number;
 }
 
-const SAMPLE_RATE = 24_000;
+/** Of the 16-bit samples that each is asked for, in Hz; a WAV file says its own. */
+export const SAMPLE_RATE = 24_000;
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
 export function openAi({ endpoint, language, temperature }: TtsSettings): TtsProtocol {
@@ -37,8 +36,6 @@ export function openAi({ endpoint, language, temperature }: TtsSettings): TtsPro
   const more = official ? {} : { language, temperature };
   return {
     model,
-    sampleRate: SAMPLE_RATE,
-    answer: 'bytes',
     requestFor: (text) => ({
       url: `${baseURL}/audio/speech`,
       headers: { ...JSON_HEADERS, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) },
@@ -58,8 +55,6 @@ export function elevenLabs({ endpoint, language, temperature }: TtsSettings): Tt
   const stability = Math.min(1, Math.max(0, 1 - temperature));
   return {
     model,
-    sampleRate: SAMPLE_RATE,
-    answer: 'bytes',
     requestFor: (text) => ({
       url: `${baseURL}/text-to-speech/${encodeURIComponent(voice)}/stream?output_format=pcm_24000`,
       headers,
@@ -76,8 +71,6 @@ export function cartesia({ endpoint, language }: TtsSettings): TtsProtocol {
   const output = { container: 'raw', encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE };
   return {
     model,
-    sampleRate: SAMPLE_RATE,
-    answer: 'bytes',
     requestFor: (text) => ({
       url: `${baseURL}/tts/bytes`,
       headers,
@@ -100,8 +93,6 @@ export function deepgram({ endpoint }: TtsSettings): TtsProtocol {
   const headers = { ...JSON_HEADERS, authorization: `Token ${keyOf(endpoint)}` };
   return {
     model,
-    sampleRate: SAMPLE_RATE,
-    answer: 'bytes',
     requestFor: (text) => ({ url: `${baseURL}/speak?${query}`, headers, body: JSON.stringify({ text }) }),
   };
 }
@@ -118,8 +109,6 @@ export function azure({ endpoint, language }: TtsSettings): TtsProtocol {
   };
   return {
     model: voice,
-    sampleRate: SAMPLE_RATE,
-    answer: 'bytes',
     requestFor: (text) => ({
       url: `${baseURL}/cognitiveservices/v1`,
       headers,
@@ -135,8 +124,7 @@ export function google({ endpoint, language }: TtsSettings): TtsProtocol {
   const audioConfig = { audioEncoding: 'LINEAR16', sampleRateHertz: SAMPLE_RATE };
   return {
     model: voice ?? 'google',
-    sampleRate: SAMPLE_RATE,
-    answer: { json: 'audioContent' },
+    audioField: 'audioContent',
     requestFor: (text) => ({
       url: `${baseURL}/text:synthesize`,
       headers,

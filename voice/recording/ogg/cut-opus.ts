@@ -3,7 +3,7 @@
  * the numbers that Ogg Opus has for it (RFC 7845: pre-skip, and the granule position of the last page).
  */
 import { lacingOf, writePage } from './page.ts';
-import { readPackets } from './packets.ts';
+import { readPackets } from './page.ts';
 
 const samplesPerMs = 48;
 /** A decoder that begins in the middle needs this much before what it says is right (RFC 7845, 4.6). */

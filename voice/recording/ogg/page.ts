@@ -1,6 +1,6 @@
-/** Ogg pages, read and written (RFC 3533): as much of them as a file with one stream of Opus has. */
+/** Ogg pages, read and written, and the packets in them (RFC 3533): as much of them as a file with one stream of Opus has. */
 
-export interface OggPage {
+interface OggPage {
   readonly serial: number;
   /** Samples at 48 kHz up to the last packet that ends on the page; -1 where none does. */
   readonly granule: bigint;
@@ -16,7 +16,7 @@ const headerBytes = 27;
 const capture = 0x4f676753;
 
 /** How long the page at the beginning of `bytes` is; undefined while that can't be told. @throws RangeError where there is no page */
-export function pageLength(bytes: Buffer): number | undefined {
+function pageLength(bytes: Buffer): number | undefined {
   if (bytes.length < headerBytes) return undefined;
   if (bytes.readUInt32BE(0) !== capture || bytes[4] !== 0) throw new RangeError('there is no Ogg page here');
   const segments = bytes[26] ?? 0;
@@ -27,7 +27,7 @@ export function pageLength(bytes: Buffer): number | undefined {
 }
 
 /** @throws RangeError for a page that was damaged */
-export function parsePage(bytes: Buffer): OggPage {
+function parsePage(bytes: Buffer): OggPage {
   if (checksum(bytes) !== bytes.readUInt32LE(22)) throw new RangeError('the checksum of an Ogg page is wrong');
   const flags = bytes[5] ?? 0;
   const segments = bytes[26] ?? 0;
@@ -88,4 +88,52 @@ function checksum(bytes: Uint8Array): number {
     sum = ((sum << 8) ^ (table[((sum >>> 24) ^ byte) & 0xff] ?? 0)) >>> 0;
   }
   return sum;
+}
+
+export interface OggPacket {
+  readonly serial: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The packets of a file, up to the first damaged or unfinished page. */
+export async function* readPackets(source: AsyncIterable<Uint8Array>): AsyncGenerator<OggPacket> {
+  let begun: Uint8Array[] = [];
+  for await (const page of readPages(source)) {
+    if (!page.continued) begun = [];
+    let at = 0;
+    let from = 0;
+    for (const size of page.lacing) {
+      at += size;
+      if (size === 255) continue;
+      yield { serial: page.serial, bytes: Buffer.concat([...begun, page.body.subarray(from, at)]) };
+      begun = [];
+      from = at;
+    }
+    if (at > from) begun.push(page.body.subarray(from, at));
+  }
+}
+
+async function* readPages(source: AsyncIterable<Uint8Array>): AsyncGenerator<OggPage> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of source) {
+    rest = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
+    for (;;) {
+      const page = nextPage(rest);
+      if (page === 'damaged') return;
+      if (page === undefined) break;
+      yield page.page;
+      rest = rest.subarray(page.length);
+    }
+  }
+}
+
+function nextPage(bytes: Buffer): { readonly page: OggPage; readonly length: number } | 'damaged' | undefined {
+  try {
+    const length = pageLength(bytes);
+    if (length === undefined || bytes.length < length) return undefined;
+    return { page: parsePage(bytes.subarray(0, length)), length };
+  } catch (error) {
+    if (error instanceof RangeError) return 'damaged';
+    throw error;
+  }
 }

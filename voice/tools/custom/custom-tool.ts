@@ -1,15 +1,17 @@
 /** A custom tool: a function that the model sees, and the HTTP request behind it. */
-import { fillTemplate, fillValue, lookUp, textOf, type DynamicData } from '../../calls/template.ts';
+import { type DynamicData, fillTemplate, fillValue, lookUp, textOf } from '../../calls/template.ts';
 import { isBodyless } from '../../../crds/http-method.ts';
 import { millisecondsOf } from '../../../crds/duration.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
-import type { Egress } from '../../../platform/egress/egress.ts';
+import type { Egress, EgressRequest } from '../../../platform/egress/egress.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import { fillAddress, queryNames, withQuery } from '../http/address.ts';
-import { callEndpoint } from '../http/call-endpoint.ts';
 import { parseJson } from '../http/json.ts';
-import { readHeaders, withDefaults, type ReadSecret } from '../http/headers.ts';
-import { failure, type Arguments, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
+import { readHeaders, type ReadSecret, withDefaults } from '../http/headers.ts';
+import { type Arguments, failure, type JsonValue, type ToolDefinition, type ToolMessages, type ToolResult } from '../tool-result.ts';
+import { EgressError } from '../../../platform/egress/egress-error.ts';
+import { type Answer, MAX_ANSWER_BYTES, readAnswer } from '../http/answer.ts';
+import type { Redaction } from '../http/redaction.ts';
 
 export type CustomSpec = NonNullable<ToolSpec['custom']>;
 
@@ -62,8 +64,8 @@ export function createCustomTool({ custom, messages, note, data, egress, readSec
             ...(!inQuery && { 'content-type': 'application/json' }),
           }),
           ...(!inQuery && { body: JSON.stringify(rest) }),
+          timeoutMs: millisecondsOf(http.timeout),
         },
-        timeoutMs: millisecondsOf(http.timeout),
         redaction,
         signal,
       });
@@ -113,4 +115,53 @@ function forCheck(args: Arguments, given: Given, schema: Readonly<Record<string,
 
 function notGiven(names: ReadonlySet<string>, given: Given): ReadonlySet<string> {
   return new Set([...names].filter((name) => !given.has(name)));
+}
+
+interface EndpointCall {
+  readonly request: Pick<EgressRequest, 'url' | 'method' | 'headers' | 'body' | 'timeoutMs'>;
+  readonly redaction: Redaction;
+  readonly signal: AbortSignal;
+}
+
+/** Rejects only with the signal's own reason. */
+async function callEndpoint(egress: Egress, { request, redaction, signal }: EndpointCall): Promise<ToolResult> {
+  let response;
+  try {
+    response = await egress.request({ ...request, maxBodyBytes: MAX_ANSWER_BYTES, overflow: 'truncate', signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof EgressError) return failure(redaction.text(error.message), {}, error.kind);
+    throw error;
+  }
+  const { status } = response;
+  const host = URL.parse(response.url)?.host ?? '';
+  const answer = await readAnswer(response, redaction);
+  if (status >= 300 && status < 400) {
+    return failure(`${host} answered ${status}: redirects are not followed`, { status }, `http_${status}`);
+  }
+  if (status < 200 || status >= 300) {
+    return failure(`${host} answered with the error ${status}`, { status, ...shown(answer) }, `http_${status}`);
+  }
+  if (answer.kind === 'unreadable') {
+    return failure(`${host} took the request (status ${status}), but its answer is not shown: ${answer.why}`, { status }, 'unreadable');
+  }
+  if (answer.kind === 'text' && answer.broken) {
+    const what = `${host} took the request (status ${status}), but its answer is not the JSON that it says it is`;
+    return failure(what, { status, ...shown(answer) }, 'invalid_json');
+  }
+  return { succeeded: true, forModel: successful(answer, status), detail: `http_${status}` };
+}
+
+const cutNote = 'The answer was longer: only its beginning is shown, the rest was cut off.';
+
+function successful(answer: Answer, status: number): JsonValue {
+  if (answer.kind === 'json') return answer.value;
+  if (answer.kind === 'text') return answer.cut ? { note: cutNote, ...shown(answer) } : answer.text;
+  return { status, note: 'Done; the answer has no content.' };
+}
+
+function shown(answer: Answer): { readonly [key: string]: JsonValue } {
+  if (answer.kind === 'json') return { answer: answer.value };
+  if (answer.kind === 'text') return { answer: answer.text, ...(answer.cut && { note: cutNote }) };
+  return {};
 }

@@ -7,7 +7,7 @@ import { parseSmtpServers } from '../../../platform/config/smtp-servers.ts';
 import { selfSigned } from '../../../platform/self-signed.ts';
 import type { Mail } from './mailer.ts';
 import { createSmtpMailer } from './smtp-mailer.ts';
-import { smtpServerOf } from './smtp-servers.ts';
+import { smtpServerOf } from './smtp-mailer.ts';
 
 const mail: Mail = {
   from: 'desk@hotel.example',

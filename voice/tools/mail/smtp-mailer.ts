@@ -1,10 +1,12 @@
 /** Sends through SMTP, always encrypted: the password of the account goes the same way. */
+import { isIP } from 'node:net';
+
 import { createTransport } from 'nodemailer';
+import wellKnown from 'nodemailer/lib/well-known';
 
 import type { SmtpServer, SmtpServers } from '../../../platform/config/smtp-servers.ts';
 import { Redaction } from '../http/redaction.ts';
-import { type Mail, MailError, type Mailer, type MailErrorKind } from './mailer.ts';
-import { isLoopback, smtpServerOf } from './smtp-servers.ts';
+import { type Mail, type Mailer, MailError, type MailErrorKind } from './mailer.ts';
 
 export interface SmtpMailerOptions {
   readonly servers: SmtpServers;
@@ -79,4 +81,20 @@ function failureOf(error: unknown, { host }: SmtpServer, { from, password }: Mai
   if (kind === 'refused') return new MailError(kind, `${host} does not take the password of ${from} (${responseCode ?? code})`);
   if (kind === 'rejected') return new MailError(kind, `${host} does not take the mail (${responseCode ?? code})${said}`);
   return new MailError(kind, `${host} could not be reached, or not safely (${code === '' ? 'no reason given' : code})${said}`);
+}
+
+/** The server that sends for a domain: the operator's, or that of a large provider. @returns undefined for any other domain */
+export function smtpServerOf(address: string, servers: SmtpServers): SmtpServer | undefined {
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+  const named = servers.get(domain) ?? servers.get('*');
+  if (named !== undefined) return named;
+  const known = wellKnown(domain);
+  if (known === false || known.host === undefined || isLoopback(known.host)) return undefined;
+  const port = Number(known.port ?? (known.secure === true ? 465 : 587));
+  return { host: known.host, port, secure: known.secure ?? port === 465 };
+}
+
+/** Mail to it does not leave the machine. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
