@@ -11,7 +11,7 @@ import { EgressError } from '../../platform/egress/egress-error.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { parseJson } from '../tools/http/json.ts';
 import type { JsonValue } from '../tools/tool-result.ts';
-import { untilAborted } from '../tools/until-aborted.ts';
+import { untilAborted } from '../../platform/until-aborted.ts';
 import { ask, cacheKey, LookupError, prepare, timeoutOf, type Lookup } from './lookup.ts';
 
 /** Where answers are kept for the calls to come: Postgres. */

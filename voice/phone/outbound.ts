@@ -1,8 +1,8 @@
-/** Calls that go out by phone: the job dials when everything is ready to speak. */
+/** Outbound phone calls: the job dials when everything is ready to speak. */
 import { userIdentityOf } from '../calls/names.ts';
-import type { DialFailure } from '../calls/sip/gateway.ts';
-import type { SipGateway } from '../calls/sip/gateway.ts';
+import type { DialFailure, SipGateway } from '../calls/sip/gateway.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { untilAborted } from '../../platform/until-aborted.ts';
 import type { CallRecord, PhoneRoute, Store } from '../../store/index.ts';
 
 /** How long a phone rings, in seconds: voice mail and the networks take over sooner, mostly. */
@@ -33,48 +33,40 @@ export class OutboundCalls {
   }
 
   /**
-   * Rings the other side, which comes into the room of the call as its user. Settles when somebody has answered or nobody
-   * will, and leaves nothing ringing behind.
+   * Rings the callee, who joins the room of the call as its user. Resolves when the callee has answered or the dial has failed, and leaves
+   * no phone ringing.
    *
    * @throws StoreError when Postgres doesn't answer
    */
   async dial(call: CallRecord, { signal }: { readonly signal: AbortSignal }): Promise<Dialled> {
     const { store, gateway, logger } = this.#options;
     const { org, id, room, fromNumber: from, toNumber: to } = call;
-    if (from === null || to === null) throw new TypeError(`call ${id} goes from no number to no number`);
+    if (from === null || to === null) throw new TypeError(`call ${id} has no number to call from, or none to call`);
     const route = await store.phoneRoutes.get({ org, number: from });
     if (signal.aborted) return { outcome: 'given_up' };
     if (route?.outboundTrunk == null) {
-      logger.warn({ callId: id, org, number: from }, 'a call could not be dialled: its number has no trunk any more');
+      logger.warn({ callId: id, org, number: from }, 'failed to dial a call: its number no longer has a trunk');
       return { outcome: 'failed', reason: 'carrier_error' };
     }
     const identity = userIdentityOf(id);
-    const aborted = Promise.withResolvers<'aborted'>();
-    const onAbort = (): void => aborted.resolve('aborted');
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + ringSeconds + spareSeconds;
-      const ownTrunk = isOwnTrunk(route);
-      const dialling = gateway.dial({ trunk: route.outboundTrunk, ownTrunk, from, to, room, identity, ringSeconds, longestSeconds });
-      const outcome = await Promise.race([dialling, aborted.promise]);
-      if (outcome === 'aborted') {
-        await this.#hangUp(call, identity);
-        return { outcome: 'given_up' };
-      }
-      if (outcome.outcome === 'answered') {
-        // For whoever looks into the gateway's logs later: nothing to keep anybody waiting for.
-        store.calls.calls
-          .nameSipCall({ org, id, sipCallId: outcome.sipCallId })
-          .catch((err: unknown) => logger.warn({ err, callId: id }, 'failed to store the SIP call id of a call'));
-        return { outcome: 'answered' };
-      }
+    const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + ringSeconds + spareSeconds;
+    const ownTrunk = isOwnTrunk(route);
+    const dialling = gateway.dial({ trunk: route.outboundTrunk, ownTrunk, from, to, room, identity, ringSeconds, longestSeconds });
+    // A dial never rejects: only the signal does.
+    const outcome = await untilAborted(dialling, signal).catch(() => undefined);
+    if (outcome?.outcome === 'answered') {
+      // Only for people who compare with the gateway's logs: the call does not wait for it.
+      store.calls.calls
+        .nameSipCall({ org, id, sipCallId: outcome.sipCallId })
+        .catch((err: unknown) => logger.warn({ err, callId: id }, 'failed to store the SIP call id of a call'));
+      return { outcome: 'answered' };
+    }
+    if (outcome !== undefined) {
       const { reason, status, message } = outcome;
       logger.info({ callId: id, org, reason, status, cause: message }, 'a call was not answered');
-      await this.#hangUp(call, identity);
-      return { outcome: 'failed', reason };
-    } finally {
-      signal.removeEventListener('abort', onAbort);
     }
+    await this.#hangUp(call, identity);
+    return outcome === undefined ? { outcome: 'given_up' } : { outcome: 'failed', reason: outcome.reason };
   }
 
   async #hangUp({ id, room }: CallRecord, identity: string): Promise<void> {

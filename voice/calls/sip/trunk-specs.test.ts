@@ -1,48 +1,61 @@
 import { SIPDispatchRuleInfo, SIPInboundTrunkInfo, SIPOutboundTrunkInfo } from 'livekit-server-sdk';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { inboundInfo, inboundSpec, metadataOf, outboundInfo, outboundSpec, ownerOf, ruleInfo, ruleSpec } from './trunk-specs.ts';
+import { infoOf, likenessOf, metadataOf, ownerOf, type SipInfo, type SipSpec } from './trunk-specs.ts';
 
 const owner = { uid: 'uid-1', number: '+4930123456' };
-const metadata = metadataOf(owner);
-const number = owner.number;
+const dispatch = { metadata: metadataOf(owner), agentName: 'parley' };
 const login = { username: 'harbour', password: 'bikes' };
 
-it('what a trunk was made of is read back as it was', () => {
-  for (const given of [{}, { login }]) {
-    const inbound = { kind: 'inbound', name: 'acme/main', number, addresses: ['192.0.2.0/24'], ...given } as const;
-    const info = SIPInboundTrunkInfo.fromBinary(inboundInfo(inbound, metadata).toBinary());
-    expect(inboundSpec(info)).toEqual(inbound);
-    expect(ownerOf(info.metadata)).toEqual(owner);
-  }
-  for (const transport of ['auto', 'udp', 'tcp', 'tls'] as const) {
-    const outbound = { kind: 'outbound', name: 'acme/main', number, address: 'sip.example:5070', transport, login, country: 'de' } as const;
-    expect(outboundSpec(SIPOutboundTrunkInfo.fromBinary(outboundInfo(outbound, metadata).toBinary()))).toEqual(outbound);
-  }
-});
+const inbound = { kind: 'inbound', name: 'acme/main', number: owner.number, addresses: ['192.0.2.0/24'], login } as const;
+const outbound = {
+  kind: 'outbound',
+  name: 'acme/main',
+  number: owner.number,
+  address: 'sip.example:5070',
+  transport: 'udp',
+  login,
+  country: 'de',
+} as const;
+const rule = { kind: 'rule', name: 'acme/main', trunk: 'ST_1' } as const;
 
-it('a rule is read back, unless it calls another agent or somebody has changed it', () => {
-  const rule = { kind: 'rule', name: 'acme/main', trunk: 'ST_1' } as const;
-  const info = ruleInfo(rule, { metadata, agentName: 'parley' });
-  const there = (change: (read: SIPDispatchRuleInfo) => void = () => undefined): SIPDispatchRuleInfo => {
-    const read = SIPDispatchRuleInfo.fromBinary(info.toBinary());
-    change(read);
-    return read;
-  };
-  expect(ruleSpec(there(), 'parley')).toEqual(rule);
-  expect(ruleSpec(there(), 'another')).toBeUndefined();
-  expect(
-    ruleSpec(
-      there((read) => void read.trunkIds.push('ST_2')),
-      'parley',
-    ),
-  ).toBeUndefined();
-  expect(
-    ruleSpec(
-      there((read) => void (read.roomConfig!.emptyTimeout = 1)),
-      'parley',
-    ),
-  ).toBeUndefined();
+/** As the media server keeps it. */
+function stored(spec: SipSpec, agentName = 'parley'): SipInfo {
+  const info = infoOf(spec, { ...dispatch, agentName });
+  const type = { inbound: SIPInboundTrunkInfo, outbound: SIPOutboundTrunkInfo, rule: SIPDispatchRuleInfo }[spec.kind];
+  return type.fromBinary(info.toBinary());
+}
+
+describe('what the media server keeps', () => {
+  it.each<SipSpec>([inbound, outbound, rule])('is like what it was made of: $kind', (spec) => {
+    expect(likenessOf(stored(spec))).toEqual(likenessOf(infoOf(spec, { ...dispatch, metadata: '' })));
+    expect(ownerOf(stored(spec).metadata)).toEqual(owner);
+  });
+
+  it('is different from anything else', () => {
+    const specs: readonly SipSpec[] = [
+      ...[inbound, outbound].flatMap((spec): SipSpec[] => [spec, { ...spec, name: 'acme/other' }, { ...spec, number: '+49301' }]),
+      ...[inbound, outbound].flatMap((spec): SipSpec[] => [
+        { ...spec, login: { ...login, username: 'x' } },
+        { ...spec, login: { ...login, password: 'x' } },
+      ]),
+      { ...inbound, addresses: [] },
+      ...(['auto', 'tcp', 'tls'] as const).map((transport): SipSpec => ({ ...outbound, transport })),
+      { ...outbound, address: 'sip.example' },
+      { ...outbound, country: '' },
+      rule,
+      { ...rule, trunk: 'ST_2' },
+    ];
+    const infos = [...specs.map((spec) => stored(spec)), stored(rule, 'another')];
+    const changed = stored(rule) as SIPDispatchRuleInfo;
+    changed.roomConfig!.emptyTimeout = 1;
+    const pinned = stored(rule) as SIPDispatchRuleInfo;
+    if (pinned.rule?.rule.case === 'dispatchRuleIndividual') pinned.rule.rule.value.pin = '1234';
+    const narrowed = stored(inbound) as SIPInboundTrunkInfo;
+    narrowed.allowedNumbers.push('+1555');
+    const all = [...infos, changed, pinned, narrowed].map((info) => JSON.stringify(likenessOf(info)));
+    expect(new Set(all).size).toBe(all.length);
+  });
 });
 
 it('what is not of Parley has no owner', () => {

@@ -1,4 +1,4 @@
-/** What trunks and dispatch rules are to be, and how the media server's own words say it: into them and out of them. */
+/** The desired trunks and dispatch rules, and the media server's form of them. */
 import {
   RoomConfiguration,
   SIPDispatchRule,
@@ -8,10 +8,10 @@ import {
   SIPOutboundTrunkInfo,
 } from 'livekit-server-sdk';
 
-import { agentDispatch, RESTART_POLICY } from '../room-options.ts';
+import { agentDispatch } from '../room-options.ts';
 import { INBOUND_DISPATCH_METADATA, INBOUND_ROOM_PREFIX } from '../names.ts';
 
-/** Whose a thing is; stands in its metadata, and it is found by that. */
+/** The PhoneNumber that owns a trunk or rule; stored in its metadata, by which Parley finds it. */
 export interface Ownership {
   /** Of the PhoneNumber. */
   readonly uid: string;
@@ -25,7 +25,7 @@ interface Login {
 
 export type SipTransport = 'auto' | 'udp' | 'tcp' | 'tls';
 
-/** What a thing is to be. `name` is for people who look at the media server. Holds passwords: never to be printed. */
+/** A desired trunk or rule. `name` is for people who look at the media server. Holds passwords: never to be printed. */
 export type SipSpec =
   | {
       readonly kind: 'inbound';
@@ -49,50 +49,40 @@ export type SipSpec =
 
 export type SipKind = SipSpec['kind'];
 
-/** A room of a call that nobody is in any more, and one that nobody has come into, in seconds. */
+/** How long the room of an inbound call is kept that all have left, or that the caller never joined, in seconds. */
 const emptySeconds = 20;
-
-const transports: readonly SipTransport[] = ['auto', 'udp', 'tcp', 'tls'];
 
 /** The SDK keeps the enumeration to itself, but reads its names. */
 function transportNumber(transport: SipTransport): SIPOutboundTrunkInfo['transport'] {
   return SIPOutboundTrunkInfo.fromJson({ transport: `SIP_TRANSPORT_${transport.toUpperCase()}` }).transport;
 }
 
-type SpecOf<K extends SipKind> = Extract<SipSpec, { readonly kind: K }>;
+export type SipInfo = SIPInboundTrunkInfo | SIPOutboundTrunkInfo | SIPDispatchRuleInfo;
 
-export function inboundInfo({ name, number, addresses, login }: SpecOf<'inbound'>, metadata: string): SIPInboundTrunkInfo {
-  return new SIPInboundTrunkInfo({ name, metadata, numbers: [number], allowedAddresses: [...addresses], ...loginOf(login) });
-}
-
-export function outboundInfo(
-  { name, number, address, transport, login, country }: SpecOf<'outbound'>,
-  metadata: string,
-): SIPOutboundTrunkInfo {
-  return new SIPOutboundTrunkInfo({
+/** @param at whose it is, and the agent that a rule dispatches */
+export function infoOf(spec: SipSpec, { metadata, agentName }: { readonly metadata: string; readonly agentName: string }): SipInfo {
+  const { name } = spec;
+  if (spec.kind === 'rule') {
+    return new SIPDispatchRuleInfo({
+      name,
+      metadata,
+      trunkIds: [spec.trunk],
+      roomConfig: roomConfiguration(agentName),
+      rule: new SIPDispatchRule({
+        rule: { case: 'dispatchRuleIndividual', value: new SIPDispatchRuleIndividual({ roomPrefix: INBOUND_ROOM_PREFIX }) },
+      }),
+    });
+  }
+  const trunk = {
     name,
     metadata,
-    numbers: [number],
-    address,
-    transport: transportNumber(transport),
-    destinationCountry: country,
-    ...loginOf(login),
-  });
-}
-
-export function ruleInfo(
-  { name, trunk }: SpecOf<'rule'>,
-  { metadata, agentName }: { readonly metadata: string; readonly agentName: string },
-): SIPDispatchRuleInfo {
-  return new SIPDispatchRuleInfo({
-    name,
-    metadata,
-    trunkIds: [trunk],
-    roomConfig: roomConfiguration(agentName),
-    rule: new SIPDispatchRule({
-      rule: { case: 'dispatchRuleIndividual', value: new SIPDispatchRuleIndividual({ roomPrefix: INBOUND_ROOM_PREFIX }) },
-    }),
-  });
+    numbers: [spec.number],
+    authUsername: spec.login?.username ?? '',
+    authPassword: spec.login?.password ?? '',
+  };
+  if (spec.kind === 'inbound') return new SIPInboundTrunkInfo({ ...trunk, allowedAddresses: [...spec.addresses] });
+  const { address, transport, country } = spec;
+  return new SIPOutboundTrunkInfo({ ...trunk, address, transport: transportNumber(transport), destinationCountry: country });
 }
 
 export function metadataOf({ uid, number }: Ownership): string {
@@ -108,16 +98,8 @@ export function ownerOf(metadata: string): Ownership | undefined {
   }
 }
 
-function loginOf(login: Login | undefined): { authUsername: string; authPassword: string } {
-  return { authUsername: login?.username ?? '', authPassword: login?.password ?? '' };
-}
-
-function readLogin({ authUsername: username, authPassword: password }: { authUsername: string; authPassword: string }): { login?: Login } {
-  return username === '' && password === '' ? {} : { login: { username, password } };
-}
-
-/** The agent comes with the room. A job that is lost would know nothing of what was said, so that none comes in its place. */
-export function roomConfiguration(agentName: string): RoomConfiguration {
+/** The agent is dispatched with the room, once: a second job would know nothing of what was said. */
+function roomConfiguration(agentName: string): RoomConfiguration {
   return new RoomConfiguration({
     emptyTimeout: emptySeconds,
     departureTimeout: emptySeconds,
@@ -125,37 +107,16 @@ export function roomConfiguration(agentName: string): RoomConfiguration {
   });
 }
 
-export function inboundSpec(info: SIPInboundTrunkInfo): SipSpec {
-  const { name, numbers, allowedAddresses, allowedNumbers } = info;
-  // Callers that somebody shut out make it another trunk, too.
-  return { kind: 'inbound', name, number: [...numbers, ...allowedNumbers].join(' '), addresses: allowedAddresses, ...readLogin(info) };
-}
-
-export function outboundSpec(info: SIPOutboundTrunkInfo): SipSpec {
-  const { name, numbers, address, transport, destinationCountry: country } = info;
-  return {
-    kind: 'outbound',
-    name,
-    number: numbers.join(' '),
-    address,
-    transport: transports[transport] ?? 'auto',
-    country,
-    ...readLogin(info),
-  };
-}
-
-export function ruleSpec(info: SIPDispatchRuleInfo, agentName: string): SipSpec | undefined {
-  const { name, trunkIds, roomConfig, rule } = info;
-  const [agent, ...others] = roomConfig?.agents ?? [];
-  const sound =
-    rule?.rule.case === 'dispatchRuleIndividual' &&
-    rule.rule.value.roomPrefix === INBOUND_ROOM_PREFIX &&
-    rule.rule.value.pin === '' &&
-    trunkIds.length === 1 &&
-    others.length === 0 &&
-    agent?.agentName === agentName &&
-    agent.metadata === INBOUND_DISPATCH_METADATA &&
-    agent.restartPolicy === RESTART_POLICY &&
-    roomConfig?.emptyTimeout === emptySeconds;
-  return sound ? { kind: 'rule', name, trunk: trunkIds[0] ?? '' } : undefined;
+/** What a trunk or rule is like, whoever owns it: equal for those that are alike. Includes passwords, and what Parley leaves empty but others may set. */
+export function likenessOf(info: SipInfo): unknown {
+  const { name } = info;
+  if (info instanceof SIPDispatchRuleInfo) {
+    const { case: kind, value } = info.rule?.rule ?? {};
+    const agents = info.roomConfig?.agents.map((agent) => [agent.agentName, agent.metadata, agent.restartPolicy]);
+    return ['rule', name, info.trunkIds, kind, value?.toJson(), agents, info.roomConfig?.emptyTimeout];
+  }
+  const { numbers, authUsername, authPassword } = info;
+  if (info instanceof SIPInboundTrunkInfo)
+    return ['inbound', name, numbers, authUsername, authPassword, info.allowedAddresses, info.allowedNumbers];
+  return ['outbound', name, numbers, authUsername, authPassword, info.address, info.transport, info.destinationCountry];
 }

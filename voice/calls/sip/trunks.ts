@@ -1,27 +1,14 @@
-/** Trunks and dispatch rules at the media server: those that are there, made and changed. */
+/** Reads, creates and changes the trunks and dispatch rules of the media server. */
 import { createHmac, randomBytes } from 'node:crypto';
 
-import { SipClient } from 'livekit-server-sdk';
+import { SIPDispatchRuleInfo, SIPInboundTrunkInfo, SipClient } from 'livekit-server-sdk';
 
 import { httpUrlOf, type MediaServer } from '../media-server.ts';
 import { INBOUND_ROOM_PREFIX } from '../names.ts';
 import { sipErrorOf, SipError } from './sip-error.ts';
-import {
-  inboundInfo,
-  inboundSpec,
-  metadataOf,
-  outboundInfo,
-  outboundSpec,
-  ownerOf,
-  roomConfiguration,
-  ruleInfo,
-  ruleSpec,
-  type Ownership,
-  type SipKind,
-  type SipSpec,
-} from './trunk-specs.ts';
+import { infoOf, likenessOf, metadataOf, ownerOf, type Ownership, type SipInfo, type SipKind, type SipSpec } from './trunk-specs.ts';
 
-/** A thing that is there. What it is like is kept as a digest alone: passwords belong to it. */
+/** A trunk or rule of the media server. It is kept as a digest: passwords belong to it. */
 export interface SipThing extends Ownership {
   readonly kind: SipKind;
   readonly id: string;
@@ -29,14 +16,14 @@ export interface SipThing extends Ownership {
 }
 
 export interface SipTrunks {
-  /** Everything of Parley's, whoever's it is. */
+  /** All that Parley made, of every PhoneNumber. */
   list(): Promise<readonly SipThing[]>;
   create(spec: SipSpec, owner: Ownership): Promise<SipThing>;
-  /** Makes an existing thing what it is to be, and whose. */
+  /** Changes an existing one, and its owner. */
   replace(id: string, spec: SipSpec, owner: Ownership): Promise<SipThing>;
-  /** One that isn't there is removed. */
+  /** Succeeds for one that does not exist. */
   remove(thing: Pick<SipThing, 'kind' | 'id'>): Promise<void>;
-  /** Tells whether two things are alike; differs from process to process, so that it tells nothing else. */
+  /** Equal for what is alike; keyed by process, so that it reveals nothing else. */
   digest(spec: SipSpec): string;
 }
 
@@ -48,20 +35,17 @@ export function createSipTrunks(server: Pick<MediaServer, 'url' | 'apiKey' | 'ap
   const { apiKey, apiSecret, agentName } = server;
   const client = new SipClient(httpUrlOf(server), apiKey, apiSecret, { requestTimeout: requestSeconds, failover: false });
   const key = randomBytes(32);
-  const digest = (spec: SipSpec): string =>
+  const infoFor = (spec: SipSpec, owner?: Ownership): SipInfo => infoOf(spec, { metadata: owner ? metadataOf(owner) : '', agentName });
+  const digestOf = (info: SipInfo): string =>
     createHmac('sha256', key)
-      .update(JSON.stringify(ordered(spec)))
+      .update(JSON.stringify(likenessOf(info)))
       .digest('base64url');
-  const thing = (id: string, spec: SipSpec, owner: Ownership): SipThing => ({ ...owner, kind: spec.kind, id, digest: digest(spec) });
-  const found = (id: string, metadata: string, spec: () => SipSpec | undefined): readonly SipThing[] => {
-    const owner = ownerOf(metadata);
-    if (owner === undefined) return [];
-    const is = spec();
-    // Somebody has changed it into something that Parley never makes: different from whatever it is to be.
-    return [is === undefined ? { ...owner, kind: 'rule', id, digest: '' } : thing(id, is, owner)];
+  const found = (kind: SipKind, id: string, info: SipInfo): readonly SipThing[] => {
+    const owner = ownerOf(info.metadata);
+    return owner === undefined ? [] : [{ ...owner, kind, id, digest: digestOf(info) }];
   };
   return {
-    digest,
+    digest: (spec) => digestOf(infoFor(spec)),
     async list() {
       return asked(async () => {
         const [inbound, outbound, rules] = await Promise.all([
@@ -70,54 +54,40 @@ export function createSipTrunks(server: Pick<MediaServer, 'url' | 'apiKey' | 'ap
           client.listSipDispatchRule(),
         ]);
         return [
-          ...inbound.flatMap((info) => found(info.sipTrunkId, info.metadata, () => inboundSpec(info))),
-          ...outbound.flatMap((info) => found(info.sipTrunkId, info.metadata, () => outboundSpec(info))),
-          ...rules.flatMap((info) => found(info.sipDispatchRuleId, info.metadata, () => ruleSpec(info, agentName))),
+          ...inbound.flatMap((info) => found('inbound', info.sipTrunkId, info)),
+          ...outbound.flatMap((info) => found('outbound', info.sipTrunkId, info)),
+          ...rules.flatMap((info) => found('rule', info.sipDispatchRuleId, info)),
         ];
       });
     },
     async create(spec, owner) {
-      return asked(async () => {
-        const metadata = metadataOf(owner);
-        switch (spec.kind) {
-          case 'inbound': {
-            const { name, numbers, allowedAddresses, authUsername, authPassword } = inboundInfo(spec, metadata);
-            const options = { metadata, allowedAddresses, authUsername, authPassword };
-            const { sipTrunkId } = await client.createSipInboundTrunk(name, numbers, options);
-            return thing(sipTrunkId, spec, owner);
-          }
-          case 'outbound': {
-            const info = outboundInfo(spec, metadata);
-            const { name, numbers, address, transport, destinationCountry, authUsername, authPassword } = info;
-            const options = { metadata, transport, destinationCountry, authUsername, authPassword };
-            const { sipTrunkId } = await client.createSipOutboundTrunk(name, address, numbers, options);
-            return thing(sipTrunkId, spec, owner);
-          }
-          default: {
-            const { sipDispatchRuleId } = await client.createSipDispatchRule(
-              { type: 'individual', roomPrefix: INBOUND_ROOM_PREFIX },
-              { name: spec.name, metadata, trunkIds: [spec.trunk], roomConfig: roomConfiguration(agentName) },
-            );
-            return thing(sipDispatchRuleId, spec, owner);
-          }
+      const info = infoFor(spec, owner);
+      const { name, metadata } = info;
+      const id = await asked(async () => {
+        if (info instanceof SIPDispatchRuleInfo) {
+          const { trunkIds, roomConfig } = info;
+          const options = { name, metadata, trunkIds, ...(roomConfig && { roomConfig }) };
+          return (await client.createSipDispatchRule({ type: 'individual', roomPrefix: INBOUND_ROOM_PREFIX }, options)).sipDispatchRuleId;
         }
+        const { numbers, authUsername, authPassword } = info;
+        const login = { authUsername, authPassword };
+        if (info instanceof SIPInboundTrunkInfo) {
+          const { allowedAddresses } = info;
+          return (await client.createSipInboundTrunk(name, numbers, { metadata, allowedAddresses, ...login })).sipTrunkId;
+        }
+        const { address, transport, destinationCountry } = info;
+        return (await client.createSipOutboundTrunk(name, address, numbers, { metadata, transport, destinationCountry, ...login }))
+          .sipTrunkId;
       });
+      return { ...owner, kind: spec.kind, id, digest: digestOf(info) };
     },
     async replace(id, spec, owner) {
-      return asked(async () => {
-        const metadata = metadataOf(owner);
-        switch (spec.kind) {
-          case 'inbound':
-            await client.updateSipInboundTrunk(id, inboundInfo(spec, metadata));
-            break;
-          case 'outbound':
-            await client.updateSipOutboundTrunk(id, outboundInfo(spec, metadata));
-            break;
-          default:
-            await client.updateSipDispatchRule(id, ruleInfo(spec, { metadata, agentName }));
-        }
-        return thing(id, spec, owner);
+      const info = infoFor(spec, owner);
+      await asked(async (): Promise<unknown> => {
+        if (info instanceof SIPInboundTrunkInfo) return client.updateSipInboundTrunk(id, info);
+        return info instanceof SIPDispatchRuleInfo ? client.updateSipDispatchRule(id, info) : client.updateSipOutboundTrunk(id, info);
       });
+      return { ...owner, kind: spec.kind, id, digest: digestOf(info) };
     },
     async remove({ kind, id }) {
       try {
@@ -127,18 +97,6 @@ export function createSipTrunks(server: Pick<MediaServer, 'url' | 'apiKey' | 'ap
       }
     },
   };
-}
-
-/** With its fields in one order, whoever made it. */
-function ordered(spec: SipSpec): unknown {
-  const sort = (value: unknown): unknown =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.entries(value as Readonly<Record<string, unknown>>)
-          .filter(([, field]) => field !== undefined)
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .map(([name, field]) => [name, sort(field)])
-      : value;
-  return sort(spec);
 }
 
 async function asked<T>(request: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-/** The result of what may not heed a signal itself. Rejects with the signal's reason as soon as it aborts; what `work` comes to then is nobody's. */
+/** The result of what may not heed a signal itself. Rejects with the signal's reason as soon as it aborts; what `work` comes to then is dropped. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => undefined);
   signal.throwIfAborted();
