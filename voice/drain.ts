@@ -15,7 +15,7 @@ export interface DrainOptions {
   readonly clock: Clock;
 }
 
-const lookMs = 100;
+const POLL_MS = 100;
 
 /**
  * Takes no more calls, and waits until none is live.
@@ -31,6 +31,6 @@ export async function drainCalls({ server, live, timeoutMs, clock }: DrainOption
   });
   while (live() > 0) {
     if (clock.monotonic() >= until) throw new Error(`${live()} calls were live when their time was up: they are ended`);
-    await sleep(clock, lookMs);
+    await sleep(clock, POLL_MS);
   }
 }

@@ -6,8 +6,8 @@
 
 export const TRANSCRIPT_TOPIC = 'lk.transcription';
 
-const segmentAttribute = 'lk.segment_id';
-const finalAttribute = 'lk.transcription_final';
+const SEGMENT_ATTRIBUTE = 'lk.segment_id';
+const FINAL_ATTRIBUTE = 'lk.transcription_final';
 
 export interface SpokenLine {
   /** Of one stretch of speech; a line that is told again replaces what it was. */
@@ -37,7 +37,7 @@ export interface FollowOptions {
 export function followTranscript(source: TranscriptSource, { userIdentity, onLine }: FollowOptions): void {
   let unnamed = 0;
   source.registerTextStreamHandler(TRANSCRIPT_TOPIC, (stream, from) => {
-    const { [segmentAttribute]: segment, [finalAttribute]: isFinal } = stream.info.attributes ?? {};
+    const { [SEGMENT_ATTRIBUTE]: segment, [FINAL_ATTRIBUTE]: isFinal } = stream.info.attributes ?? {};
     unnamed += segment === undefined ? 1 : 0;
     const line = { id: segment ?? `line ${unnamed}`, role: from.identity === userIdentity ? ('user' as const) : ('agent' as const) };
     const follow = async (): Promise<void> => {

@@ -7,7 +7,7 @@ import { dispatchMetadata } from './names.ts';
 /** How long an empty room waits for its user, in seconds. */
 export const EMPTY_ROOM_SECONDS = 300;
 /** How long a room is kept that everybody has left, such as for a user whose connection broke, in seconds. */
-const departureSeconds = 20;
+const DEPARTURE_SECONDS = 20;
 
 /** A second job would know nothing of what was said: a call whose job is lost is over. */
 export const RESTART_POLICY = JobRestartPolicy.JRP_NEVER;
@@ -21,7 +21,7 @@ export function agentDispatch(agentName: string, metadata: string): RoomAgentDis
 export function roomOptionsOf({ agentName }: Pick<MediaServer, 'agentName'>, callId: string) {
   return {
     emptyTimeout: EMPTY_ROOM_SECONDS,
-    departureTimeout: departureSeconds,
+    departureTimeout: DEPARTURE_SECONDS,
     agents: [agentDispatch(agentName, dispatchMetadata(callId))],
   };
 }

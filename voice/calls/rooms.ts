@@ -6,15 +6,15 @@ import { dispatchMetadata, roomOf } from './names.ts';
 import { RESTART_POLICY, roomOptionsOf } from './room-options.ts';
 
 /** Longest time for one request, in seconds. */
-const timeoutSeconds = 5;
+const TIMEOUT_SECONDS = 5;
 /** Rooms that are as new have an agent on its way, in milliseconds. */
-const newMs = 4_000;
+const NEW_ROOM_MS = 4_000;
 /** A user who has waited for so long, in milliseconds, is not kept waiting: the stale-call sweeper ends the call. */
-const enoughMs = 45_000;
+const MAX_WAIT_MS = 45_000;
 /** `AGENT` among the kinds of participants, in LiveKit's protocol. */
-const agentKind = 4;
+const AGENT_KIND = 4;
 /** `JS_RUNNING` in LiveKit's protocol; those before it have not begun, those behind it are over. */
-const runningJob = 1;
+const RUNNING_JOB = 1;
 
 /** Each fails when the media server doesn't do it within 5 s. */
 export interface Rooms {
@@ -35,14 +35,14 @@ export interface Rooms {
 
 /** Whether somebody in a room is an agent, and neither a user nor a phone. */
 export function isAgent({ kind }: Pick<ParticipantInfo, 'kind'>): boolean {
-  return (kind as number) === agentKind;
+  return (kind as number) === AGENT_KIND;
 }
 
 /** @param now milliseconds since the epoch */
 export function createRooms(server: MediaServer, now: () => number = Date.now): Rooms {
   const { apiKey, apiSecret, agentName } = server;
   const url = httpUrlOf(server);
-  const options = { requestTimeout: timeoutSeconds };
+  const options = { requestTimeout: TIMEOUT_SECONDS };
   const client = new RoomServiceClient(url, apiKey, apiSecret, options);
   const dispatches = new AgentDispatchClient(url, apiKey, apiSecret, options);
   const participantsOf = async (room: string): Promise<readonly ParticipantInfo[]> => {
@@ -68,11 +68,11 @@ export function createRooms(server: MediaServer, now: () => number = Date.now): 
     async waiting(names) {
       if (names.length === 0) return [];
       const there = await client.listRooms([...names]);
-      const old = there.filter(({ creationTimeMs }) => now() - Number(creationTimeMs) >= newMs);
+      const old = there.filter(({ creationTimeMs }) => now() - Number(creationTimeMs) >= NEW_ROOM_MS);
       const alone = await Promise.all(
         old.map(async ({ name }) => {
           const inside = await participantsOf(name);
-          if (inside.some((each) => isAgent(each) || now() - Number(each.joinedAtMs) >= enoughMs)) return false;
+          if (inside.some((each) => isAgent(each) || now() - Number(each.joinedAtMs) >= MAX_WAIT_MS)) return false;
           return !(await dispatches.listDispatch(name)).some(hasJob);
         }),
       );
@@ -86,7 +86,7 @@ export function createRooms(server: MediaServer, now: () => number = Date.now): 
 
 /** Whether somebody has the job, or is about to. */
 function hasJob({ state }: AgentDispatch): boolean {
-  return (state?.jobs ?? []).some((job) => ((job.state?.status ?? 0) as number) <= runningJob);
+  return (state?.jobs ?? []).some((job) => ((job.state?.status ?? 0) as number) <= RUNNING_JOB);
 }
 
 function isAbsent(error: unknown): boolean {

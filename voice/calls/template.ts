@@ -8,7 +8,7 @@
 export type DynamicData = Readonly<Record<string, unknown>>;
 
 /** Neither part can match the other's characters: the time to find them all grows with the length alone. */
-const placeholder = /\{\{([^{}]+)\}\}/g;
+const PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
 
 /**
  * Fills `{{name}}` and `{{ name }}`. A name that leads nowhere, or to null, becomes nothing; objects and lists become JSON.
@@ -16,7 +16,7 @@ const placeholder = /\{\{([^{}]+)\}\}/g;
  * @param encode what becomes of each value before it is put in; by default it stays as it is
  */
 export function fillTemplate(text: string, data: DynamicData, encode: (value: string) => string = (value) => value): string {
-  return text.replaceAll(placeholder, (_all, name: string) => encode(textOf(lookUp(name.trim(), data))));
+  return text.replaceAll(PLACEHOLDER, (_all, name: string) => encode(textOf(lookUp(name.trim(), data))));
 }
 
 /**

@@ -26,11 +26,11 @@ export class LookupError extends Error {
   }
 }
 
-const defaultTimeoutMs = 5_000;
+const DEFAULT_TIMEOUT_MS = 5_000;
 
 /** Of the whole lookup, with what has to be read before and after the request, in milliseconds. */
 export function timeoutOf({ timeout }: Lookup): number {
-  return timeout === undefined ? defaultTimeoutMs : millisecondsOf(timeout);
+  return timeout === undefined ? DEFAULT_TIMEOUT_MS : millisecondsOf(timeout);
 }
 
 export interface PreparedLookup {

@@ -39,9 +39,9 @@ export interface ResolvedDynamicData {
 }
 
 /** How long an answer is used again, in milliseconds. */
-const cachedMs = 300_000;
+const CACHE_MS = 300_000;
 /** Of all that is looked up for a call together, in bytes of JSON. */
-const mostBytes = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 /** Never rejects. */
 export async function resolveDynamicData(options: ResolveOptions): Promise<ResolvedDynamicData> {
@@ -50,7 +50,7 @@ export async function resolveDynamicData(options: ResolveOptions): Promise<Resol
   const found = answers.flatMap(({ lookup, answer }) => (answer === undefined ? [] : valuesIn(lookup, answer, logger)));
   const data: Record<string, unknown> = {};
   const explained: { readonly name: string; readonly value: unknown; readonly context: string }[] = [];
-  let left = mostBytes;
+  let left = MAX_BYTES;
   for (const { lookup, name, value, context } of found) {
     if (Object.hasOwn(given, name) || Object.hasOwn(data, name)) continue;
     const bytes = Buffer.byteLength(JSON.stringify(value));
@@ -128,7 +128,7 @@ function keep(
   entry: { readonly org: string; readonly key: string; readonly answer: JsonValue },
   logger: Logger,
 ): void {
-  cache.put(entry.org, entry.key, storable(entry.answer), { forMs: cachedMs }).catch((err: unknown) => {
+  cache.put(entry.org, entry.key, storable(entry.answer), { forMs: CACHE_MS }).catch((err: unknown) => {
     logger.warn({ err }, 'failed to cache dynamic data');
   });
 }

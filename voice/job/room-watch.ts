@@ -14,15 +14,15 @@ import type { Clock, Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
 
 /** How long a room waits for a user, in milliseconds: as long as the media server keeps one that nobody has come into. */
-const absentMs = EMPTY_ROOM_SECONDS * 1_000;
+const ABSENT_MS = EMPTY_ROOM_SECONDS * 1_000;
 /** How long a user may take to allow the microphone, in milliseconds. */
-const withoutMicrophoneMs = 30_000;
+const NO_MICROPHONE_MS = 30_000;
 /** Who comes without a microphone is spoken to after this time, in milliseconds. */
 const SILENT_USER_MS = 2_000;
 /** How long a lost connection to the media server is tried to be taken up again, in milliseconds: the library tries for minutes. */
-const reconnectMs = 20_000;
+const RECONNECT_MS = 20_000;
 /** Between the loss of a user and that of the media server, at most, in milliseconds. */
-const doubtMs = 1_000;
+const DOUBT_MS = 1_000;
 
 export interface RoomWatchOptions {
   readonly room: Room;
@@ -69,11 +69,11 @@ export class RoomWatch {
       this.#gone.resolve();
       if (reason !== 'user_connection_failure') onEnd(reason);
       // Users of a server that stops are lost before the server is: whose fault it was shows in a moment.
-      else this.#leaving = options.clock.after(doubtMs, () => this.#reconnecting ?? onEnd(reason));
+      else this.#leaving = options.clock.after(DOUBT_MS, () => this.#reconnecting ?? onEnd(reason));
     });
     room.on(RoomEvent.ConnectionStateChanged, (state: ConnectionState) => {
       this.#reconnecting?.cancel();
-      this.#reconnecting = state === ConnectionState.CONN_RECONNECTING ? options.clock.after(reconnectMs, lost) : undefined;
+      this.#reconnecting = state === ConnectionState.CONN_RECONNECTING ? options.clock.after(RECONNECT_MS, lost) : undefined;
       // All participants seem to leave while the connection is restored: who is there afterwards was there.
       if (state === ConnectionState.CONN_CONNECTED && this.#leaving !== undefined && !room.remoteParticipants.has(userIdentity))
         onEnd('user_connection_failure');
@@ -91,7 +91,7 @@ export class RoomWatch {
     const { room, userIdentity, clock, onEnd } = this.#options;
     const user = [...room.remoteParticipants.values()].find(({ identity }) => identity === userIdentity);
     if (user === undefined) {
-      if (!this.#ringing) this.#after(clock.after(absentMs, () => this.#present || onEnd('user_connection_failure')));
+      if (!this.#ringing) this.#after(clock.after(ABSENT_MS, () => this.#present || onEnd('user_connection_failure')));
       return;
     }
     this.#joined();
@@ -140,7 +140,7 @@ export class RoomWatch {
     }
     const { clock, onEnd } = this.#options;
     this.#after(clock.after(SILENT_USER_MS, () => this.#begin()));
-    this.#after(clock.after(withoutMicrophoneMs, () => this.#heard || onEnd('no_audio_input')));
+    this.#after(clock.after(NO_MICROPHONE_MS, () => this.#heard || onEnd('no_audio_input')));
   }
 
   #audible(): void {

@@ -33,7 +33,7 @@ export interface Services {
 }
 
 /** Connections to Postgres: what is said is written while other things are read. */
-const poolSize = 3;
+const POOL_SIZE = 3;
 
 /** @throws ConfigError without a database */
 export function openServices(config: Config, logger: Logger): Services {
@@ -41,7 +41,7 @@ export function openServices(config: Config, logger: Logger): Services {
   const clock = systemClock;
   // Not served: a process that lives as long as one call reports in its last log line instead.
   const registry = new Registry();
-  const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize, applicationName: 'parley voice job', logger });
+  const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: POOL_SIZE, applicationName: 'parley voice job', logger });
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
   const storage = openFileStorage({ url: config.STORAGE_URL });
   const egress = egressOf(config, { logger });

@@ -10,7 +10,7 @@ import { isTerminal, newCallId, type CallRecord, type FinishReason, type NewCall
 import { sipParticipantOf, type SipParticipant } from './sip-participant.ts';
 
 /** The SIP participant joins before the job is dispatched: this is for slow networks, in milliseconds. */
-const callerWaitMs = 15_000;
+const CALLER_TIMEOUT_MS = 15_000;
 
 export interface InboundOptions {
   readonly store: Pick<Store, 'calls' | 'phoneRoutes' | 'agentRevisions'>;
@@ -65,7 +65,7 @@ export class InboundCalls {
     for (const event of events) room.on(event, look);
     look();
     try {
-      return await withTimeout(this.#options.clock, callerWaitMs, promise);
+      return await withTimeout(this.#options.clock, CALLER_TIMEOUT_MS, promise);
     } finally {
       for (const event of events) room.off(event, look);
     }

@@ -6,9 +6,9 @@ import { untilAborted } from '../../platform/until-aborted.ts';
 import type { CallRecord, PhoneRoute, Store } from '../../store/index.ts';
 
 /** How long a phone rings, in seconds: voice mail and the networks take over sooner, mostly. */
-export const ringSeconds = 45;
+export const RING_SECONDS = 45;
 /** The gateway hangs up by itself this long after the longest call that the agent allows, in seconds. */
-const spareSeconds = 60;
+const SPARE_SECONDS = 60;
 
 /** Whether the trunk of a number is the installation's: only of `sip` numbers do users say where it leads. */
 export const isOwnTrunk = ({ provider }: Pick<PhoneRoute, 'provider'>): boolean => provider !== 'sip';
@@ -49,9 +49,18 @@ export class OutboundCalls {
       return { outcome: 'failed', reason: 'carrier_error' };
     }
     const identity = userIdentityOf(id);
-    const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + ringSeconds + spareSeconds;
+    const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + RING_SECONDS + SPARE_SECONDS;
     const ownTrunk = isOwnTrunk(route);
-    const dialling = gateway.dial({ trunk: route.outboundTrunk, ownTrunk, from, to, room, identity, ringSeconds, longestSeconds });
+    const dialling = gateway.dial({
+      trunk: route.outboundTrunk,
+      ownTrunk,
+      from,
+      to,
+      room,
+      identity,
+      ringSeconds: RING_SECONDS,
+      longestSeconds,
+    });
     // A dial never rejects: only the signal does.
     const outcome = await untilAborted(dialling, signal).catch(() => undefined);
     if (outcome?.outcome === 'answered') {

@@ -2,7 +2,7 @@
 import { ParticipantKind, type RemoteParticipant } from '@livekit/rtc-node';
 
 /** Longest call id that is kept. */
-const longestId = 256;
+const MAX_ID_LENGTH = 256;
 
 export interface SipParticipant {
   /** Of the participant. */
@@ -28,9 +28,9 @@ export function sipParticipantOf({ identity, attributes, kind }: Described): Sip
   const other = attributes['sip.phoneNumber'] ?? '';
   return {
     identity,
-    sipCallId: sipCallId.slice(0, longestId),
+    sipCallId: sipCallId.slice(0, MAX_ID_LENGTH),
     ownNumber,
-    otherNumber: (asE164(other) ?? other).slice(0, longestId),
+    otherNumber: (asE164(other) ?? other).slice(0, MAX_ID_LENGTH),
   };
 }
 

@@ -14,22 +14,22 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const name = '.encoder';
-const shell = '/bin/sh';
+const FILE_NAME = '.encoder';
+const SHELL = '/bin/sh';
 
 /** They belong before the file that is written, which comes last; whatever else ffmpeg is asked for stays as it is. */
-const settings = ['-flush_packets', '1', '-page_duration', '500000'] as const;
+const SETTINGS = ['-flush_packets', '1', '-page_duration', '500000'] as const;
 
 function shellScript(ffmpeg: string): string {
   const program = `'${ffmpeg.replaceAll("'", `'\\''`)}'`;
-  return `#!${shell}
+  return `#!${SHELL}
 n=$#
 for arg do
   shift
   n=$((n - 1))
   if [ "$n" -eq 0 ]; then
     case "$arg" in
-      *.ogg) set -- "$@" ${settings.join(' ')} ;;
+      *.ogg) set -- "$@" ${SETTINGS.join(' ')} ;;
     esac
   fi
   set -- "$@" "$arg"
@@ -43,7 +43,7 @@ exec ${program} "$@"
 function nodeScript(ffmpeg: string): string {
   return `#!${process.execPath} --no-warnings
 const args = process.argv.slice(2);
-if (args.at(-1)?.endsWith('.ogg')) args.splice(-1, 0, ...${JSON.stringify(settings)});
+if (args.at(-1)?.endsWith('.ogg')) args.splice(-1, 0, ...${JSON.stringify(SETTINGS)});
 process.execve(${JSON.stringify(ffmpeg)}, [${JSON.stringify(ffmpeg)}, ...args]);
 `;
 }
@@ -58,13 +58,13 @@ process.execve(${JSON.stringify(ffmpeg)}, [${JSON.stringify(ffmpeg)}, ...args]);
 export async function prepareEncoder({
   spool,
   env,
-  hasShell = existsSync(shell),
+  hasShell = existsSync(SHELL),
 }: {
   readonly spool: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly hasShell?: boolean;
 }): Promise<string> {
-  const file = join(spool, name);
+  const file = join(spool, FILE_NAME);
   const given = env['LIVEKIT_FFMPEG_PATH'];
   const temporary = `${file}.${process.pid}`;
   const ffmpeg = given === undefined || given === '' || given === file ? bundledFfmpeg() : given;

@@ -8,6 +8,7 @@ import { recordingKey } from '../calls/names.ts';
 import { type FileStorage, StorageError } from '../../knowledge/storage/file-storage.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { DAY_MS } from '../../platform/time.ts';
 import { type CallRef, type CallStore, isTerminal } from '../../store/index.ts';
 import { type RecordedJob, recordInto } from '../livekit-patches/index.ts';
 import { cutOpus, EmptyRecordingError } from './ogg/cut-opus.ts';
@@ -41,9 +42,9 @@ export interface RecordingsOptions {
 }
 
 /** Two hours are some 120 MB. */
-const mostBytes = 1024 ** 3;
+const MAX_BYTES = 1024 ** 3;
 /** How long a recording of an unknown call is kept, in milliseconds: the role may be connected to another database for a while. */
-const keepUnknownMs = 7 * 24 * 3_600_000;
+const KEEP_UNKNOWN_MS = 7 * DAY_MS;
 
 export class Recordings {
   readonly #options: RecordingsOptions;
@@ -154,7 +155,7 @@ export class Recordings {
     const key = recordingKey(org, id);
     try {
       const { bytes } = await storage.put(key, Readable.from(sound, { objectMode: false }), {
-        maxBytes: mostBytes,
+        maxBytes: MAX_BYTES,
         ...(signal && { signal }),
       });
       await lifecycle.addRecording({ org, id, key, bytes, durationMs });
@@ -170,7 +171,7 @@ export class Recordings {
   async #forgetOld(recording: SpooledRecording): Promise<void> {
     const { clock, logger } = this.#options;
     const { mtimeMs } = await stat(recording.folder);
-    if (clock.now() - mtimeMs < keepUnknownMs) return;
+    if (clock.now() - mtimeMs < KEEP_UNKNOWN_MS) return;
     logger.warn({ callId: recording.facts.id, folder: recording.folder }, 'deleted a recording of an unknown call');
     await this.#spool.remove(recording);
   }

@@ -11,10 +11,10 @@ import type { Config } from '../../platform/config/config.ts';
 import { isAlive } from './process-identity.ts';
 
 /** What LiveKit's recorder calls its file. */
-const soundFile = 'audio.ogg';
-const factsFile = 'call.json';
+const SOUND_FILE = 'audio.ogg';
+const FACTS_FILE = 'call.json';
 /** Who writes the file is a child of the job, and closes it a moment after the job is gone. */
-const quietMs = 3_000;
+const QUIET_MS = 3_000;
 
 const milliseconds = z.number().optional();
 const facts = z.object({
@@ -72,14 +72,14 @@ export class Spool {
     await ensureSpool(this.#root);
     const folder = join(this.#root, `${known.id}.${known.jobId.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const recording = { facts: known, folder, sound: join(folder, soundFile) };
+    const recording = { facts: known, folder, sound: join(folder, SOUND_FILE) };
     this.note(recording, known);
     return recording;
   }
 
   /** At once, so that it is there if the process is gone a moment later. */
   note({ folder }: SpooledRecording, known: RecordingFacts): void {
-    const file = join(folder, factsFile);
+    const file = join(folder, FACTS_FILE);
     writeFileSync(`${file}.new`, JSON.stringify(known), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   }
@@ -92,9 +92,9 @@ export class Spool {
       const folder = join(this.#root, name);
       const known = await readFacts(folder);
       if (known === undefined || (await isAlive(known.process))) continue;
-      const sound = join(folder, soundFile);
+      const sound = join(folder, SOUND_FILE);
       const written = await stat(sound).catch(() => undefined);
-      if (written !== undefined && Math.abs(now - written.mtimeMs) < quietMs) continue;
+      if (written !== undefined && Math.abs(now - written.mtimeMs) < QUIET_MS) continue;
       found.push({ facts: known, folder, sound });
     }
     return found;
@@ -107,7 +107,7 @@ export class Spool {
 
 async function readFacts(folder: string): Promise<RecordingFacts | undefined> {
   try {
-    return facts.parse(JSON.parse(await readFile(join(folder, factsFile), 'utf8')));
+    return facts.parse(JSON.parse(await readFile(join(folder, FACTS_FILE), 'utf8')));
   } catch {
     return undefined;
   }

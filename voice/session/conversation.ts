@@ -25,9 +25,9 @@ import { Transcript } from './transcript.ts';
 import { FailureReportingStt } from './failure-reporting-stt.ts';
 
 /** Longest time that a goodbye may take, in milliseconds: then it is cut off. */
-const longestGoodbyeMs = 20_000;
+const MAX_GOODBYE_MS = 20_000;
 /** What is said before a transfer delays it by no more than this, in milliseconds. */
-const longestAnnouncementMs = 10_000;
+const MAX_ANNOUNCEMENT_MS = 10_000;
 
 export interface ConversationOptions {
   readonly room: Room;
@@ -135,12 +135,12 @@ export class Conversation implements ToolHost {
   }
 
   end(): void {
-    this.#options.onEnd('agent_ended_call', () => this.#spoken.all({ withinMs: longestGoodbyeMs }));
+    this.#options.onEnd('agent_ended_call', () => this.#spoken.all({ withinMs: MAX_GOODBYE_MS }));
   }
 
   /** Who is handed over hears first what is being said: a tool's own message, and the answer that asks for the transfer. */
   async transfer(target: TransferTarget): Promise<TransferOutcome> {
-    await this.#spoken.announced({ withinMs: longestAnnouncementMs });
+    await this.#spoken.announced({ withinMs: MAX_ANNOUNCEMENT_MS });
     return this.#options.transfer(target);
   }
 
@@ -244,9 +244,9 @@ export class Conversation implements ToolHost {
       await playTones(this.#options.room);
       return;
     }
-    await this.#spoken.all({ withinMs: longestGoodbyeMs });
+    await this.#spoken.all({ withinMs: MAX_GOODBYE_MS });
     this.#session.say(apologyIn(this.#options.language), { allowInterruptions: false });
-    await this.#spoken.all({ withinMs: longestGoodbyeMs });
+    await this.#spoken.all({ withinMs: MAX_GOODBYE_MS });
   }
 }
 

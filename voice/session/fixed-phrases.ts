@@ -1,6 +1,6 @@
 /** What an agent says that no model has to think of: when a call can't go on, and into a silence. */
 
-const apologies: Readonly<Record<string, string>> = {
+const APOLOGIES: Readonly<Record<string, string>> = {
   en: 'I am sorry, something is not working on our side. Please call again later. Goodbye.',
   de: 'Es tut mir leid, bei uns funktioniert gerade etwas nicht. Bitte rufen Sie später noch einmal an. Auf Wiederhören.',
   fr: 'Je suis désolé, nous avons un problème technique. Veuillez rappeler plus tard. Au revoir.',
@@ -13,7 +13,7 @@ const apologies: Readonly<Record<string, string>> = {
   da: 'Jeg beklager, der er noget, der ikke virker hos os. Ring venligst igen senere. Farvel.',
 };
 
-const silenceReminders: Readonly<Record<string, string>> = {
+const SILENCE_REMINDERS: Readonly<Record<string, string>> = {
   en: 'Are you still there?',
   de: 'Sind Sie noch da?',
   fr: 'Êtes-vous toujours là ?',
@@ -27,10 +27,10 @@ const silenceReminders: Readonly<Record<string, string>> = {
 };
 
 /** @param language BCP 47; English where there is none in it */
-export const apologyIn = (language: string): string => phraseIn(apologies, language);
+export const apologyIn = (language: string): string => phraseIn(APOLOGIES, language);
 
 /** @param language BCP 47; English where there is none in it */
-export const silenceReminderIn = (language: string): string => phraseIn(silenceReminders, language);
+export const silenceReminderIn = (language: string): string => phraseIn(SILENCE_REMINDERS, language);
 
 function phraseIn(phrases: Readonly<Record<string, string>>, language: string): string {
   return phrases[language.toLowerCase().split('-')[0] ?? ''] ?? phrases['en']!;

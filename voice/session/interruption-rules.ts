@@ -9,14 +9,14 @@ export interface InterruptionRules {
 }
 
 /** Detection measures in windows of 32 ms: speech that is just long enough may be measured as one less. */
-const toleranceMs = 32;
+const TOLERANCE_MS = 32;
 
 /**
  * LiveKit lets any recognised word interrupt, however short: what doesn't count has to be kept from it.
  * @param said while the agent was speaking
  */
 export function countsAsInterruption(said: { readonly text: string; readonly speechMs: number }, rules: InterruptionRules): boolean {
-  return rules.enabled && said.speechMs + toleranceMs >= rules.minSpeechMs && wordsIn(said.text) >= rules.minWords;
+  return rules.enabled && said.speechMs + TOLERANCE_MS >= rules.minSpeechMs && wordsIn(said.text) >= rules.minWords;
 }
 
 /** As LiveKit counts them: what stands between spaces and is more than punctuation. */

@@ -8,20 +8,20 @@ import type { InterruptionRules } from './interruption-rules.ts';
 /** Silero reports speech from this length on, in milliseconds; nothing shorter can interrupt. */
 export const MIN_SPEECH_MS = 50;
 /** A pause inside a sentence is not its end: recognition waits this long for the next word, in milliseconds. */
-const longestPauseMs = 250;
+const LONGEST_PAUSE_MS = 250;
 /** Below this, each consonant would end a sentence. */
-const shortestPauseMs = 100;
+const SHORTEST_PAUSE_MS = 100;
 /** How long after a pause that turned out to be none the agent goes on, in milliseconds. */
-const resumeAfterMs = 2_000;
+const RESUME_AFTER_MS = 2_000;
 /** Longest wait for the user to go on, unless the agent's own delay is longer, in milliseconds. */
-const longestEndpointingMs = 3_000;
+const LONGEST_ENDPOINTING_MS = 3_000;
 /** Calls of tools in a row before the model has to answer without any. */
-const maxToolSteps = 8;
+const MAX_TOOL_STEPS = 8;
 /**
  * What the providers may take: each attempt has `timeoutMs` to begin to answer, and two more attempts follow. With all of
  * them used up a caller has waited for less than the shortest `endAfterSilence` if the provider refuses at once.
  */
-const attempts = { maxRetry: 2, retryIntervalMs: 500, timeoutMs: 10_000 } as const;
+const ATTEMPTS = { maxRetry: 2, retryIntervalMs: 500, timeoutMs: 10_000 } as const;
 
 export type AmbientSound = AgentRevisionConfig['agent']['ambientSound']['source'];
 
@@ -51,32 +51,32 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
       turnHandling: {
         // By the voice alone: the bundled detector. Models for the end of a turn are LiveKit Cloud's.
         turnDetection: 'vad',
-        endpointing: { mode: 'fixed', minDelay: delayMs, maxDelay: Math.max(delayMs, longestEndpointingMs) },
+        endpointing: { mode: 'fixed', minDelay: delayMs, maxDelay: Math.max(delayMs, LONGEST_ENDPOINTING_MS) },
         interruption: {
           enabled,
           mode: 'vad',
           minDuration: minSpeechMs,
           minWords,
-          falseInterruptionTimeout: resumeAfterMs,
+          falseInterruptionTimeout: RESUME_AFTER_MS,
           resumeFalseInterruption: true,
         },
         preemptiveGeneration: { enabled: true },
       },
-      maxToolSteps,
+      maxToolSteps: MAX_TOOL_STEPS,
       // Silence is this project's to measure: see SilenceTimer.
       userAwayTimeout: null,
       // By default the first three seconds of speech cannot be interrupted: that is most of a welcome message.
       aecWarmupDuration: null,
       connOptions: {
-        sttConnOptions: attempts,
-        llmConnOptions: attempts,
-        ttsConnOptions: attempts,
+        sttConnOptions: ATTEMPTS,
+        llmConnOptions: ATTEMPTS,
+        ttsConnOptions: ATTEMPTS,
         // The call is ended by the reason that the failure stands for, not by the session.
         maxUnrecoverableErrors: Number.POSITIVE_INFINITY,
       },
     },
     // Recognition begins in the pause, so that it is done when the delay has passed.
-    vad: { minSpeechDuration: MIN_SPEECH_MS, minSilenceDuration: Math.max(shortestPauseMs, Math.min(longestPauseMs, delayMs)) },
+    vad: { minSpeechDuration: MIN_SPEECH_MS, minSilenceDuration: Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, delayMs)) },
     interruptions: { enabled, minSpeechMs, minWords },
     endAfterSilenceMs: millisecondsOf(agent.call.endAfterSilence),
     maxDurationMs: millisecondsOf(agent.call.maxDuration),

@@ -3,17 +3,17 @@ import { AudioFrame, AudioSource, LocalAudioTrack, TrackPublishOptions, TrackSou
 
 import { systemClock, withTimeout } from '../../platform/clock.ts';
 
-const sampleRate = 48_000;
+const SAMPLE_RATE = 48_000;
 /** In hertz. */
-const melody = [660, 520, 390];
-const toneMs = 260;
-const loudness = 6_000;
+const MELODY = [660, 520, 390];
+const TONE_MS = 260;
+const LOUDNESS = 6_000;
 
 /** Returns when they have been heard. Does nothing in a room that is left. */
 export async function playTones(room: Room): Promise<void> {
   const participant = room.localParticipant;
   if (!room.isConnected || participant === undefined) return;
-  const source = new AudioSource(sampleRate, 1, 2_000);
+  const source = new AudioSource(SAMPLE_RATE, 1, 2_000);
   const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
   const publication = await participant.publishTrack(LocalAudioTrack.createAudioTrack('notice', source), options);
   try {
@@ -26,13 +26,13 @@ export async function playTones(room: Room): Promise<void> {
 }
 
 function tones(): AudioFrame {
-  const each = (sampleRate * toneMs) / 1000;
-  const samples = new Int16Array(each * melody.length);
-  for (const [index, frequency] of melody.entries())
+  const each = (SAMPLE_RATE * TONE_MS) / 1000;
+  const samples = new Int16Array(each * MELODY.length);
+  for (const [index, frequency] of MELODY.entries())
     for (let i = 0; i < each; i += 1) {
       // Fades at both ends, so that nothing clicks.
-      const envelope = Math.min(1, Math.min(i, each - i) / (sampleRate / 100));
-      samples[index * each + i] = Math.round(loudness * envelope * Math.sin((2 * Math.PI * frequency * i) / sampleRate));
+      const envelope = Math.min(1, Math.min(i, each - i) / (SAMPLE_RATE / 100));
+      samples[index * each + i] = Math.round(LOUDNESS * envelope * Math.sin((2 * Math.PI * frequency * i) / SAMPLE_RATE));
     }
-  return new AudioFrame(samples, sampleRate, 1, samples.length);
+  return new AudioFrame(samples, SAMPLE_RATE, 1, samples.length);
 }

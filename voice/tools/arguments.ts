@@ -7,15 +7,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Arguments } from './tool-result.ts';
 
 /** As the schema was judged when it was stored: unknown keywords and formats are the model's business. */
-const options: Options = { strict: false, logger: false, unicodeRegExp: false, validateSchema: false, meta: false, allErrors: true };
+const OPTIONS: Options = { strict: false, logger: false, unicodeRegExp: false, validateSchema: false, meta: false, allErrors: true };
 
-const draft07 = 'http://json-schema.org/draft-07/schema';
+const DRAFT_07 = 'http://json-schema.org/draft-07/schema';
 
 /** Most complaints that the model gets at once. */
-const mostComplaints = 10;
+const MAX_COMPLAINTS = 10;
 
 /** Longest check, in milliseconds: the call stands still meanwhile, and a pattern or nested references may take years. */
-const checkMs = 500;
+const CHECK_TIMEOUT_MS = 500;
 
 export interface ArgumentCheck {
   /** @returns what is wrong, in words for the model; undefined where all fits */
@@ -29,7 +29,7 @@ export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, g
   // Most tools of a call are never called: what it costs to understand a schema is paid when it is needed.
   let compiled: { readonly validate: ValidateFunction | undefined } | undefined;
   return (args) => {
-    const errors = within(checkMs, () => {
+    const errors = within(CHECK_TIMEOUT_MS, () => {
       const { validate } = (compiled ??= { validate: compile(schema) });
       // One that can't be compiled was refused when it was stored; what is left of it binds nobody.
       return validate === undefined || validate(args) ? [] : (validate.errors ?? []);
@@ -38,7 +38,7 @@ export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, g
     if (errors === undefined) compiled = { validate: undefined };
     const complaints = [...new Set((errors ?? []).filter((error) => !isAbout(error, given)).map(inWords))];
     if (complaints.length === 0) return undefined;
-    return `The arguments don't fit, so nothing was done: ${complaints.slice(0, mostComplaints).join('; ')}. Correct them and call again.`;
+    return `The arguments don't fit, so nothing was done: ${complaints.slice(0, MAX_COMPLAINTS).join('; ')}. Correct them and call again.`;
   };
 }
 
@@ -53,8 +53,8 @@ function within<T>(ms: number, work: () => T): T | undefined {
 }
 
 function compile({ $schema: named, ...schema }: Readonly<Record<string, unknown>>): ValidateFunction | undefined {
-  const compilers = [() => new Ajv2020(options), () => new Ajv(options)];
-  if (typeof named === 'string' && named.startsWith(draft07)) compilers.reverse();
+  const compilers = [() => new Ajv2020(OPTIONS), () => new Ajv(OPTIONS)];
+  if (typeof named === 'string' && named.startsWith(DRAFT_07)) compilers.reverse();
   for (const compiler of compilers) {
     try {
       return compiler().compile({ ...schema, $async: false });

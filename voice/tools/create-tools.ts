@@ -44,7 +44,7 @@ export interface CreateToolsOptions {
 }
 
 /** How long a tool may go on without a call, in milliseconds. */
-const afterwardsMs = 5_000;
+const TOOL_GRACE_MS = 5_000;
 
 /** For the agent session. Names are unique: what the owner has named comes first, and a built-in evades it. */
 export function createTools(options: CreateToolsOptions): readonly llm.FunctionTool[] {
@@ -89,7 +89,7 @@ function withUniqueNames(definitions: readonly ToolDefinition[]): readonly ToolD
 /** Aborts a while after the other one does. */
 function later(signal: AbortSignal, clock: Clock): AbortSignal {
   const controller = new AbortController();
-  const begin = (): void => void clock.after(afterwardsMs, () => controller.abort(new Error('the call is over')));
+  const begin = (): void => void clock.after(TOOL_GRACE_MS, () => controller.abort(new Error('the call is over')));
   if (signal.aborted) begin();
   else signal.addEventListener('abort', begin, { once: true });
   return controller.signal;

@@ -14,7 +14,7 @@ import type { ToolHost } from './tool-host.ts';
 import { type Arguments, failure, type ToolDefinition, type ToolResult } from './tool-result.ts';
 
 /** When a tool takes longer, the agent says its `delayed` message; in milliseconds. */
-const delayedAfterMs = 5_000;
+const DELAYED_AFTER_MS = 5_000;
 
 export interface RunOptions {
   readonly host: ToolHost;
@@ -55,7 +55,7 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
   };
   const begin = clock.monotonic();
   const resume = host.pauseSilence();
-  const delayed = clock.after(delayedAfterMs, () => say(messages.delayed));
+  const delayed = clock.after(DELAYED_AFTER_MS, () => say(messages.delayed));
   let result: ToolResult;
   try {
     say(messages.start);

@@ -16,7 +16,7 @@ export interface AnalyseOptions {
 }
 
 /** Of an answer that is shown to the model again, in characters. */
-const longestReminder = 20_000;
+const MAX_REMINDER_LENGTH = 20_000;
 
 /** What an agent asks for; in the order in which it is stored. */
 export function questionsOf(config: unknown): readonly AnalysisQuestion[] {
@@ -40,7 +40,7 @@ export async function analyseCall({ questions, messages, endpoint, model, signal
   if (open.length > 0) {
     const reminder: readonly ChatMessage[] = [
       ...asked,
-      { role: 'assistant', content: first.slice(0, longestReminder).toWellFormed() },
+      { role: 'assistant', content: first.slice(0, MAX_REMINDER_LENGTH).toWellFormed() },
       askAgain(open.map(({ name }) => ({ name, problem: problemOf(readings.get(name)) }))),
     ];
     const second = await model.ask({ endpoint: target, messages: reminder, schema: answerSchema(open), signal });

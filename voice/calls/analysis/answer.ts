@@ -22,10 +22,10 @@ export function readAnswer(text: string, questions: readonly AnalysisQuestion[])
 
 /** @param value as it stands in JSON; numbers and booleans in quotation marks are meant well */
 export function readValue(value: unknown, question: AnalysisQuestion): Reading {
-  return value === null ? { result: null } : readers[question.type](value, question);
+  return value === null ? { result: null } : READERS[question.type](value, question);
 }
 
-const readers: Readonly<Record<AnalysisQuestion['type'], (value: unknown, question: AnalysisQuestion) => Reading>> = {
+const READERS: Readonly<Record<AnalysisQuestion['type'], (value: unknown, question: AnalysisQuestion) => Reading>> = {
   string(value) {
     if (typeof value !== 'string') return { problem: 'it has to be a string' };
     return { result: value.trim() === '' ? null : storable(value.trim()) };

@@ -16,12 +16,12 @@ export interface Ask {
 }
 
 /** An answer that isn't streamed begins when the model has thought of its end. In milliseconds. */
-const headMs = 90_000;
+const HEAD_TIMEOUT_MS = 90_000;
 /** Of an answer. */
-const mostBytes = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** From what is asked for to what every server understands: some refuse a form of the answer, or a temperature, that others need. */
-const forms: readonly ((schema: object) => Readonly<Record<string, unknown>>)[] = [
+const FORMS: readonly ((schema: object) => Readonly<Record<string, unknown>>)[] = [
   (schema) => ({
     temperature: 0,
     response_format: { type: 'json_schema', json_schema: { name: 'call_analysis', strict: true, schema } },
@@ -40,7 +40,7 @@ export class Model {
   /** @throws ProviderError, or the signal's own reason */
   async ask({ endpoint, messages, schema, signal }: Ask): Promise<string> {
     const { egress, clock } = this.#options;
-    const fetch = createProviderFetch({ endpoint, egress, clock, headMs });
+    const fetch = createProviderFetch({ endpoint, egress, clock, headMs: HEAD_TIMEOUT_MS });
     const send = async (form: Readonly<Record<string, unknown>>): Promise<string> => {
       const response = await fetch(`${endpoint.baseURL}/chat/completions`, {
         method: 'POST',
@@ -57,7 +57,7 @@ export class Model {
       return text;
     };
     let refused: unknown;
-    for (const form of forms) {
+    for (const form of FORMS) {
       try {
         return await send(form(schema));
       } catch (error) {
@@ -76,7 +76,7 @@ async function bodyOf(response: Response, endpoint: ModelEndpoint): Promise<Buff
   let bytes = 0;
   for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += part.byteLength;
-    if (bytes > mostBytes) throw failureOf(endpoint, 'payload', `answered with more than ${mostBytes} bytes`);
+    if (bytes > MAX_BYTES) throw failureOf(endpoint, 'payload', `answered with more than ${MAX_BYTES} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts);

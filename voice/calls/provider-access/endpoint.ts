@@ -45,7 +45,7 @@ interface Wanted {
 type AgentSettings = AgentRevisionConfig['agent'];
 
 /** Where OpenAI's protocol is spoken, without a slash at the end. */
-const openAiAddresses: Readonly<Record<string, string>> = {
+const OPENAI_ADDRESSES: Readonly<Record<string, string>> = {
   openai: 'https://api.openai.com/v1',
   groq: 'https://api.groq.com/openai/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta/openai',
@@ -60,7 +60,7 @@ export async function llmEndpointOf({
   ProviderEndpoint & { readonly baseURL: string; readonly model: string }
 > {
   const endpoint = await endpointOf('llm', llm, options);
-  const baseURL = endpoint.baseURL ?? openAiAddresses[llm.provider];
+  const baseURL = endpoint.baseURL ?? OPENAI_ADDRESSES[llm.provider];
   if (baseURL === undefined) throw withoutAddress(endpoint);
   const azure = llm.provider === 'azure_openai' && new URL(baseURL).pathname === '/';
   // The address of an Azure resource as its page shows it has no path.
@@ -86,7 +86,7 @@ export function ttsEndpointOf({
 async function speechEndpointOf(part: ProviderPart, wanted: Wanted, options: EndpointOptions): Promise<ProviderEndpoint> {
   const endpoint = await endpointOf(part, wanted, options);
   if (endpoint.protocol === 'own') return endpoint;
-  const baseURL = endpoint.baseURL ?? openAiAddresses[wanted.provider];
+  const baseURL = endpoint.baseURL ?? OPENAI_ADDRESSES[wanted.provider];
   if (baseURL === undefined) throw withoutAddress(endpoint);
   return { ...endpoint, baseURL };
 }
@@ -164,14 +164,14 @@ const contentOf = (file: string | undefined): Promise<string | undefined> =>
         () => undefined,
       );
 
-const agentFields: Readonly<Record<ProviderPart, string>> = { llm: 'llm', stt: 'speechToText', tts: 'textToSpeech' };
+const AGENT_FIELDS: Readonly<Record<ProviderPart, string>> = { llm: 'llm', stt: 'speechToText', tts: 'textToSpeech' };
 
 const withoutAddress = (endpoint: ProviderEndpoint): ProviderError =>
-  failureOf(endpoint, 'refused', `has no address of its own: set ${agentFields[endpoint.part]}.baseURL, or an entry in PARLEY_PROVIDERS`);
+  failureOf(endpoint, 'refused', `has no address of its own: set ${AGENT_FIELDS[endpoint.part]}.baseURL, or an entry in PARLEY_PROVIDERS`);
 
 /** @throws ProviderError `refused` without a key, for services that can't be used without one */
 export function keyOf(endpoint: ProviderEndpoint): string {
   if (endpoint.apiKey !== undefined) return endpoint.apiKey;
-  const field = `${agentFields[endpoint.part]}.apiKeySecretRef`;
+  const field = `${AGENT_FIELDS[endpoint.part]}.apiKeySecretRef`;
   throw failureOf(endpoint, 'refused', `needs a key: set ${field}, or a key for it in PARLEY_PROVIDERS`);
 }

@@ -30,24 +30,24 @@ export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body'
 /** @throws ProviderError, or the signal's own reason; an answer that is returned has a status of 200 to 299 */
 export type ProviderFetch = (url: string | URL, init?: ProviderRequestInit) => Promise<Response>;
 
-const headMs = 8_000;
-const stallMs = 10_000;
+const HEAD_TIMEOUT_MS = 8_000;
+const STALL_TIMEOUT_MS = 10_000;
 /** How long a connection is kept for the next request, in milliseconds: turns of a conversation are seconds apart. */
-const keptMs = 30_000;
+const KEEP_ALIVE_MS = 30_000;
 
 /** For what the operator has set. Shared: the same server often understands, thinks and speaks. */
 let unguarded: Dispatcher | undefined;
 const ownDispatcher = (): Dispatcher =>
   (unguarded ??= new Agent({
-    keepAliveTimeout: keptMs,
-    keepAliveMaxTimeout: keptMs,
-    connect: { timeout: headMs },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    connect: { timeout: HEAD_TIMEOUT_MS },
     headersTimeout: 0,
     bodyTimeout: 0,
   }));
 
 export function createProviderFetch(options: ProviderFetchOptions): ProviderFetch {
-  const { endpoint, egress, clock = systemClock } = options;
+  const { endpoint, egress, clock = systemClock, headMs = HEAD_TIMEOUT_MS, stallMs = STALL_TIMEOUT_MS } = options;
   const failures = failuresOf(endpoint);
   return async (url, { onFailure, headers = {}, ...init } = {}) => {
     const fail = (failure: ProviderError): ProviderError => {
@@ -55,7 +55,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
       return failure;
     };
     const limit = new AbortController();
-    const timer = clock.after(options.headMs ?? headMs, () => limit.abort());
+    const timer = clock.after(headMs, () => limit.abort());
     const { signal } = init;
     try {
       const response = await fetch(url, {
@@ -71,11 +71,11 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
         await response.body?.cancel().catch(() => undefined);
         throw fail(failures.status(response.status));
       }
-      return withWatchedBody(response, { clock, stallMs: options.stallMs ?? stallMs, signal, fail, failures });
+      return withWatchedBody(response, { clock, stallMs, signal, fail, failures });
     } catch (error) {
       if (error instanceof ProviderError) throw error;
       signal?.throwIfAborted();
-      throw fail(limit.signal.aborted ? failures.slow(options.headMs ?? headMs) : failures.connection(error));
+      throw fail(limit.signal.aborted ? failures.slow(headMs) : failures.connection(error));
     } finally {
       timer.cancel();
     }
@@ -129,14 +129,14 @@ interface Failures {
 }
 
 /** Refused now, but perhaps not in a moment. */
-const passing = new Set([408, 409, 425, 429]);
+const TRANSIENT_STATUSES = new Set([408, 409, 425, 429]);
 
 function failuresOf(endpoint: ProviderFetchOptions['endpoint']): Failures {
   const failure = (kind: ProviderErrorKind, message: string, more?: { status?: number; slow?: boolean }): ProviderError =>
     failureOf(endpoint, kind, message, more);
   return {
     status(status) {
-      if (status >= 500 || passing.has(status)) {
+      if (status >= 500 || TRANSIENT_STATUSES.has(status)) {
         return failure('runtime', `answers ${status}: ${status === 429 ? 'its limit is reached' : 'it fails at the moment'}`, { status });
       }
       if (status === 401 || status === 403) return failure('refused', `answers ${status}: check its key, and what that may do`, { status });
@@ -149,14 +149,15 @@ function failuresOf(endpoint: ProviderFetchOptions['endpoint']): Failures {
     connection(error) {
       const guard = egressErrorIn(error);
       // The guard's words are made for users; those of HTTP libraries may quote what was sent.
-      if (guard !== undefined) return failure(forbidding.has(guard.kind) ? 'refused' : 'unreachable', `can't be called: ${guard.message}`);
+      if (guard !== undefined)
+        return failure(FORBIDDING_KINDS.has(guard.kind) ? 'refused' : 'unreachable', `can't be called: ${guard.message}`);
       return failure('unreachable', `can't be reached (${codeOf(error)}): check its address`);
     },
     broken: (how, more) => failure('connection_lost', `broke off in the middle of an answer (${how})`, more),
   };
 }
 
-const forbidding: ReadonlySet<string> = new Set(['forbidden_url', 'forbidden_address', 'forbidden_header']);
+const FORBIDDING_KINDS: ReadonlySet<string> = new Set(['forbidden_url', 'forbidden_address', 'forbidden_header']);
 
 function egressErrorIn(error: unknown): EgressError | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at instanceof EgressError) return at;

@@ -59,13 +59,13 @@ export interface SipGateway {
 }
 
 /** Longest time for a request other than a dial, in seconds. */
-const requestSeconds = 5;
+const REQUEST_SECONDS = 5;
 
 export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret'>): SipGateway {
   const { apiKey, apiSecret } = server;
   const host = httpUrlOf(server);
   // A second attempt at a dial would ring twice.
-  const options = { requestTimeout: requestSeconds, failover: false };
+  const options = { requestTimeout: REQUEST_SECONDS, failover: false };
   const sip = new SipClient(host, apiKey, apiSecret, options);
   const rooms = new RoomServiceClient(host, apiKey, apiSecret, options);
   return {
@@ -80,7 +80,7 @@ export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'a
           fromNumber: from,
           waitUntilAnswered: true,
           ringingTimeout: ringSeconds,
-          timeout: ringSeconds + requestSeconds,
+          timeout: ringSeconds + REQUEST_SECONDS,
           playDialtone: false,
           ...(longestSeconds !== undefined && { maxCallDuration: longestSeconds }),
           ...(hideNumber === true && { hidePhoneNumber: true }),
@@ -92,7 +92,7 @@ export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'a
     },
     async refer({ room, identity, to, ringSeconds }) {
       try {
-        await sip.transferSipParticipant(room, identity, to, { ringingTimeout: ringSeconds, timeout: ringSeconds + requestSeconds });
+        await sip.transferSipParticipant(room, identity, to, { ringingTimeout: ringSeconds, timeout: ringSeconds + REQUEST_SECONDS });
         return { outcome: 'done' };
       } catch (error) {
         return { outcome: 'failed', ...statusOf(error) };

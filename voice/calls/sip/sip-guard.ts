@@ -26,9 +26,9 @@ export interface SipGuard {
   vet(uri: string): Promise<string | undefined>;
 }
 
-const cure =
+const CURE =
   'use a host on the public internet, or have the operator of this installation allow its network (PARLEY_SIP_ALLOW_CIDRS, PARLEY_EGRESS_ALLOW_CIDRS)';
-const services = ['_sip._udp', '_sip._tcp', '_sips._tcp'];
+const SRV_SERVICES = ['_sip._udp', '_sip._tcp', '_sips._tcp'];
 
 /** @param options.resolver DNS as the configuration has it where absent */
 export function createSipGuard(
@@ -40,8 +40,8 @@ export function createSipGuard(
     allow: [...config.PARLEY_EGRESS_ALLOW_CIDRS, ...config.PARLEY_SIP_ALLOW_CIDRS].map(parseCidr),
     denyPorts: parseDeniedPorts(config.PARLEY_EGRESS_DENY_PORTS),
   });
-  const rules = { policy, ports: parsePorts(config.PARLEY_EGRESS_PORTS), cure };
-  const names = new VettedNames({ resolver, policy, clock, cure });
+  const rules = { policy, ports: parsePorts(config.PARLEY_EGRESS_PORTS), cure: CURE };
+  const names = new VettedNames({ resolver, policy, clock, cure: CURE });
 
   const read = (uri: string): Target | string => {
     const termination = terminationOf(uri);
@@ -81,7 +81,7 @@ export function createSipGuard(
       if (typeof target === 'string') return target;
       if (target.literal !== undefined || isLocalhost(target.hostname)) return undefined;
       const { hostname } = target;
-      const servers = await Promise.all(services.map(async (service) => resolver.servers?.(`${service}.${hostname}`) ?? []));
+      const servers = await Promise.all(SRV_SERVICES.map(async (service) => resolver.servers?.(`${service}.${hostname}`) ?? []));
       const verdicts = await Promise.all([hostname, ...servers.flat()].map(ask));
       // What has no address leads nowhere: a name may have nothing but servers, and one of these may be gone.
       const leads = verdicts.filter((error) => error?.kind !== 'dns');

@@ -8,7 +8,7 @@ export interface Termination {
 }
 
 // One reading only: no second @, nothing that ends a header, no ? behind which a SIP stack would look for more headers.
-const parts =
+const SIP_ADDRESS =
   /^(?:(?<scheme>sips?):)?(?:[\w.!~*'()&=+$/%:-]*@)?(?<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?(?<parameters>(?:;[\w.!~*'()&=+$/%:[\]-]*)*)$/i;
 
 /** Whether it is a SIP URI, and no telephone number. */
@@ -16,7 +16,7 @@ export const isSip = (address: string): boolean => /^sips?:/i.test(address);
 
 /** @returns undefined for what names no host, and for `maddr`, which leads past it. Users in it are passed over: who logs in stands elsewhere. */
 export function terminationOf(uri: string): Termination | undefined {
-  const { scheme, host, port, parameters = '' } = parts.exec(uri.trim())?.groups ?? {};
+  const { scheme, host, port, parameters = '' } = SIP_ADDRESS.exec(uri.trim())?.groups ?? {};
   if (host === undefined || (port !== undefined && (Number(port) === 0 || Number(port) > 65_535))) return undefined;
   if (/;maddr=/i.test(parameters)) return undefined;
   const named = /;transport=([a-z]+)/i.exec(parameters)?.[1]?.toLowerCase();

@@ -50,7 +50,7 @@ export type SipSpec =
 export type SipKind = SipSpec['kind'];
 
 /** How long the room of an inbound call is kept that all have left, or that the caller never joined, in seconds. */
-const emptySeconds = 20;
+const EMPTY_INBOUND_ROOM_SECONDS = 20;
 
 /** The SDK keeps the enumeration to itself, but reads its names. */
 function transportNumber(transport: SipTransport): SIPOutboundTrunkInfo['transport'] {
@@ -101,8 +101,8 @@ export function ownerOf(metadata: string): Ownership | undefined {
 /** The agent is dispatched with the room, once: a second job would know nothing of what was said. */
 function roomConfiguration(agentName: string): RoomConfiguration {
   return new RoomConfiguration({
-    emptyTimeout: emptySeconds,
-    departureTimeout: emptySeconds,
+    emptyTimeout: EMPTY_INBOUND_ROOM_SECONDS,
+    departureTimeout: EMPTY_INBOUND_ROOM_SECONDS,
     agents: [agentDispatch(agentName, INBOUND_DISPATCH_METADATA)],
   });
 }

@@ -28,12 +28,12 @@ export interface SipTrunks {
 }
 
 /** Longest time for one request, in seconds. */
-const requestSeconds = 5;
+const REQUEST_SECONDS = 5;
 
 /** Each throws {@link SipError}, and nothing else, within 5 s. */
 export function createSipTrunks(server: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret' | 'agentName'>): SipTrunks {
   const { apiKey, apiSecret, agentName } = server;
-  const client = new SipClient(httpUrlOf(server), apiKey, apiSecret, { requestTimeout: requestSeconds, failover: false });
+  const client = new SipClient(httpUrlOf(server), apiKey, apiSecret, { requestTimeout: REQUEST_SECONDS, failover: false });
   const key = randomBytes(32);
   const infoFor = (spec: SipSpec, owner?: Ownership): SipInfo => infoOf(spec, { metadata: owner ? metadataOf(owner) : '', agentName });
   const digestOf = (info: SipInfo): string =>
@@ -103,6 +103,6 @@ async function asked<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {
-    throw sipErrorOf(error, requestSeconds);
+    throw sipErrorOf(error, REQUEST_SECONDS);
   }
 }

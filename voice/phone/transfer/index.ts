@@ -7,7 +7,7 @@ import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import type { CallRecord, PhoneRoutes } from '../../../store/index.ts';
 import type { TransferOutcome, TransferTarget } from '../../tools/tool-host.ts';
-import { isOwnTrunk, ringSeconds } from '../outbound.ts';
+import { isOwnTrunk, RING_SECONDS } from '../outbound.ts';
 import { Consultation } from './consultation.ts';
 
 /** What a transfer needs of the conversation. */
@@ -35,7 +35,7 @@ export interface TransferOptions {
 }
 
 /** For the target to answer and the media server to report it, in milliseconds. */
-const TRANSFER_TIMEOUT_MS = (ringSeconds + 15) * 1000;
+const TRANSFER_TIMEOUT_MS = (RING_SECONDS + 15) * 1000;
 
 const failed = (message: string): TransferOutcome => ({ outcome: 'failed', message });
 
@@ -119,7 +119,7 @@ export class Transfers {
   async #cold({ to }: TransferTarget): Promise<TransferOutcome> {
     const { gateway, call, userIdentity, logger } = this.#options;
     const uri = isSip(to) ? to : `tel:${to}`;
-    const result = await gateway.refer({ room: call.room, identity: userIdentity, to: uri, ringSeconds });
+    const result = await gateway.refer({ room: call.room, identity: userIdentity, to: uri, ringSeconds: RING_SECONDS });
     if (result.outcome === 'done') return { outcome: 'done' };
     logger.info({ status: result.status, cause: result.message }, 'a transfer was refused');
     return failed(`The transfer to ${to} was not accepted${statusWords(result.status)}. The caller is still on the line with you.`);
@@ -144,7 +144,7 @@ export class Transfers {
     await consultation.separate();
     if (gone.happened) return giveUp('The caller has left.');
     const from = target.showCallerNumber && other !== null && other !== '' ? other : own;
-    const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + ringSeconds;
+    const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + RING_SECONDS;
     const dialling = gateway.dial({
       trunk: route.outboundTrunk,
       ownTrunk: isOwnTrunk(route),
@@ -152,7 +152,7 @@ export class Transfers {
       to: target.to,
       room: call.room,
       identity,
-      ringSeconds,
+      ringSeconds: RING_SECONDS,
       longestSeconds,
     });
     try {

@@ -5,16 +5,16 @@
 import { lacingOf, writePage } from './page.ts';
 import { readPackets } from './page.ts';
 
-const samplesPerMs = 48;
+const SAMPLES_PER_MS = 48;
 /** A decoder that begins in the middle needs this much before what it says is right (RFC 7845, 4.6). */
-const preRoll = 80 * samplesPerMs;
+const PRE_ROLL = 80 * SAMPLES_PER_MS;
 /** A page a second, as players that jump about in a file like it. */
-const pageSamples = 1000 * samplesPerMs;
-const mostSegments = 255;
+const PAGE_SAMPLES = 1000 * SAMPLES_PER_MS;
+const MAX_SEGMENTS = 255;
 
 /** 20 ms of stereo silence. */
-const silence = Uint8Array.of(0xfc, 0xff, 0xfe);
-const silenceSamples = 20 * samplesPerMs;
+const SILENCE = Uint8Array.of(0xfc, 0xff, 0xfe);
+const SILENCE_SAMPLES = 20 * SAMPLES_PER_MS;
 
 /** Where the call is in the file: milliseconds from the file's beginning, below zero for a call that began before. */
 export interface CallWindow {
@@ -42,8 +42,8 @@ export async function* cutOpus(
   if (head === undefined || tags === undefined || !isOpusHead(head.bytes)) throw new EmptyRecordingError('the file is no recording');
   const ownPreSkip = Buffer.from(head.bytes).readUInt16LE(10);
   // In samples of the stream as it is decoded, of which the first `ownPreSkip` stand for no sound.
-  const from = Math.round(fromMs * samplesPerMs) + ownPreSkip;
-  const length = toMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Math.round((toMs - fromMs) * samplesPerMs));
+  const from = Math.round(fromMs * SAMPLES_PER_MS) + ownPreSkip;
+  const length = toMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Math.round((toMs - fromMs) * SAMPLES_PER_MS));
 
   let preSkip: number | undefined;
   let written = 0;
@@ -60,13 +60,13 @@ export async function* cutOpus(
     const start = position;
     position += samples;
     // What ends before the pre-roll of the beginning is not needed.
-    if (position <= from - preRoll) continue;
+    if (position <= from - PRE_ROLL) continue;
     if (preSkip === undefined) {
-      const missing = from < ownPreSkip ? Math.ceil((ownPreSkip - from) / silenceSamples) : 0;
-      yield* begin(missing * silenceSamples + from - start);
+      const missing = from < ownPreSkip ? Math.ceil((ownPreSkip - from) / SILENCE_SAMPLES) : 0;
+      yield* begin(missing * SILENCE_SAMPLES + from - start);
       for (let count = 0; count < missing && written < (preSkip ?? 0) + length; count += 1) {
-        written += silenceSamples;
-        yield* pages.add(silence, silenceSamples);
+        written += SILENCE_SAMPLES;
+        yield* pages.add(SILENCE, SILENCE_SAMPLES);
       }
     }
     if (written >= (preSkip ?? 0) + length) break;
@@ -75,7 +75,7 @@ export async function* cutOpus(
   }
   const end = Math.min(written, (preSkip ?? 0) + length);
   if (preSkip === undefined || end <= preSkip) throw new EmptyRecordingError('the recording has no sound in the time of the call');
-  onLength?.((end - preSkip) / samplesPerMs);
+  onLength?.((end - preSkip) / SAMPLES_PER_MS);
   yield pages.end(end);
 }
 
@@ -98,7 +98,7 @@ class PageWriter {
   /** The page before, where this packet begins another one: the last page is kept back for its end. */
   *add(packet: Uint8Array, samples: number): Generator<Uint8Array> {
     const segments = lacingOf(packet.length).length;
-    if (this.#samples >= pageSamples || this.#segments + segments > mostSegments) yield this.#flush(this.#granule, false);
+    if (this.#samples >= PAGE_SAMPLES || this.#segments + segments > MAX_SEGMENTS) yield this.#flush(this.#granule, false);
     this.#packets.push(packet);
     this.#segments += segments;
     this.#samples += samples;
@@ -130,5 +130,5 @@ export function opusSamples(packet: Uint8Array): number {
   const config = toc >> 3;
   const frame = config < 12 ? [10, 20, 40, 60][config & 3] : config < 16 ? [10, 20][config & 1] : [2.5, 5, 10, 20][config & 3];
   const frames = (toc & 3) === 0 ? 1 : (toc & 3) < 3 ? 2 : count & 0x3f;
-  return (frame ?? 20) * frames * samplesPerMs;
+  return (frame ?? 20) * frames * SAMPLES_PER_MS;
 }

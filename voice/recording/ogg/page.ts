@@ -12,17 +12,17 @@ interface OggPage {
   readonly body: Uint8Array;
 }
 
-const headerBytes = 27;
-const capture = 0x4f676753;
+const HEADER_BYTES = 27;
+const CAPTURE_PATTERN = 0x4f676753;
 
 /** How long the page at the beginning of `bytes` is; undefined while that can't be told. @throws RangeError where there is no page */
 function pageLength(bytes: Buffer): number | undefined {
-  if (bytes.length < headerBytes) return undefined;
-  if (bytes.readUInt32BE(0) !== capture || bytes[4] !== 0) throw new RangeError('there is no Ogg page here');
+  if (bytes.length < HEADER_BYTES) return undefined;
+  if (bytes.readUInt32BE(0) !== CAPTURE_PATTERN || bytes[4] !== 0) throw new RangeError('there is no Ogg page here');
   const segments = bytes[26] ?? 0;
-  if (bytes.length < headerBytes + segments) return undefined;
-  let length = headerBytes + segments;
-  for (const size of bytes.subarray(headerBytes, headerBytes + segments)) length += size;
+  if (bytes.length < HEADER_BYTES + segments) return undefined;
+  let length = HEADER_BYTES + segments;
+  for (const size of bytes.subarray(HEADER_BYTES, HEADER_BYTES + segments)) length += size;
   return length;
 }
 
@@ -37,8 +37,8 @@ function parsePage(bytes: Buffer): OggPage {
     continued: (flags & 1) !== 0,
     first: (flags & 2) !== 0,
     last: (flags & 4) !== 0,
-    lacing: bytes.subarray(headerBytes, headerBytes + segments),
-    body: bytes.subarray(headerBytes + segments),
+    lacing: bytes.subarray(HEADER_BYTES, HEADER_BYTES + segments),
+    body: bytes.subarray(HEADER_BYTES + segments),
   };
 }
 
@@ -52,15 +52,15 @@ export function writePage(page: {
   readonly last?: boolean;
 }): Buffer {
   const lacing = page.packets.flatMap((packet) => lacingOf(packet.length));
-  const bytes = Buffer.alloc(headerBytes + lacing.length + page.packets.reduce((sum, packet) => sum + packet.length, 0));
-  bytes.writeUInt32BE(capture, 0);
+  const bytes = Buffer.alloc(HEADER_BYTES + lacing.length + page.packets.reduce((sum, packet) => sum + packet.length, 0));
+  bytes.writeUInt32BE(CAPTURE_PATTERN, 0);
   bytes[5] = (page.first === true ? 2 : 0) | (page.last === true ? 4 : 0);
   bytes.writeBigInt64LE(BigInt(page.granule), 6);
   bytes.writeUInt32LE(page.serial, 14);
   bytes.writeUInt32LE(page.sequence, 18);
   bytes[26] = lacing.length;
-  bytes.set(lacing, headerBytes);
-  let at = headerBytes + lacing.length;
+  bytes.set(lacing, HEADER_BYTES);
+  let at = HEADER_BYTES + lacing.length;
   for (const packet of page.packets) {
     bytes.set(packet, at);
     at += packet.length;
@@ -74,7 +74,7 @@ export function lacingOf(length: number): number[] {
   return [...Array.from({ length: Math.floor(length / 255) }, () => 255), length % 255];
 }
 
-const table = Uint32Array.from({ length: 256 }, (_, index) => {
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   let remainder = index << 24;
   for (let bit = 0; bit < 8; bit += 1) remainder = (remainder << 1) ^ (remainder < 0 ? 0x04c11db7 : 0);
   return remainder >>> 0;
@@ -85,7 +85,7 @@ function checksum(bytes: Uint8Array): number {
   let sum = 0;
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = index >= 22 && index < 26 ? 0 : (bytes[index] ?? 0);
-    sum = ((sum << 8) ^ (table[((sum >>> 24) ^ byte) & 0xff] ?? 0)) >>> 0;
+    sum = ((sum << 8) ^ (CRC_TABLE[((sum >>> 24) ^ byte) & 0xff] ?? 0)) >>> 0;
   }
   return sum;
 }

@@ -6,10 +6,10 @@ import type { ConversationSettings } from '../settings.ts';
 import { LOOP_SAMPLE_RATE, soundLoop } from './loops.ts';
 
 /** Of one frame, in milliseconds. */
-const frameMs = 100;
+const FRAME_MS = 100;
 /** The player mixes at this rate, and takes no other. */
-const playedSampleRate = 48_000;
-const finer = playedSampleRate / LOOP_SAMPLE_RATE;
+const PLAYED_SAMPLE_RATE = 48_000;
+const UPSAMPLING = PLAYED_SAMPLE_RATE / LOOP_SAMPLE_RATE;
 
 export class Ambience {
   readonly #player: voice.BackgroundAudioPlayer;
@@ -30,14 +30,15 @@ export class Ambience {
 
 /** A loop has whole frames: it goes on at its end as if there were none. */
 async function* endless(loop: Int16Array): AsyncGenerator<AudioFrame> {
-  const length = (LOOP_SAMPLE_RATE * frameMs) / 1000;
+  const length = (LOOP_SAMPLE_RATE * FRAME_MS) / 1000;
   for (let from = 0; ; from = (from + length) % loop.length) {
-    const samples = new Int16Array(length * finer);
+    const samples = new Int16Array(length * UPSAMPLING);
     for (let i = 0; i < length; i += 1) {
       const here = loop[from + i]!;
       const next = loop[(from + i + 1) % loop.length]!;
-      for (let step = 0; step < finer; step += 1) samples[i * finer + step] = Math.round(here + ((next - here) * step) / finer);
+      for (let step = 0; step < UPSAMPLING; step += 1)
+        samples[i * UPSAMPLING + step] = Math.round(here + ((next - here) * step) / UPSAMPLING);
     }
-    yield new AudioFrame(samples, playedSampleRate, 1, samples.length);
+    yield new AudioFrame(samples, PLAYED_SAMPLE_RATE, 1, samples.length);
   }
 }

@@ -8,11 +8,11 @@ export type Place = Exclude<AmbientSound, 'none'>;
 /** Nothing in these places is brighter. */
 export const LOOP_SAMPLE_RATE = 16_000;
 /** In seconds; long enough not to be noticed as a loop. */
-const loopSeconds = 12;
+const LOOP_SECONDS = 12;
 /** How loud a place is at volume 1, as a share of full scale: well below speech. */
-const loudness = 0.02;
+const LOUDNESS = 0.02;
 
-const places: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
+const PLACES: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
   // Air conditioning, typing, somebody far away on the telephone.
   office: (loop) =>
     mixed([
@@ -89,10 +89,10 @@ const places: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
 
 /** One round of a place, to be repeated without a pause: 16 bit, mono, {@link LOOP_SAMPLE_RATE}. */
 export function soundLoop(place: Place): Int16Array<ArrayBuffer> {
-  const seed = Object.keys(places).indexOf(place) + 1;
-  const sound = places[place]({ sampleRate: LOOP_SAMPLE_RATE, length: LOOP_SAMPLE_RATE * loopSeconds, random: mulberry(seed) });
+  const seed = Object.keys(PLACES).indexOf(place) + 1;
+  const sound = PLACES[place]({ sampleRate: LOOP_SAMPLE_RATE, length: LOOP_SAMPLE_RATE * LOOP_SECONDS, random: mulberry(seed) });
   const samples = new Int16Array(sound.length);
-  for (let i = 0; i < samples.length; i += 1) samples[i] = Math.round(32_767 * Math.tanh(loudness * sound[i]!));
+  for (let i = 0; i < samples.length; i += 1) samples[i] = Math.round(32_767 * Math.tanh(LOUDNESS * sound[i]!));
   return samples;
 }
 

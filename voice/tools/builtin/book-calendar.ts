@@ -5,7 +5,7 @@ import { failure, type ToolDefinition } from '../tool-result.ts';
 import type { CalendarToolOptions } from './check-calendar-availability.ts';
 import { dateIn, momentOf, wallTime } from './local-time.ts';
 
-const parameters = {
+const PARAMETERS = {
   type: 'object',
   properties: {
     start: { type: 'string', maxLength: 40, description: 'When it begins, as YYYY-MM-DDTHH:MM in the time zone of the calendar.' },
@@ -29,9 +29,9 @@ export function createBookCalendar(options: CalendarToolOptions): ToolDefinition
   return {
     name,
     description: `${description ?? 'Books a time in the calendar. Have the user confirm the time and the e-mail address before.'} Times are those of ${timeZone}; today is ${dateIn(clock.now(), timeZone)}.`,
-    parameters,
+    parameters: PARAMETERS,
     messages,
-    refuse: createArgumentCheck(parameters),
+    refuse: createArgumentCheck(PARAMETERS),
     async run({ start, attendee_name: attendee, attendee_email: email, attendee_phone: phone, notes }, signal) {
       const moment = momentOf(textOf(start), timeZone);
       if (moment === undefined) return failure('start is no time: write it as YYYY-MM-DDTHH:MM.');

@@ -1,6 +1,7 @@
 import { textOf } from '../../calls/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import { DAY_MS } from '../../../platform/time.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import { type Calendar, CalendarError } from '../calendar/calendar.ts';
 import type { ReadSecret } from '../http/headers.ts';
@@ -18,19 +19,18 @@ export interface CalendarToolOptions {
 }
 
 /** Days that are looked at where the model names no end, and at most. */
-const usualDays = 7;
-const mostDays = 31;
+const DEFAULT_DAYS = 7;
+const MAX_DAYS = 31;
 /** Slots that the model is told: nobody listens to more. */
-const mostSlots = 60;
-const dayMs = 86_400_000;
+const MAX_SLOTS = 60;
 
-const parameters = {
+const PARAMETERS = {
   type: 'object',
   properties: {
     start_date: { type: 'string', description: 'First day to look at, as YYYY-MM-DD. Today where absent.' },
     end_date: {
       type: 'string',
-      description: `Last day to look at, as YYYY-MM-DD, at most ${mostDays} days later. A week later where absent.`,
+      description: `Last day to look at, as YYYY-MM-DD, at most ${MAX_DAYS} days later. A week later where absent.`,
     },
   },
   additionalProperties: false,
@@ -42,15 +42,15 @@ export function createCheckAvailability(options: CalendarToolOptions): ToolDefin
   return {
     name,
     description: `${description ?? 'Says which times are free in the calendar.'} Times are those of ${timeZone}; today is ${dateIn(clock.now(), timeZone)}.`,
-    parameters,
+    parameters: PARAMETERS,
     messages,
-    refuse: createArgumentCheck(parameters),
+    refuse: createArgumentCheck(PARAMETERS),
     async run({ start_date: start, end_date: end }, signal) {
       const from = start === undefined ? dateIn(clock.now(), timeZone) : textOf(start);
       if (!isDate(from)) return failure('start_date is no date: write it as YYYY-MM-DD.');
-      const to = end === undefined ? addDays(from, usualDays - 1) : textOf(end);
+      const to = end === undefined ? addDays(from, DEFAULT_DAYS - 1) : textOf(end);
       if (!isDate(to) || to < from) return failure('end_date is no date behind start_date: write it as YYYY-MM-DD.');
-      const last = to > addDays(from, mostDays - 1) ? addDays(from, mostDays - 1) : to;
+      const last = to > addDays(from, MAX_DAYS - 1) ? addDays(from, MAX_DAYS - 1) : to;
       const apiKey = await readSecret(spec.apiKeySecretRef);
       try {
         const slots = await calendar.slots({ eventType: spec.eventTypeID, apiKey, timeZone, signal }, { from, to: last });
@@ -64,9 +64,9 @@ export function createCheckAvailability(options: CalendarToolOptions): ToolDefin
             time_zone: timeZone,
             from,
             to: last,
-            free: free.slice(0, mostSlots),
+            free: free.slice(0, MAX_SLOTS),
             ...(free.length === 0 && { note: 'Nothing is free in these days.' }),
-            ...(free.length > mostSlots && { note: `There are ${free.length - mostSlots} more: ask for fewer days to see them.` }),
+            ...(free.length > MAX_SLOTS && { note: `There are ${free.length - MAX_SLOTS} more: ask for fewer days to see them.` }),
           },
           detail: `${free.length} slots`,
         };
@@ -79,5 +79,5 @@ export function createCheckAvailability(options: CalendarToolOptions): ToolDefin
 }
 
 function addDays(date: string, days: number): string {
-  return new Date(Date.parse(`${date}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
+  return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,4 +1,5 @@
 /** Times as people in a time zone say them, and moments. */
+import { DAY_MS } from '../../../platform/time.ts';
 
 /**
  * The moment that `2026-11-24T09:00` (or with seconds) means on the clocks of a time zone; one with an offset or `Z` means itself.
@@ -17,7 +18,7 @@ export function momentOf(text: string, timeZone: string): number | undefined {
     const parsed = Date.parse(`${date}T${time}${offset.toUpperCase()}`);
     return Number.isNaN(parsed) ? undefined : parsed;
   }
-  const offsets = [asUtc - 86_400_000, asUtc + 86_400_000].map((around) => offsetAt(around, timeZone));
+  const offsets = [asUtc - DAY_MS, asUtc + DAY_MS].map((around) => offsetAt(around, timeZone));
   const fitting = offsets.map((ms) => asUtc - ms).filter((moment) => moment + offsetAt(moment, timeZone) === asUtc);
   return fitting.length === 0 ? asUtc - (offsets[0] ?? 0) : Math.min(...fitting);
 }

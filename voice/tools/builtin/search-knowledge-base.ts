@@ -14,15 +14,15 @@ export interface SearchToolOptions {
   readonly host: Pick<ToolHost, 'recordSources'>;
 }
 
-const topK = 5;
+const TOP_K = 5;
 /** Longest time for one search, in milliseconds: the user is waiting. */
-const longestSearchMs = 10_000;
+const SEARCH_TIMEOUT_MS = 10_000;
 /** Longest question that is searched for, in characters. */
-const longestQuery = 2_000;
+const MAX_QUERY_LENGTH = 2_000;
 /** Of all passages together, in characters: what the model reads is heard as silence. */
-const mostCharacters = 12_000;
+const MAX_CHARACTERS = 12_000;
 
-const parameters = {
+const PARAMETERS = {
   type: 'object',
   properties: {
     query: { type: 'string', minLength: 1, description: 'What to look for, as a question or in key words, in the language of the user.' },
@@ -36,16 +36,16 @@ export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: 
     name: 'search_knowledge_base',
     description:
       'Looks something up in the knowledge base. Use it before you answer a question about facts that you were not told; answer from what it finds, and say so when it finds nothing.',
-    parameters,
+    parameters: PARAMETERS,
     messages: NO_MESSAGES,
-    refuse: createArgumentCheck(parameters),
+    refuse: createArgumentCheck(PARAMETERS),
     async run({ query }, signal) {
-      const question = textOf(query).trim().slice(0, longestQuery);
+      const question = textOf(query).trim().slice(0, MAX_QUERY_LENGTH);
       if (question === '') return failure('The query is empty.');
       let hits: readonly SearchHit[];
       try {
-        const limited = AbortSignal.any([signal, AbortSignal.timeout(longestSearchMs)]);
-        hits = (await untilAborted(search.search({ org, knowledgeBase, query: question, topK, signal: limited }), limited)) ?? [];
+        const limited = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_TIMEOUT_MS)]);
+        hits = (await untilAborted(search.search({ org, knowledgeBase, query: question, topK: TOP_K, signal: limited }), limited)) ?? [];
       } catch (error) {
         if (!(error instanceof SearchUnavailableError) && !isTimeout(error)) throw error;
         return failure(
@@ -71,7 +71,7 @@ export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: 
 }
 
 function withinBounds(hits: readonly SearchHit[]): readonly SearchHit[] {
-  let left = mostCharacters;
+  let left = MAX_CHARACTERS;
   return hits.flatMap((hit) => {
     const content = hit.content.slice(0, left).toWellFormed();
     left -= content.length;

@@ -14,7 +14,7 @@ export interface SendEmailOptions {
   readonly mailer: Mailer;
 }
 
-const parameters = {
+const PARAMETERS = {
   type: 'object',
   properties: {
     to: {
@@ -35,9 +35,9 @@ export function createSendEmail({ name, spec, description, messages, readSecret,
   return {
     name,
     description: description ?? 'Sends an e-mail. Have the user spell the address, and read it back, before you send.',
-    parameters,
+    parameters: PARAMETERS,
     messages,
-    refuse: createArgumentCheck(parameters),
+    refuse: createArgumentCheck(PARAMETERS),
     async run({ to, subject, body }, signal) {
       const password = await readSecret(spec.passwordSecretRef);
       const mail = {

@@ -17,11 +17,11 @@ export interface CalComOptions {
   readonly timeoutMs?: number;
 }
 
-const slotsVersion = '2024-09-04';
-const bookingsVersion = '2024-08-13';
+const SLOTS_VERSION = '2024-09-04';
+const BOOKINGS_VERSION = '2024-08-13';
 
 /** A month of slots of five minutes each, and some. */
-const mostBytes = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 
 export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOptions): Calendar {
   const base = baseUrl.replace(/\/+$/, '');
@@ -45,7 +45,7 @@ export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOption
         },
         ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
         timeoutMs,
-        maxBodyBytes: mostBytes,
+        maxBodyBytes: MAX_BYTES,
         signal,
       });
     } catch (error) {
@@ -65,7 +65,7 @@ export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOption
   return {
     async slots(access, { from, to }) {
       const url = withQuery(`${base}/slots`, { ...named(access.eventType), start: from, end: to, timeZone: access.timeZone });
-      const byDay = await ask(access, { url, version: slotsVersion });
+      const byDay = await ask(access, { url, version: SLOTS_VERSION });
       return Object.keys(byDay)
         .toSorted()
         .flatMap((day) => (Array.isArray(byDay[day]) ? (byDay[day] as unknown[]) : []).flatMap(slotOf));
@@ -74,7 +74,7 @@ export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOption
     async book(access, { start, name, email, phone, notes }) {
       const booked = await ask(access, {
         url: `${base}/bookings`,
-        version: bookingsVersion,
+        version: BOOKINGS_VERSION,
         body: {
           ...named(access.eventType),
           start,

@@ -27,7 +27,7 @@ export interface CustomToolOptions {
   readonly readSecret: ReadSecret;
 }
 
-const userAgent = 'Parley-Tools/1.0';
+const USER_AGENT = 'Parley-Tools/1.0';
 
 export function createCustomTool({ custom, messages, note, data, egress, readSecret }: CustomToolOptions): ToolDefinition {
   const { function: fn, http } = custom;
@@ -60,7 +60,7 @@ export function createCustomTool({ custom, messages, note, data, egress, readSec
           url: inQuery ? withQuery(address.url, rest, { keep: notGiven(queryNames(address.url), given) }) : address.url,
           headers: withDefaults(headers, {
             accept: 'application/json, text/*;q=0.9, */*;q=0.1',
-            'user-agent': userAgent,
+            'user-agent': USER_AGENT,
             ...(!inQuery && { 'content-type': 'application/json' }),
           }),
           ...(!inQuery && { body: JSON.stringify(rest) }),
@@ -152,16 +152,16 @@ async function callEndpoint(egress: Egress, { request, redaction, signal }: Endp
   return { succeeded: true, forModel: successful(answer, status), detail: `http_${status}` };
 }
 
-const cutNote = 'The answer was longer: only its beginning is shown, the rest was cut off.';
+const CUT_NOTE = 'The answer was longer: only its beginning is shown, the rest was cut off.';
 
 function successful(answer: Answer, status: number): JsonValue {
   if (answer.kind === 'json') return answer.value;
-  if (answer.kind === 'text') return answer.cut ? { note: cutNote, ...shown(answer) } : answer.text;
+  if (answer.kind === 'text') return answer.cut ? { note: CUT_NOTE, ...shown(answer) } : answer.text;
   return { status, note: 'Done; the answer has no content.' };
 }
 
 function shown(answer: Answer): { readonly [key: string]: JsonValue } {
   if (answer.kind === 'json') return { answer: answer.value };
-  if (answer.kind === 'text') return { answer: answer.text, ...(answer.cut && { note: cutNote }) };
+  if (answer.kind === 'text') return { answer: answer.text, ...(answer.cut && { note: CUT_NOTE }) };
   return {};
 }

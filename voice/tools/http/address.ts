@@ -25,11 +25,11 @@ export interface AddressOptions {
 }
 
 /** `{{name}}` before `{name}`: the first form is the more special one. What else stands in single braces is no name: `{"a":1}`. */
-const either = /\{\{([^{}]+)\}\}|\{(\s*[\p{L}\p{N}_.$-]+\s*)\}/gu;
-const dynamicOnly = /\{\{([^{}]+)\}\}/g;
+const EITHER_PLACEHOLDER = /\{\{([^{}]+)\}\}|\{(\s*[\p{L}\p{N}_.$-]+\s*)\}/gu;
+const DYNAMIC_PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
 
 /** What URL parsers take for "this folder" and "the one above". */
-const dots = /^(\.|%2e){1,2}$/i;
+const DOTS = /^(\.|%2e){1,2}$/i;
 
 export function fillAddress(template: string, { data, parameters, headers }: AddressOptions): FilledAddress | AddressProblem {
   const [open] = closedHost(template, headers, '');
@@ -37,15 +37,18 @@ export function fillAddress(template: string, { data, parameters, headers }: Add
   const used = new Set<string>();
   let problem: string | undefined;
   const fill = (text: string, encode: (value: string) => string): string =>
-    text.replaceAll(parameters === undefined ? dynamicOnly : either, (all: string, dynamic?: string, parameter?: string) => {
-      if (dynamic !== undefined) return fillTemplate(all, data, encode);
-      const name = parameter?.trim() ?? '';
-      const value = parameters !== undefined && Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-      used.add(name);
-      if (value === undefined || value === null) problem ??= `"${name}" is missing: it is part of the address`;
-      else if (typeof value === 'object') problem ??= `"${name}" has to be a text or a number: it is part of the address`;
-      return encode(textOf(value));
-    });
+    text.replaceAll(
+      parameters === undefined ? DYNAMIC_PLACEHOLDER : EITHER_PLACEHOLDER,
+      (all: string, dynamic?: string, parameter?: string) => {
+        if (dynamic !== undefined) return fillTemplate(all, data, encode);
+        const name = parameter?.trim() ?? '';
+        const value = parameters !== undefined && Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+        used.add(name);
+        if (value === undefined || value === null) problem ??= `"${name}" is missing: it is part of the address`;
+        else if (typeof value === 'object') problem ??= `"${name}" has to be a text or a number: it is part of the address`;
+        return encode(textOf(value));
+      },
+    );
 
   const [, scheme = '', authority = '', path = '', query = ''] = /^(https?:\/\/)([^/?#]*)([^?#]*)(\?[^#]*)?/i.exec(template) ?? [];
   const host = fill(authority, (value) => component(value).replaceAll('%3A', ':'));
@@ -53,7 +56,7 @@ export function fillAddress(template: string, { data, parameters, headers }: Add
     const filled = fill(segment, component);
     if (filled === segment) return filled;
     if (filled === '') problem ??= `a part of the address is empty: ${nameIn(segment)} has no value`;
-    else if (dots.test(filled)) problem ??= `${nameIn(segment)} can't be "." or "..": it is part of the address`;
+    else if (DOTS.test(filled)) problem ??= `${nameIn(segment)} can't be "." or "..": it is part of the address`;
     return filled;
   });
   const search = fill(query, component);

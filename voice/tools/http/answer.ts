@@ -22,8 +22,8 @@ export type Answer =
 
 type Received = Pick<EgressResponse, 'body' | 'headers' | 'truncated'>;
 
-const textual = /^(text\/.*|application\/(.*\+)?(json|xml|yaml|x-yaml|javascript|x-www-form-urlencoded|x-ndjson|graphql))$/;
-const json = /^application\/(.*\+)?json$/;
+const TEXT_TYPE = /^(text\/.*|application\/(.*\+)?(json|xml|yaml|x-yaml|javascript|x-www-form-urlencoded|x-ndjson|graphql))$/;
+const JSON_TYPE = /^application\/(.*\+)?json$/;
 
 export async function readAnswer(received: Received, redaction: Redaction): Promise<Answer> {
   const { body, headers } = received;
@@ -33,18 +33,18 @@ export async function readAnswer(received: Received, redaction: Redaction): Prom
   const inflated = await inflate(body, coding, received.truncated);
   if (inflated === undefined) return { kind: 'unreadable', why: `its coding ${JSON.stringify(coding.slice(0, 40))} can't be read` };
   // Without a type it is taken for text if it reads as such.
-  if (type !== '' && !textual.test(type)) return { kind: 'unreadable', why: `it is ${type.slice(0, 80)} and no text` };
+  if (type !== '' && !TEXT_TYPE.test(type)) return { kind: 'unreadable', why: `it is ${type.slice(0, 80)} and no text` };
   const text = decode(inflated.bytes, /charset="?([^\s";]+)/i.exec(single(headers['content-type']) ?? '')?.[1]);
   if (text === undefined || (type === '' && text.includes('\u0000'))) return { kind: 'unreadable', why: 'it is no text' };
-  const value = !inflated.cut && (json.test(type) || /^\s*[[{]/.test(text)) ? parseJson(text) : undefined;
+  const value = !inflated.cut && (JSON_TYPE.test(type) || /^\s*[[{]/.test(text)) ? parseJson(text) : undefined;
   // What is nested so deeply is handed on as it came: nobody down the line would follow.
   const masked = value === undefined || isNestedDeeply(value) ? undefined : redaction.value(value);
   if (masked !== undefined && fits(masked)) return { kind: 'json', value: masked };
-  return { ...shorten(text, redaction, inflated.cut), broken: json.test(type) && value === undefined && !inflated.cut };
+  return { ...shorten(text, redaction, inflated.cut), broken: JSON_TYPE.test(type) && value === undefined && !inflated.cut };
 }
 
-const fits = (value: JsonValue): boolean => Buffer.byteLength(JSON.stringify(value)) <= MAX_ANSWER_LENGTH + quotes;
-const quotes = 2;
+const fits = (value: JsonValue): boolean => Buffer.byteLength(JSON.stringify(value)) <= MAX_ANSWER_LENGTH + QUOTES;
+const QUOTES = 2;
 
 /** Masked first and cut then; of what was cut off before, without the end, which may be the beginning of a secret. */
 function shorten(text: string, redaction: Redaction, incomplete: boolean): { kind: 'text'; text: string; cut: boolean } {

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../tool-result.ts';
 
 /** Levels of lists and objects that are followed. */
-const deepest = 64;
+const MAX_DEPTH = 64;
 
 /** Whole numbers that JavaScript would round become texts: they are ids. @returns undefined for what is no JSON */
 export function parseJson(text: string): JsonValue | undefined {
@@ -24,7 +24,7 @@ function exact(_key: string, value: unknown, context?: { readonly source?: strin
 export function isNestedDeeply(value: unknown): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > deepest) return true;
+    if (depth > MAX_DEPTH) return true;
     level = level.flatMap((node) => (typeof node === 'object' && node !== null ? (Object.values(node) as unknown[]) : []));
   }
   return false;

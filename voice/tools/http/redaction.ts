@@ -5,7 +5,7 @@
 import { MASK } from '../../../platform/masking.ts';
 
 /** What is shorter is no secret, and hiding it would tear words apart. */
-const shortest = 4;
+const MIN_LENGTH = 4;
 
 export class Redaction {
   readonly #pattern: RegExp | undefined;
@@ -15,7 +15,7 @@ export class Redaction {
   /** @param secrets as they were sent; also looked for in the forms that JSON, addresses, HTML and Base64 give them */
   constructor(secrets: Iterable<string>) {
     const forms = [...new Set([...secrets].flatMap(partsOf).flatMap(formsOf))]
-      .filter((form) => form.length >= shortest)
+      .filter((form) => form.length >= MIN_LENGTH)
       // The longest that fits is taken out whole.
       .toSorted((a, b) => b.length - a.length);
     this.longest = forms[0]?.length ?? 0;

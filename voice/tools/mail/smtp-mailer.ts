@@ -67,7 +67,7 @@ function encryption({ host, secure }: SmtpServer, ca: string | undefined) {
   };
 }
 
-const kinds: Readonly<Record<string, MailErrorKind>> = {
+const ERROR_KINDS: Readonly<Record<string, MailErrorKind>> = {
   EAUTH: 'refused',
   EENVELOPE: 'rejected',
   EMESSAGE: 'rejected',
@@ -76,7 +76,7 @@ const kinds: Readonly<Record<string, MailErrorKind>> = {
 
 function failureOf(error: unknown, { host }: SmtpServer, { from, password }: Mail): MailError {
   const { code = '', responseCode, response } = error as { code?: string; responseCode?: number; response?: string };
-  const kind = kinds[code] ?? 'unreachable';
+  const kind = ERROR_KINDS[code] ?? 'unreachable';
   const said = response === undefined ? '' : `: ${new Redaction([password]).text(response).slice(0, 300)}`;
   if (kind === 'refused') return new MailError(kind, `${host} does not take the password of ${from} (${responseCode ?? code})`);
   if (kind === 'rejected') return new MailError(kind, `${host} does not take the mail (${responseCode ?? code})${said}`);
