@@ -144,7 +144,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   role.background('analyses', analyses.run(stopping));
   if (deliveries !== undefined) role.background('deliveries', deliveries.run(stopping));
   // Not workflows: calls also end while Temporal is unavailable.
-  const rooms = mediaServer && createRooms(mediaServer, () => clock.now());
+  const rooms = mediaServer && createRooms(mediaServer);
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
   const sweeper = new StaleCallSweeper({ store: store.calls, lifecycle, rooms, clock, random: Math.random, logger, registry });
   role.background('stale-call sweeper', sweeper.run(stopping));

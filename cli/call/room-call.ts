@@ -93,7 +93,11 @@ async function listen(track: RemoteTrack, speaker: Speaker | undefined): Promise
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const done = await withTimeout(awakeClock, ms, work.then((value) => ({ value })));
+  const done = await withTimeout(
+    awakeClock,
+    ms,
+    work.then((value) => ({ value })),
+  );
   if (done === undefined) throw new Error(`no answer within ${ms / 1_000} s`);
   return done.value;
 }

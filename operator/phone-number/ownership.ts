@@ -1,7 +1,7 @@
 /** Which PhoneNumber owns a number. Pure; Postgres enforces that a number has one organisation. */
 import type { PhoneNumber } from '../../crds/index.ts';
 import type { NumberClaim } from '../../store/index.ts';
-import { createdAt, numberAvailability } from '../../voice/calls/number-availability.ts';
+import { createdAt, numberAvailability } from './number-availability.ts';
 import { ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Unavailable } from '../runtime/postgres-outage.ts';
 import { conditionOf } from '../status/conditions.ts';

@@ -38,8 +38,7 @@ export function isAgent({ kind }: Pick<ParticipantInfo, 'kind'>): boolean {
   return (kind as number) === AGENT_KIND;
 }
 
-/** @param now milliseconds since the epoch */
-export function createRooms(server: MediaServer, now: () => number = Date.now): Rooms {
+export function createRooms(server: MediaServer): Rooms {
   const { apiKey, apiSecret, agentName } = server;
   const url = httpUrlOf(server);
   const options = { requestTimeout: TIMEOUT_SECONDS };
@@ -68,11 +67,11 @@ export function createRooms(server: MediaServer, now: () => number = Date.now): 
     async waiting(names) {
       if (names.length === 0) return [];
       const there = await client.listRooms([...names]);
-      const old = there.filter(({ creationTimeMs }) => now() - Number(creationTimeMs) >= NEW_ROOM_MS);
+      const old = there.filter(({ creationTimeMs }) => Date.now() - Number(creationTimeMs) >= NEW_ROOM_MS);
       const alone = await Promise.all(
         old.map(async ({ name }) => {
           const inside = await participantsOf(name);
-          if (inside.some((each) => isAgent(each) || now() - Number(each.joinedAtMs) >= MAX_WAIT_MS)) return false;
+          if (inside.some((each) => isAgent(each) || Date.now() - Number(each.joinedAtMs) >= MAX_WAIT_MS)) return false;
           return !(await dispatches.listDispatch(name)).some(hasJob);
         }),
       );

@@ -7,7 +7,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
 import { Servers } from '../../platform/egress/testing/servers.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { sendJson, startEndpoint, type Received } from '../tools/testing/endpoint.ts';
+import { sendJson, startEndpoint, type Received } from '../../test/support/tool-endpoint.ts';
 import type { Lookup } from './lookup.ts';
 import { resolveDynamicData, type DynamicDataCache } from './resolve.ts';
 

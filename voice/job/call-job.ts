@@ -118,7 +118,7 @@ export class CallJob {
   async #registerInbound(ctx: JobContext): Promise<PickedUp | undefined> {
     await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
     const taken = await this.#options.phone.inbound.take(ctx.room, ctx.job.room?.name ?? '');
-    return taken.outcome === 'call' ? { call: taken.call, userIdentity: taken.identity } : undefined;
+    return taken && { call: taken.call, userIdentity: taken.identity };
   }
 
   async #findDispatched(ctx: JobContext): Promise<PickedUp | undefined> {

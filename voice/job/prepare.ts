@@ -4,14 +4,14 @@ import type { Room } from '@livekit/rtc-node';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallRecord, FinishReason } from '../../store/index.ts';
-import { resolveDynamicData } from '../dynamic-data/index.ts';
+import { resolveDynamicData } from '../dynamic-data/resolve.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { createProviders, ProviderError, type Providers } from '../providers/index.ts';
 import { Conversation, type ConversationOptions } from '../session/conversation.ts';
 import type { LogWriter } from '../session/log-writer.ts';
 import { instructionsOf, silenceReminderOf, welcomeOf } from '../session/prompt.ts';
 import { conversationSettingsOf } from '../session/settings.ts';
-import { createTools } from '../tools/index.ts';
+import { createTools } from '../tools/create-tools.ts';
 import type { Services } from './services.ts';
 
 /** The call cannot be held. */

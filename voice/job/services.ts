@@ -14,7 +14,7 @@ import { openStore, type Store } from '../../store/index.ts';
 import { keysFromCache, KEY_CACHE_VARIABLE } from '../providers/key-cache.ts';
 import { createProviderKeyReader, type ProviderKeyReader, type ProviderDefaults } from '../providers/index.ts';
 import { spoolFolderOf, Recordings } from '../recording/index.ts';
-import { createToolServices, type ToolServices } from '../tools/index.ts';
+import { createToolServices, type ToolServices } from '../tools/services.ts';
 import { lazyTransport } from './lazy-transport.ts';
 
 export interface Services {

@@ -20,12 +20,11 @@ export interface InboundOptions {
   readonly logger: Logger;
 }
 
-export type Inbound =
-  | { readonly outcome: 'call'; readonly call: CallRecord; readonly identity: string }
-  /** The caller hears that the line is busy. `call` is its record; absent for a number without an agent. */
-  | { readonly outcome: 'refused'; readonly call?: CallRecord }
-  /** The caller had left. */
-  | { readonly outcome: 'gone' };
+/** A call that was taken on, and which participant is the caller. */
+export interface InboundCall {
+  readonly call: CallRecord;
+  readonly identity: string;
+}
 
 export class InboundCalls {
   readonly #options: InboundOptions;
@@ -35,22 +34,22 @@ export class InboundCalls {
   }
 
   /**
-   * Waits for the caller, and takes the call on or turns it away. The room has to be joined, and nothing published: until
-   * then it rings, and a caller who is disconnected hears that the line is busy (SIP 486). A repeated INVITE leads to the same record.
+   * Waits for the caller, and takes the call on. The room has to be joined, and nothing published: until then it rings, and a caller who is
+   * disconnected hears that the line is busy (SIP 486). A repeated INVITE leads to the same record.
    *
-   * @throws StoreError when Postgres doesn't answer; the caller is sent out first
+   * @returns undefined for a caller who has left, or who was refused and disconnected
+   * @throws StoreError when Postgres doesn't answer; the caller is disconnected first
    */
-  async take(room: Room, name: string): Promise<Inbound> {
+  async take(room: Room, name: string): Promise<InboundCall | undefined> {
     const leg = await this.#caller(room);
-    if (leg === undefined) return { outcome: 'gone' };
+    if (leg === undefined) return undefined;
+    let taken: InboundCall | undefined;
     try {
-      const taken = await this.#register(leg, name);
-      if (taken.outcome === 'refused') await this.#turnAway(name, leg);
-      return taken;
-    } catch (error) {
-      await this.#turnAway(name, leg);
-      throw error;
+      taken = await this.#register(leg, name);
+    } finally {
+      if (taken === undefined) await this.#disconnect(name, leg);
     }
+    return taken;
   }
 
   async #caller(room: Room): Promise<SipParticipant | undefined> {
@@ -71,15 +70,15 @@ export class InboundCalls {
     }
   }
 
-  async #register(leg: SipParticipant, room: string): Promise<Extract<Inbound, { outcome: 'call' | 'refused' }>> {
+  async #register(leg: SipParticipant, room: string): Promise<InboundCall | undefined> {
     const { store, lifecycle, logger } = this.#options;
     const route = await store.phoneRoutes.find(leg.ownNumber);
     const agentName = route?.inboundAgent ?? undefined;
     const serving = route && agentName !== undefined ? await store.agentRevisions.servingByName({ org: route.org, agentName }) : undefined;
     if (route === undefined || serving === undefined) {
-      // Without an agent there is no revision that the record of a call could name.
+      // Without an agent there is no revision for the record of a call.
       logger.warn({ number: leg.ownNumber, org: route?.org, agent: agentName }, 'refused an inbound call: no agent serves its number');
-      return { outcome: 'refused' };
+      return undefined;
     }
     const settings = callSettingsOf(serving.config);
     const call: NewCall = {
@@ -98,28 +97,27 @@ export class InboundCalls {
       toNumber: leg.ownNumber,
       sipCallId: leg.sipCallId,
     };
-    const refuse = async (reason: FinishReason, why: object): Promise<{ readonly outcome: 'refused'; readonly call: CallRecord }> => {
+    const refuse = async (reason: FinishReason, why: object): Promise<undefined> => {
       logger.warn({ org: call.org, number: leg.ownNumber, reason, ...why }, 'refused an inbound call');
-      return { outcome: 'refused', call: await lifecycle.refuse(call, reason) };
+      await lifecycle.refuse(call, reason);
     };
     const missing = missingDynamicData(settings, callerData(leg));
     if (missing.length > 0) return refuse('call_failed', { missing });
     const registration = await lifecycle.register({ ...call, dynamicData: callerData(leg) });
     if (registration.outcome === 'limit_reached') return refuse('concurrent_call_limit_reached', {});
     const known = registration.call;
-    // Told again after it was over, or while another job has it: this room is not the one of the call.
-    if (isTerminal(known.status) || known.room !== room) return { outcome: 'refused', call: known };
-    return { outcome: 'call', call: known, identity: leg.identity };
+    // A repeated INVITE after the call was over, or while another job has it: this room is not the one of the call.
+    return isTerminal(known.status) || known.room !== room ? undefined : { call: known, identity: leg.identity };
   }
 
-  async #turnAway(room: string, leg: SipParticipant): Promise<void> {
+  async #disconnect(room: string, leg: SipParticipant): Promise<void> {
     await this.#options.gateway
       .hangUp(room, leg.identity)
       .catch((err: unknown) => this.#options.logger.warn({ err, room }, 'failed to disconnect a caller; closing the room instead'));
   }
 }
 
-/** What a call that came in by phone knows by itself: names that an agent may use, and may require. */
+/** The data that every inbound call has: names that an agent may use, and may require. */
 function callerData({ ownNumber, otherNumber }: SipParticipant): Readonly<Record<string, unknown>> {
   return { from_number: otherNumber, to_number: ownNumber };
 }

@@ -10,7 +10,7 @@ import { createLogger } from '../../platform/logging.ts';
 import type { Calendar } from './calendar/calendar.ts';
 import { createTools, type CreateToolsOptions } from './create-tools.ts';
 import { MailError, type Mail, type Mailer } from './mail/mailer.ts';
-import { RecordingHost } from './testing/recording-host.ts';
+import { RecordingHost } from '../../test/support/recording-tool-host.ts';
 
 let host: RecordingHost;
 let mails: Mail[];
@@ -37,10 +37,12 @@ function toolsFor(tools: readonly RevisionTool[], more: Partial<CreateToolsOptio
     host,
     egress: createEgress(),
     keys: { read: async (org, { name, key }) => `${org}/${name}/${key}` },
+    search: { search: async () => [] },
     mailer,
     calendar,
     clock: systemClock,
     logger: createLogger({ role: 'voice', level: 'silent' }),
+    over: new AbortController().signal,
     ...more,
   });
   const byName = new Map(made.map((tool) => [tool.name, tool]));
@@ -199,10 +201,6 @@ describe('search_knowledge_base', () => {
       error: expect.stringContaining('does not answer at the moment'),
     });
     expect(await call('search_knowledge_base', { query: '  ' })).toMatchObject({ error: expect.stringContaining('empty') });
-  });
-
-  it('is not offered without a search', () => {
-    expect(toolsFor([], { agent: { tools: [], knowledgeBase: 'faq' } }).names).toEqual(['end_call']);
   });
 });
 

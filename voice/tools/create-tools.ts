@@ -30,17 +30,15 @@ export interface CreateToolsOptions {
   readonly host: ToolHost;
   readonly egress: Egress;
   readonly keys: Pick<ProviderKeyReader, 'read'>;
-  /** Without it an agent's knowledge base isn't offered. */
-  readonly search?: Pick<Search, 'search'> | undefined;
+  readonly search: Pick<Search, 'search'>;
   readonly mailer: Mailer;
   readonly calendar: Calendar;
   readonly clock: Clock;
   readonly logger: Logger;
   /**
-   * Aborts when the call is over: what runs then has five seconds to come to its end, and is given up.
-   * Without it tools run to their own limits.
+   * Aborts when the call is over: tools that run then have five seconds to finish.
    */
-  readonly over?: AbortSignal | undefined;
+  readonly over: AbortSignal;
 }
 
 /** How long a tool may go on without a call, in milliseconds. */
@@ -50,11 +48,11 @@ const TOOL_GRACE_MS = 5_000;
 export function createTools(options: CreateToolsOptions): readonly llm.FunctionTool[] {
   const { org, agent, host, search, clock, over } = options;
   const definitions = agent.tools.flatMap((tool) => definitionOf(tool, options) ?? []);
-  if (agent.knowledgeBase !== null && search !== undefined) {
+  if (agent.knowledgeBase !== null) {
     definitions.push(createSearchKnowledgeBase({ org, knowledgeBase: agent.knowledgeBase, search, host }));
   }
   definitions.push(createEndCall(host));
-  const signal = over === undefined ? new AbortController().signal : later(over, clock);
+  const signal = later(over, clock);
   return withUniqueNames(definitions).map((definition) => toFunctionTool(definition, { ...options, signal }));
 }
 

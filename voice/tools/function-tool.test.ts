@@ -5,7 +5,7 @@ import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { runTool, toFunctionTool } from './function-tool.ts';
-import { RecordingHost } from './testing/recording-host.ts';
+import { RecordingHost } from '../../test/support/recording-tool-host.ts';
 import type { ToolDefinition, ToolResult } from './tool-result.ts';
 
 const logger = createLogger({ role: 'voice', level: 'silent' });

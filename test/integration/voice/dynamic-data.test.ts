@@ -3,7 +3,7 @@ import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { Servers } from '../../../platform/egress/testing/servers.ts';
-import { sendJson, startEndpoint } from '../../../voice/tools/testing/endpoint.ts';
+import { sendJson, startEndpoint } from '../../support/tool-endpoint.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const servers = new Servers();

@@ -12,7 +12,7 @@ import { dimensionsOf, documentVector } from '../../../knowledge/lexical/vectors
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import { createTransport, KubeError, kubeConfigOf } from '../../../kube/index.ts';
 import { Servers } from '../../../platform/egress/testing/servers.ts';
-import { sendJson, startEndpoint, type TestEndpoint } from '../../../voice/tools/testing/endpoint.ts';
+import { sendJson, startEndpoint, type TestEndpoint } from '../../support/tool-endpoint.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ChatRequest, ToolCallScript } from '../../support/provider-server.ts';

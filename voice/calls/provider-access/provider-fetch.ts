@@ -4,7 +4,7 @@
  */
 import { Agent, fetch, type Dispatcher, type RequestInit, type Response as Answer } from 'undici';
 
-import { systemClock, withTimeout, type Clock } from '../../../platform/clock.ts';
+import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { EgressError } from '../../../platform/egress/egress-error.ts';
 import type { ProviderEndpoint } from './endpoint.ts';
@@ -13,11 +13,9 @@ import { failureOf, ProviderError, type ProviderErrorKind } from './provider-fai
 export interface ProviderFetchOptions {
   readonly endpoint: Pick<ProviderEndpoint, 'part' | 'provider' | 'guarded'>;
   readonly egress: Pick<Egress, 'dispatcher'>;
-  readonly clock?: Clock;
+  readonly clock: Clock;
   /** Longest time until the head of an answer, in milliseconds; default 8,000. */
   readonly headMs?: number;
-  /** Longest time in which nothing comes of an answer that has begun, in milliseconds; default 10,000. */
-  readonly stallMs?: number;
 }
 
 export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body' | 'signal'> {
@@ -31,6 +29,7 @@ export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body'
 export type ProviderFetch = (url: string | URL, init?: ProviderRequestInit) => Promise<Response>;
 
 const HEAD_TIMEOUT_MS = 8_000;
+/** Longest time without a part of an answer that has begun, in milliseconds. */
 const STALL_TIMEOUT_MS = 10_000;
 /** How long a connection is kept for the next request, in milliseconds: turns of a conversation are seconds apart. */
 const KEEP_ALIVE_MS = 30_000;
@@ -47,7 +46,7 @@ const ownDispatcher = (): Dispatcher =>
   }));
 
 export function createProviderFetch(options: ProviderFetchOptions): ProviderFetch {
-  const { endpoint, egress, clock = systemClock, headMs = HEAD_TIMEOUT_MS, stallMs = STALL_TIMEOUT_MS } = options;
+  const { endpoint, egress, clock, headMs = HEAD_TIMEOUT_MS } = options;
   const failures = failuresOf(endpoint);
   return async (url, { onFailure, headers = {}, ...init } = {}) => {
     const fail = (failure: ProviderError): ProviderError => {
@@ -71,7 +70,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
         await response.body?.cancel().catch(() => undefined);
         throw fail(failures.status(response.status));
       }
-      return withWatchedBody(response, { clock, stallMs, signal, fail, failures });
+      return withWatchedBody(response, { clock, signal, fail, failures });
     } catch (error) {
       if (error instanceof ProviderError) throw error;
       signal?.throwIfAborted();
@@ -84,14 +83,13 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
 
 interface Watch {
   readonly clock: Clock;
-  readonly stallMs: number;
   readonly signal: AbortSignal | null | undefined;
   readonly fail: (failure: ProviderError) => ProviderError;
   readonly failures: Failures;
 }
 
 /** The same answer; its body fails by name when it breaks off, or nothing comes of it for too long. */
-function withWatchedBody(response: Answer, { clock, stallMs: limitMs, signal, fail, failures }: Watch): Response {
+function withWatchedBody(response: Answer, { clock, signal, fail, failures }: Watch): Response {
   const headers = [...response.headers];
   if (response.body === null) return new Response(null, { status: response.status, headers });
   const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
@@ -99,12 +97,12 @@ function withWatchedBody(response: Answer, { clock, stallMs: limitMs, signal, fa
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const read = await withTimeout(clock, limitMs, reader.read()).catch((error: unknown) => ({ error }));
+        const read = await withTimeout(clock, STALL_TIMEOUT_MS, reader.read()).catch((error: unknown) => ({ error }));
         // Who reads it has given it up meanwhile.
         if (cancelled) return;
         if (read === undefined) {
           await reader.cancel().catch(() => undefined);
-          controller.error(fail(failures.broken(`nothing more came for ${limitMs} ms`, { slow: true })));
+          controller.error(fail(failures.broken(`nothing more came for ${STALL_TIMEOUT_MS} ms`, { slow: true })));
         } else if ('error' in read) {
           controller.error(signal?.aborted === true ? signal.reason : fail(failures.broken(codeOf(read.error))));
         } else if (read.done) controller.close();

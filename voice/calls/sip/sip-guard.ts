@@ -7,7 +7,7 @@ import type { Config } from '../../../platform/config/config.ts';
 import { parseCidr } from '../../../platform/egress/address.ts';
 import { createAddressPolicy } from '../../../platform/egress/address-policy.ts';
 import { EgressError } from '../../../platform/egress/egress-error.ts';
-import { createNameResolver, type NameResolver } from '../../../platform/egress/name-resolver.ts';
+import { createNameResolver } from '../../../platform/egress/name-resolver.ts';
 import { parseDeniedPorts, parsePorts } from '../../../platform/egress/ports.ts';
 import { isLocalhost, readTarget, type Target } from '../../../platform/egress/target.ts';
 import { VettedNames } from '../../../platform/egress/vetted-names.ts';
@@ -30,12 +30,9 @@ const CURE =
   'use a host on the public internet, or have the operator of this installation allow its network (PARLEY_SIP_ALLOW_CIDRS, PARLEY_EGRESS_ALLOW_CIDRS)';
 const SRV_SERVICES = ['_sip._udp', '_sip._tcp', '_sips._tcp'];
 
-/** @param options.resolver DNS as the configuration has it where absent */
-export function createSipGuard(
-  config: SipGuardSettings,
-  options: { readonly resolver?: NameResolver; readonly clock?: Clock } = {},
-): SipGuard {
-  const { clock = systemClock, resolver = createNameResolver({ clock, servers: config.PARLEY_EGRESS_DNS_SERVERS }) } = options;
+export function createSipGuard(config: SipGuardSettings): SipGuard {
+  const clock = systemClock;
+  const resolver = createNameResolver({ clock, servers: config.PARLEY_EGRESS_DNS_SERVERS });
   const policy = createAddressPolicy({
     allow: [...config.PARLEY_EGRESS_ALLOW_CIDRS, ...config.PARLEY_SIP_ALLOW_CIDRS].map(parseCidr),
     denyPorts: parseDeniedPorts(config.PARLEY_EGRESS_DENY_PORTS),

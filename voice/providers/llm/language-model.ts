@@ -3,7 +3,7 @@ import { type APIConnectOptions, APITimeoutError, DEFAULT_API_CONNECT_OPTIONS, i
 import * as openai from '@livekit/agents-plugin-openai';
 import { OpenAI } from 'openai';
 
-import { failureOf, type ProviderEndpoint, ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { failureOf, type ProviderEndpoint, type ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import { ProviderApiError } from '../provider-errors.ts';
 
 export interface LanguageModelOptions {

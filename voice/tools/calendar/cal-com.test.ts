@@ -5,7 +5,7 @@ import { Servers } from '../../../platform/egress/testing/servers.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { createBookCalendar } from '../builtin/book-calendar.ts';
 import { createCheckAvailability } from '../builtin/check-calendar-availability.ts';
-import { sendJson, startEndpoint, type TestEndpoint } from '../testing/endpoint.ts';
+import { sendJson, startEndpoint, type TestEndpoint } from '../../../test/support/tool-endpoint.ts';
 import type { Arguments } from '../tool-result.ts';
 import { createCalCom } from './cal-com.ts';
 

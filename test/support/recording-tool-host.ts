@@ -1,5 +1,5 @@
 /** A call that only remembers what tools ask of it. */
-import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tool-host.ts';
+import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../../voice/tools/tool-host.ts';
 
 export class RecordingHost implements ToolHost {
   readonly said: string[] = [];

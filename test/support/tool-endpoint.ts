@@ -1,7 +1,7 @@
 /** The server behind a custom tool: remembers what it was asked, and answers as a test says. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Servers } from '../../../platform/egress/testing/servers.ts';
+import type { Servers } from '../../platform/egress/testing/servers.ts';
 
 export interface Received {
   readonly method: string;
