@@ -15,7 +15,7 @@ export type EndReason = FinishReason | 'elsewhere';
 
 export interface Finish {
   readonly reason: EndReason;
-  /** What the caller still hears before hanging up; undefined for nothing. */
+  /** Said to the caller before hanging up. */
   readonly farewell: (() => Promise<void>) | undefined;
 }
 

@@ -1,10 +1,10 @@
-/** What lets the user of a web call into its room, and nowhere else. */
+/** The token with which the user of a web call joins its room. */
 import { AccessToken, TrackSource } from 'livekit-server-sdk';
 
 import type { MediaServer } from './media-server.ts';
 import { roomOf, userIdentityOf } from './names.ts';
 
-/** How long a token opens the room of its call, in milliseconds. Who is in the room stays. */
+/** How long a token admits to the room of its call, in milliseconds. A user who has joined stays. */
 export const TOKEN_TTL_MS = 600_000;
 
 export interface TokenOptions {
@@ -15,8 +15,8 @@ export interface TokenOptions {
 }
 
 /**
- * A token for the user of a call, for a room that is there. It makes none and calls no agent into one: once the call is over and its room is
- * closed, it opens nothing. The user may be heard and hear, and nothing else: no pictures, no data, no look at other rooms, no change of what others see of the user.
+ * A token for an existing room: it creates none and dispatches no agent, so that it is worthless once the call is over. The user may publish a
+ * microphone and subscribe, and nothing else: no video, no data, no other rooms, no change of name or metadata.
  */
 export async function accessTokenOf(
   server: Pick<MediaServer, 'apiKey' | 'apiSecret'>,

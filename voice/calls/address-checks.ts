@@ -1,4 +1,4 @@
-/** What is said of an address when it is written: what the guards will say when it is called, as far as they can tell without DNS. */
+/** Checks addresses when they are written: by the rules of the guards that check them when they are called, but without DNS. */
 import type { Config } from '../../platform/config/config.ts';
 import { parseCidr } from '../../platform/egress/address.ts';
 import { createAddressPolicy } from '../../platform/egress/address-policy.ts';
@@ -7,11 +7,11 @@ import { parseDeniedPorts, parsePorts } from '../../platform/egress/ports.ts';
 import { readTarget } from '../../platform/egress/target.ts';
 import { createSipGuard, type SipGuardSettings } from './sip/sip-guard.ts';
 
-/** Each @returns what is wrong with an address and what to do; undefined where it may be called */
+/** Each @returns the problem with an address and its cure; undefined where it may be called */
 export interface AddressChecks {
   /** Of a webhook. */
   readonly web: (url: string) => string | undefined;
-  /** Of a trunk, or of somebody to whom calls are handed. */
+  /** Of a trunk, or of a transfer target. */
   readonly sip: (uri: string) => string | undefined;
 }
 

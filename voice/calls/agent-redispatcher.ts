@@ -1,4 +1,4 @@
-/** Dispatches an agent again for calls whose user waits without one: all voice processes were restarting when the media server asked for one. */
+/** Dispatches an agent again for calls whose user waits without one: no voice process took the job while all of them were restarting. */
 import type { Clock } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';

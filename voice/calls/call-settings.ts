@@ -1,4 +1,4 @@
-/** What the registration of a call has to know of the revision that it starts from. */
+/** What the registration of a call reads from the agent's revision. */
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentSpec } from '../../crds/index.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
@@ -28,7 +28,7 @@ export function dynamicDataToBring({ llm, dynamicData }: Pick<AgentSpec, 'llm' |
   return (llm.requiredDynamicData ?? []).filter((name) => !lookedUp.has(name));
 }
 
-/** Which of the required names a call doesn't bring. `null` is as good as nothing. */
+/** The required names that a call doesn't bring; `null` counts as missing. */
 export function missingDynamicData({ requiredDynamicData }: CallSettings, given: Readonly<Record<string, unknown>>): readonly string[] {
   return requiredDynamicData.filter((name) => !Object.hasOwn(given, name) || given[name] === null);
 }

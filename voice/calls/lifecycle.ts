@@ -1,4 +1,4 @@
-/** Calls as they move on: every change with the event that tells of it, in one transaction. */
+/** The state changes of calls, each with its event in one transaction. */
 import type { Clock } from '../../platform/clock.ts';
 import { currentTrace } from '../../platform/telemetry/tracing.ts';
 import type { CallRecord, CallRef, CallStore, FinishReason, NewCall, NewEvent } from '../../store/index.ts';
@@ -8,7 +8,7 @@ import type { EventName, EventPayload } from '../../events/catalogue.ts';
 type Calls = CallStore['calls'];
 type Transition = Awaited<ReturnType<Calls['end']>>;
 
-/** Who talks: the agent that was asked for, or the one in its stead. */
+/** The agent that talks: the one that was asked for, or its replacement. */
 export function talkingAgentOf({ agentName, overrideAgentName }: Pick<CallRecord, 'agentName' | 'overrideAgentName'>): string {
   return overrideAgentName ?? agentName;
 }
@@ -45,7 +45,7 @@ export class CallLifecycle {
 
   /**
    * The end of a call; the first reason counts.
-   * @param call - with whom it was handed to, where it was
+   * @param call - `transferredTo`: the target of a transfer
    * @throws StoreError `not_found`
    */
   end({
@@ -111,7 +111,7 @@ export class CallLifecycle {
   }
 }
 
-/** Everything that becomes of the call belongs to what it is registered in the course of. */
+/** All that the call does later belongs to the trace in which it is registered. */
 function inTrace(): Pick<NewCall, 'traceparent'> {
   return { traceparent: currentTrace()?.traceparent };
 }

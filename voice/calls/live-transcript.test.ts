@@ -6,9 +6,9 @@ const userIdentity = 'user-call_1';
 
 function room() {
   const lines: SpokenLine[] = [];
-  let tell: ((stream: TextStream, from: { readonly identity: string }) => void) | undefined;
+  let handle: ((stream: TextStream, from: { readonly identity: string }) => void) | undefined;
   followTranscript(
-    { registerTextStreamHandler: (topic, handler) => (expect(topic).toBe(TRANSCRIPT_TOPIC), (tell = handler)) },
+    { registerTextStreamHandler: (topic, handler) => (expect(topic).toBe(TRANSCRIPT_TOPIC), (handle = handler)) },
     { userIdentity, onLine: (line) => lines.push(line) },
   );
   const say = async (identity: string, attributes: Record<string, string>, chunks: readonly string[], broken = false): Promise<void> => {
@@ -16,7 +16,7 @@ function room() {
       yield* chunks;
       if (broken) throw new Error('gone');
     }
-    tell?.({ info: { attributes }, [Symbol.asyncIterator]: text }, { identity });
+    handle?.({ info: { attributes }, [Symbol.asyncIterator]: text }, { identity });
     await new Promise((resolve) => setTimeout(resolve, 0));
   };
   return { lines, say };

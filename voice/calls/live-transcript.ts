@@ -1,7 +1,7 @@
 /**
- * What is said in a call, as participants are told while it is said: LiveKit's text streams of the topic `lk.transcription`.
- * What the user says comes as a stream for each guess, with everything heard so far; what the agent says as one stream that grows.
- * Knows no client library, so that browsers and terminals read it alike.
+ * The live transcript that participants receive: LiveKit's text streams of the topic `lk.transcription`. The user's speech comes as one stream for
+ * each interim result, with all text so far; the agent's speech as one stream that grows. Independent of client libraries: browsers and terminals
+ * share it.
  */
 
 export const TRANSCRIPT_TOPIC = 'lk.transcription';
@@ -10,15 +10,15 @@ const SEGMENT_ATTRIBUTE = 'lk.segment_id';
 const FINAL_ATTRIBUTE = 'lk.transcription_final';
 
 export interface SpokenLine {
-  /** Of one stretch of speech; a line that is told again replaces what it was. */
+  /** Of one utterance; a later line with the same id replaces it. */
   readonly id: string;
   readonly role: 'agent' | 'user';
   readonly text: string;
-  /** Nothing more comes of it. */
+  /** The line does not change any more. */
   readonly final: boolean;
 }
 
-/** As the official clients have it. */
+/** As in LiveKit's client libraries. */
 export interface TextStream extends AsyncIterable<string> {
   readonly info: { readonly attributes?: Readonly<Record<string, string>> };
 }
@@ -33,7 +33,7 @@ export interface FollowOptions {
   readonly onLine: (line: SpokenLine) => void;
 }
 
-/** Tells of every line, each time it grows and once when it is final. A stream that breaks off leaves its line as it stands, final. */
+/** Calls `onLine` each time that a line grows, and once when it is final. A stream that breaks off leaves its line as it is, final. */
 export function followTranscript(source: TranscriptSource, { userIdentity, onLine }: FollowOptions): void {
   let unnamed = 0;
   source.registerTextStreamHandler(TRANSCRIPT_TOPIC, (stream, from) => {
@@ -42,7 +42,7 @@ export function followTranscript(source: TranscriptSource, { userIdentity, onLin
     const line = { id: segment ?? `line ${unnamed}`, role: from.identity === userIdentity ? ('user' as const) : ('agent' as const) };
     const follow = async (): Promise<void> => {
       const text = await readLine(stream, (soFar) => onLine({ ...line, text: soFar, final: false }));
-      // A guess of what the user says is followed by a better one; an agent's stream is all there is.
+      // An interim result of the user's speech is followed by a better one; an agent has one stream.
       const final = isFinal === 'true' || line.role === 'agent';
       if (final && text.trim() !== '') onLine({ ...line, text, final });
     };

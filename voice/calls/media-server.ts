@@ -1,4 +1,4 @@
-/** Where calls meet: a LiveKit server, and how to speak to it. */
+/** The LiveKit server of the configuration. */
 import { ConfigError, type Config } from '../../platform/config/config.ts';
 
 export interface MediaServer {
@@ -8,7 +8,7 @@ export interface MediaServer {
   readonly publicUrl: string;
   readonly apiKey: string;
   readonly apiSecret: string;
-  /** Under which this installation's voice roles take jobs; nothing is dispatched but by it. */
+  /** The name by which this installation's voice roles get jobs. */
   readonly agentName: string;
 }
 

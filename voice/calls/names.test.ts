@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { newCallId } from '../../store/index.ts';
 import { callIdOfDispatch, dispatchMetadata, roomOf } from './names.ts';
 
-it('a job is told the id of its call and nothing else', () => {
+it('the metadata of a job names its call and nothing else', () => {
   const id = newCallId();
   expect(JSON.parse(dispatchMetadata(id))).toEqual({ call_id: id });
   expect(callIdOfDispatch(dispatchMetadata(id))).toBe(id);

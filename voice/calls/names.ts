@@ -1,16 +1,16 @@
-/** What the media server calls things. */
+/** Names of rooms and participants at the media server, metadata of jobs, keys of recordings. */
 
-/** The room of a call; only who knows the call knows its room. */
+/** As hard to guess as the id of the call. */
 export function roomOf(callId: string): string {
   return `call-${callId.slice('call_'.length)}`;
 }
 
-/** Who a participant is. One token, one participant: a second one with the same token takes the place of the first. */
+/** A second participant with the same identity replaces the first. */
 export function userIdentityOf(callId: string): string {
   return `user-${callId}`;
 }
 
-/** Told to the job. Participants can read it: it names the call and nothing else. */
+/** Participants can read it: it names the call and nothing else. */
 export function dispatchMetadata(callId: string): string {
   return JSON.stringify({ call_id: callId });
 }

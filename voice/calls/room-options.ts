@@ -1,4 +1,4 @@
-/** What a room of a call is made with, whoever makes it. */
+/** The options of calls' rooms. */
 import { JobRestartPolicy, RoomAgentDispatch } from 'livekit-server-sdk';
 
 import type { MediaServer } from './media-server.ts';
@@ -6,10 +6,10 @@ import { dispatchMetadata } from './names.ts';
 
 /** How long an empty room waits for its user, in seconds. */
 export const EMPTY_ROOM_SECONDS = 300;
-/** How long a room is kept that everybody has left, such as for a user whose connection broke, in seconds. */
+/** How long a room is kept that all have left, in seconds: a user whose connection broke may come back. */
 const DEPARTURE_SECONDS = 20;
 
-/** A second job would know nothing of what was said: a call whose job is lost is over. */
+/** A second job would know nothing of what was said: a call whose job is lost ends. */
 export const RESTART_POLICY = JobRestartPolicy.JRP_NEVER;
 
 /** @param metadata participants can read it */
@@ -17,7 +17,6 @@ export function agentDispatch(agentName: string, metadata: string): RoomAgentDis
   return new RoomAgentDispatch({ agentName, metadata, restartPolicy: RESTART_POLICY });
 }
 
-/** For the room of a call, which an agent is called into. */
 export function roomOptionsOf({ agentName }: Pick<MediaServer, 'agentName'>, callId: string) {
   return {
     emptyTimeout: EMPTY_ROOM_SECONDS,

@@ -7,33 +7,33 @@ import { RESTART_POLICY, roomOptionsOf } from './room-options.ts';
 
 /** Longest time for one request, in seconds. */
 const TIMEOUT_SECONDS = 5;
-/** Rooms that are as new have an agent on its way, in milliseconds. */
+/** The agent of a younger room may still be on its way, in milliseconds. */
 const NEW_ROOM_MS = 4_000;
-/** A user who has waited for so long, in milliseconds, is not kept waiting: the stale-call sweeper ends the call. */
+/** A user who has waited longer gets no agent any more, in milliseconds: the stale-call sweeper ends the call. */
 const MAX_WAIT_MS = 45_000;
 /** `AGENT` among the kinds of participants, in LiveKit's protocol. */
 const AGENT_KIND = 4;
-/** `JS_RUNNING` in LiveKit's protocol; those before it have not begun, those behind it are over. */
+/** `JS_RUNNING` in LiveKit's protocol; lower: not begun, higher: over. */
 const RUNNING_JOB = 1;
 
-/** Each fails when the media server doesn't do it within 5 s. */
+/** Each request fails after 5 s. */
 export interface Rooms {
-  /** Makes the room of a call that nobody has come into yet, and calls for an agent: it comes first, and waits for the user, or rings the other side. */
+  /** Creates the room of a call and dispatches an agent, which waits for the user or dials the callee. */
   open(callId: string): Promise<void>;
-  /** Sends everybody out and closes the room. One that isn't there is closed. */
+  /** Disconnects all participants. Succeeds for a room that does not exist. */
   close(room: string): Promise<void>;
-  /** Whether an agent is in the room now. There is none in a room that isn't there. */
+  /** Whether an agent is in the room now; false for a room that does not exist. */
   hasAgent(room: string): Promise<boolean>;
   /**
-   * Those of the rooms that exist, have no agent, and to which none is on its way: the media server calls for one once, and not again when
-   * nobody was there to take the job.
+   * Those of the rooms that exist, have no agent, and to which none is on its way: the media server dispatches one once, and not again when
+   * no voice process took the job.
    */
   waiting(rooms: readonly string[]): Promise<readonly string[]>;
-  /** Calls for an agent. */
+  /** Dispatches an agent. */
   callAgent(room: string, callId: string): Promise<void>;
 }
 
-/** Whether somebody in a room is an agent, and neither a user nor a phone. */
+/** Neither a user nor a phone. */
 export function isAgent({ kind }: Pick<ParticipantInfo, 'kind'>): boolean {
   return (kind as number) === AGENT_KIND;
 }
@@ -83,7 +83,7 @@ export function createRooms(server: MediaServer): Rooms {
   };
 }
 
-/** Whether somebody has the job, or is about to. */
+/** Whether a voice process has the job, or is about to. */
 function hasJob({ state }: AgentDispatch): boolean {
   return (state?.jobs ?? []).some((job) => ((job.state?.status ?? 0) as number) <= RUNNING_JOB);
 }

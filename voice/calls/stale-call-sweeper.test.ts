@@ -6,7 +6,7 @@ import { createLogger } from '../../platform/logging.ts';
 import { CallLifecycle } from './lifecycle.ts';
 import { StaleCallSweeper } from './stale-call-sweeper.ts';
 
-describe('the count of calls that nobody ended', () => {
+describe('the count of stale calls', () => {
   it('is there before the first one, so that an alert on its increase hears of that one', async () => {
     const registry = new Registry();
     const lifecycle = new CallLifecycle({ calls: {} as never, clock: systemClock });

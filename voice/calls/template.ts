@@ -1,19 +1,19 @@
 /**
  * `{{name}}` in texts that an agent's owner wrote: prompts, messages, addresses, headers, bodies.
  *
- * One pass over the text: what a value brings along is never read as a placeholder again, so that data can't reach other data.
+ * One pass over the text: placeholders inside of values stay as they are, so that data can't reach other data.
  */
 
-/** What a call knows by name: what it was registered with, and what was looked up before it began. */
+/** The data of a call by name: what it was registered with, and what was looked up before it began. */
 export type DynamicData = Readonly<Record<string, unknown>>;
 
-/** Neither part can match the other's characters: the time to find them all grows with the length alone. */
+/** Linear: no part can match the other's characters. */
 const PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
 
 /**
- * Fills `{{name}}` and `{{ name }}`. A name that leads nowhere, or to null, becomes nothing; objects and lists become JSON.
+ * Fills `{{name}}` and `{{ name }}`. An unknown name, or null, becomes nothing; objects and lists become JSON.
  *
- * @param encode what becomes of each value before it is put in; by default it stays as it is
+ * @param encode applied to each value before it is put in
  */
 export function fillTemplate(text: string, data: DynamicData, encode: (value: string) => string = (value) => value): string {
   return text.replaceAll(PLACEHOLDER, (_all, name: string) => encode(textOf(lookUp(name.trim(), data))));
@@ -21,7 +21,7 @@ export function fillTemplate(text: string, data: DynamicData, encode: (value: st
 
 /**
  * Fills the strings of a JSON value, keys aside. A string that is one placeholder and nothing else becomes the value itself, whatever its
- * type; undefined where the name leads nowhere.
+ * type; undefined for an unknown name.
  */
 export function fillValue(value: unknown, data: DynamicData): unknown {
   if (typeof value === 'string') {
@@ -41,20 +41,20 @@ export function fillValue(value: unknown, data: DynamicData): unknown {
 /**
  * A value by its name or, where nothing has that very name, by its path: `customer.address.city`, `orders.0.id`.
  *
- * @returns undefined for what leads nowhere
+ * @returns undefined for an unknown name
  */
 export function lookUp(name: string, data: DynamicData): unknown {
   if (Object.hasOwn(data, name)) return data[name];
   let found: unknown = data;
   for (const step of name.split('.')) {
-    // Own members only: `constructor` and the length of a list are nobody's data.
+    // Own members only: `constructor` and the length of a list are not data.
     if (typeof found !== 'object' || found === null || !Object.prototype.propertyIsEnumerable.call(found, step)) return undefined;
     found = (found as Readonly<Record<string, unknown>>)[step];
   }
   return found;
 }
 
-/** As a value reads within a text. */
+/** The value inside of a text. */
 export function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** What the answers of an agent took, as whoever looks at a call reads it. */
+/** The latencies of an agent's answers, for people. */
 
 /** As REST has them: milliseconds, null where it was not measured. */
 export interface TurnLatencies {

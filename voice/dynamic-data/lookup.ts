@@ -14,10 +14,10 @@ import type { JsonValue } from '../tools/tool-result.ts';
 
 export type Lookup = NonNullable<AgentSpec['dynamicData']>[number];
 
-/** Why there is no answer. The message holds no values. */
+/** The message holds no values. */
 export class LookupError extends Error {
   override readonly name = 'LookupError';
-  /** For whoever counts: `incomplete_address`, `http_404`, `too_large`, `invalid_json`, `unreadable`. */
+  /** For logs: `incomplete_address`, `http_404`, `too_large`, `invalid_json`, `unreadable`. */
   readonly reason: string;
 
   constructor(reason: string, message: string) {
@@ -28,7 +28,7 @@ export class LookupError extends Error {
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 
-/** Of the whole lookup, with what has to be read before and after the request, in milliseconds. */
+/** Of the whole lookup, reading Secrets and the cache included, in milliseconds. */
 export function timeoutOf({ timeout }: Lookup): number {
   return timeout === undefined ? DEFAULT_TIMEOUT_MS : millisecondsOf(timeout);
 }
@@ -66,7 +66,7 @@ export async function prepare(lookup: Lookup, data: DynamicData, readSecret: Rea
   };
 }
 
-/** Tells one request from every other: also one with another secret. Nothing of it can be read back. */
+/** Differs for each request, also for one with another secret. One-way. */
 export function cacheKey({ request }: PreparedLookup): string {
   const headers = Object.entries(request.headers)
     .map(([name, value]) => [name.toLowerCase(), value])

@@ -127,7 +127,7 @@ describe('a lookup', () => {
     ]);
   });
 
-  it('runs beside the others, and keeps nobody waiting for longer than its time', async () => {
+  it('runs in parallel with the others, and delays the call by no more than its timeout', async () => {
     const hanging = await startEndpoint(servers, () => undefined);
     const endpoint = await serve();
     // Each of the two waits for the other one to have come.
@@ -219,7 +219,7 @@ describe('an answer', () => {
     expect([...kept.values()].map(({ forMs }) => forMs)).toEqual([300_000, 300_000, 300_000]);
   });
 
-  it('is not used where nobody has asked for it, and not for another secret', async () => {
+  it('is not used without `cache`, or for another secret', async () => {
     const endpoint = await serve();
     await resolve({ lookups: [aLookup(endpoint.url)] });
     await resolve({ lookups: [aLookup(endpoint.url)] });

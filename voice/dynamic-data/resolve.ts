@@ -1,6 +1,6 @@
 /**
- * What a call knows before it begins: what it was given, and what its agent looks up. The lookups run side by side and none of them can
- * keep the call waiting for longer than its own timeout, or from beginning: what couldn't be looked up isn't there.
+ * The data of a call before it begins: what it was given, and what its agent looks up. Lookups run in parallel, each within its own timeout; the names
+ * of a failed lookup are missing, and the call begins without them.
  */
 import { ProviderKeyError, type ProviderKeyReader } from '../calls/provider-access/index.ts';
 import { fillTemplate, textOf, type DynamicData } from '../calls/template.ts';
@@ -14,7 +14,7 @@ import type { JsonValue } from '../tools/tool-result.ts';
 import { untilAborted } from '../../platform/until-aborted.ts';
 import { ask, cacheKey, LookupError, prepare, timeoutOf, type Lookup } from './lookup.ts';
 
-/** Where answers are kept for the calls to come: Postgres. */
+/** In Postgres, for all calls. */
 export interface DynamicDataCache {
   get(org: string, key: string): Promise<string | undefined>;
   put(org: string, key: string, answer: string, options: { readonly forMs: number }): Promise<void>;
@@ -23,7 +23,7 @@ export interface DynamicDataCache {
 export interface ResolveOptions {
   readonly org: string;
   readonly lookups: readonly Lookup[];
-  /** What the call was registered with: it fills the lookups, and wins over what they find. */
+  /** What the call was registered with: it fills the lookups' templates, and wins over what they find. */
   readonly given: DynamicData;
   readonly egress: Egress;
   readonly cache: DynamicDataCache;
@@ -63,7 +63,7 @@ export async function resolveDynamicData(options: ResolveOptions): Promise<Resol
     if (context !== undefined) explained.push({ name, value, context });
   }
   const all = { ...data, ...given };
-  // What the owner wrote is filled, and nothing that others did.
+  // Only what the owner wrote is a template.
   const contexts = explained.map(({ name, value, context }) => `${name} = ${oneLine(textOf(value))} (${fillTemplate(context, all)})`);
   return { data: all, contexts };
 }
@@ -111,7 +111,7 @@ function reasonOf(error: unknown): string {
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** Postgres being away makes a lookup slower, and nothing else. */
+/** While Postgres is away, lookups only become slower. */
 async function kept(cache: DynamicDataCache, org: string, key: string, logger: Logger): Promise<JsonValue | undefined> {
   try {
     const text = await cache.get(org, key);
@@ -133,7 +133,7 @@ function keep(
   });
 }
 
-/** Postgres keeps no half characters. */
+/** Postgres refuses lone surrogates. */
 const storable = (answer: JsonValue): string => JSON.stringify(answer).toWellFormed();
 
 interface Found {

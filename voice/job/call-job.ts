@@ -19,7 +19,7 @@
  * | the user never comes; comes without a microphone | `user_connection_failure`; `no_audio_input` |
  * | a dial fails; voicemail answers | `line_busy`, `no_answer`, `call_failed`, `carrier_error`; `no_answer` |
  * | the agent calls `end_call`; hands the call over | `agent_ended_call`; `call_transferred` |
- * | nobody says anything for too long; the longest duration is reached | `inactivity_timeout`; `maximum_duration_exceeded` |
+ * | both sides are silent for too long; the longest duration is reached | `inactivity_timeout`; `maximum_duration_exceeded` |
  * | a provider fails, before or during the conversation | `finishReasonOfProviderFailure` |
  * | the process has to stop, the media server is lost, anything else fails | `native_platform_internal_error` |
  * | the record says that the call is over or another job's | `elsewhere`: nothing is recorded |
@@ -74,7 +74,7 @@ interface Serving extends PickedUp, ServedCall {
   readonly decision: FinishDecision;
 }
 
-/** What a call is held with; the preparation runs while the user comes. */
+/** Of a call in conversation; the preparation runs until the user joins. */
 interface Held {
   readonly watch: RoomWatch;
   readonly transfers: Transfers;
@@ -233,7 +233,7 @@ export class CallJob {
   async #converse(ctx: JobContext, serving: Serving, { watch, preparing, media }: Held, onStart: () => void): Promise<void> {
     const { call, decision, log, recording } = serving;
     const outbound = call.direction === 'outbound';
-    // The room of a web call is made with the call: its user comes later, and then hears what is wrong, if anything is.
+    // The room of a web call exists before its user joins: a failure is said once the user can hear it.
     const userComes = async (): Promise<unknown> => call.callType === 'web_call' && Promise.race([watch.come(), decision.made()]);
     try {
       const [, { conversation, config }] = await Promise.all([this.#enterRoom(ctx, watch), preparing]);

@@ -1,4 +1,4 @@
-/** What each job process runs: the agent server starts it with the environment of the role. */
+/** The entry point of job processes: the agent server starts them with the environment of the role. */
 import { defineAgent, type JobContext } from '@livekit/agents';
 
 import { mediaServerOf } from '../calls/media-server.ts';
@@ -15,14 +15,14 @@ import { CallJob } from './call-job.ts';
 import { openServices } from './services.ts';
 import { stopSignalOf } from './stop-signal.ts';
 
-// An idle process waits for its call: by then what traces need is loaded.
+// Loaded while an idle process waits for its call.
 loadTracing(process.env);
 patchSessions();
 
 export default defineAgent({
   async entry(ctx) {
     const left = Promise.withResolvers<void>();
-    // Without this the process would end fifteen seconds after the room is left, whatever is still being recorded.
+    // Without this the process would end 15 s after the room is left, even while the recording is being saved.
     ctx.addShutdownCallback(() => left.promise);
     try {
       await runCall(ctx);

@@ -3,10 +3,10 @@ import type { Config } from '../../platform/config/config.ts';
 import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
 
-/** Agents without Secrets need no cluster: it is looked for when the first Secret is read. */
+/** Connects when the first Secret is read: agents without Secrets need no cluster. */
 export function lazyTransport(config: Pick<Config, 'KUBECONFIG'>, logger: Logger): Pick<Transport, 'request' | 'close'> {
   const transport = lazily(async () => {
-    // A tenth of what each process of a call would load.
+    // Loaded late: a tenth of the code of a job process.
     const { createTransport, kubeConfigOf } = await import('../../kube/index.ts');
     return createTransport({ kubeConfig: kubeConfigOf(config), logger });
   });

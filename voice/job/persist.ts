@@ -1,4 +1,4 @@
-/** For what has to be stored even if Postgres is away for some seconds. */
+/** For writes that must succeed even if Postgres is away for some seconds. */
 import { backoffDelay } from '../../platform/backoff.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';

@@ -1,4 +1,4 @@
-/** Everything that a call needs before it begins: its revision, its dynamic data, its providers and its session. */
+/** Prepares a call: revision, dynamic data, providers and session. */
 import type { Room } from '@livekit/rtc-node';
 
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
@@ -97,7 +97,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   return { conversation, config, providers };
 }
 
-/** The revision that the call was registered with, whatever serves now. */
+/** The revision that the call was registered with, even if another one serves now. */
 async function revisionOf({ store }: Services, { org, agentUid, agentName, revision }: CallRecord): Promise<AgentRevisionConfig> {
   const stored = await store.agentRevisions.get({ org, agentUid, revision });
   if (stored === undefined)

@@ -29,15 +29,15 @@ class SomeRoom extends EventEmitter {
 
 let clock: FakeClock;
 let room: SomeRoom;
-let told: string[];
+let reported: string[];
 
 function watch(ringing = false): RoomWatch {
   return new RoomWatch({
     room: room as unknown as Room,
     userIdentity: 'user',
     clock,
-    onMedia: () => told.push('media'),
-    onEnd: (reason) => told.push(reason),
+    onMedia: () => reported.push('media'),
+    onEnd: (reason) => reported.push(reason),
     reasonOf: (left) => finishReasonOfDisconnect(left, 'web_call'),
     ringing,
   });
@@ -46,7 +46,7 @@ function watch(ringing = false): RoomWatch {
 beforeEach(() => {
   clock = new FakeClock();
   room = new SomeRoom();
-  told = [];
+  reported = [];
 });
 
 describe('the room of a call', () => {
@@ -54,22 +54,22 @@ describe('the room of a call', () => {
     watch().entered();
     room.comes('user');
     room.speaks('somebody');
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     room.speaks('user');
     room.speaks('user');
     clock.tick(120_000);
-    expect(told).toEqual(['media']);
+    expect(reported).toEqual(['media']);
   });
 
   it('speaks to a user without a microphone, and waits for it', () => {
     watch().entered();
     room.comes('user');
     clock.tick(1_999);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     clock.tick(1);
-    expect(told).toEqual(['media']);
+    expect(reported).toEqual(['media']);
     clock.tick(28_000);
-    expect(told).toEqual(['media', 'no_audio_input']);
+    expect(reported).toEqual(['media', 'no_audio_input']);
   });
 
   it('knows who was there before it was entered, and who never came', () => {
@@ -77,18 +77,18 @@ describe('the room of a call', () => {
     room.comes('user');
     first.entered();
     clock.tick(25_000);
-    expect(told).toEqual(['media']);
+    expect(reported).toEqual(['media']);
     first.close();
     room = new SomeRoom();
-    told = [];
+    reported = [];
     watch().entered();
     clock.tick(299_000);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     clock.tick(1_000);
-    expect(told).toEqual(['user_connection_failure']);
+    expect(reported).toEqual(['user_connection_failure']);
   });
 
-  it('tells why the user has left, and that nobody listens then', async () => {
+  it('reports why the user has left, and that the user is gone', async () => {
     const subject = watch();
     subject.entered();
     room.comes('user');
@@ -97,7 +97,7 @@ describe('the room of a call', () => {
     room.leaves('user', DisconnectReason.DUPLICATE_IDENTITY);
     expect(subject.present).toBe(true);
     room.leaves('user', DisconnectReason.CLIENT_INITIATED);
-    expect(told).toEqual(['media', 'user_ended_call']);
+    expect(reported).toEqual(['media', 'user_ended_call']);
     expect(subject.present).toBe(false);
     await subject.gone();
   });
@@ -109,23 +109,23 @@ describe('the room of a call', () => {
     watch().entered();
     if (present) room.comes('user');
     room.emit(RoomEvent.Disconnected, DisconnectReason.UNKNOWN_REASON);
-    expect(told).toEqual([reason]);
+    expect(reported).toEqual([reason]);
   });
 
-  it('tells a user who is lost from a server that is', () => {
+  it('distinguishes a lost user from a lost server', () => {
     watch().entered();
     room.comes('user');
     room.leaves('user', DisconnectReason.SIGNAL_CLOSE);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     clock.tick(1_000);
-    expect(told).toEqual(['user_connection_failure']);
+    expect(reported).toEqual(['user_connection_failure']);
     room = new SomeRoom();
-    told = [];
+    reported = [];
     watch().entered();
     room.comes('user');
     room.leaves('user', DisconnectReason.SIGNAL_CLOSE);
     room.emit(RoomEvent.Disconnected, DisconnectReason.SERVER_SHUTDOWN);
-    expect(told).toEqual(['native_platform_internal_error']);
+    expect(reported).toEqual(['native_platform_internal_error']);
   });
 
   it('waits for a lost connection, and not for ever', () => {
@@ -138,10 +138,10 @@ describe('the room of a call', () => {
     clock.tick(60_000);
     room.emit(RoomEvent.ConnectionStateChanged, ConnectionState.CONN_RECONNECTING);
     clock.tick(20_000);
-    expect(told.at(-1)).toBe('native_platform_internal_error');
+    expect(reported.at(-1)).toBe('native_platform_internal_error');
   });
 
-  it('goes on with a user who was away for a moment, as all are while the connection is made anew', async () => {
+  it('goes on with a user who was away for a moment, as all are during a reconnect', async () => {
     const subject = watch();
     subject.entered();
     room.comes('user');
@@ -154,7 +154,7 @@ describe('the room of a call', () => {
     room.comes('user');
     room.emit(RoomEvent.ConnectionStateChanged, ConnectionState.CONN_CONNECTED);
     clock.tick(60_000);
-    expect(told).toEqual(['media']);
+    expect(reported).toEqual(['media']);
     expect(subject.present).toBe(true);
     let gone = false;
     void subject.gone().then(() => (gone = true));
@@ -169,11 +169,11 @@ describe('the room of a call', () => {
     room.comes('user');
     room.speaks('user');
     room.leaves('user', DisconnectReason.USER_REJECTED);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     room.comes('user');
     subject.answered();
-    expect(told).toEqual(['media']);
+    expect(reported).toEqual(['media']);
     room.leaves('user', DisconnectReason.CLIENT_INITIATED);
-    expect(told).toEqual(['media', 'user_ended_call']);
+    expect(reported).toEqual(['media', 'user_ended_call']);
   });
 });

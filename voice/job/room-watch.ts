@@ -13,13 +13,13 @@ import { EMPTY_ROOM_SECONDS } from '../calls/room-options.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
 
-/** How long a room waits for a user, in milliseconds: as long as the media server keeps one that nobody has come into. */
+/** How long a room waits for its user, in milliseconds: as long as the media server keeps an empty room. */
 const ABSENT_MS = EMPTY_ROOM_SECONDS * 1_000;
 /** How long a user may take to allow the microphone, in milliseconds. */
 const NO_MICROPHONE_MS = 30_000;
-/** Who comes without a microphone is spoken to after this time, in milliseconds. */
+/** A user without a microphone is spoken to after this time, in milliseconds. */
 const SILENT_USER_MS = 2_000;
-/** How long a lost connection to the media server is tried to be taken up again, in milliseconds: the library tries for minutes. */
+/** How long to wait for a reconnect to the media server, in milliseconds: the library tries for minutes. */
 const RECONNECT_MS = 20_000;
 /** Between the loss of a user and that of the media server, at most, in milliseconds. */
 const DOUBT_MS = 1_000;
@@ -31,7 +31,7 @@ export interface RoomWatchOptions {
   /** The user can be heard, or is there and waits to hear something. Called once. */
   readonly onMedia: () => void;
   readonly onEnd: (reason: FinishReason) => void;
-  /** What it means that the user has left; undefined for nothing. */
+  /** The finish reason when the user has left; undefined where the call goes on. */
   readonly reasonOf: (reason: DisconnectReason | undefined) => FinishReason | undefined;
   /** The callee's phone rings: nothing counts before {@link RoomWatch.answered}. */
   readonly ringing: boolean;
@@ -61,20 +61,20 @@ export class RoomWatch {
       if (track.kind === TrackKind.KIND_AUDIO && isUser(participant)) this.#audible();
     });
     room.on(RoomEvent.ParticipantDisconnected, (participant: RemoteParticipant) => {
-      // Why a dial failed is for its result to say.
+      // The result of the dial has the reason.
       if (!isUser(participant) || this.#ringing) return;
       const reason = reasonOf(participant.disconnectReason);
       if (reason === undefined) return;
       this.#present = false;
       this.#gone.resolve();
       if (reason !== 'user_connection_failure') onEnd(reason);
-      // Users of a server that stops are lost before the server is: whose fault it was shows in a moment.
+      // A stopping server drops its users before its own connection is lost: wait a moment to see whose fault it was.
       else this.#leaving = options.clock.after(DOUBT_MS, () => this.#reconnecting ?? onEnd(reason));
     });
     room.on(RoomEvent.ConnectionStateChanged, (state: ConnectionState) => {
       this.#reconnecting?.cancel();
       this.#reconnecting = state === ConnectionState.CONN_RECONNECTING ? options.clock.after(RECONNECT_MS, lost) : undefined;
-      // All participants seem to leave while the connection is restored: who is there afterwards was there.
+      // All participants seem to leave while the connection is restored: those who are there afterwards never left.
       if (state === ConnectionState.CONN_CONNECTED && this.#leaving !== undefined && !room.remoteParticipants.has(userIdentity))
         onEnd('user_connection_failure');
     });
@@ -86,7 +86,7 @@ export class RoomWatch {
     room.on(RoomEvent.Disconnected, lost);
   }
 
-  /** The room has been entered: who is in it was in it before. */
+  /** The agent has joined the room. */
   entered(): void {
     const { room, userIdentity, clock, onEnd } = this.#options;
     const user = [...room.remoteParticipants.values()].find(({ identity }) => identity === userIdentity);

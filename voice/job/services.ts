@@ -1,4 +1,4 @@
-/** What a call needs of the outside: opened once in each job process, connected when it is used. */
+/** The connections of a job process: opened once, connected on first use. */
 import { Registry } from 'prom-client';
 
 import { CallLifecycle } from '../calls/lifecycle.ts';
@@ -32,14 +32,14 @@ export interface Services {
   close(): Promise<void>;
 }
 
-/** Connections to Postgres: what is said is written while other things are read. */
+/** Connections to Postgres: the transcript is written while other things are read. */
 const POOL_SIZE = 3;
 
 /** @throws ConfigError without a database */
 export function openServices(config: Config, logger: Logger): Services {
   if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
   const clock = systemClock;
-  // Not served: a process that lives as long as one call reports in its last log line instead.
+  // Not served: a job process reports in its last log line instead.
   const registry = new Registry();
   const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: POOL_SIZE, applicationName: 'parley voice job', logger });
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });

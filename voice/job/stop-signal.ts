@@ -1,4 +1,4 @@
-/** When a job process has to stop although its call isn't over. */
+/** Aborts when a job process has to stop before its call is over. */
 
 /** Of Node's `process`, as a child of the agent server. */
 export interface ChildProcess {
@@ -7,8 +7,8 @@ export interface ChildProcess {
 }
 
 /**
- * Aborts when the agent server asks for it, which it does when it has waited long enough for its calls, and when the agent server
- * is gone: it would end the process some seconds later, and nothing would be recorded.
+ * Aborts when the agent server asks for it, which it does once its drain timeout is over, and when the agent server is gone: the process would be
+ * ended some seconds later, and nothing would be recorded.
  */
 export function stopSignalOf(child: ChildProcess): AbortSignal {
   const controller = new AbortController();

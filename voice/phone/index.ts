@@ -1,4 +1,4 @@
-/** What a call by phone has that a call from a browser hasn't. */
+/** Phone calls: inbound, outbound, transfers, voicemail. */
 export { InboundCalls } from './inbound.ts';
 export { OutboundCalls } from './outbound.ts';
 export { Transfers } from './transfer/index.ts';

@@ -32,12 +32,12 @@ it.each(['anonymous', '', 'sip:someone@example.com'])('a caller may hide, or hav
   expect(sipParticipantOf({ ...participant, attributes: { ...attributes, 'sip.phoneNumber': other } })?.otherNumber).toBe(other);
 });
 
-it("takes the media server's own id where the gateway tells no other", () => {
+it("takes the media server's own id where the gateway gives no other", () => {
   const { 'sip.callIDFull': _full, ...rest } = attributes;
   expect(sipParticipantOf({ ...participant, attributes: rest })?.sipCallId).toBe('SCL_1');
 });
 
-it('is nothing for a browser, or for a phone that called nobody knows what', () => {
+it('is nothing for a browser, or for a phone without a called number', () => {
   expect(sipParticipantOf({ ...participant, kind: ParticipantKind.STANDARD })).toBeUndefined();
   expect(sipParticipantOf({ ...participant, attributes: { ...attributes, 'sip.trunkPhoneNumber': 'reception' } })).toBeUndefined();
   expect(sipParticipantOf({ ...participant, attributes: { 'sip.trunkPhoneNumber': '+15550100' } })).toBeUndefined();

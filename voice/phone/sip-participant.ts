@@ -1,4 +1,4 @@
-/** The telephone's end of a call, as the gateway describes it in the attributes of its participant. */
+/** The phone of a call, from the attributes that the gateway gives its participant. */
 import { ParticipantKind, type RemoteParticipant } from '@livekit/rtc-node';
 
 /** Longest call id that is kept. */
@@ -7,18 +7,17 @@ const MAX_ID_LENGTH = 256;
 export interface SipParticipant {
   /** Of the participant. */
   readonly identity: string;
-  /** What the two gateways call the call: the same after a repeated INVITE. */
+  /** The same after a repeated INVITE. */
   readonly sipCallId: string;
   /** The number of ours, E.164. */
   readonly ownNumber: string;
-  /** Who is at the other end; empty where the caller hides. */
+  /** Of the other side; empty for a caller who withholds it. */
   readonly otherNumber: string;
 }
 
-/** What is looked at of a participant. */
 export type Described = Pick<RemoteParticipant, 'identity' | 'attributes' | 'kind'>;
 
-/** @returns undefined for who is no phone, and for a phone of which the gateway doesn't say what it called */
+/** @returns undefined for a participant that is no phone, or without the number that was called */
 export function sipParticipantOf({ identity, attributes, kind }: Described): SipParticipant | undefined {
   if (kind !== ParticipantKind.SIP) return undefined;
   const ownNumber = asE164(attributes['sip.trunkPhoneNumber']);
@@ -34,7 +33,7 @@ export function sipParticipantOf({ identity, attributes, kind }: Described): Sip
   };
 }
 
-/** Carriers send numbers with a plus and without, and with the separators that people like. */
+/** Carriers send numbers with and without a plus, and with separators. */
 function asE164(number: string | undefined): string | undefined {
   const bare = number?.replace(/[\s().-]/g, '').replace(/^00/, '+') ?? '';
   const plus = bare.startsWith('+') ? bare : `+${bare}`;

@@ -1,10 +1,9 @@
 /**
- * The encoder of the agent server's recorder, made to write at once what it has encoded.
+ * Makes the encoder of the agent server's recorder write at once what it has encoded.
  *
- * By itself ffmpeg writes when 256 KiB have come together: of a call in which little is said that is minutes, and all of it is gone when a
- * container is killed as a whole. The recorder starts whatever `LIVEKIT_FFMPEG_PATH` names; so it is given a script that becomes ffmpeg, with two
- * settings more. Where there is a shell it is in a session of its own, too, so that a signal to the processes around it doesn't end it before
- * the job closes the file; an image without one has no terminal to send any.
+ * ffmpeg by default writes every 256 KiB: minutes of a quiet call, which are lost when the container is killed. The recorder starts the program in
+ * `LIVEKIT_FFMPEG_PATH`: a script that executes ffmpeg with two more settings. Where there is a shell, ffmpeg also runs in a session of its own, so
+ * that a signal to the process group doesn't end it before the job closes the file; an image without a shell has no terminal that sends any.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -17,7 +16,7 @@ const run = promisify(execFile);
 const FILE_NAME = '.encoder';
 const SHELL = '/bin/sh';
 
-/** They belong before the file that is written, which comes last; whatever else ffmpeg is asked for stays as it is. */
+/** Before the output file, which is the last argument. */
 const SETTINGS = ['-flush_packets', '1', '-page_duration', '500000'] as const;
 
 function shellScript(ffmpeg: string): string {
@@ -39,7 +38,7 @@ exec ${program} "$@"
 `;
 }
 
-/** Takes 40 ms longer to start, and is gone then, too. */
+/** Starts 40 ms slower. */
 function nodeScript(ffmpeg: string): string {
   return `#!${process.execPath} --no-warnings
 const args = process.argv.slice(2);
@@ -53,7 +52,7 @@ process.execve(${JSON.stringify(ffmpeg)}, [${JSON.stringify(ffmpeg)}, ...args]);
  *
  * @param env a program of its own in `LIVEKIT_FFMPEG_PATH` stays the one that encodes
  * @returns what `LIVEKIT_FFMPEG_PATH` is to be for the jobs
- * @throws Error where it can't be started there, as on a file system without programs: then the recorder works as it does by itself
+ * @throws Error where it can't be executed, as on a `noexec` file system: then the recorder writes as by default
  */
 export async function prepareEncoder({
   spool,

@@ -1,24 +1,24 @@
-/** Which process is meant: numbers of processes come again, also after a restart of the container or of the machine. */
+/** Identifies processes: their numbers are reused, also after a restart of the container or of the machine. */
 import { readFile } from 'node:fs/promises';
 
 /**
- * The number, and when it began where the system tells.
- * @returns undefined for a process that isn't there
+ * The number and, on Linux, when it began.
+ * @returns undefined for a process that does not exist
  */
 export async function processIdentity(pid: number): Promise<string | undefined> {
   try {
     const [boot, stat] = await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'utf8'), readFile(`/proc/${pid}/stat`, 'utf8')]);
-    // The name of the program stands in brackets, and may hold anything. State and, 19 behind it, the time of the beginning follow.
+    // The program's name in brackets may hold anything. After it: the state and, 19 fields later, the start time.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // What has ended and only waits to be looked at by its parent is not there any more.
+    // A zombie counts as ended.
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `${pid}/${fields[19] ?? ''}/${boot.trim()}`;
   } catch {
-    // Elsewhere than on Linux the number alone has to do.
+    // Elsewhere there is only the number.
     return process.platform === 'linux' ? undefined : byNumber(pid);
   }
 }
 
-/** @param identity as {@link processIdentity} told it */
+/** @param identity from {@link processIdentity} */
 export async function isAlive(identity: string): Promise<boolean> {
   return (await processIdentity(Number.parseInt(identity, 10))) === identity;
 }

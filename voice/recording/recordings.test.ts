@@ -79,7 +79,7 @@ async function record(recordings: Recordings, { begin = true }: { readonly begin
   return recording;
 }
 
-/** The same, in a process that is gone; nobody has written for a while. */
+/** The same, in a process that is gone, last written a while ago. */
 async function abandon(recordings: Recordings): Promise<void> {
   await record(recordings);
   const gone = spawn(process.execPath, ['-e', 'setTimeout(() => 0, 60000)']);
@@ -158,7 +158,7 @@ describe('what is left of jobs that are gone', () => {
     expect(await spooled()).toEqual([]);
   });
 
-  it('is nobody’s while its job is there, or somebody still writes', async () => {
+  it('is left alone while its job lives, or its file is being written', async () => {
     const world = aWorld();
     const recordings = recordingsOf(world);
     await record(recordings);
@@ -193,7 +193,7 @@ describe('what is left of jobs that are gone', () => {
     expect(await spooled()).toEqual([]);
   });
 
-  it('is kept for a week where nobody knows the call', async () => {
+  it('is kept for a week when the call is unknown', async () => {
     const world = aWorld(undefined);
     world.status = undefined;
     const recordings = recordingsOf(world);

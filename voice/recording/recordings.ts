@@ -16,14 +16,14 @@ import { processIdentity } from './process-identity.ts';
 import { type RecordingFacts, Spool, type SpooledRecording } from './spool.ts';
 import { every } from '../../platform/every.ts';
 
-/** `kept`: it is safe in the spool, and the role brings it to the storage. `none`: nothing was recorded. */
+/** `kept`: it is in the spool, and the role uploads it. `none`: nothing was recorded. */
 export type Saved = 'saved' | 'kept' | 'none';
 
 /** The recording of a call that this process serves. */
 export interface OpenRecording {
-  /** The first media are there: the recording begins here, whatever was written before or is missing. The first time counts. */
+  /** The recording begins here: earlier sound is cut off, missing sound becomes silence. The first time counts. */
   begin(): void;
-  /** The conversation is over: the recording ends here, whatever is written afterwards. The first time counts. */
+  /** The recording ends here: later sound is cut off. The first time counts. */
   end(): void;
   /** Once the session is closed. Takes ten seconds at most, and never fails: what can't be saved now is saved later. */
   save(): Promise<Saved>;
@@ -56,12 +56,12 @@ export class Recordings {
     this.#spool = new Spool(options.spool);
   }
 
-  /** What {@link recover} found and could not save, when it last looked. */
+  /** Recordings that the last {@link recover} found and could not save. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Makes the place where the call is recorded, and lets the session write there. Before `session.start({ record: { audio: true, … } })`. */
+  /** Creates the folder of a call, into which the session records. Before `session.start({ record: { audio: true, … } })`. */
   async open({ org, id, jobId }: CallRef & { readonly jobId: string }, job: RecordedJob): Promise<OpenRecording> {
     const { clock, logger } = this.#options;
     const identity = (await processIdentity(process.pid)) ?? `${process.pid}`;
@@ -104,7 +104,7 @@ export class Recordings {
   }
 
   /**
-   * Saves what processes left that are gone, of calls that are over.
+   * Saves the recordings of ended calls whose processes are gone.
    * @returns how many recordings reached the storage
    * @throws StorageError and StoreError where the storage or the database is away, or takes none
    */
@@ -128,7 +128,7 @@ export class Recordings {
         logger.info({ org, callId: id, outcome }, 'handled the recording of a job that is gone');
       } catch (err) {
         if (!(err instanceof StorageError) || err.retryable) throw err;
-        // Perhaps only this one: it must not stand in the way of the others.
+        // Perhaps only this one: the others go on.
         logger.error({ err, org, callId: id, folder: recording.folder }, 'the storage refused the recording of a call; retrying');
         refused = err;
       }
@@ -140,7 +140,7 @@ export class Recordings {
   async #save(recording: SpooledRecording, signal: AbortSignal | undefined): Promise<Exclude<Saved, 'kept'>> {
     const { storage, lifecycle } = this.#options;
     const { org, id, recordingFrom, from, to } = recording.facts;
-    // Without media there was no conversation, and without a recorder nothing that was heard.
+    // Without media there was no conversation; without a recorder there is no sound.
     const written = recordingFrom === undefined || from === undefined ? undefined : await stat(recording.sound).catch(notThere);
     if (written === undefined || recordingFrom === undefined || from === undefined) {
       await this.#spool.remove(recording);

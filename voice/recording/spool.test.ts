@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-it('is made for nobody else', async () => {
+it('is closed to other users', async () => {
   const spool = join(folder, 'spool');
   await ensureSpool(spool);
   await ensureSpool(spool);

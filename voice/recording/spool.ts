@@ -1,4 +1,4 @@
-/** The folder in which the jobs of a machine record: one folder for each call, which says whose it is. */
+/** The folder in which the jobs of a machine record: a folder for each call, with the sound and its facts. */
 import { createHash } from 'node:crypto';
 import { writeFileSync, renameSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { isAlive } from './process-identity.ts';
 /** What LiveKit's recorder calls its file. */
 const SOUND_FILE = 'audio.ogg';
 const FACTS_FILE = 'call.json';
-/** Who writes the file is a child of the job, and closes it a moment after the job is gone. */
+/** The encoder is a child of the job, and closes the file a moment after the job is gone. In milliseconds. */
 const QUIET_MS = 3_000;
 
 const milliseconds = z.number().optional();
@@ -29,7 +29,6 @@ const facts = z.object({
   to: milliseconds,
 });
 
-/** What is known of a recording besides its sound. */
 export type RecordingFacts = z.output<typeof facts>;
 
 /** A recording in the spool. */
@@ -48,7 +47,7 @@ export function spoolFolderOf(config: Pick<Config, 'PARLEY_VOICE_SPOOL' | 'DATAB
 }
 
 /**
- * Makes it, or looks at whose it is: programs are started from there, and its name can be guessed.
+ * Creates it, or checks its owner: the encoder is started from there, and its name can be guessed.
  * @throws Error for a folder of another user, or one into which others may write
  */
 export async function ensureSpool(root: string): Promise<void> {
@@ -67,7 +66,7 @@ export class Spool {
     this.#root = root;
   }
 
-  /** A place for one call. Whatever an earlier job of the same call left there stays. */
+  /** The folder of one call and job. */
   async open(known: RecordingFacts): Promise<SpooledRecording> {
     await ensureSpool(this.#root);
     const folder = join(this.#root, `${known.id}.${known.jobId.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`);

@@ -1,4 +1,4 @@
-/** LiveKit's agent, which hears only what counts, and knows how long what it says takes. */
+/** LiveKit's agent, without speech that does not count as an interruption, and with the length of its own speech. */
 import { stt, voice, type llm } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 import { ReadableStream, TransformStream } from 'node:stream/web';
@@ -8,7 +8,7 @@ import type { Synthesis } from './played-text.ts';
 export interface CallAgentOptions {
   readonly instructions: string;
   readonly tools: llm.ToolContextLike;
-  /** Whether what was recognised is taken as said; what isn't was never said. */
+  /** Whether recognised text counts; other text is dropped. */
   readonly heeds: (text: string) => boolean;
 }
 
@@ -23,7 +23,7 @@ export class CallAgent extends voice.Agent {
     this.#heeds = heeds;
   }
 
-  /** What is spoken now, or was spoken last, as far as it is known. Sound is made faster than it is heard. */
+  /** Of the present or the last speech, as far as it is known: sound is made faster than it is heard. */
   get synthesis(): Synthesis | undefined {
     return this.#synthesis;
   }
@@ -34,7 +34,7 @@ export class CallAgent extends voice.Agent {
   ): Promise<ReadableStream<AudioFrame> | null> {
     let synthesis: Synthesis = { text: '', seconds: 0, complete: false };
     const becomes = (change: Partial<Synthesis>): void => {
-      // Speech that was begun later is what is spoken then.
+      // A later speech replaces it.
       const current = this.#synthesis === synthesis || synthesis.seconds === 0;
       synthesis = { ...synthesis, ...change };
       if (current) this.#synthesis = synthesis;

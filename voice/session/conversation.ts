@@ -31,14 +31,14 @@ const MAX_ANNOUNCEMENT_MS = 10_000;
 
 export interface ConversationOptions {
   readonly room: Room;
-  /** Who is listened to. */
+  /** The participant that the agent listens to. */
   readonly userIdentity: string;
   readonly language: string;
   readonly settings: ConversationSettings;
   readonly instructions: string;
   /** Absent where the agent waits for the user. */
   readonly welcome: string | undefined;
-  /** Said once in a silence, before it ends the call; absent where it isn't. */
+  /** Said once in a silence, before it ends the call. */
   readonly silenceReminder: string | undefined;
   readonly providers: Providers;
   /** What the model may call. */
@@ -48,7 +48,7 @@ export interface ConversationOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /**
-   * The call has to end. `farewell` is what the caller still hears then.
+   * The call has to end. `farewell` is said to the caller first.
    * May be called more than once; the first reason counts.
    */
   readonly onEnd: (reason: FinishReason, farewell?: () => Promise<void>) => void;
@@ -103,7 +103,7 @@ export class Conversation implements ToolHost {
     joinRoom(this.#session, room, userIdentity);
     await this.#session.start({
       agent,
-      // The sound stays here; everything else would be for LiveKit's cloud.
+      // Sound stays here; the rest would go to LiveKit's cloud.
       record: { audio: true, traces: false, logs: false, transcript: false },
     });
     this.#session.output.audio?.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (event: voice.PlaybackFinishedEvent) => {
@@ -123,7 +123,7 @@ export class Conversation implements ToolHost {
     this.#ambience?.start(room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
   }
 
-  /** For voicemail detection, which listens along. */
+  /** For voicemail detection and transfers. */
   get session(): voice.AgentSession {
     return this.#session;
   }
@@ -138,7 +138,7 @@ export class Conversation implements ToolHost {
     this.#options.onEnd('agent_ended_call', () => this.#spoken.all({ withinMs: MAX_GOODBYE_MS }));
   }
 
-  /** Who is handed over hears first what is being said: a tool's own message, and the answer that asks for the transfer. */
+  /** First the caller hears what is being said: a tool's own message, and the answer that asks for the transfer. */
   async transfer(target: TransferTarget): Promise<TransferOutcome> {
     await this.#spoken.announced({ withinMs: MAX_ANNOUNCEMENT_MS });
     return this.#options.transfer(target);

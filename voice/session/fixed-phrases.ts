@@ -1,4 +1,4 @@
-/** What an agent says that no model has to think of: when a call can't go on, and into a silence. */
+/** Phrases that need no model: the apology when a call can't go on, and the reminder in a silence. */
 
 const APOLOGIES: Readonly<Record<string, string>> = {
   en: 'I am sorry, something is not working on our side. Please call again later. Goodbye.',
@@ -26,10 +26,10 @@ const SILENCE_REMINDERS: Readonly<Record<string, string>> = {
   da: 'Er du der stadig?',
 };
 
-/** @param language BCP 47; English where there is none in it */
+/** @param language BCP 47; English for languages without a phrase */
 export const apologyIn = (language: string): string => phraseIn(APOLOGIES, language);
 
-/** @param language BCP 47; English where there is none in it */
+/** @param language BCP 47; English for languages without a phrase */
 export const silenceReminderIn = (language: string): string => phraseIn(SILENCE_REMINDERS, language);
 
 function phraseIn(phrases: Readonly<Record<string, string>>, language: string): string {

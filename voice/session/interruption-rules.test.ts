@@ -16,7 +16,7 @@ describe('speech over the agent', () => {
     expect(countsAsInterruption({ text, speechMs }, rules)).toBe(expected);
   });
 
-  it('counts for nothing where nobody may interrupt', () => {
+  it('never counts where interruptions are off', () => {
     expect(countsAsInterruption({ text: 'wait a moment', speechMs: 5_000 }, { ...rules, enabled: false })).toBe(false);
   });
 

@@ -1,4 +1,4 @@
-/** Whether what the user said over the agent counts. */
+/** Whether speech over the agent's counts as an interruption. */
 
 export interface InterruptionRules {
   readonly enabled: boolean;

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 describe('a writer', () => {
-  it('writes at once, in the order in which it was told', async () => {
+  it('writes at once and in order', async () => {
     writer.add([message(1), message(2)]);
     writer.add([message(3)]);
     await settled();

@@ -27,7 +27,7 @@ export class LogWriter {
   #lost = 0;
   #writing: Promise<void> | undefined;
   readonly #stopped = new AbortController();
-  /** Of the call: what is said comes from elsewhere. */
+  /** Of the call: entries are added outside of its span. */
   readonly #trace = currentTrace();
 
   constructor(options: LogWriterOptions) {
@@ -76,8 +76,8 @@ export class LogWriter {
 }
 
 /**
- * An answer as a part of its call's trace, with what it took: from the end of the user's speech until the answer is written down. Numbers alone:
- * what was said is nobody's business who looks at traces, which is why the media library's own spans, that hold it, are not sent.
+ * An answer as a span of its call's trace, with its latencies. Numbers only: those who read traces must not see what was said, which is also why the
+ * media library's own spans are not sent.
  */
 export function traceTurn({ message, turn }: Entry, call: TraceContext | undefined): void {
   if (turn === undefined || call === undefined) return;

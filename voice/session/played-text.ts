@@ -1,6 +1,6 @@
 /** The part of a text that was played before its speech was interrupted. */
 
-/** Of one stretch of speech. */
+/** Of one speech of the agent. */
 export interface Synthesis {
   readonly text: string;
   /** Of all its sound, in seconds. */
@@ -18,7 +18,7 @@ export function playedTextOf({ text, seconds }: Synthesis, heardSeconds: number)
   const share = Math.min(1, Math.max(0, heardSeconds / seconds));
   const length = Math.round(text.length * share);
   if (length >= text.length) return text;
-  // A word that was begun was not heard.
+  // A word that was cut off does not count.
   return text
     .slice(0, length + 1)
     .replace(/(?<!\S)\S*$/u, '')

@@ -1,4 +1,4 @@
-/** What an agent's settings mean for one conversation. Pure: everything that is decided by configuration alone is decided here. */
+/** The settings of a conversation, from those of its agent. Pure. */
 import type { voice } from '@livekit/agents';
 
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
@@ -36,7 +36,7 @@ export interface ConversationSettings {
   readonly endAfterSilenceMs: number;
   /** In milliseconds, from the first media. */
   readonly maxDurationMs: number;
-  /** Absent where nothing is heard behind the agent. */
+  /** Absent for no background sound. */
   readonly ambient: { readonly source: Exclude<AmbientSound, 'none'>; readonly volume: number } | undefined;
 }
 

@@ -5,26 +5,26 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { SilenceTimer } from './silence-timer.ts';
 
 let clock: FakeClock;
-let told: number;
+let reported: number;
 let timer: SilenceTimer;
 
 beforeEach(() => {
   clock = new FakeClock();
-  told = 0;
-  timer = new SilenceTimer({ clock, afterMs: 10_000, onSilence: () => (told += 1) });
+  reported = 0;
+  timer = new SilenceTimer({ clock, afterMs: 10_000, onSilence: () => (reported += 1) });
 });
 
 describe('silence', () => {
-  it('is told once, after its time', () => {
+  it('is reported once, after its time', () => {
     timer.start();
     clock.tick(9_999);
-    expect(told).toBe(0);
+    expect(reported).toBe(0);
     clock.tick(1);
     clock.tick(60_000);
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
   });
 
-  it('begins anew when the user or the agent stops speaking', () => {
+  it('begins again when the user or the agent stops speaking', () => {
     timer.start();
     clock.tick(9_000);
     timer.userSpeaks(true);
@@ -35,9 +35,9 @@ describe('silence', () => {
     clock.tick(30_000);
     timer.agentIsBusy(false);
     clock.tick(9_999);
-    expect(told).toBe(0);
+    expect(reported).toBe(0);
     clock.tick(1);
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
   });
 
   it('counts from when the user stopped, not from when that was noticed', () => {
@@ -46,7 +46,7 @@ describe('silence', () => {
     clock.tick(5_000);
     timer.userSpeaks(false, 400);
     clock.tick(9_600);
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
   });
 
   it('waits for everything that holds it, each once', () => {
@@ -57,20 +57,20 @@ describe('silence', () => {
     first();
     first();
     clock.tick(60_000);
-    expect(told).toBe(0);
+    expect(reported).toBe(0);
     second();
     clock.tick(10_000);
-    expect(told).toBe(1);
+    expect(reported).toBe(1);
   });
 
-  it('is never told before the start, and never after the stop', () => {
+  it('is never reported before the start or after the stop', () => {
     clock.tick(60_000);
     timer.start();
     timer.stop();
     timer.userSpeaks(true);
     timer.userSpeaks(false);
     clock.tick(60_000);
-    expect([told, clock.timers]).toEqual([0, 0]);
+    expect([reported, clock.timers]).toEqual([0, 0]);
   });
 
   describe('with a reminder', () => {
@@ -89,7 +89,7 @@ describe('silence', () => {
             reminded += 1;
             said = resolve;
           }),
-        onSilence: () => (told += 1),
+        onSilence: () => (reported += 1),
       });
       timer.start();
     });
@@ -113,9 +113,9 @@ describe('silence', () => {
         else said();
         await settled();
         clock.tick(4_999);
-        expect([reminded, told]).toEqual([1, 0]);
+        expect([reminded, reported]).toEqual([1, 0]);
         clock.tick(1);
-        expect([reminded, told]).toEqual([1, 1]);
+        expect([reminded, reported]).toEqual([1, 1]);
       },
     );
 
@@ -145,7 +145,7 @@ describe('silence', () => {
           await settled();
         }
         clock.tick(4_999);
-        expect([reminded, told]).toEqual([i + 1, 0]);
+        expect([reminded, reported]).toEqual([i + 1, 0]);
         clock.tick(1);
         said();
         await settled();
@@ -158,7 +158,7 @@ describe('silence', () => {
       timer.agentIsBusy(true);
       timer.agentIsBusy(false);
       clock.tick(9_999);
-      expect(told).toBe(0);
+      expect(reported).toBe(0);
     });
 
     it('that fails ends nothing, and delays nothing', async () => {
@@ -166,14 +166,14 @@ describe('silence', () => {
         clock,
         afterMs: 10_000,
         remind: () => Promise.reject(new Error('no voice')),
-        onSilence: () => (told += 10),
+        onSilence: () => (reported += 10),
       });
       timer.stop();
       failing.start();
       clock.tick(5_000);
       await settled();
       clock.tick(5_000);
-      expect(told).toBe(10);
+      expect(reported).toBe(10);
     });
 
     it('that is under way at the stop is the last thing that happens', async () => {
@@ -182,11 +182,11 @@ describe('silence', () => {
       said();
       await settled();
       clock.tick(60_000);
-      expect([reminded, told, clock.timers]).toEqual([1, 0, 0]);
+      expect([reminded, reported, clock.timers]).toEqual([1, 0, 0]);
     });
   });
 
-  it('is told exactly when it was quiet for so long, whatever happened before', () => {
+  it('is reported exactly when it was quiet for so long, whatever happened before', () => {
     const event = fc.record({
       after: fc.integer({ min: 1, max: 12_000 }),
       who: fc.constantFrom('user' as const, 'agent' as const, 'hold' as const),

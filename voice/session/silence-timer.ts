@@ -44,7 +44,7 @@ export class SilenceTimer {
     this.#timer = undefined;
   }
 
-  /** @param agoMs since when it is so, where that is found out late, in milliseconds */
+  /** @param agoMs how long ago it changed, in milliseconds: detection is late */
   userSpeaks(speaks: boolean, agoMs = 0): void {
     if (this.#user === speaks) return;
     this.#user = speaks;
@@ -94,7 +94,7 @@ export class SilenceTimer {
     remind().then(said, said);
   }
 
-  /** Two reports, in any order, tell that the reminder is over: it was said, and the agent is not busy any more. */
+  /** The reminder is over when, in any order, it was said and the agent is no longer busy. */
   #goOn(reminder: { readonly said: boolean }): void {
     if (this.#reminder !== reminder || !reminder.said || this.#agent) return;
     this.#reminder = undefined;

@@ -34,7 +34,7 @@ describe('who speaks', () => {
     expect(clock.spokenOverAgentMs(900)).toBeUndefined();
   });
 
-  it('nobody is spoken over who is silent', () => {
+  it('a silent agent is not spoken over', () => {
     expect(clock.spokenOverAgentMs(0)).toBeUndefined();
     clock.agentSpeaks(true, 0);
     clock.userBegins(100);

@@ -1,4 +1,4 @@
-/** Who speaks since when: from what is detected, which is always a little late. All times in milliseconds since the epoch. */
+/** Who has been speaking since when, corrected for the delay of detection. All times in milliseconds since the epoch. */
 
 export interface Detection {
   /** Speech is reported after this time, in milliseconds. */
@@ -27,7 +27,7 @@ export class SpeechClock {
     if (this.#userFrom !== undefined) this.#userTo ??= Math.max(this.#userFrom, now - this.#detection.minSilenceDuration);
   }
 
-  /** What was said is over, and was so long: a busy machine looks at it late, and at its end later than at its beginning. */
+  /** Length of the speech that has ended, by its samples: on a busy machine the events come late. */
   userSpoke(ms: number): void {
     this.#spokenMs = ms;
   }
@@ -42,7 +42,7 @@ export class SpeechClock {
     return this.#userTo === undefined ? 0 : Math.max(0, now - this.#userTo);
   }
 
-  /** How long the user's last speech was. @returns undefined where it didn't begin while the agent speaks, or nobody is spoken over */
+  /** Length of the user's last speech; undefined where it did not begin while the agent was speaking. */
   spokenOverAgentMs(now: number): number | undefined {
     if (this.#agentFrom === undefined || this.#userFrom === undefined || this.#userFrom < this.#agentFrom) return undefined;
     return this.#spokenMs ?? Math.max(0, (this.#userTo ?? now) - this.#userFrom);

@@ -8,9 +8,9 @@ const events = voice.AgentSessionEventTypes;
 export class SpeechQueue {
   readonly #session: voice.AgentSession;
   readonly #clock: Clock;
-  /** What isn't said to its end yet. */
+  /** Speech that is not over. */
   readonly #open = new Set<voice.SpeechHandle>();
-  /** Of that, what tools want to be said. */
+  /** Of that, the messages of tools. */
   readonly #announced = new Set<voice.SpeechHandle>();
 
   constructor({ session, clock }: { readonly session: voice.AgentSession; readonly clock: Clock }) {
@@ -22,7 +22,7 @@ export class SpeechQueue {
     });
   }
 
-  /** Says something that the model doesn't answer. Resolves when it is said, or interrupted. */
+  /** Resolves when the text was said, or interrupted. */
   announce(text: string): Promise<void> {
     const handle = this.#session.say(text);
     this.#announced.add(handle);
@@ -30,14 +30,13 @@ export class SpeechQueue {
     return doneOf(handle);
   }
 
-  /** Resolves when all is said, what the model is still thinking of, too; or when the time is over. */
+  /** Resolves when all is said, pending answers of the model included, or when the time is over. */
   async all({ withinMs }: { readonly withinMs: number }): Promise<void> {
     await withTimeout(this.#clock, withinMs, Promise.all([...this.#open].map(doneOf)));
   }
 
   /**
-   * Resolves when what was announced has been heard, and nothing else is. For tools: the turn that they belong to isn't over
-   * before they are.
+   * Resolves when the announcements are over and the agent is silent. For tools, whose own turn ends only after them.
    */
   async announced({ withinMs }: { readonly withinMs: number }): Promise<void> {
     await withTimeout(this.#clock, withinMs, Promise.all([...[...this.#announced].map(doneOf), this.#quiet()]));

@@ -1,4 +1,4 @@
-/** What a conversation was like, in figures. */
+/** The figures of a conversation, for the log line of its call. */
 import type { metrics } from '@livekit/agents';
 
 import type { ProviderError } from '../providers/index.ts';
@@ -12,9 +12,9 @@ export interface ConversationFigures {
   readonly v2v: { readonly p50: number; readonly p95: number } | undefined;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** SpeechQueue by the agent. */
+  /** Spoken by the agent. */
   readonly characters: number;
-  /** `llm openai refused 401`: which, and how often. */
+  /** How often, by `llm openai refused 401`. */
   readonly failures: Readonly<Record<string, number>>;
 }
 

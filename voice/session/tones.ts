@@ -1,4 +1,4 @@
-/** Three falling tones, for when there is no voice to say anything with. */
+/** Three falling tones, for failures that cannot be said. */
 import { AudioFrame, AudioSource, LocalAudioTrack, TrackPublishOptions, TrackSource, type Room } from '@livekit/rtc-node';
 
 import { systemClock, withTimeout } from '../../platform/clock.ts';

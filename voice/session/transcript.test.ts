@@ -14,7 +14,7 @@ function said(role: string, text: string, { at = 0, ...metrics }: SpokenMessage[
 }
 
 describe('a transcript', () => {
-  it('numbers what was said by its time, whatever is told first', () => {
+  it('numbers what was said by its time, whatever is reported first', () => {
     const [user] = transcript.add(said('user', 'Stop!', { at: 5 }));
     const [agent] = transcript.add({ ...said('assistant', 'Once upon', { at: 2 }), interrupted: true });
     expect(user?.message).toMatchObject({ role: 'user', seq: 5_000, content: 'Stop!' });
@@ -27,7 +27,7 @@ describe('a transcript', () => {
     expect(numbers).toEqual([0, 1, 2, 3]);
   });
 
-  it('keeps what nobody said out, and what is told to the model', () => {
+  it('leaves out empty messages and those to the model', () => {
     expect(transcript.add(said('user', '  '))).toEqual([]);
     expect(transcript.add(said('assistant', ''))).toEqual([]);
     expect(transcript.add(said('system', 'You are an agent.'))).toEqual([]);

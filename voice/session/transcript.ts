@@ -1,4 +1,4 @@
-/** What was said, and what each answer took: from the messages of a session to the rows of the call. */
+/** From the messages of a session to the rows of its call: what was said, and the latencies of each answer. */
 import type { CallMessage, CallTurn } from '../../store/index.ts';
 
 /** Of LiveKit's `ChatMessage`; its times are in seconds since the epoch and durations in seconds, `createdAt` is in milliseconds. */
@@ -25,13 +25,13 @@ export interface Entry {
 type Answer = { -readonly [K in keyof Omit<CallTurn, 'seq'>]: CallTurn[K] };
 
 /**
- * Numbers are the milliseconds since the call was taken: messages are told when they have been heard to their end, so that
- * one that began earlier may come later.
+ * Numbered by the milliseconds since the call was taken: LiveKit reports a message when its speech is over, so that one that began earlier may come
+ * later.
  */
 export class Transcript {
   readonly #from: number;
   readonly #used = new Set<number>();
-  /** What the user's last words took so far; undefined when they have been answered. */
+  /** Latencies so far of the answer to the user's last words; undefined when they have been answered. */
   #open: { readonly stoppedAt: number | undefined; readonly answer: Answer; seq: number | undefined } | undefined;
   #sources: readonly unknown[] = [];
 
@@ -40,7 +40,7 @@ export class Transcript {
     this.#from = from;
   }
 
-  /** What the next answer of the agent rests on. */
+  /** Of the agent's next answer. */
   addSources(sources: readonly unknown[]): void {
     this.#sources = [...this.#sources, ...sources];
   }
@@ -51,7 +51,7 @@ export class Transcript {
     this.#open.answer.v2v = Math.max(0, now - this.#open.stoppedAt);
   }
 
-  /** @returns what is to be written; nothing for what nobody said */
+  /** @returns what is to be written; nothing for an empty message */
   add(said: SpokenMessage): readonly Entry[] {
     const content = said.text.trim();
     if (said.role === 'user') return content === '' ? [] : this.#addUser(said, content);
@@ -59,7 +59,7 @@ export class Transcript {
     return this.#addAgent(said, content);
   }
 
-  /** What is known of an answer that never came to be. */
+  /** The latencies of an answer that was never completed. */
   close(): readonly Entry[] {
     const turn = this.#closeTurn();
     return turn === undefined ? [] : [{ turn }];

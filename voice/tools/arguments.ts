@@ -1,4 +1,4 @@
-/** Whether what the model says fits the JSON Schema that it was given. */
+/** Checks the arguments of the model against the JSON Schema of the tool. */
 import { createContext, Script } from 'node:vm';
 
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
@@ -6,35 +6,32 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import type { Arguments } from './tool-result.ts';
 
-/** As the schema was judged when it was stored: unknown keywords and formats are the model's business. */
+/** As when the schema was stored: unknown keywords and formats are for the model alone. */
 const OPTIONS: Options = { strict: false, logger: false, unicodeRegExp: false, validateSchema: false, meta: false, allErrors: true };
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema';
 
-/** Most complaints that the model gets at once. */
 const MAX_COMPLAINTS = 10;
 
-/** Longest check, in milliseconds: the call stands still meanwhile, and a pattern or nested references may take years. */
+/** Longest check, in milliseconds: it blocks the call, and a pattern or nested references may take years. */
 const CHECK_TIMEOUT_MS = 500;
 
 export interface ArgumentCheck {
-  /** @returns what is wrong, in words for the model; undefined where all fits */
+  /** @returns the problems, in words for the model; undefined where all fits */
   (args: Arguments): string | undefined;
 }
 
-/**
- * @param given names whose values the model doesn't decide: it can't be told to correct them
- */
+/** @param given names whose values the model doesn't decide: it cannot correct them */
 export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, given: ReadonlySet<string> = new Set()): ArgumentCheck {
-  // Most tools of a call are never called: what it costs to understand a schema is paid when it is needed.
+  // Compiled when first needed: most tools of a call are never called.
   let compiled: { readonly validate: ValidateFunction | undefined } | undefined;
   return (args) => {
     const errors = within(CHECK_TIMEOUT_MS, () => {
       const { validate } = (compiled ??= { validate: compile(schema) });
-      // One that can't be compiled was refused when it was stored; what is left of it binds nobody.
+      // A schema that can't be compiled is refused when it is stored; an older one is not checked.
       return validate === undefined || validate(args) ? [] : (validate.errors ?? []);
     });
-    // What takes too long once is not tried again: the endpoint checks its arguments itself.
+    // Not tried again after a timeout: the endpoint checks its arguments itself.
     if (errors === undefined) compiled = { validate: undefined };
     const complaints = [...new Set((errors ?? []).filter((error) => !isAbout(error, given)).map(inWords))];
     if (complaints.length === 0) return undefined;
@@ -42,7 +39,7 @@ export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, g
   };
 }
 
-/** Node ends a script that runs too long, and with it what the script has called, wherever that stands. @returns undefined when `work` takes longer, or fails */
+/** Node stops a script that runs too long, with all that it called. @returns undefined when `work` takes longer, or fails */
 function within<T>(ms: number, work: () => T): T | undefined {
   const context = createContext({ work });
   try {

@@ -101,7 +101,7 @@ describe('transfer_call', () => {
     expect([host.transfers, host.said]).toEqual([[{ to: '+15550100', mode: 'Warm', showCallerNumber: true }], ['I connect you, Ada.']]);
   });
 
-  it('tells the model why not', async () => {
+  it('gives the model the reason of a failure', async () => {
     host.transferOutcome = { outcome: 'failed', message: 'This is a web call.' };
     expect(await toolsFor([aTool('transfer_call', spec)]).call('transfer_call')).toEqual({ error: 'This is a web call.' });
     expect(host.said).toEqual(['I connect you, Ada.', 'Nobody is there.']);
@@ -125,7 +125,7 @@ describe('send_email', () => {
   });
 
   it.each(['a@x.example, b@x.example', 'a@x.example b@x.example', 'Ada <a@x.example>', 'nobody', 'a@x.example\r\nBcc: b@x.example'])(
-    'writes to nobody for %j',
+    'sends no mail to %j',
     async (to) => {
       expect(await toolsFor([aTool('send_email', spec)]).call('send_email', { ...mail, to })).toMatchObject({
         error: expect.stringContaining('to must match'),
@@ -134,7 +134,7 @@ describe('send_email', () => {
     },
   );
 
-  it('tells the model what the mail server says', async () => {
+  it("gives the model the mail server's message", async () => {
     const refusing: Mailer = {
       send: () => Promise.reject(new MailError('refused', 'mail.example does not take the password of desk@hotel.example (535)')),
     };
@@ -183,7 +183,7 @@ describe('search_knowledge_base', () => {
     ]);
   });
 
-  it('tells the model no more than it can use', async () => {
+  it('gives the model no more than it can use', async () => {
     const { call } = searching(async () => [1, 2, 3, 4, 5].map((n) => hit(n, 'x'.repeat(5_000))));
     const { results } = (await call('search_knowledge_base', { query: 'x'.repeat(1_999) })) as { results: { content: string }[] };
     expect(results.map(({ content }) => content.length)).toEqual([5_000, 5_000, 2_000]);

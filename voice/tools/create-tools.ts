@@ -1,4 +1,4 @@
-/** Everything that the model of one call may do. */
+/** The tools of the model in one call. */
 import type { llm } from '@livekit/agents';
 
 import { fillTemplate, type DynamicData } from '../calls/template.ts';
@@ -25,7 +25,6 @@ export interface CreateToolsOptions {
   readonly org: string;
   /** The revision that the call keeps. */
   readonly agent: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase'>;
-  /** What {@link resolveDynamicData} has made of the data of the call. */
   readonly data: DynamicData;
   readonly host: ToolHost;
   readonly egress: Egress;
@@ -44,7 +43,7 @@ export interface CreateToolsOptions {
 /** How long a tool may go on without a call, in milliseconds. */
 const TOOL_GRACE_MS = 5_000;
 
-/** For the agent session. Names are unique: what the owner has named comes first, and a built-in evades it. */
+/** For the agent session. Names are unique: a built-in gives way to a tool that the owner named. */
 export function createTools(options: CreateToolsOptions): readonly llm.FunctionTool[] {
   const { org, agent, host, search, clock, over } = options;
   const definitions = agent.tools.flatMap((tool) => definitionOf(tool, options) ?? []);
@@ -56,7 +55,7 @@ export function createTools(options: CreateToolsOptions): readonly llm.FunctionT
   return withUniqueNames(definitions).map((definition) => toFunctionTool(definition, { ...options, signal }));
 }
 
-/** Undefined for a variant that this version doesn't know. */
+/** Undefined for a tool type that this version doesn't know. */
 function definitionOf({ functionName, spec }: RevisionTool, options: CreateToolsOptions): ToolDefinition | undefined {
   const { org, data, host, egress, keys, mailer, calendar, clock } = options;
   const readSecret = (ref: { readonly name: string; readonly key: string }) => keys.read(org, ref);
@@ -84,7 +83,7 @@ function withUniqueNames(definitions: readonly ToolDefinition[]): readonly ToolD
   });
 }
 
-/** Aborts a while after the other one does. */
+/** Aborts {@link TOOL_GRACE_MS} after the other one. */
 function later(signal: AbortSignal, clock: Clock): AbortSignal {
   const controller = new AbortController();
   const begin = (): void => void clock.after(TOOL_GRACE_MS, () => controller.abort(new Error('the call is over')));

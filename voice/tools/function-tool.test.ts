@@ -94,7 +94,7 @@ describe('a tool that breaks', () => {
   it.each([
     [new Error('ECONNREFUSED 10.0.0.7 key=abc'), 'internal'],
     [new ProviderKeyError('missing', 'Secret acme/tool-x has no key "k"'), 'credentials'],
-  ])('has failed, and the model is not told why: %s', async (error, detail) => {
+  ])('has failed without a reason for the model: %s', async (error, detail) => {
     const { tool, reject } = pending();
     const done = runTool(tool, {}, options());
     reject(error);
@@ -110,7 +110,7 @@ describe('the session', () => {
     expect(agent.chatCtx.items).toHaveLength(2);
   });
 
-  it('is told what does not fit, and nothing is run or said', async () => {
+  it('gets what does not fit, and nothing is run or said', async () => {
     const tool = aTool(() => Promise.reject(new Error('must not run')), { refuse: () => "The arguments don't fit." });
     expect(await execute(tool).result).toEqual({ error: "The arguments don't fit." });
     expect(host.said).toEqual([]);

@@ -1,8 +1,8 @@
 /**
- * Puts a tool into the shape that the agent session takes, with what is spoken around it.
+ * Tools in the form of the agent session, with their messages.
  *
- * Tools of one turn run side by side, each with its own messages; the host speaks them one after the other. A tool that has begun is not
- * stopped when the user cuts in: what it does may not be undone by not listening. Its result then finds its way into the conversation by itself.
+ * Tools of one turn run in parallel, each with its own messages; the host speaks them one after the other. A tool that has begun is not stopped when
+ * the user interrupts: its effects could not be undone. Its result is then added to the conversation here.
  */
 import { llm } from '@livekit/agents';
 
@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly data: DynamicData;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborts when the call is over: no user is left to hear of results. */
+  /** Aborts when the call is over. */
   readonly signal: AbortSignal;
 }
 
@@ -30,7 +30,7 @@ export function toFunctionTool(definition: ToolDefinition, options: RunOptions):
   return llm.tool({
     name,
     description,
-    // The session's own type knows one dialect; it hands over what it is given.
+    // The session's type allows less than it passes on.
     parameters: parameters as { type: 'object' },
     execute: async (args: Arguments, { ctx, abortSignal }) => {
       const refused = definition.refuse(args);
@@ -72,7 +72,7 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
   return result;
 }
 
-/** The model can't correct it, and the details are not the user's. */
+/** Without details: the model can't correct it, and the user should not hear it. */
 function faultOf(err: unknown, tool: string, logger: Logger): ToolResult {
   if (err instanceof ProviderKeyError) {
     logger.warn({ tool, reason: err.reason }, `a tool has no credentials: ${err.message}`);
@@ -82,7 +82,7 @@ function faultOf(err: unknown, tool: string, logger: Logger): ToolResult {
   return failure('The tool does not work at the moment.', {}, 'internal');
 }
 
-/** The turn that asked for it was cut off, and the session no longer listens: the next turn is told. */
+/** The turn that asked for it was interrupted, and the session drops its results: the next turn gets this one. */
 async function keepResult(ctx: llm.ToolOptions['ctx'], { forModel, succeeded }: ToolResult): Promise<void> {
   const { functionCall, session } = ctx;
   const output = llm.FunctionCallOutput.create({
@@ -90,7 +90,7 @@ async function keepResult(ctx: llm.ToolOptions['ctx'], { forModel, succeeded }: 
     callId: functionCall.callId,
     output: JSON.stringify(forModel ?? null),
     isError: !succeeded,
-    // Right behind the call that it answers.
+    // Right after the call that it answers.
     createdAt: functionCall.createdAt,
   });
   const agent = session.currentAgent;

@@ -1,4 +1,4 @@
-/** The mail servers and the calendar that the operator has named. */
+/** The operator's mail servers and calendar. */
 import { createEgress } from '../../platform/egress/egress.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -21,11 +21,11 @@ export function createToolServices({
   readonly config: Pick<Config, 'PARLEY_SMTP_SERVERS' | 'PARLEY_CALENDAR_URL'>;
   readonly clock: Clock;
 }): ToolServices {
-  // The address is the operator's, who may well mean a service of the cluster: the limits of requests hold, and nothing is forbidden.
+  // The operator chose the address, which may be a service of the cluster: limits apply, address rules don't.
   const http = createEgress({ allowCidrs: ['0.0.0.0/0', '::/0'], allowedPorts: '1-65535', clock });
   const servers = parseSmtpServers(config.PARLEY_SMTP_SERVERS);
   return {
-    // Few calls send mail: the others' processes do without the code for it.
+    // Loaded when used: few calls send mail.
     mailer: { send: async (mail, signal) => (await import('./mail/smtp-mailer.ts')).createSmtpMailer({ servers }).send(mail, signal) },
     calendar: createCalCom({ baseUrl: config.PARLEY_CALENDAR_URL, http }),
     close: () => http.close(),

@@ -1,6 +1,6 @@
-/** What tools need of the call that they run in: the session implements it, and nothing here knows how. */
+/** What tools need of their call. */
 
-/** A passage of the knowledge base that an answer rests on; kept with the message as it is. */
+/** A passage of the knowledge base that an answer rests on; stored with the message. */
 export interface KnowledgeSource {
   readonly knowledge_base: string;
   readonly document_id: string;
@@ -19,17 +19,17 @@ export interface TransferTarget {
   readonly showCallerNumber: boolean;
 }
 
-/** `message` is for the model, which tells the user: what happened and what can be done, without secrets. */
+/** `message` is for the model, which says it to the user: what happened and what to do, without secrets. */
 export type TransferOutcome = { readonly outcome: 'done' } | { readonly outcome: 'failed'; readonly message: string };
 
 export interface ToolHost {
-  /** SpeechQueue after what is being spoken or waits to be, in the order of the calls. */
+  /** Speaks after what is being spoken or queued, in the order of the calls. */
   say(text: string): void;
-  /** Hangs up after what is being said. */
+  /** Hangs up after the present speech. */
   end(): void;
-  /** Hands the call over; a web call never is. */
+  /** Transfers the call; a web call never is. */
   transfer(target: TransferTarget): Promise<TransferOutcome>;
-  /** The user's silence doesn't count until the returned function is called. Several may be pausing it at once. */
+  /** The user's silence doesn't count until the returned function is called. Calls nest. */
   pauseSilence(): () => void;
   /** Of the answer that comes next. */
   recordSources(sources: readonly KnowledgeSource[]): void;

@@ -1,27 +1,26 @@
-/** What became of a tool, and what the model is told of it. */
+/** The result of a tool, and its definition. */
 
 export type JsonValue = null | string | number | boolean | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 export interface ToolResult {
   /** Decides between the messages of completion and failure. */
   readonly succeeded: boolean;
-  /** Absent: the model is not asked to go on, because the call ends with this. */
+  /** Absent: the call ends, and the model is not asked to go on. */
   readonly forModel?: JsonValue;
-  /** For the log: how it ended, without what was sent or answered. */
+  /** For the log, without what was sent or answered. */
   readonly detail?: string;
 }
 
-/** A tool before it is put into the shape that the agent session takes. */
 export interface ToolDefinition {
   /** By which the model calls it; unique. */
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments, handed to the model as it stands. */
+  /** JSON Schema of the arguments, as the model gets it. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly messages: ToolMessages;
-  /** What is wrong with the arguments, in words for the model; undefined where they fit. Nothing runs unless they do. */
+  /** Problems of the arguments, in words for the model; undefined where they fit. Nothing runs unless they do. */
   refuse(args: Arguments): string | undefined;
-  /** May reject: that is a failure whose cause the model isn't told. */
+  /** May reject: the model doesn't get the reason. */
   run(args: Arguments, signal: AbortSignal): Promise<ToolResult>;
 }
 

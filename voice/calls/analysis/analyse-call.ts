@@ -1,4 +1,4 @@
-/** Finds out what an agent wants to know of a call that is over. */
+/** Answers an agent's questions about a call that is over. */
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { AnalysisError, AnalysisItem, AnalysisOutcome, CallMessage } from '../../../store/index.ts';
 import { readAnswer, type Reading } from './answer.ts';
@@ -9,22 +9,22 @@ import { transcriptText } from './transcript.ts';
 export interface AnalyseOptions {
   readonly questions: readonly AnalysisQuestion[];
   readonly messages: readonly Pick<CallMessage, 'role' | 'content'>[];
-  /** Looked up only when there is something to ask. @throws ProviderError */
+  /** Called only when there is something to ask. @throws ProviderError */
   readonly endpoint: () => Promise<ModelEndpoint>;
   readonly model: Pick<Model, 'ask'>;
   readonly signal: AbortSignal;
 }
 
-/** Of an answer that is shown to the model again, in characters. */
+/** Of a first answer that the second request quotes, in characters. */
 const MAX_REMINDER_LENGTH = 20_000;
 
-/** What an agent asks for; in the order in which it is stored. */
+/** In the order in which they are stored. */
 export function questionsOf(config: unknown): readonly AnalysisQuestion[] {
   return (config as AgentRevisionConfig | undefined)?.agent.postCallAnalysis ?? [];
 }
 
 /**
- * One request for everything, and one more for what could not be used of the answer.
+ * One request for all questions, and one more for those without a usable answer.
  *
  * @throws ProviderError, or the signal's own reason
  */
@@ -62,7 +62,7 @@ export function withoutResults(questions: readonly AnalysisQuestion[], code: str
   return questions.map(({ name, type }) => ({ name, type, result: null, error: { code, message } }));
 }
 
-/** The end of an analysis that came to nothing. */
+/** For an analysis that failed. */
 export function failedOutcome(questions: readonly AnalysisQuestion[], { code, message }: AnalysisError): AnalysisOutcome {
   const error = { code, message: message.slice(0, 1000).toWellFormed() };
   return { items: withoutResults(questions, error.code, error.message), error };

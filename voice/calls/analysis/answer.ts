@@ -1,11 +1,11 @@
-/** Reads what a model answers, strictly in what comes out: a result has its type, or is none. */
+/** Reads the answer of a model. Lenient with its form, strict with its types: a result has the type that was asked for. */
 import type { AnalysisValue } from '../../../store/index.ts';
 import type { AnalysisQuestion } from './questions.ts';
 
 /** Characters of a text beyond this are cut off. */
 export const MAX_RESULT_LENGTH = 4_096;
 
-/** What became of a question: a value, null where the call says nothing of it, or why the answer is none. */
+/** The result of a question, null where the call does not say; or why the answer is unusable. */
 export type Reading = { readonly result: AnalysisValue | null } | { readonly problem: string };
 
 /** @param questions those that were asked */
@@ -20,7 +20,7 @@ export function readAnswer(text: string, questions: readonly AnalysisQuestion[])
   );
 }
 
-/** @param value as it stands in JSON; numbers and booleans in quotation marks are meant well */
+/** @param value from JSON; numbers and booleans in quotation marks are accepted */
 export function readValue(value: unknown, question: AnalysisQuestion): Reading {
   return value === null ? { result: null } : READERS[question.type](value, question);
 }
@@ -46,7 +46,7 @@ const READERS: Readonly<Record<AnalysisQuestion['type'], (value: unknown, questi
   },
 };
 
-/** What Postgres and JSON keep of a text. */
+/** Without what Postgres and JSON cannot store. */
 function storable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are meant
   return text
@@ -57,7 +57,7 @@ function storable(text: string): string {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Models put the object into a fence, think aloud before it, or wrap it; one that was asked for a single thing may answer just that. */
+/** Models put the object into a code fence, after their reasoning, or into another object; asked one question, some answer only its value. */
 function readObject(text: string, questions: readonly AnalysisQuestion[]): Values | undefined {
   const names = questions.map(({ name }) => name);
   const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
@@ -87,7 +87,7 @@ function braced(text: string): readonly string[] {
   return from === -1 || to < from ? [] : [text.slice(from, to + 1)];
 }
 
-/** The object that has the names; also within one that holds nothing else, and as a list of names and results. */
+/** The object that has the names; also inside an object with one member, and as a list of names and results. */
 function unwrapped(value: unknown, names: readonly string[], depth = 0): Values | undefined {
   if (Array.isArray(value)) return unwrapped(listed(value), names, depth);
   if (typeof value !== 'object' || value === null) return undefined;

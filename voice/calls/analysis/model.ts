@@ -1,26 +1,25 @@
-/** Asks a model that speaks OpenAI's `/chat/completions`, without a conversation: one request, one answer. */
+/** One request to a model that speaks OpenAI's `/chat/completions`. */
 import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { createProviderFetch, failureOf, type llmEndpointOf, ProviderError } from '../provider-access/index.ts';
 import type { ChatMessage } from './questions.ts';
 
-/** Where the model of an agent is, and how it is opened. */
 export type ModelEndpoint = Awaited<ReturnType<typeof llmEndpointOf>>;
 
 export interface Ask {
   readonly endpoint: ModelEndpoint;
   readonly messages: readonly ChatMessage[];
-  /** JSON Schema of the answer, where the model can be held to one. */
+  /** JSON Schema of the answer, for models that support one. */
   readonly schema: object;
   readonly signal: AbortSignal;
 }
 
-/** An answer that isn't streamed begins when the model has thought of its end. In milliseconds. */
+/** In milliseconds: an answer that isn't streamed begins when it is complete. */
 const HEAD_TIMEOUT_MS = 90_000;
 /** Of an answer. */
 const MAX_BYTES = 1024 * 1024;
 
-/** From what is asked for to what every server understands: some refuse a form of the answer, or a temperature, that others need. */
+/** From the strictest request to the one that every server accepts: some refuse a response format or a temperature. */
 const FORMS: readonly ((schema: object) => Readonly<Record<string, unknown>>)[] = [
   (schema) => ({
     temperature: 0,
@@ -104,7 +103,7 @@ function firstChoice(text: string): Choice | undefined {
 
 function whole(text: string): string | undefined {
   const choice = firstChoice(text);
-  // A model that says nothing has answered, too.
+  // An empty answer is one, too.
   return choice?.message === undefined ? undefined : textOf(choice.message.content);
 }
 

@@ -1,6 +1,6 @@
-/** What the analysis of calls is called in Temporal and where it runs: said once, for those who start it and those who run it. */
+/** Queue and workflow ids of the analysis of calls, for those who start it and those who run it. */
 
-/** What travels through a history: which call, and nothing that was said in it. */
+/** Stored in Temporal's histories: it names the call, and holds nothing that was said. */
 export interface AnalysisJob {
   readonly org: string;
   readonly callId: string;

@@ -1,4 +1,4 @@
-/** What an agent wants to know of its calls, in the words of a model: the instructions, and the form of the answer. */
+/** The request to the model: instructions, questions, and the schema of the answer. */
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 
 export type AnalysisQuestion = NonNullable<AgentRevisionConfig['agent']['postCallAnalysis']>[number];
@@ -21,7 +21,6 @@ const TYPES = {
   number: 'a number, without a unit',
 } as const satisfies Readonly<Record<AnalysisQuestion['type'], string>>;
 
-/** The whole request, but for the model that it goes to. */
 export function askAll(questions: readonly AnalysisQuestion[], transcript: string): readonly ChatMessage[] {
   return [
     { role: 'system', content: INSTRUCTIONS },
@@ -41,7 +40,7 @@ function described({ name, type, description, systemPrompt, examples, choices }:
   return lines.filter((line) => line !== false).join('\n');
 }
 
-/** Once more, for what could not be used: with the reason. */
+/** The second request: the questions without a usable answer, with the reasons. */
 export function askAgain(problems: readonly { readonly name: string; readonly problem: string }[]): ChatMessage {
   const lines = problems.map(({ name, problem }) => `- ${JSON.stringify(name)}: ${problem}`);
   return {
@@ -50,7 +49,7 @@ export function askAgain(problems: readonly { readonly name: string; readonly pr
   };
 }
 
-/** JSON Schema of the answer, as strict as models can be held to. */
+/** JSON Schema of the answer, as strict as models support. */
 export function answerSchema(questions: readonly AnalysisQuestion[]): object {
   return {
     type: 'object',

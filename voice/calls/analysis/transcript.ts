@@ -1,11 +1,11 @@
-/** A transcript as a model is given it: data, line by line, and not more than a model can take. */
+/** The transcript as the model gets it: lines of JSON, within the model's limits. */
 import type { CallMessage } from '../../../store/index.ts';
 
 /** In characters: about 50,000 tokens, which is some five hours of talk. */
 export const MAX_TRANSCRIPT_LENGTH = 200_000;
 
 /**
- * One line of JSON for each utterance. What is too long loses its middle: how a conversation begins and how it ends says most of it.
+ * One line of JSON for each utterance. A long transcript loses its middle: the beginning and the end of a conversation say most.
  *
  * @param limit in characters
  * @returns undefined where nothing was said

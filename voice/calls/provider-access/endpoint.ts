@@ -1,4 +1,4 @@
-/** Where a language model, or what understands or speaks, is reached for one agent: its own settings, filled up with the operator's. */
+/** Address, key and model of an agent's LLM, STT or TTS: the agent's own settings, completed by the operator's. */
 import { readFile } from 'node:fs/promises';
 
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
@@ -6,20 +6,19 @@ import type { Config } from '../../../platform/config/config.ts';
 import { ProviderKeyError, type ProviderKeyReader, type SecretKeyRef } from './key-reader.ts';
 import { failureOf, PART_NAMES, ProviderError, type ProviderPart } from './provider-failure.ts';
 
-/** What the operator has set for providers, see PARLEY_PROVIDERS. */
 export type ProviderDefaults = Config['PARLEY_PROVIDERS'];
 
 export interface ProviderEndpoint {
   readonly part: ProviderPart;
   /** As the agent names it. */
   readonly provider: string;
-  /** How it is spoken to: as OpenAI's own, or as the provider's. */
+  /** OpenAI's, or the provider's own. */
   readonly protocol: 'openai' | 'own';
   /** Without a slash at the end; undefined for the provider's usual address. */
   readonly baseURL?: string;
   /** The agent has chosen the address: requests there go through the egress guard. */
   readonly guarded: boolean;
-  /** Absent where neither the agent nor the operator names one: servers of one's own often need none. */
+  /** Absent where neither the agent nor the operator sets one: self-hosted servers often need none. */
   readonly apiKey?: string;
   /** Absent for the provider's default. */
   readonly model?: string;
@@ -44,7 +43,7 @@ interface Wanted {
 
 type AgentSettings = AgentRevisionConfig['agent'];
 
-/** Where OpenAI's protocol is spoken, without a slash at the end. */
+/** Of OpenAI's protocol, without a slash at the end. */
 const OPENAI_ADDRESSES: Readonly<Record<string, string>> = {
   openai: 'https://api.openai.com/v1',
   groq: 'https://api.groq.com/openai/v1',
@@ -95,7 +94,7 @@ async function endpointOf(part: ProviderPart, wanted: Wanted, options: EndpointO
   const { provider } = wanted;
   const entry = options.defaults.find(({ name }) => name === provider);
   const fromAgent = wanted.baseURL;
-  // An address of the agent's own never gets what belongs to the operator: neither its key nor the models of its server.
+  // The operator's key and models never go to an address that the agent chose.
   const set = fromAgent === undefined ? entry : undefined;
   const replaces = set?.baseURL !== undefined;
   const model = preferred(modelOf(part, set), wanted.model, replaces);
@@ -117,7 +116,7 @@ async function endpointOf(part: ProviderPart, wanted: Wanted, options: EndpointO
   };
 }
 
-/** A server that the operator runs in a provider's stead knows other models and voices than the provider. */
+/** A server that replaces a provider has other models and voices than the provider. */
 const preferred = (operators: string | undefined, agents: string | undefined, replaces: boolean): string | undefined =>
   replaces ? (operators ?? agents) : (agents ?? operators);
 

@@ -42,16 +42,16 @@ export interface ProviderKeyReaderOptions {
   readonly clock: Clock;
 }
 
-/** How long a value is believed without being looked at again, in milliseconds: so soon does a rotation arrive. */
+/** How long a value is used without reading it again, in milliseconds: a rotation takes effect within this time. */
 const FRESH_MS = 60_000;
-/** How long a value goes on being used while the API server is away, in milliseconds: the key is most likely the same still. */
+/** How long a value is used while the API server is away, in milliseconds: the key is most likely unchanged. */
 const KEPT_MS = 15 * 60_000;
-/** How long the start of a call waits for the API server, in milliseconds; less where an older value is at hand. */
+/** How long the start of a call waits for the API server, in milliseconds; less where an older value is known. */
 const TIMEOUT_MS = 5_000;
 const SHORT_TIMEOUT_MS = 1_000;
 const MAX_SECRETS = 1_000;
 
-/** Keeps nothing but what it was asked for, in memory. A missing Secret is not cached: it may just have been created. */
+/** A missing Secret is not cached: it may just have been created. */
 export function createProviderKeyReader({ transport, clock }: ProviderKeyReaderOptions): ProviderKeyReader {
   const secrets = new SecretReader({ transport, clock, limit: MAX_SECRETS });
 
@@ -86,7 +86,7 @@ export function createProviderKeyReader({ transport, clock }: ProviderKeyReaderO
       if (encoded === undefined) {
         throw new ProviderKeyError('missing', `Secret ${org}/${name} has no key ${JSON.stringify(key)}: add it, or refer to another one`);
       }
-      // A key that was put there with `echo` ends with a line break, which no provider wants and no header can carry.
+      // A key that was written with `echo` ends with a line break, which no header can carry.
       const value = Buffer.from(encoded, 'base64').toString('utf8').trim();
       if (value === '')
         throw new ProviderKeyError('missing', `key ${JSON.stringify(key)} of Secret ${org}/${name} is empty: put a value there`);

@@ -1,15 +1,15 @@
-/** How a language model, or what understands or speaks, can fail. */
+/** Failures of LLM, STT and TTS providers. */
 
 export type ProviderPart = 'llm' | 'stt' | 'tts';
 
 export type ProviderErrorKind =
-  /** It can't be used as it is configured: unknown, no key, or the provider says so (4xx but for 408, 409, 425 and 429). */
+  /** Unusable as configured: unknown, no key, or the provider refuses (4xx but 408, 409, 425 and 429). */
   | 'refused'
   /** The answer had begun, and broke off. */
   | 'connection_lost'
   /** 5xx, 429 and their like, after the attempts. */
   | 'runtime'
-  /** The answer is none: no JSON, no events, no sound. */
+  /** The response is unusable: no JSON, no events, no audio. */
   | 'payload'
   /** No connection, or no answer in time, after the attempts. */
   | 'unreachable';
@@ -17,16 +17,16 @@ export type ProviderErrorKind =
 /** For messages. */
 export const PART_NAMES: Readonly<Record<ProviderPart, string>> = { llm: 'language model', stt: 'speech to text', tts: 'text to speech' };
 
-/** The message names the part, the provider and what to do; never a key, nothing that was said and nothing that the provider answered. */
+/** The message names the part, the provider and what to do; never a key, speech, or text from the provider. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly part: ProviderPart;
   readonly kind: ProviderErrorKind;
   /** As agents name it. */
   readonly provider: string;
-  /** Of HTTP, where it came to an answer. */
+  /** Of the HTTP response; absent without one. */
   readonly status?: number;
-  /** It has taken all the time there was: who waits for the answer does not wait for another attempt. */
+  /** It used up the time limit: another attempt would come too late. */
   readonly slow: boolean;
 
   constructor(options: {

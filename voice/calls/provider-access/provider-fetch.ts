@@ -1,6 +1,6 @@
 /**
- * HTTP to providers. Whatever goes wrong ends as a {@link ProviderError} in some seconds: no connection, a status, an answer that stalls or
- * breaks off. What a provider answers to a bad request is thrown away unread: it quotes prompts and keys, and client libraries log it.
+ * HTTP to providers. Every failure becomes a {@link ProviderError} within seconds: no connection, a status, a response that stalls or breaks off.
+ * The body of an error response is discarded unread: it quotes prompts and keys, and client libraries log it.
  */
 import { Agent, fetch, type Dispatcher, type RequestInit, type Response as Answer } from 'undici';
 
@@ -14,7 +14,7 @@ export interface ProviderFetchOptions {
   readonly endpoint: Pick<ProviderEndpoint, 'part' | 'provider' | 'guarded'>;
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly clock: Clock;
-  /** Longest time until the head of an answer, in milliseconds; default 8,000. */
+  /** Longest time until the head of a response, in milliseconds; default 8,000. */
   readonly headMs?: number;
 }
 
@@ -31,10 +31,10 @@ export type ProviderFetch = (url: string | URL, init?: ProviderRequestInit) => P
 const HEAD_TIMEOUT_MS = 8_000;
 /** Longest time without a part of an answer that has begun, in milliseconds. */
 const STALL_TIMEOUT_MS = 10_000;
-/** How long a connection is kept for the next request, in milliseconds: turns of a conversation are seconds apart. */
+/** How long an idle connection is kept, in milliseconds: turns of a conversation are seconds apart. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** For what the operator has set. Shared: the same server often understands, thinks and speaks. */
+/** For addresses that the operator set. Shared: one server often is STT, LLM and TTS. */
 let unguarded: Dispatcher | undefined;
 const ownDispatcher = (): Dispatcher =>
   (unguarded ??= new Agent({
@@ -59,10 +59,10 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
     try {
       const response = await fetch(url, {
         ...init,
-        // Compressed, an answer comes in larger pieces, and later.
+        // A compressed response comes in larger pieces, and later.
         headers: { 'accept-encoding': 'identity', ...headers },
         dispatcher: endpoint.guarded ? egress.dispatcher : ownDispatcher(),
-        // A server that sends requests, and with them the key, elsewhere is not the one that was configured.
+        // A redirect would send the key to a server that was not configured.
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
       });
@@ -88,7 +88,7 @@ interface Watch {
   readonly failures: Failures;
 }
 
-/** The same answer; its body fails by name when it breaks off, or nothing comes of it for too long. */
+/** The same response; its body fails with a ProviderError when it breaks off or stalls. */
 function withWatchedBody(response: Answer, { clock, signal, fail, failures }: Watch): Response {
   const headers = [...response.headers];
   if (response.body === null) return new Response(null, { status: response.status, headers });
@@ -98,7 +98,6 @@ function withWatchedBody(response: Answer, { clock, signal, fail, failures }: Wa
     {
       async pull(controller) {
         const read = await withTimeout(clock, STALL_TIMEOUT_MS, reader.read()).catch((error: unknown) => ({ error }));
-        // Who reads it has given it up meanwhile.
         if (cancelled) return;
         if (read === undefined) {
           await reader.cancel().catch(() => undefined);
@@ -113,7 +112,7 @@ function withWatchedBody(response: Answer, { clock, signal, fail, failures }: Wa
         return reader.cancel(reason);
       },
     },
-    // Nothing is read ahead: who stops reading wants no more of it.
+    // Nothing is read ahead.
     { highWaterMark: 0 },
   );
   return new Response(body, { status: response.status, headers });
@@ -126,7 +125,7 @@ interface Failures {
   broken(how: string, more?: { readonly slow: boolean }): ProviderError;
 }
 
-/** Refused now, but perhaps not in a moment. */
+/** Refusals that another attempt may not meet. */
 const TRANSIENT_STATUSES = new Set([408, 409, 425, 429]);
 
 function failuresOf(endpoint: ProviderFetchOptions['endpoint']): Failures {
@@ -146,7 +145,7 @@ function failuresOf(endpoint: ProviderFetchOptions['endpoint']): Failures {
     slow: (ms) => failure('unreachable', `did not answer within ${ms} ms`, { slow: true }),
     connection(error) {
       const guard = egressErrorIn(error);
-      // The guard's words are made for users; those of HTTP libraries may quote what was sent.
+      // The guard's messages are for users; those of HTTP libraries may quote what was sent.
       if (guard !== undefined)
         return failure(FORBIDDING_KINDS.has(guard.kind) ? 'refused' : 'unreachable', `can't be called: ${guard.message}`);
       return failure('unreachable', `can't be reached (${codeOf(error)}): check its address`);

@@ -3,16 +3,20 @@ import { expect, it } from 'vitest';
 
 import { dialFailureOf, dialFailureOfStatus, type DialFailure } from './gateway.ts';
 
-const told = (code: string, meta?: Readonly<Record<string, string>>, message = 'as the media server says'): TwirpError =>
+const twirpError = (code: string, meta?: Readonly<Record<string, string>>, message = 'as the media server says'): TwirpError =>
   new TwirpError('', message, 400, code, meta);
-const canceled = (message: string): TwirpError => told('canceled', {}, message);
+const canceled = (message: string): TwirpError => twirpError('canceled', {}, message);
 const late = (): Error => Object.assign(new Error('too late'), { name: 'TimeoutError' });
 
 it.each([
-  ['a SIP status', told('unknown', { sip_status_code: '486', sip_status: 'Busy Here' }), { reason: 'line_busy', status: 486 }],
-  ['a SIP status, whatever else is said', told('deadline_exceeded', { sip_status_code: '403' }), { reason: 'carrier_error', status: 403 }],
-  ['a status that is none', told('unknown', { sip_status_code: 'soon' }), { reason: 'carrier_error' }],
-  ['nobody who answers in time', told('deadline_exceeded'), { reason: 'no_answer' }],
+  ['a SIP status', twirpError('unknown', { sip_status_code: '486', sip_status: 'Busy Here' }), { reason: 'line_busy', status: 486 }],
+  [
+    'a SIP status, whatever else is said',
+    twirpError('deadline_exceeded', { sip_status_code: '403' }),
+    { reason: 'carrier_error', status: 403 },
+  ],
+  ['a status that is none', twirpError('unknown', { sip_status_code: 'soon' }), { reason: 'carrier_error' }],
+  ['no answer in time', twirpError('deadline_exceeded'), { reason: 'no_answer' }],
   // As livekit/sip says them.
   ['a telephone that rang as long as it may', canceled('sip request timed out'), { reason: 'no_answer' }],
   [
@@ -23,8 +27,8 @@ it.each([
   ['a trunk that says nothing', canceled('transaction failed to complete (0 intermediate responses)'), { reason: 'carrier_error' }],
   ['a gateway that stops', canceled('service shutting down'), { reason: 'carrier_error' }],
   ['a request that takes too long', late(), { reason: 'no_answer' }],
-  ['no gateway', told('unavailable'), { reason: 'carrier_error' }],
-  ['no trunk', told('not_found'), { reason: 'carrier_error' }],
+  ['no gateway', twirpError('unavailable'), { reason: 'carrier_error' }],
+  ['no trunk', twirpError('not_found'), { reason: 'carrier_error' }],
   ['no media server', new TypeError('fetch failed'), { reason: 'carrier_error' }],
 ])('what came of dialling: %s', (_what, error, expected) => {
   const { message, ...failure } = dialFailureOf(error);

@@ -14,15 +14,15 @@ export interface DialOptions {
   /** E.164, or whatever the trunk dials. */
   readonly to: string;
   readonly room: string;
-  /** Of the participant that the called one becomes. */
+  /** Of the participant that the callee becomes. */
   readonly identity: string;
   /** How long it may ring, in seconds. */
   readonly ringSeconds: number;
-  /** Seconds until the gateway hangs up by itself, whoever has forgotten the call. */
+  /** Seconds after which the gateway hangs up by itself. */
   readonly longestSeconds?: number;
   /** Withholds the caller's number. */
   readonly hideNumber?: boolean;
-  /** The trunk leads where the operator of the installation says, and not where a user says. */
+  /** The operator of the installation chose the trunk's address, not a user. */
   readonly ownTrunk?: boolean;
 }
 
@@ -45,14 +45,14 @@ export interface TransferRequest {
 export interface SipGateway {
   /**
    * Host, or host:port, that an outbound trunk leads to; undefined where there is no such trunk.
-   * @throws TwirpError and others when the media server doesn't say
+   * @throws TwirpError and others when the media server does not answer
    */
   trunkAddress(trunk: string): Promise<string | undefined>;
   /** Dials, and waits for the outcome. Never throws. */
   dial(options: DialOptions): Promise<DialOutcome>;
-  /** Sends the other side elsewhere by REFER; they leave the room when it is done. */
+  /** Transfers a participant by REFER; they leave the room when it is done. */
   refer(request: TransferRequest): Promise<TransferResult>;
-  /** Sends a participant out: the gateway answers 486 while it still rings, and hangs up otherwise. Who has gone is gone. */
+  /** Disconnects a participant: the gateway answers 486 while it still rings, and hangs up otherwise. Succeeds for one who has left. */
   hangUp(room: string, identity: string): Promise<void>;
   /** Whether a participant hears the tracks of another. */
   connect(room: string, identity: string, tracks: readonly string[], connected: boolean): Promise<void>;
@@ -130,14 +130,14 @@ export function dialFailureOfStatus(status: number | undefined): DialFailure {
 
 /** Why a dial failed, from the media server's error. */
 export function dialFailureOf(error: unknown): { readonly reason: DialFailure; readonly status?: number; readonly message: string } {
-  const told = statusOf(error);
-  if (told.status !== undefined) return { reason: dialFailureOfStatus(told.status), ...told };
-  return { reason: ranOut(error) ? 'no_answer' : 'carrier_error', ...told };
+  const known = statusOf(error);
+  if (known.status !== undefined) return { reason: dialFailureOfStatus(known.status), ...known };
+  return { reason: ranOut(error) ? 'no_answer' : 'carrier_error', ...known };
 }
 
 /**
- * It rang as long as it may, and nobody took it: noticed here, or told by the media server, or by its SIP service. That one says
- * `canceled` for everything without a final answer, and only its words tell a telephone that rang from a trunk that said nothing at all.
+ * It rang as long as it may without an answer: noticed here, by the media server, or by its SIP service. That service answers `canceled` for
+ * everything without a final response, and only its message distinguishes a phone that rang from a trunk that sent nothing.
  */
 function ranOut(error: unknown): boolean {
   if (!(error instanceof TwirpError)) return error instanceof Error && error.name === 'TimeoutError';

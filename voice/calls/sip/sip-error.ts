@@ -1,12 +1,11 @@
-/** Why the media server did not do what it was asked for its telephone side. */
+/** Failures of the media server's SIP API. */
 import { TwirpError } from 'livekit-server-sdk';
 
-/** A request that the media server didn't carry out. */
 export class SipError extends Error {
   override readonly name = 'SipError';
   /**
-   * `refused`: what was asked for; `login`: the key of Parley; `without_redis`: it keeps no trunks;
-   * `gone`: the thing isn't there any more; `unavailable`: everything else, and trying again may help.
+   * `refused`: the request; `login`: Parley's API key; `without_redis`: it cannot store trunks; `gone`: the trunk or rule does not exist;
+   * `unavailable`: everything else, a retry may help.
    */
   readonly kind: 'refused' | 'login' | 'without_redis' | 'gone' | 'unavailable';
 

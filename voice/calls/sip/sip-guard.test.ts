@@ -23,7 +23,7 @@ afterAll(() => dns.stop());
 
 const guard = (env: Record<string, string> = {}) => createSipGuard(loadConfig({ PARLEY_EGRESS_DNS_SERVERS: dns.address, ...env }));
 
-/** Spellings of places that nobody outside may reach. */
+/** Spellings of addresses that no caller may reach. */
 const inside = [
   'sip:127.0.0.1:39990',
   '127.0.0.1',

@@ -1,8 +1,8 @@
 /**
- * Which SIP addresses may be called: by the rules of the egress guard, for the SIP service connects to them and asks no guard. What DNS says
- * is looked at when a call goes out, and not when an address is written: a name may lead elsewhere by then.
+ * Which SIP addresses may be called: by the rules of the egress guard, which the SIP service does not ask. Names are resolved when a call goes out,
+ * not when an address is written: they may resolve differently by then.
  */
-import { type Clock, systemClock } from '../../../platform/clock.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import type { Config } from '../../../platform/config/config.ts';
 import { parseCidr } from '../../../platform/egress/address.ts';
 import { createAddressPolicy } from '../../../platform/egress/address-policy.ts';
@@ -20,9 +20,9 @@ export type SipGuardSettings = Pick<
 >;
 
 export interface SipGuard {
-  /** What can be said without DNS. @returns what is wrong and what to do; undefined where the address may be called */
+  /** Without DNS. @returns the problem and its cure; undefined where the address may be called */
   check(uri: string): string | undefined;
-  /** The same with DNS: every address that the name has, and that of each server which its SRV records name. Takes seconds where DNS is slow. */
+  /** With DNS: all addresses of the name, and of each server in its SRV records. Takes seconds where DNS is slow. */
   vet(uri: string): Promise<string | undefined>;
 }
 
@@ -80,7 +80,7 @@ export function createSipGuard(config: SipGuardSettings): SipGuard {
       const { hostname } = target;
       const servers = await Promise.all(SRV_SERVICES.map(async (service) => resolver.servers?.(`${service}.${hostname}`) ?? []));
       const verdicts = await Promise.all([hostname, ...servers.flat()].map(ask));
-      // What has no address leads nowhere: a name may have nothing but servers, and one of these may be gone.
+      // A name without an address is no way out: a name may have only SRV records, and one of these servers may be gone.
       const leads = verdicts.filter((error) => error?.kind !== 'dns');
       return (leads.length === 0 ? verdicts : leads).find((error) => error !== undefined)?.message;
     },
@@ -91,7 +91,7 @@ const shorten = (text: string): string => JSON.stringify(text.length > 100 ? `${
 
 /** Checks each address when it is dialled or referred to. */
 export function guardedSipGateway(gateway: SipGateway, guard: Pick<SipGuard, 'vet'>): SipGateway {
-  /** Of the trunk as the media server has it: that is where the call goes, whatever is written down elsewhere. */
+  /** By the trunk as the media server has it: the call goes there. */
   const objection = async (trunk: string): Promise<string | undefined> => {
     const address = await gateway.trunkAddress(trunk);
     return address === undefined ? undefined : guard.vet(address);

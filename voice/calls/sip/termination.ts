@@ -1,4 +1,4 @@
-/** Where SIP goes, as people write it: `sip.example.com`, `sip:example.com:5080;transport=tcp`, `sip:desk@example.com`. */
+/** SIP addresses as people write them: `sip.example.com`, `sip:example.com:5080;transport=tcp`, `sip:desk@example.com`. */
 import type { SipTransport } from './trunk-specs.ts';
 
 export interface Termination {
@@ -14,7 +14,7 @@ const SIP_ADDRESS =
 /** Whether it is a SIP URI, and no telephone number. */
 export const isSip = (address: string): boolean => /^sips?:/i.test(address);
 
-/** @returns undefined for what names no host, and for `maddr`, which leads past it. Users in it are passed over: who logs in stands elsewhere. */
+/** @returns undefined without a host, and with `maddr`, which bypasses it. A user in the address is ignored: the login is another field. */
 export function terminationOf(uri: string): Termination | undefined {
   const { scheme, host, port, parameters = '' } = SIP_ADDRESS.exec(uri.trim())?.groups ?? {};
   if (host === undefined || (port !== undefined && (Number(port) === 0 || Number(port) > 65_535))) return undefined;
@@ -26,7 +26,7 @@ export function terminationOf(uri: string): Termination | undefined {
   return { address: port === undefined ? host : `${host}:${port}`, transport };
 }
 
-/** The user, host, port and transport of a SIP address in one spelling: who is logged in, and where. What can't be read stands for itself. */
+/** The user, host, port and transport of a SIP address in one spelling; an unreadable address as it is. */
 export function sipOriginOf(uri: string): string {
   const termination = terminationOf(uri);
   const user = /^(?:sips?:)?([^@;]*)@/i.exec(uri.trim())?.[1] ?? '';

@@ -24,12 +24,12 @@ export class Consultation {
   readonly #options: ConsultationOptions;
   readonly #onPublished: (publication: unknown, participant: RemoteParticipant) => void;
   #over = false;
-  /** One after the other, so that the last word is the last. */
+  /** One after the other, so that the last change wins. */
   #doing: Promise<void> = Promise.resolve();
 
   constructor(options: ConsultationOptions) {
     this.#options = options;
-    // A gateway hears everybody as soon as they can be heard.
+    // A gateway subscribes to every track as soon as it is published.
     this.#onPublished = (_publication, { identity }) => {
       if (identity === options.other || identity === options.caller) void this.separate();
     };

@@ -12,7 +12,7 @@ import { Consultation } from './consultation.ts';
 
 /** What a transfer needs of the conversation. */
 export interface TransferVoice {
-  /** Says something to whoever hears the agent now; resolves when it has been said. */
+  /** Says something to those who hear the agent now; resolves when it has been said. */
   say(text: string): Promise<void>;
   /** Of the call, for the target. */
   summary(): Promise<string>;
@@ -65,7 +65,7 @@ export class Transfers {
     return outcome?.outcome === 'done' ? 'call_transferred' : reason;
   }
 
-  /** Hands the call over, or says why not, and then it goes on. One at a time. Never throws. */
+  /** One at a time. Never throws: after a failure the call goes on. */
   async transfer(target: TransferTarget): Promise<TransferOutcome> {
     if (this.#running !== undefined) return failed('The call is being transferred already.');
     this.#running = this.#transfer(target).catch((err: unknown) => {
@@ -80,8 +80,7 @@ export class Transfers {
   }
 
   /**
-   * Stays until one of the two who were connected hangs up, or for as long as calls may last: a gateway doesn't hang up on
-   * who is left alone.
+   * Waits until one of the two connected people hangs up, or for `longestMs`: a gateway doesn't hang up on the one who is left.
    */
   async attend({ longestMs, stop }: { readonly longestMs: number; readonly stop: AbortSignal }): Promise<void> {
     const { room, userIdentity, clock } = this.#options;

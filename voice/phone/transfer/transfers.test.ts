@@ -46,7 +46,7 @@ function transfers({ room, gateway, deafen }: { room: SomeRoom; gateway: Partial
   return { subject, clock };
 }
 
-it('nobody is dialled for a caller who leaves while the agent gets ready', async () => {
+it('the target is not dialled for a caller who leaves meanwhile', async () => {
   const room = new SomeRoom();
   let dialled = 0;
   const { subject } = transfers({ room, deafen: () => room.leaves(), gateway: { dial: () => ((dialled += 1), never) } });

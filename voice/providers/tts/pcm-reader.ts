@@ -33,7 +33,7 @@ export class PcmReader {
 
   /** What is left, less than a frame. */
   end(): readonly AudioFrame[] {
-    // Too short to be told from a head: it is sound.
+    // Shorter than a WAV header: it is audio.
     if (this.#head !== undefined && this.#head.length > 0) this.#rest = this.#head;
     const whole = this.#rest.length - (this.#rest.length % (2 * this.#channels));
     const frame = whole === 0 ? [] : [this.#frame(this.#rest.subarray(0, whole))];
@@ -56,7 +56,7 @@ export class PcmReader {
     return new AudioFrame(samples, this.#rate, 1, samples.length);
   }
 
-  /** Where the sound begins; undefined while that can't be told. */
+  /** Where the audio begins; undefined while that is not known yet. */
   #dataStart(head: Buffer): number | undefined {
     const riff = Buffer.from('RIFF');
     if (head.length < 4) return riff.subarray(0, head.length).equals(head) ? undefined : 0;

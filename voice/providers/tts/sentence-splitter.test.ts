@@ -35,7 +35,7 @@ it('cuts what never ends', () => {
   expect(sentences.join(' ')).toBe('a long list of things, '.repeat(100).trim());
 });
 
-it('leaves out what has no sound, and takes a language that nobody knows', () => {
+it('leaves out what has no sound, and accepts an unknown language', () => {
   expect(cut('x-nobody', ['…', ' 🙂 ', '— '])).toEqual([]);
 });
 

@@ -9,7 +9,7 @@ export class SentenceSplitter {
   readonly #segmenter: Intl.Segmenter;
   #text = '';
 
-  /** @param language BCP 47; one that isn't known is cut as English is */
+  /** @param language BCP 47; an unknown one is split as English */
   constructor(language: string) {
     this.#segmenter = new Intl.Segmenter(known(language), { granularity: 'sentence' });
   }
@@ -57,7 +57,7 @@ export class SentenceSplitter {
 const widthOf = (text: string): number =>
   text.length + 2 * (text.match(/[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}]/gu)?.length ?? 0);
 
-/** Whether there is anything in it that has a sound: a dash or a smiley by itself is answered with an error, or with nothing. */
+/** Whether it has anything to say: TTS answers a dash or a smiley by itself with an error, or with nothing. */
 const isSpoken = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);
 
 function known(language: string): string {

@@ -26,11 +26,11 @@ async function* inPieces(bytes: Uint8Array, size = 1_000): AsyncGenerator<Uint8A
 }
 
 async function cut(bytes: Uint8Array, window: { readonly fromMs: number; readonly toMs?: number }) {
-  let told = 0;
+  let length = 0;
   const pages: Uint8Array[] = [];
-  for await (const page of cutOpus(inPieces(bytes), { ...window, onLength: (ms) => (told = ms) })) pages.push(page);
+  for await (const page of cutOpus(inPieces(bytes), { ...window, onLength: (ms) => (length = ms) })) pages.push(page);
   const decoded = await decodeOgg(Buffer.concat(pages));
-  expect(Math.abs(decoded.seconds * 1000 - told)).toBeLessThan(1);
+  expect(Math.abs(decoded.seconds * 1000 - length)).toBeLessThan(1);
   return decoded;
 }
 

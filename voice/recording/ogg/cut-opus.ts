@@ -1,14 +1,14 @@
 /**
- * Cuts a recording to the time of its call without decoding it: whole packets are left out or put in, and the rest of a packet is said by
- * the numbers that Ogg Opus has for it (RFC 7845: pre-skip, and the granule position of the last page).
+ * Cuts a recording to the time of its call without decoding it: whole packets are dropped or inserted, and parts of a packet by Ogg Opus' own fields
+ * (RFC 7845: pre-skip, and the granule position of the last page).
  */
 import { lacingOf, writePage } from './page.ts';
 import { readPackets } from './page.ts';
 
 const SAMPLES_PER_MS = 48;
-/** A decoder that begins in the middle needs this much before what it says is right (RFC 7845, 4.6). */
+/** A decoder that starts in the middle needs this much to converge (RFC 7845, 4.6). */
 const PRE_ROLL = 80 * SAMPLES_PER_MS;
-/** A page a second, as players that jump about in a file like it. */
+/** A page for each second, so that players can seek. */
 const PAGE_SAMPLES = 1000 * SAMPLES_PER_MS;
 const MAX_SEGMENTS = 255;
 
@@ -16,20 +16,19 @@ const MAX_SEGMENTS = 255;
 const SILENCE = Uint8Array.of(0xfc, 0xff, 0xfe);
 const SILENCE_SAMPLES = 20 * SAMPLES_PER_MS;
 
-/** Where the call is in the file: milliseconds from the file's beginning, below zero for a call that began before. */
+/** The call's place in the file: milliseconds from the file's beginning, negative for a call that began before it. */
 export interface CallWindow {
   readonly fromMs: number;
-  /** The file's end where absent, or where the file ends before. */
+  /** The file's end where absent or later. */
   readonly toMs?: number | undefined;
 }
 
-/** No sound in it: no page of Opus was finished. */
 export class EmptyRecordingError extends Error {
   override readonly name = 'EmptyRecordingError';
 }
 
 /**
- * @param options.onLength told the length in milliseconds, before the last page
+ * @param options.onLength gets the length in milliseconds, before the last page
  * @throws EmptyRecordingError when the file has no sound within the window
  */
 export async function* cutOpus(
@@ -41,7 +40,7 @@ export async function* cutOpus(
   const tags = (await packets.next()).value;
   if (head === undefined || tags === undefined || !isOpusHead(head.bytes)) throw new EmptyRecordingError('the file is no recording');
   const ownPreSkip = Buffer.from(head.bytes).readUInt16LE(10);
-  // In samples of the stream as it is decoded, of which the first `ownPreSkip` stand for no sound.
+  // In decoded samples, of which players drop the first `ownPreSkip`.
   const from = Math.round(fromMs * SAMPLES_PER_MS) + ownPreSkip;
   const length = toMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Math.round((toMs - fromMs) * SAMPLES_PER_MS));
 

@@ -15,7 +15,7 @@ interface OggPage {
 const HEADER_BYTES = 27;
 const CAPTURE_PATTERN = 0x4f676753;
 
-/** How long the page at the beginning of `bytes` is; undefined while that can't be told. @throws RangeError where there is no page */
+/** Length of the page at the beginning of `bytes`; undefined while its header is incomplete. @throws RangeError where there is no page */
 function pageLength(bytes: Buffer): number | undefined {
   if (bytes.length < HEADER_BYTES) return undefined;
   if (bytes.readUInt32BE(0) !== CAPTURE_PATTERN || bytes[4] !== 0) throw new RangeError('there is no Ogg page here');
@@ -42,7 +42,7 @@ function parsePage(bytes: Buffer): OggPage {
   };
 }
 
-/** A page that holds whole packets: at most 255 segments of them, which is the caller's to see to. */
+/** A page of whole packets: the caller sees to it that these are 255 segments at most. */
 export function writePage(page: {
   readonly serial: number;
   readonly sequence: number;

@@ -14,7 +14,7 @@ const UPSAMPLING = PLAYED_SAMPLE_RATE / LOOP_SAMPLE_RATE;
 export class Ambience {
   readonly #player: voice.BackgroundAudioPlayer;
 
-  /** Makes the sound, which takes a processor up to a fifth of a second: before anybody listens. */
+  /** Computes the sound, which takes up to a fifth of a second of a processor: before the call begins. */
   constructor({ source, volume }: NonNullable<ConversationSettings['ambient']>) {
     this.#player = new voice.BackgroundAudioPlayer({ ambientSound: { source: endless(soundLoop(source)), volume } });
   }
@@ -28,7 +28,7 @@ export class Ambience {
   }
 }
 
-/** A loop has whole frames: it goes on at its end as if there were none. */
+/** A loop has whole frames: it repeats without a gap. */
 async function* endless(loop: Int16Array): AsyncGenerator<AudioFrame> {
   const length = (LOOP_SAMPLE_RATE * FRAME_MS) / 1000;
   for (let from = 0; ; from = (from + length) % loop.length) {

@@ -1,4 +1,4 @@
-/** What is heard behind an agent: made by rule, the same each time. Nothing is recorded anywhere. */
+/** Background sounds, computed: the same each time, and free of recordings and their licences. */
 import { mulberry } from '../../../platform/mulberry.ts';
 import type { AmbientSound } from '../settings.ts';
 import { hum, mixed, noise, placed, shaped, spread, swell, type Loop, type Note } from './synthesis.ts';
@@ -96,7 +96,7 @@ export function soundLoop(place: Place): Int16Array<ArrayBuffer> {
   return samples;
 }
 
-/** Voices that nobody can understand: what is left of speech is its rhythm. */
+/** Unintelligible voices: only the rhythm of speech is left. */
 function murmur(loop: Loop, voices: number): Float32Array {
   const parts = Array.from({ length: voices }, (_, n): readonly [number, Float32Array] => {
     const pitch = 350 + 450 * loop.random();

@@ -18,10 +18,10 @@ export interface CalendarToolOptions {
   readonly clock: Clock;
 }
 
-/** Days that are looked at where the model names no end, and at most. */
+/** Without an end date of the model. */
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 31;
-/** Slots that the model is told: nobody listens to more. */
+/** Slots that the model gets: more would not be read out. */
 const MAX_SLOTS = 60;
 
 const PARAMETERS = {

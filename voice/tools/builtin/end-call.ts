@@ -1,7 +1,7 @@
 import { NO_MESSAGES, type ToolDefinition } from '../tool-result.ts';
 import type { ToolHost } from '../tool-host.ts';
 
-/** Offered to every agent. What the model says along with it is still heard; it isn't asked again. */
+/** Offered to every agent. The user still hears what the model says in the same answer; the model isn't asked again. */
 export function createEndCall(host: ToolHost): ToolDefinition {
   return {
     name: 'end_call',
@@ -9,7 +9,7 @@ export function createEndCall(host: ToolHost): ToolDefinition {
       'Ends the call. Use it when the user says goodbye or wants nothing more, and say goodbye in the same answer: nothing can be said after it.',
     parameters: { type: 'object', properties: {}, additionalProperties: false },
     messages: NO_MESSAGES,
-    // Whatever comes along: the user is to be let go.
+    // Arguments do not keep the user in the call.
     refuse: () => undefined,
     async run() {
       host.end();

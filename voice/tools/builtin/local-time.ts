@@ -1,11 +1,11 @@
-/** Times as people in a time zone say them, and moments. */
+/** Local times of a time zone, and moments. */
 import { DAY_MS } from '../../../platform/time.ts';
 
 /**
- * The moment that `2026-11-24T09:00` (or with seconds) means on the clocks of a time zone; one with an offset or `Z` means itself.
+ * The moment of `2026-11-24T09:00` (or with seconds) in a time zone; an offset or `Z` in the text wins.
  * When clocks go back, the first of the two; when they go forward, as if they hadn't.
  *
- * @returns milliseconds since the Unix epoch, undefined for what is no time
+ * @returns milliseconds since the Unix epoch, undefined for an invalid time
  */
 export function momentOf(text: string, timeZone: string): number | undefined {
   const [, date, time, offset] =
@@ -28,13 +28,13 @@ function offsetAt(moment: number, timeZone: string): number {
   return Date.parse(`${wallTime(moment, timeZone)}Z`) - Math.floor(moment / 1000) * 1000;
 }
 
-/** `2026-11-24T09:00:00`: what the clocks show. */
+/** `2026-11-24T09:00:00` */
 export function wallTime(moment: number, timeZone: string): string {
   // Swedish writes dates as ISO 8601 does.
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(moment).replace(' ', 'T');
 }
 
-/** `2026-11-24`: what the calendars show. */
+/** `2026-11-24` */
 export function dateIn(moment: number, timeZone: string): string {
   return wallTime(moment, timeZone).slice(0, 10);
 }

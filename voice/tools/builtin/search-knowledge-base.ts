@@ -1,4 +1,4 @@
-/** Lets the model look things up in the agent's knowledge base, in this process: no key and no network of the user's in between. */
+/** Searches the agent's knowledge base, in this process. */
 import { textOf } from '../../calls/template.ts';
 import { SearchUnavailableError, type Search, type SearchHit } from '../../../knowledge/search/search.ts';
 import { createArgumentCheck } from '../arguments.ts';
@@ -19,7 +19,7 @@ const TOP_K = 5;
 const SEARCH_TIMEOUT_MS = 10_000;
 /** Longest question that is searched for, in characters. */
 const MAX_QUERY_LENGTH = 2_000;
-/** Of all passages together, in characters: what the model reads is heard as silence. */
+/** Of all passages together, in characters: the user hears silence while the model reads. */
 const MAX_CHARACTERS = 12_000;
 
 const PARAMETERS = {

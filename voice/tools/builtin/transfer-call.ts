@@ -12,7 +12,7 @@ export interface TransferToolOptions {
   readonly host: ToolHost;
 }
 
-/** The other side is the owner's choice: the model only says when. */
+/** The owner chose the target: the model only decides when. */
 export function createTransferCall({ name, spec, description, messages, data, host }: TransferToolOptions): ToolDefinition {
   return {
     name,

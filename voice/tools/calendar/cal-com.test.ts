@@ -66,7 +66,7 @@ function toolsOf(endpoint: Pick<TestEndpoint, 'url'>, { apiKey = key, eventTypeI
 const ada = { attendee_name: 'Ada Lovelace', attendee_email: 'ada@guest.example' };
 
 describe('free times', () => {
-  it('are asked for by day, and told in the time zone of the calendar', async () => {
+  it('are asked for by day, and given in the time zone of the calendar', async () => {
     const endpoint = await startCalendar();
     expect(await toolsOf(endpoint).check({ start_date: '2026-11-24', end_date: '2026-11-25' })).toEqual({
       succeeded: true,
@@ -142,7 +142,7 @@ describe('a booking', () => {
     expect(endpoint.requests).toEqual([]);
   });
 
-  it('that the calendar refuses is told with its words', async () => {
+  it('that the calendar refuses fails with its message', async () => {
     const error = { code: 'BadRequestException', message: 'User either already has booking at this time or is not available' };
     const { book } = toolsOf(await startCalendar(400, { status: 'error', error }));
     expect(await book({ start: '2026-11-24T14:00', ...ada })).toMatchObject({
@@ -152,7 +152,7 @@ describe('a booking', () => {
     });
   });
 
-  it('of which nobody knows whether it was made is not made twice', async () => {
+  it('with an unknown outcome is not made twice', async () => {
     const [broken, silent] = [await startCalendar(500, {}), await startEndpoint(servers, () => undefined)];
     for (const endpoint of [broken, silent]) {
       expect(await toolsOf(endpoint).book({ start: '2026-11-24T14:00', ...ada })).toMatchObject({
@@ -165,7 +165,7 @@ describe('a booking', () => {
 });
 
 describe('a calendar that does not work', () => {
-  it('does not tell the key, although it says it', async () => {
+  it('does not reveal the key that the answer quotes', async () => {
     const { check } = toolsOf(await startCalendar(), { apiKey: 'cal_wrong_4711' });
     const result = await check({});
     expect(result).toMatchObject({ succeeded: false, detail: 'refused' });
@@ -178,7 +178,7 @@ describe('a calendar that does not work', () => {
     [200, { status: 'success' }, 'unavailable'],
     [200, 'nonsense', 'unavailable'],
     [200, { data: { '2026-11-24': 'none', '2026-11-25': [{ start: 5 }, null] } }, '0 slots'],
-  ])('is told: %d %j', async (status, body, detail) => {
+  ])('is reported: %d %j', async (status, body, detail) => {
     expect((await toolsOf(await startCalendar(status, body)).check({})).detail).toBe(detail);
   });
 

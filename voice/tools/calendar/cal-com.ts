@@ -93,7 +93,7 @@ export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOption
   };
 }
 
-/** `123`, or the slug of the event type behind that of its owner: `ada/meeting`. */
+/** `123`, or owner and slug: `ada/meeting`. */
 function eventTypeOf(eventType: number | string): { readonly id: number } | { readonly owner: string; readonly slug: string } {
   if (typeof eventType === 'number' || /^\d+$/.test(eventType)) return { id: Number(eventType) };
   const [owner = '', slug = ''] = eventType.split('/', 2);

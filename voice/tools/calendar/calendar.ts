@@ -30,14 +30,14 @@ export interface Booking {
 }
 
 export type CalendarErrorKind =
-  /** It doesn't answer, or with an error of its own. */
+  /** No answer, or a server error. */
   | 'unavailable'
-  /** It doesn't take the key, or knows no such event type. */
+  /** A wrong key, or an unknown event type. */
   | 'refused'
-  /** What was asked for can't be: the slot is taken, an address is none. */
+  /** An impossible request: the slot is taken, an address is invalid. */
   | 'rejected';
 
-/** `message` is for the model: what the service says, without secrets. */
+/** `message` is for the model, without secrets. */
 export class CalendarError extends Error {
   override readonly name = 'CalendarError';
   readonly kind: CalendarErrorKind;

@@ -160,7 +160,7 @@ describe('what is sent', () => {
     expect(endpoint.requests[0]?.headers['x-evil']).toBeUndefined();
   });
 
-  it('is nothing where the address lacks a value, and the model is told which', async () => {
+  it('is nothing where the address lacks a value, and the model gets its name', async () => {
     const endpoint = await startEndpoint(servers, (response) => sendJson(response, {}));
     const result = await run({ http: { url: `${endpoint.url}/{id}`, method: 'DELETE' } }, { id: '' });
     expect(result).toMatchObject({ succeeded: false, forModel: { error: expect.stringContaining('"id"') } });
@@ -191,7 +191,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('what the model is told', () => {
+describe('what the model gets', () => {
   it.each([
     [500, 'oh no', { error: expect.stringContaining('500'), status: 500, answer: 'oh no' }],
     [404, '{"detail":"no such order"}', { error: expect.stringContaining('404'), status: 404, answer: { detail: 'no such order' } }],
@@ -309,7 +309,7 @@ describe('a secret', () => {
     });
   });
 
-  it('is not told by an error or a text either', async () => {
+  it('is not in an error or a text either', async () => {
     const endpoint = await startEndpoint(servers, (response, { headers }) =>
       response.writeHead(401, { 'content-type': 'text/html' }).end(`<p>Bad key: ${headers.authorization}</p>`),
     );

@@ -1,4 +1,4 @@
-/** A custom tool: a function that the model sees, and the HTTP request behind it. */
+/** A custom tool: a function for the model, and its HTTP request. */
 import { type DynamicData, fillTemplate, fillValue, lookUp, textOf } from '../../calls/template.ts';
 import { isBodyless } from '../../../crds/http-method.ts';
 import { millisecondsOf } from '../../../crds/duration.ts';
@@ -20,7 +20,7 @@ type RuntimeParam = NonNullable<CustomSpec['http']['runtimeParams']>[string];
 export interface CustomToolOptions {
   readonly custom: CustomSpec;
   readonly messages: ToolMessages;
-  /** A note for people; the model is told it where the function has no description. */
+  /** The description of the resource; the model gets it where the function has none. */
   readonly note?: string | undefined;
   readonly data: DynamicData;
   readonly egress: Egress;
@@ -56,7 +56,7 @@ export function createCustomTool({ custom, messages, note, data, egress, readSec
       return callEndpoint(egress, {
         request: {
           method: http.method,
-          // What the address itself says in its query is its owner's word, as fixed parameters are.
+          // The query of the address is the owner's, as fixed parameters are.
           url: inQuery ? withQuery(address.url, rest, { keep: notGiven(queryNames(address.url), given) }) : address.url,
           headers: withDefaults(headers, {
             accept: 'application/json, text/*;q=0.9, */*;q=0.1',
@@ -73,10 +73,10 @@ export function createCustomTool({ custom, messages, note, data, egress, readSec
   };
 }
 
-/** What the owner decides and the model doesn't. Undefined: nobody has a value, and the model still isn't to give one. */
+/** Parameters that the owner decides and the model doesn't. Undefined: it has no value, and the model may not give one. */
 type Given = ReadonlyMap<string, unknown>;
 
-/** Fixed ones win over those of the call. A runtime parameter without a value of its own is the datum of its name. */
+/** Fixed ones win over those of the call. A runtime parameter without a value takes the call's data of its name. */
 function givenParameters({ fixedParams = {}, runtimeParams = {} }: CustomSpec['http'], data: DynamicData): Given {
   return new Map([
     ...Object.entries(runtimeParams).map(
@@ -90,7 +90,7 @@ function isUnset(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** A text that can be read as `type` becomes such a value; any other value stays what it is. */
+/** A text that parses as `type` becomes such a value; any other value stays. */
 function asType(value: unknown, type: RuntimeParam['type']): unknown {
   if (type === 'string') return isUnset(value) || typeof value === 'string' ? value : textOf(value);
   if (typeof value !== 'string' || type === undefined) return value;
@@ -106,7 +106,7 @@ function merged(args: Arguments, given: Given): Arguments {
   ]);
 }
 
-/** With the given values where the schema speaks of them, and without what the model says in their stead. */
+/** With the given values that the schema names, and without the model's own values for them. */
 function forCheck(args: Arguments, given: Given, schema: Readonly<Record<string, unknown>>): Arguments {
   const { properties } = schema;
   const known = typeof properties === 'object' && properties !== null ? properties : {};

@@ -1,13 +1,12 @@
 /**
- * Fills the address of a request. What is put in stays where it is put: a value can't begin another path, another query or another host,
- * however it is written.
+ * Fills the address of a request. A value stays inside of its part: it can't begin another path, another query or another host.
  */
 import { type DynamicData, fillTemplate, textOf } from '../../calls/template.ts';
 import { closedHost } from '../../../crds/address.ts';
 
 export interface FilledAddress {
   readonly url: string;
-  /** The path parameters that stand in it, and need not be sent again. */
+  /** The path parameters in it, which need not be sent again. */
   readonly used: ReadonlySet<string>;
 }
 
@@ -18,17 +17,17 @@ export interface AddressProblem {
 
 export interface AddressOptions {
   readonly data: DynamicData;
-  /** Values of `{name}`; without them single braces mean nothing. */
+  /** Values of `{name}`; without them single braces are text. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** What is sent along: with a Secret's value the address has to say by itself which server is called. */
+  /** Of the request: with a Secret's value among them, the address itself has to name the server. */
   readonly headers?: readonly { readonly valueFrom?: unknown }[] | undefined;
 }
 
-/** `{{name}}` before `{name}`: the first form is the more special one. What else stands in single braces is no name: `{"a":1}`. */
+/** `{{name}}` before `{name}`. Other text in single braces is no name: `{"a":1}`. */
 const EITHER_PLACEHOLDER = /\{\{([^{}]+)\}\}|\{(\s*[\p{L}\p{N}_.$-]+\s*)\}/gu;
 const DYNAMIC_PLACEHOLDER = /\{\{([^{}]+)\}\}/g;
 
-/** What URL parsers take for "this folder" and "the one above". */
+/** What URL parsers read as "this folder" and "the parent folder". */
 const DOTS = /^(\.|%2e){1,2}$/i;
 
 export function fillAddress(template: string, { data, parameters, headers }: AddressOptions): FilledAddress | AddressProblem {
@@ -63,7 +62,7 @@ export function fillAddress(template: string, { data, parameters, headers }: Add
   return problem === undefined ? { url: `${scheme}${host}${segments.join('/')}${search}`, used } : { problem };
 }
 
-/** Adds to the query; what has several values stands there several times, and objects as JSON. */
+/** Adds to the query: a list as several values, an object as JSON. */
 export function withQuery(
   url: string,
   values: Readonly<Record<string, unknown>>,
@@ -79,7 +78,7 @@ export function withQuery(
   return parsed.href;
 }
 
-/** Names that the address itself gives values in its query. */
+/** The names in the query of an address. */
 export function queryNames(url: string): ReadonlySet<string> {
   return new Set(URL.parse(url)?.searchParams.keys() ?? []);
 }

@@ -80,7 +80,7 @@ describe('readAnswer', () => {
     expect((answer as { text: string }).text.length).toBe(MAX_ANSWER_LENGTH);
   });
 
-  it('counts what the model is told, with all that JSON adds to it', async () => {
+  it('counts what the model gets, with all that JSON adds to it', async () => {
     for (const answer of [
       await readAnswer(received('"'.repeat(60_000), { 'content-type': 'text/plain' }), none),
       await readAnswer(received(`{"a":"${'\\"'.repeat(50_000)}"}`, json), none),

@@ -1,4 +1,4 @@
-/** What a server answered, of bounded length and without the secrets that were sent to it. */
+/** The answer of a server, bounded, and without the secrets that were sent to it. */
 import { Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 
@@ -7,16 +7,16 @@ import type { JsonValue } from '../tool-result.ts';
 import { isNestedDeeply, parseJson } from './json.ts';
 import type { Redaction } from './redaction.ts';
 
-/** Longest answer that reaches the model, in bytes of UTF-8, as JSON writes it: the model is told everything as JSON. */
+/** Longest answer that reaches the model, in bytes of JSON. */
 export const MAX_ANSWER_LENGTH = 64 * 1024;
 
-/** How much of an answer is read, in bytes: a little more, for what lies across the border. */
+/** How much of an answer is read, in bytes: a little more, for secrets that lie across the limit. */
 export const MAX_ANSWER_BYTES = MAX_ANSWER_LENGTH + 8 * 1024;
 
 export type Answer =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: JsonValue }
-  /** `broken`: the server calls it JSON, and it isn't. */
+  /** `broken`: its content type is JSON, its content isn't. */
   | { readonly kind: 'text'; readonly text: string; readonly cut: boolean; readonly broken: boolean }
   | { readonly kind: 'unreadable'; readonly why: string };
 
@@ -32,12 +32,12 @@ export async function readAnswer(received: Received, redaction: Redaction): Prom
   const coding = single(headers['content-encoding'])?.trim().toLowerCase() ?? '';
   const inflated = await inflate(body, coding, received.truncated);
   if (inflated === undefined) return { kind: 'unreadable', why: `its coding ${JSON.stringify(coding.slice(0, 40))} can't be read` };
-  // Without a type it is taken for text if it reads as such.
+  // Without a content type it is text if it decodes as such.
   if (type !== '' && !TEXT_TYPE.test(type)) return { kind: 'unreadable', why: `it is ${type.slice(0, 80)} and no text` };
   const text = decode(inflated.bytes, /charset="?([^\s";]+)/i.exec(single(headers['content-type']) ?? '')?.[1]);
   if (text === undefined || (type === '' && text.includes('\u0000'))) return { kind: 'unreadable', why: 'it is no text' };
   const value = !inflated.cut && (JSON_TYPE.test(type) || /^\s*[[{]/.test(text)) ? parseJson(text) : undefined;
-  // What is nested so deeply is handed on as it came: nobody down the line would follow.
+  // Deeply nested JSON goes on as text: nothing after this could traverse it.
   const masked = value === undefined || isNestedDeeply(value) ? undefined : redaction.value(value);
   if (masked !== undefined && fits(masked)) return { kind: 'json', value: masked };
   return { ...shorten(text, redaction, inflated.cut), broken: JSON_TYPE.test(type) && value === undefined && !inflated.cut };
@@ -46,7 +46,7 @@ export async function readAnswer(received: Received, redaction: Redaction): Prom
 const fits = (value: JsonValue): boolean => Buffer.byteLength(JSON.stringify(value)) <= MAX_ANSWER_LENGTH + QUOTES;
 const QUOTES = 2;
 
-/** Masked first and cut then; of what was cut off before, without the end, which may be the beginning of a secret. */
+/** Masks, then cuts. An answer that was cut before loses its end, which may be the beginning of a secret. */
 function shorten(text: string, redaction: Redaction, incomplete: boolean): { kind: 'text'; text: string; cut: boolean } {
   const whole = redaction.text(text);
   const masked = incomplete ? whole.slice(0, Math.max(0, whole.length - redaction.longest)) : whole;
@@ -69,7 +69,7 @@ function decode(bytes: Buffer, charset = 'utf-8'): string | undefined {
   }
 }
 
-/** Stops as soon as there is enough: a few kilobytes of gzip can hold megabytes. Undefined for what has another coding or is damaged. */
+/** Stops at the limit: a few kilobytes of gzip can hold megabytes. Undefined for an unknown coding or damaged data. */
 async function inflate(body: Buffer, coding: string, truncated: boolean): Promise<{ bytes: Buffer; cut: boolean } | undefined> {
   if (coding === '' || coding === 'identity') return { bytes: body, cut: truncated };
   const decoder = decoderOf(coding, body);
@@ -91,12 +91,12 @@ async function inflate(body: Buffer, coding: string, truncated: boolean): Promis
 }
 
 function decoderOf(coding: string, body: Buffer) {
-  // What was cut off on the way ends in the middle of a block.
+  // A truncated answer ends in the middle of a block.
   const lenient = { finishFlush: constants.Z_SYNC_FLUSH };
   if (coding === 'gzip' || coding === 'x-gzip') return createGunzip(lenient);
   if (coding === 'br') return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
   if (coding !== 'deflate') return undefined;
-  // By the book it has a zlib header (low half of the first byte: 8); some servers leave it out.
+  // RFC 9110 has a zlib header (low half of the first byte: 8); some servers leave it out.
   return ((body[0] ?? 0) & 0x0f) === 8 ? createInflate(lenient) : createInflateRaw(lenient);
 }
 

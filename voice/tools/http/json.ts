@@ -1,14 +1,14 @@
-/** JSON as other people's servers send it. */
+/** JSON of foreign servers. */
 import type { JsonValue } from '../tool-result.ts';
 
-/** Levels of lists and objects that are followed. */
+/** Levels of lists and objects. */
 const MAX_DEPTH = 64;
 
-/** Whole numbers that JavaScript would round become texts: they are ids. @returns undefined for what is no JSON */
+/** Whole numbers that JavaScript would round become texts: they are ids. @returns undefined for invalid JSON */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value = JSON.parse(text) as JsonValue;
-    // The second reading is recursive.
+    // The second parse is recursive.
     return /\d{16}/.test(text) && !isNestedDeeply(value) ? (JSON.parse(text, exact) as JsonValue) : value;
   } catch {
     return undefined;

@@ -1,25 +1,24 @@
 /**
- * Takes the secrets that went out with a request out of what came back: a server that echoes its headers must not tell the model,
- * which tells the user.
+ * Masks the secrets of a request in its answer: a server that echoes its headers must not reveal them to the model, which would say them to the user.
  */
 import { MASK } from '../../../platform/masking.ts';
 
-/** What is shorter is no secret, and hiding it would tear words apart. */
+/** Shorter text is no secret, and masking it would destroy words. */
 const MIN_LENGTH = 4;
 
 export class Redaction {
   readonly #pattern: RegExp | undefined;
-  /** Of what is looked for, in UTF-16 units; 0 without any. */
+  /** Length of the longest form, in UTF-16 units; 0 without secrets. */
   readonly longest: number;
 
   /** @param secrets as they were sent; also looked for in the forms that JSON, addresses, HTML and Base64 give them */
   constructor(secrets: Iterable<string>) {
     const forms = [...new Set([...secrets].flatMap(partsOf).flatMap(formsOf))]
       .filter((form) => form.length >= MIN_LENGTH)
-      // The longest that fits is taken out whole.
+      // The longest match first.
       .toSorted((a, b) => b.length - a.length);
     this.longest = forms[0]?.length ?? 0;
-    // Hexadecimal and host-like secrets come back in the other case.
+    // Hexadecimal and host-like secrets may come back in another case.
     this.#pattern = forms.length === 0 ? undefined : new RegExp(forms.map(escaped).join('|'), 'gi');
   }
 
@@ -42,7 +41,7 @@ export class Redaction {
   }
 }
 
-/** `Bearer abc` is as secret without its scheme; behind `Basic` stand a name and a password. */
+/** `Bearer abc` is secret without its scheme, too; `Basic` encodes a name and a password. */
 function partsOf(secret: string): readonly string[] {
   const trimmed = secret.trim();
   const [, scheme = '', credentials = ''] = /^([A-Za-z][A-Za-z0-9-]*)\s+(\S.*)$/s.exec(trimmed) ?? [];

@@ -11,13 +11,13 @@ export interface Mail {
 }
 
 export type MailErrorKind =
-  /** Nobody knows the server of the sender's domain. */
+  /** The server of the sender's domain is unknown. */
   | 'no_server'
-  /** The server doesn't take the account's password. */
+  /** The server refuses the account's password. */
   | 'refused'
-  /** The server doesn't take the recipient or the message. */
+  /** The server refuses the recipient or the message. */
   | 'rejected'
-  /** It can't be reached, not safely, or not in time. */
+  /** No connection, no encryption, or no answer in time. */
   | 'unreachable';
 
 /** `message` says what happened and what to do, without secrets. */

@@ -86,13 +86,13 @@ describe('the mailer', () => {
     expect(received[0]?.data).not.toMatch(/^Bcc:/m);
   });
 
-  it('tells a refused password, without it', async () => {
+  it('reports a refused password, without it', async () => {
     const { port } = await startServer();
     const sent = through(`smtp://127.0.0.1:${port}`).send({ ...mail, password: 'wrong-pass' }, signal);
     await expect(sent).rejects.toMatchObject({ name: 'MailError', kind: 'refused', message: expect.not.stringContaining('wrong-pass') });
   });
 
-  it('tells a refused recipient', async () => {
+  it('reports a refused recipient', async () => {
     const { port } = await startServer({
       onRcptTo: (_address, _session, done) => done(new Error(`no such mailbox, and ${mail.password} is no secret`)),
     });
@@ -102,13 +102,13 @@ describe('the mailer', () => {
     });
   });
 
-  it('tells a server that is silent, or not there', async () => {
+  it('reports a server that is silent, or unreachable', async () => {
     const { port } = await startServer({ onConnect: () => undefined });
     await expect(through(`smtp://127.0.0.1:${port}`, undefined, 300).send(mail, signal)).rejects.toMatchObject({ kind: 'unreachable' });
     await expect(through('smtp://127.0.0.1:1').send(mail, signal)).rejects.toMatchObject({ kind: 'unreachable' });
   });
 
-  it('tells a domain whose server nobody knows', async () => {
+  it('reports a domain without a known server', async () => {
     await expect(createSmtpMailer({ servers: new Map() }).send(mail, signal)).rejects.toMatchObject({
       kind: 'no_server',
       message: expect.stringContaining('hotel.example'),

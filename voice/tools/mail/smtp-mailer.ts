@@ -1,4 +1,4 @@
-/** Sends through SMTP, always encrypted: the password of the account goes the same way. */
+/** Sends through SMTP, always encrypted: it carries the password of the account. */
 import { isIP } from 'node:net';
 
 import { createTransport } from 'nodemailer';
@@ -12,7 +12,7 @@ export interface SmtpMailerOptions {
   readonly servers: SmtpServers;
   /** Certificates (PEM) to trust instead of the public ones. */
   readonly ca?: string;
-  /** Of one mail, from the connection to the server's word; default 20,000 milliseconds. */
+  /** Of one mail, in milliseconds; default 20,000. */
   readonly timeoutMs?: number;
 }
 
@@ -34,7 +34,7 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailer
         greetingTimeout: timeoutMs,
         socketTimeout: timeoutMs,
         dnsTimeout: timeoutMs,
-        // Nothing that a text says is ever read from a file or fetched.
+        // The content of a mail never makes it read files or URLs.
         disableFileAccess: true,
         disableUrlAccess: true,
       });
@@ -58,7 +58,7 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailer
   };
 }
 
-/** A server on this machine may do without, and needs no certificate that others would believe. */
+/** A server on this machine needs no encryption, and no public certificate. */
 function encryption({ host, secure }: SmtpServer, ca: string | undefined) {
   return {
     secure,
