@@ -44,7 +44,7 @@ const withServers = {
   testTimeout: 240_000,
   hookTimeout: 600_000,
   teardownTimeout: 60_000,
-  // As that of `eventually`: it tells "never" from "not yet".
+  // As that of `eventually`: it distinguishes "never" from "not yet".
   expect: { poll: { timeout: 120_000 } },
 };
 

@@ -32,7 +32,7 @@ export interface Limits {
   readonly trustedProxies: readonly string[];
 }
 
-/** What knowledge bases need beside their rows in the store. */
+/** What knowledge bases need in addition to their rows in the store. */
 export interface KnowledgeDependencies {
   readonly files: Pick<FileStorage, 'put' | 'delete'>;
   readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection'>;
@@ -41,7 +41,7 @@ export interface KnowledgeDependencies {
   readonly profiles: Config['PARLEY_EMBEDDING_PROFILES'];
 }
 
-/** What calls need beside their rows in the store. */
+/** What calls need in addition to their rows in the store. */
 export interface CallDependencies {
   /** Undefined where there is none: no call can be made then. */
   readonly mediaServer: MediaServer | undefined;

@@ -36,9 +36,7 @@ const llm = cel(
     maxTokens: z.int().min(1).max(32768).optional().describe('Longest answer, in tokens; the limit of the model where absent.'),
     systemPrompt: text(4096)
       .optional()
-      .describe(
-        'What the model is told before the call; longer prompts go into a ConfigMap, see systemPromptFrom. May hold {{name}} placeholders.',
-      ),
+      .describe('System prompt of the model; longer prompts go into a ConfigMap, see systemPromptFrom. May hold {{name}} placeholders.'),
     systemPromptFrom: z.object({ configMapKeyRef: configMapKeyRef() }).optional().describe('Where a longer prompt is read from.'),
     requiredDynamicData: setOf(name(128), 64)
       .optional()
@@ -78,7 +76,7 @@ const textToSpeech = z.object({
 });
 
 const dynamicData = z.object({
-  name: name(128).describe('Tells the lookups of an agent apart.'),
+  name: name(128).describe('Identifies a lookup of the agent.'),
   url: text(2048)
     .regex(/^https?:\/\/.+/)
     .describe('May hold {{name}} placeholders.'),
@@ -103,7 +101,7 @@ const dynamicData = z.object({
 
 const postCallAnalysis = cel(
   z.object({
-    name: name(128).describe('Tells the results of a call apart.'),
+    name: name(128).describe('Identifies a result of a call.'),
     type: z.enum(['string', 'enum', 'boolean', 'number']).describe('Type of the result.'),
     description: text(1500).optional().describe('What is asked of the call.'),
     systemPrompt: text(4096).optional().describe('Instructions for the model that answers it.'),

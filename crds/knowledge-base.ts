@@ -8,7 +8,7 @@ const source = cel(
   z.object({
     name: name(63)
       .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
-      .describe('Tells the sources apart.'),
+      .describe('Identifies a source.'),
     website: z
       .object({ urls: list(url(), 100).min(1).describe('Pages that are read; together they are one document.') })
       .optional()
@@ -43,7 +43,7 @@ const spec = cel(
       // Not {}: the API server checks a default against the rule above before it fills in what the default lacks.
       .prefault({ maxTokens: 400, overlapTokens: 50 })
       .describe('How documents are cut.'),
-    sources: mapOf(source, ['name'], 64).optional().describe('Content kept beside the configuration; other documents come over REST.'),
+    sources: mapOf(source, ['name'], 64).optional().describe('Content kept with the configuration; other documents come over REST.'),
     deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What happens to the documents and vectors.'),
   }),
   { ...immutable('embedding'), message: 'embedding is immutable: vectors of two models cannot be mixed' },

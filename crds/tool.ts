@@ -80,7 +80,7 @@ const spec = cel(
   z.object({
     suspend,
     agentRefs: mapOf(localRef(), ['name'], 256).optional().describe('The agents that may use this tool.'),
-    description: text(1500).optional().describe('A note for people; for a built-in tool also what the model is told.'),
+    description: text(1500).optional().describe('A note for people; for a built-in tool also its description for the model.'),
     messages: emptyByDefault(
       z.object({
         start: text(1000).optional().describe('Said when it starts.'),

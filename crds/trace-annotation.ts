@@ -1,6 +1,6 @@
 /**
  * How a trace gets from the request that writes a spec to the reconcile that acts on it: as an annotation, written with the spec and only when that
- * changes, so that a request which changes nothing writes nothing. It names the generation that the write made: whoever changes the spec later in
+ * changes, so that a request which changes nothing writes nothing. It names the generation that the write made: a client that changes the spec later in
  * another way leaves it behind, and it means nothing any more.
  */
 import { readTraceparent, type TraceContext } from '../platform/telemetry/trace-context.ts';

@@ -68,7 +68,7 @@ const status = z.object({
 
 export const webhookSubscriptionKind = defineKind('WebhookSubscription', 'webhooksubscriptions', {
   shortNames: ['whsub'],
-  description: 'An endpoint that is told about events by signed HTTP POST.',
+  description: 'An endpoint that receives events by signed HTTP POST.',
   printerColumns: [
     readyColumn,
     { name: 'URL', type: 'string', jsonPath: '.spec.url' },

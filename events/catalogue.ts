@@ -90,11 +90,11 @@ export const eventCatalogue = {
     }),
   ),
   'Webhook.SubscriptionDisabled': define(
-    'A subscription was switched off because its address fails; told to the other subscriptions.',
+    'A subscription was switched off because its address fails; sent to the other subscriptions.',
     z.strictObject({ subscription_id: subscriptionId, reason: z.string().min(1).max(256) }),
   ),
   'Webhook.Test': define(
-    'Somebody wants to see whether a subscription works; told to this one alone.',
+    'A test of a subscription was requested; sent to this one alone.',
     z.strictObject({ subscription_id: subscriptionId }),
   ),
 } as const satisfies Readonly<Record<string, EventDefinition>>;

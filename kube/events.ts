@@ -43,7 +43,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const retryOptions = { baseMs: 500, maxMs: 5_000 };
 
 /**
- * Tells, through `events.k8s.io/v1` Events, what happened to an object. Never throws and never waits: an event that can't be sent is lost,
+ * Reports, through `events.k8s.io/v1` Events, what happened to an object. Never throws and never waits: an event that can't be sent is lost,
  * with a line in the log. The same thing said again counts up the event that is there (`series`).
  */
 export class EventRecorder {

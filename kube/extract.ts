@@ -28,7 +28,7 @@ export type DeepPartial<V> = V extends readonly unknown[] ? V : V extends object
  *
  * A field that is owned whole (a value, an atomic list or map) is taken whole, but without what others own below it:
  * an empty map that was applied and filled by another manager comes back empty. Items of keyed lists keep their keys,
- * whoever owns those. A field that is owned and no longer there is left out.
+ * their owners. A field that is owned and no longer there is left out.
  */
 export function extractOwned<T extends KubeObject>(object: T, owner: OwnerSelector): Extracted<T> {
   const { name, namespace } = object.metadata;

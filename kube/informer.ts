@@ -112,7 +112,7 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
       logger: this.#logger,
       observer: this.#metrics,
     });
-    // Nobody has to wait for it.
+    // Not awaited by any caller.
     this.#synced.promise.catch(() => undefined);
   }
 

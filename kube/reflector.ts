@@ -17,7 +17,7 @@ export type WatchSource<T extends KubeObject> = Pick<ResourceClient<T>, 'list' |
 export interface ReflectorOptions<T extends KubeObject> {
   readonly client: WatchSource<T>;
   readonly cache: WatchCache<T>;
-  /** Told of every change after it is in the cache, in order; the next one waits until it has returned. */
+  /** Called for every change after it is in the cache, in order; the next one waits until it has returned. */
   readonly onChanges: (changes: readonly CacheChange<Stored<T>>[], context: { readonly initial: boolean }) => Promise<void> | void;
   /** What is kept of each object. An object for which it throws is left out. */
   readonly transform: (object: Stored<T>) => Stored<T>;

@@ -132,7 +132,7 @@ export class ResourceClient<T extends KubeObject> {
     });
     const next = answer.metadata.continue;
     const items = answer.items ?? [];
-    // Nobody else holds these objects yet: filling them in beats copying a page of them.
+    // No other code holds these objects yet: filling them in beats copying a page of them.
     for (const item of items) if (item.kind === undefined) Object.assign(item, this.#typeMeta());
     return {
       items,
@@ -197,7 +197,7 @@ export class ResourceClient<T extends KubeObject> {
 
   /**
    * JSON merge patch of the very state that was read: 409 (`error.staleConflict`) when it changed since. A member that is `null` goes,
-   * whoever owns it.
+   * the owner.
    */
   async mergePatch(
     { metadata: { namespace, name, uid, resourceVersion } }: Stored<T>,

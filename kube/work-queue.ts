@@ -32,7 +32,7 @@ export interface WorkQueueRunOptions<K> {
    * it called {@link WorkQueue.addRateLimited} for the key itself.
    */
   readonly handle: (key: K, signal: AbortSignal) => Promise<void>;
-  /** Told of what `handle` threw, unless the run was ended meanwhile. */
+  /** Called with what `handle` threw, unless the run was ended meanwhile. */
   readonly onError?: (error: unknown, key: K, failures: number) => void;
   /** Ends this run: no further key is taken, and handlers in flight see it. Keys stay in the queue, for a later run. */
   readonly signal?: AbortSignal;

@@ -69,8 +69,8 @@ function standardOutput(): DestinationStream {
 }
 
 /**
- * At its end a process writes what waits. Where nobody reads any more, `sonic-boom` 4.2.1 tries that for ever, and the process never ends:
- * it takes every error for one that passes. So whatever isn't told to try again counts as written.
+ * At its end a process writes what waits. Where the reader is gone, `sonic-boom` 4.2.1 tries that for ever, and the process never ends:
+ * it takes every error for one that passes. So what it need not write again counts as written.
  */
 function unlessBroken(flushSync: () => void): void {
   const { writeSync } = fs;

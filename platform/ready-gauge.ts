@@ -2,7 +2,7 @@ import { Gauge } from 'prom-client';
 
 import type { Readiness } from './lifecycle.ts';
 
-/** What it takes for each of the roles that tell of themselves whether they are ready. */
+/** What readiness takes, for each of the roles that report it. */
 const meanings = {
   worker: '1 while Temporal and Postgres answer and the worker takes work.',
   dispatcher: '1 while Postgres and the API server answer and events are delivered.',

@@ -1,7 +1,7 @@
 /** Which folder may import which: the table in docs/architecture.md, held against the sources. */
 import { dirname, join } from 'node:path';
 
-/** A folder of the table and the folders that it may import from, besides itself. */
+/** A folder of the table and the folders that it may import from, in addition to itself. */
 export type Layers = ReadonlyMap<string, ReadonlySet<string>>;
 
 export interface Import {

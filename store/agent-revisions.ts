@@ -154,7 +154,7 @@ export class AgentRevisions {
   }
 
   /**
-   * Deletes revisions that nobody needs, about `limit` (500) at most. Kept: what serves, the newest `keepNewest` (10) of each agent, and
+   * Deletes revisions that are no longer needed, about `limit` (500) at most. Kept: what serves, the newest `keepNewest` (10) of each agent, and
    * everything younger than `keepForMs` (30 days). An agent retired for longer than that goes altogether.
    */
   async prune(options: {

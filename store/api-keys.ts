@@ -44,7 +44,7 @@ export interface NewApiKey {
   readonly createdByUserId?: string | null | undefined;
 }
 
-/** Channel on which a revoked key's id is told to every process. */
+/** Channel that notifies every process of a revoked key's id. */
 export const REVOKED_CHANNEL = 'parley_api_key_revoked';
 
 const keyIdShape = /^key_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -73,7 +73,7 @@ export class ApiKeys {
   }
 
   /**
-   * @returns the clear key beside its record; it can't be had again
+   * @returns the clear key with its record; it can't be had again
    * @throws StoreError `not_found` for an unknown organisation, `invalid` for values outside their bounds
    */
   async create(options: NewApiKey): Promise<{ readonly record: ApiKeyRecord; readonly apiKey: string }> {
@@ -134,7 +134,7 @@ export class ApiKeys {
     });
   }
 
-  /** A malformed id is one that nobody has. */
+  /** A malformed id is an unknown one. */
   async get(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
     if (!keyIdShape.test(options.keyId)) return undefined;
     return this.#database.asOrganization(options.org, async (transaction) => {

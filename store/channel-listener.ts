@@ -1,4 +1,4 @@
-/** Listens on a channel of Postgres, on a connection of its own that is made anew whenever it is lost. */
+/** Listens on a channel of Postgres, on a connection of its own that is reopened whenever it is lost. */
 import type { Client } from 'pg';
 
 import type { Clock, Timer } from '../platform/clock.ts';
@@ -10,12 +10,12 @@ export interface ChannelListenerOptions {
   readonly database: Database;
   /** An identifier that needs no quotes. */
   readonly channel: string;
-  /** What the log calls that which is told there, and what happens while it isn't heard. */
+  /** What the log calls the notifications, and what happens while they are missed. */
   readonly words: { readonly what: string; readonly meanwhile: string };
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
   readonly onMessage: (payload: string) => void;
-  /** Listens, for the first time or again: what was told before is not told again. */
+  /** Listens, for the first time or again: earlier notifications are not repeated. */
   readonly onListening: () => void;
 }
 

@@ -28,7 +28,7 @@ export interface Transaction {
     options?: StatementOptions,
   ): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }>;
   /**
-   * Tells a channel once the transaction is committed, as a hint: what is told while the last hint is still on its way goes with the next one.
+   * Notifies a channel once the transaction is committed, as a hint: notifications that come while one is being sent go out as one more.
    * A NOTIFY within the transaction would make all that do so commit one after the other, through the log on disk.
    */
   notifyAfterCommit(channel: string): void;
@@ -195,7 +195,7 @@ export class Database {
 
   /** Waits for what is running and closes the connections. */
   async close(): Promise<void> {
-    await this.#hints.told();
+    await this.#hints.drained();
     if (!this.#pool.ending) await this.#pool.end();
   }
 
@@ -227,7 +227,7 @@ export class Database {
         });
         await begun;
         await (committed ?? client.query('COMMIT'));
-        for (const channel of channels) this.#hints.tell(channel);
+        for (const channel of channels) this.#hints.notify(channel);
         return result;
       } catch (error) {
         // Only a connection that answers the ROLLBACK may go back into the pool.
@@ -239,7 +239,7 @@ export class Database {
     });
   }
 
-  /** Not worth waiting for the disk: a hint that a crash loses is made up for by whoever listens. */
+  /** Not worth waiting for the disk: listeners make up for a hint that a crash loses. */
   async #notify(channel: string): Promise<void> {
     await this.#once((client) => client.query(`BEGIN; SET LOCAL synchronous_commit = off; NOTIFY ${escapeIdentifier(channel)}; COMMIT`));
   }
@@ -287,7 +287,7 @@ async function runStatement<R extends QueryResultRow>(
   return { rows: answer.rows, rowCount: answer.rowCount ?? 0 };
 }
 
-/** For one that is waited for after another, which may fail first: nobody is to call it unheard then. */
+/** For one that is waited for after another, which may fail first: its rejection must not count as unhandled then. */
 function heardLater<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

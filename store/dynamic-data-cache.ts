@@ -34,7 +34,7 @@ export class DynamicDataCacheRows {
     });
   }
 
-  /** Those that nobody can use any more, `limit` (500) at most. @returns how many went */
+  /** Deletes expired rows, `limit` (500) at most. @returns how many went */
   async prune({ org, limit = 500 }: { readonly org: string; readonly limit?: number }): Promise<number> {
     return this.#database.asOrganization(org, async (transaction) => (await transaction.query(deletion, [org, limit])).rowCount);
   }

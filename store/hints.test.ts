@@ -2,26 +2,26 @@ import { expect, it } from 'vitest';
 
 import { Hints } from './hints.ts';
 
-it('tells each channel, and what comes in between together', async () => {
-  const told: string[] = [];
+it('notifies each channel, and joins calls during a notification into one more', async () => {
+  const sent: string[] = [];
   const waiting: (() => void)[] = [];
   const hints = new Hints((channel) => {
-    told.push(channel);
+    sent.push(channel);
     return new Promise((resolve) => waiting.push(resolve));
   });
-  hints.tell('a');
-  hints.tell('a');
-  hints.tell('b');
-  hints.tell('a');
-  expect(told).toEqual(['a', 'b']);
+  hints.notify('a');
+  hints.notify('a');
+  hints.notify('b');
+  hints.notify('a');
+  expect(sent).toEqual(['a', 'b']);
   waiting.splice(0).forEach((done) => done());
-  await expect.poll(() => told).toEqual(['a', 'b', 'a']);
+  await expect.poll(() => sent).toEqual(['a', 'b', 'a']);
   waiting.splice(0).forEach((done) => done());
-  await hints.told();
-  hints.tell('a');
-  expect(told).toEqual(['a', 'b', 'a', 'a']);
+  await hints.drained();
+  hints.notify('a');
+  expect(sent).toEqual(['a', 'b', 'a', 'a']);
   waiting.splice(0).forEach((done) => done());
-  await hints.told();
+  await hints.drained();
 });
 
 it('goes on after a hint that failed', async () => {
@@ -30,9 +30,9 @@ it('goes on after a hint that failed', async () => {
     calls += 1;
     if (calls === 1) throw new Error('no connection');
   });
-  hints.tell('a');
-  await hints.told();
-  hints.tell('a');
-  await hints.told();
+  hints.notify('a');
+  await hints.drained();
+  hints.notify('a');
+  await hints.drained();
   expect(calls).toBe(2);
 });

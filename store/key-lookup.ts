@@ -1,5 +1,5 @@
 /**
- * Rows of presented API keys. Whoever waits is looked up together: a flood of invented keys costs a statement for hundreds of them and delays a
+ * Rows of presented API keys. Waiting look-ups share a statement: a flood of invented keys costs a statement for hundreds of them and delays a
  * real one by a statement or two, so that none has to be turned away unlooked at.
  */
 import type { ApiKeyRow } from './api-keys.ts';

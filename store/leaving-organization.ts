@@ -54,7 +54,7 @@ export async function revokeOrganizationKeys({ databaseUrl, org }: Options): Pro
 
 /**
  * Rows that others refer to go after those, the organisation's own row last. What was removed before a failure stays removed: run it again.
- * @param onTable told of each table that had rows
+ * @param onTable called for each table that had rows
  * @throws StoreError
  */
 export async function removeOrganizationRows({ databaseUrl, org }: Options, onTable: (name: string, rows: number) => void): Promise<void> {

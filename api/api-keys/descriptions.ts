@@ -51,7 +51,7 @@ const apiKeyFields = z.object({
     .string()
     .optional()
     .describe('Whom the key acts for that made it; absent for a key that was made at the command line.'),
-  last_four: z.string().describe('The end of the key, to tell keys apart.'),
+  last_four: z.string().describe('The end of the key, to distinguish keys.'),
 });
 const apiKeyAnswer = apiKeyFields.meta({ id: 'ApiKey' });
 const newApiKeyAnswer = apiKeyFields

@@ -55,7 +55,8 @@ export class CallService {
   /** @throws ApiError `not_found`, `conflict`, `concurrent_call_limit_reached`, `unavailable` without a media server */
   async createWebCall({ org, userId, keyId }: Caller, body: WebCallCreate): Promise<CallRecord> {
     const rooms = this.#rooms;
-    if (rooms === undefined) throw new ApiError('unavailable', 'there is no media server: whoever runs Parley has to set LIVEKIT_URL');
+    if (rooms === undefined)
+      throw new ApiError('unavailable', 'no media server is configured: the operator of this installation has to set LIVEKIT_URL');
     const asked = await this.#agents.find(org, body.ai_agent_id);
     const override = body.override_ai_agent_id ?? undefined;
     const talking = override === undefined ? asked : await this.#agents.find(org, override);

@@ -14,7 +14,7 @@ export const createWebCall = defineRoute({
   tag,
   summary: 'Register a call from a browser',
   description:
-    'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that nobody joins ends as `error`.',
+    'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that no user joins ends as `error`.',
   permission: 'calls:create',
   body: webCallCreate.meta({ id: 'WebCallCreate' }),
   bodyExamples: {
@@ -37,7 +37,7 @@ export const dialOutboundPhoneCall = defineRoute({
   tag,
   summary: 'Call somebody by phone',
   description:
-    'The outbound agent of the number calls, with the configuration that it has now. The answer comes before anybody is rung: look at the call, or subscribe to its events, for what becomes of it. It is `ongoing` when somebody answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` when nobody does.',
+    'The outbound agent of the number calls, with the configuration that it has now. The answer comes before the phone rings: read the call, or subscribe to its events, for the outcome. It is `ongoing` when the callee answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` otherwise.',
   permission: 'calls:write',
   body: outboundCallCreate.meta({ id: 'OutboundCallCreate' }),
   bodyExamples: {
@@ -91,7 +91,7 @@ export const getAnalysisResults = defineRoute({
   tag,
   summary: 'Get what was found out of a call after its end',
   description:
-    "The agent's `post_call_analysis` says what. A model reads the transcript when the call is over, which takes some seconds; `CallAnalysis.Completed` tells when it is done.",
+    "The agent's `post_call_analysis` says what. A model reads the transcript when the call is over, which takes some seconds; the event `CallAnalysis.Completed` announces the result.",
   permission: 'calls:read',
   params: {
     ai_agent_id: 'The agent of the call: the one that was asked for, or the one that talked in its stead.',

@@ -7,7 +7,7 @@ import { ApiError } from '../http/api-error.ts';
 const retrySeconds = 5;
 
 /**
- * Opens the room of a call that was just registered: rooms come from here and not from joining, so that nobody gets one beyond the limits.
+ * Opens the room of a call that was just registered: rooms come from here and not from joining, so that the limits hold.
  * @throws ApiError `unavailable` when the media server doesn't answer; the call has ended then
  */
 export async function openRoom(
@@ -17,7 +17,7 @@ export async function openRoom(
   try {
     await rooms.open(id);
   } catch (cause) {
-    // Nobody will ever come into a room that isn't there.
+    // No user can join a room that does not exist.
     await lifecycle.end({ org, id, reason: 'native_platform_internal_error' });
     throw new ApiError('unavailable', 'the media server does not answer, and there is no call; try again', {
       cause,

@@ -35,7 +35,8 @@ export class OutboundPhoneCalls {
    */
   async dial({ org, userId, keyId }: Caller, body: OutboundCallCreate): Promise<CallRecord> {
     const { agents, lifecycle, routes, rooms } = this.#options;
-    if (rooms === undefined) throw new ApiError('unavailable', 'there is no media server: whoever runs Parley has to set LIVEKIT_URL');
+    if (rooms === undefined)
+      throw new ApiError('unavailable', 'no media server is configured: the operator of this installation has to set LIVEKIT_URL');
     const { from_number: fromNumber, to_number: toNumber } = body;
     const route = await routes.get({ org, number: fromNumber });
     if (route === undefined) throw new ApiError('not_found', 'Phone number not found');

@@ -53,7 +53,7 @@ export function registerCalls(
 
   const analyses = new AnalysisReader({ calls: store.calls, agentRevisions: store.agentRevisions });
 
-  /** @param own - the call was made by this very request: whoever makes a call may join it, and who may make others may join what others have made */
+  /** @param own - this very request made the call, and its caller may join it; callers with `calls:write` may join calls of others, too */
   const extrasOf = async (call: CallRecord, caller: Caller, { own = false } = {}): Promise<CallExtras> => ({
     ...((own || covers(caller.permissions, 'calls:write')) && (await service.accessTo(call))),
     recordingUrl:

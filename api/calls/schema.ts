@@ -60,7 +60,7 @@ const iso = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?
 
 /** Without a zone it is UTC, as all times here are. */
 export function instantOf(text: string): Date | undefined {
-  // A plus in an address that nobody escaped arrives as a blank.
+  // An unescaped plus in a query arrives as a blank.
   const whole = text.trim().replace(/ (?=\d\d:?\d\d$)/, (blank, at: number) => (at > 10 ? '+' : blank));
   if (!iso.test(whole)) return undefined;
   const zoned = /(Z|[+-]\d\d:?\d\d)$/i.test(whole.slice(10)) || whole.length === 10 ? whole : `${whole}Z`;

@@ -10,7 +10,7 @@ export interface AddOptions {
   readonly knowledgeBase: string;
   readonly files: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Told at each change of each file's state. */
+  /** Called at each change of each file's state. */
   readonly onState: (state: DocumentState) => void;
   readonly signal?: AbortSignal;
 }

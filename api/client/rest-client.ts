@@ -93,7 +93,7 @@ interface Exchange extends RequestOptions {
   readonly body: object | FormData | undefined;
 }
 
-/** A time within which something has to be done, which may be given anew. */
+/** A deadline that can be extended. */
 class Limit {
   readonly #clock: Clock;
   readonly #over = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * A stored secret goes to the origin that it was given for, and nowhere else. Whoever may write an address must not get the secret that is
- * sent there: a request that changes the origin has to hold the value, unless its caller may read secrets.
+ * A stored secret goes to the origin that it was given for, and nowhere else. A caller who may write an address must not get the secret that
+ * is sent there: a request that changes the origin has to hold the value, unless its caller may read secrets.
  *
  * Each kind lists where its spec sends which secret, and the lists of the stored and of the desired spec are compared. So the rule holds
  * however a request came to keep a secret: by the mask, by leaving the field out, or by an item that continues another one.
@@ -12,7 +12,7 @@ import type { SecretWriter } from './secrets.ts';
 export type Origin = Readonly<Record<string, string | undefined>>;
 
 export interface SecretUse {
-  /** Tells one stored value from another. */
+  /** Identifies a stored value. */
   readonly id: string;
   /** The field of the request that the value is sent in. */
   readonly loc: Loc;

@@ -26,7 +26,7 @@ export function unmaskedReader(values: ReadonlyMap<string, string>): SecretValue
   return { read: (ref) => values.get(refId(ref)), unmasked: true };
 }
 
-/** Tells one stored value from another. */
+/** Identifies a stored value. */
 export const refId = ({ name, key }: KeyRef): string => `${name}/${key}`;
 
 /** The same for a credential that stands in the spec itself, where kubectl put it. */

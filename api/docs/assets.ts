@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import { locateAsset } from '../../platform/assets.ts';
 
-/** Beside the code in `dist/`, where the build copies what {@link assetTypes} names. */
+/** Next to the code in `dist/`, where the build copies what {@link assetTypes} names. */
 export const assetFolder = 'swagger-ui';
 
 /** What is taken from the package, with its type. */

@@ -16,8 +16,8 @@ const maxTokenLength = 512;
 const keyHeader = 'x-parley-api-key';
 
 /**
- * Checks the key of every request to a known route, what it may do and how many it has made, before its body is read. Tenant headers that a client sends are
- * nobody's business: nothing reads them.
+ * Checks the key of every request to a known route, what it may do and how many it has made, before its body is read. Tenant headers of
+ * clients are ignored.
  */
 export function registerAuthentication(app: FastifyInstance, dependencies: ApiDependencies): void {
   const { store, clock, logger, limits, registry, signing } = dependencies;
@@ -37,7 +37,7 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
 
   app.addHook('onRequest', async (request, reply) => {
     const { description } = request.routeOptions.config;
-    if (description === undefined) return; // no such route: 404 or 405, whoever asks
+    if (description === undefined) return; // no such route: 404 or 405 for every caller
     const needed = description.permission;
     if (needed === 'public') return;
     const state = requestState(request);
@@ -65,7 +65,7 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
 }
 
 async function authenticate(apiKeys: Pick<Store['apiKeys'], 'authenticate'>, request: FastifyRequest): Promise<Caller> {
-  // Whoever stands between may have looked at the other one.
+  // A proxy in between may have checked the other one.
   if (timesSent(request, 'authorization') > 1) throw unauthorized('send one Authorization header, not several');
   const behindProxy = request.headers.authorization === undefined && timesSent(request, keyHeader) === 1;
   const credential = behindProxy ? `Bearer ${String(request.headers[keyHeader])}` : request.headers.authorization;

@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import { sleep, type Clock } from '../../platform/clock.ts';
 
 export interface ConnectionDrain {
-  /** Asks whoever comes to close the connection. Resolves when nobody has come for a while, or no connection is left. */
+  /** Asks clients to close the connection with each answer. Resolves after a time without requests, or when no connection is left. */
   drain(): Promise<void>;
 }
 
-/** Nobody has come for this long, in milliseconds: the connections that are left lie idle. */
+/** Time without a request, in milliseconds, after which the open connections count as idle. */
 const quietMs = 1_500;
 /** Longest wait, in milliseconds. */
 const longestMs = 5_000;

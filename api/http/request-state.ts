@@ -7,7 +7,7 @@ import { inSpan, type Span } from '../../platform/telemetry/tracing.ts';
 import type { Caller } from './caller.ts';
 import { ApiError } from './api-error.ts';
 
-/** What is known of a request beside Fastify's own: for the answer's headers and the one log line at its end. */
+/** What is known of a request in addition to Fastify's own: for the answer's headers and the one log line at its end. */
 export class RequestState {
   readonly traceId: string;
   readonly span: Span | undefined;

@@ -17,7 +17,7 @@ export interface AnswerDescription {
   /** Of any other answer, as it stands in `Content-Type`, without parameters. */
   readonly contentType?: string;
   readonly example?: unknown;
-  /** Names from the table of documented headers, beside those that every answer has. */
+  /** Names from the table of documented headers, in addition to those that every answer has. */
   readonly headers?: readonly ('ETag' | 'Age')[];
   /** Which field of the answer is which path parameter of other routes: `{agent_id: 'ai_agent_id'}`. */
   readonly identifies?: Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export interface RouteDescription {
   readonly undocumented?: true;
   /** By status. */
   readonly answers: Readonly<Record<number, AnswerDescription>>;
-  /** Failures beside those that follow from the rest of the description (see `failuresOf`). */
+  /** Failures in addition to those that follow from the rest of the description (see `failuresOf`). */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -95,7 +95,7 @@ export function defineRoute<const D extends RouteDescription>(description: D): D
 
 /**
  * From here on the server takes routes with a description only, and keeps the descriptions.
- * HEAD routes are Fastify's own, beside each GET, and share its description.
+ * HEAD routes are Fastify's own, one for each GET, and share its description.
  */
 export function requireDescriptions(app: FastifyInstance): void {
   const descriptions: RouteDescription[] = [];

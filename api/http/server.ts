@@ -53,7 +53,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
 
   app.addHook('onRequest', (request, reply, done) => {
     const { url: route, config } = request.routeOptions;
-    // Whoever looks whether the process lives asks every few seconds: nobody wants to read of it.
+    // Liveness probes come every few seconds: no span and no log line for those.
     const span =
       isTracing() && !isProbe(route ?? '')
         ? requestSpan({
@@ -98,7 +98,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
       route,
       status: reply.statusCode,
       error: state.error,
-      // For whoever looks where invented keys come from.
+      // To find the source of invalid keys.
       client: state.error === 'unauthorized' ? request.ip : undefined,
       limitedBy: state.limitedBy,
       ageSeconds: state.ageSeconds,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from './api-error.ts';
 
-/** Tells an address that doesn't exist (404) from one that exists for other methods (405). */
+/** Distinguishes an unknown path (404) from one that exists for other methods (405). */
 export function registerUnknownRoutes(app: FastifyInstance): void {
   const methodsByPattern = new Map<string, { readonly matcher: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {

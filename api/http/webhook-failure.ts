@@ -63,17 +63,17 @@ function isWebhookFailureCode(code: ErrorCode): code is WebhookFailureCode {
   return code in webhookFailureTypes;
 }
 
-type Told = Pick<WebhookFailureBody, 'message' | 'details'>;
+type Explanation = Pick<WebhookFailureBody, 'message' | 'details'>;
 
-function plain({ message, conflicts }: ApiError): Told {
+function plain({ message, conflicts }: ApiError): Explanation {
   return { message, details: conflicts === undefined || conflicts.length === 0 ? {} : { conflicts } };
 }
 
 /** `page_size`, `retry_policy.maxRetryAttempts`, `headers.X-Tenant`; `body` where all of it is meant. */
-function byField(issues: readonly ValidationIssue[]): Told {
+function byField(issues: readonly ValidationIssue[]): Explanation {
   const details = new Map<string, string>();
   for (const issue of issues) {
-    const { field, text } = told(issue);
+    const { field, text } = fieldText(issue);
     const known = details.get(field);
     details.set(field, known === undefined ? text : `${known}; ${text}`);
   }
@@ -85,7 +85,7 @@ function byField(issues: readonly ValidationIssue[]): Told {
   return { message, details: Object.fromEntries(details) };
 }
 
-function told({ type, loc, msg }: ValidationIssue): { readonly field: string; readonly text: string } {
+function fieldText({ type, loc, msg }: ValidationIssue): { readonly field: string; readonly text: string } {
   const [part = 'body', ...steps] = loc;
   if (type === 'json_invalid') return { field: 'body', text: `${msg} at character ${String(steps[0] ?? 0)}` };
   const names = steps.filter((step) => step !== '[key]');

@@ -10,7 +10,7 @@ export interface AgentState extends ResourceState {
   readonly desired_revision?: string;
 }
 
-/** Beside the Agent itself, what its status has to have taken in. */
+/** In addition to the Agent itself, what its status has to have taken in. */
 export interface AgentInputs {
   /** All that name the agent and are not being deleted. */
   readonly tools: readonly Stored<Tool>[];

@@ -64,7 +64,7 @@ export class DocumentService {
         createdBy: userId,
       });
     } catch (error) {
-      // An answer that got lost on the way may have been a yes: then the file is needed, and otherwise it is found to belong to nobody.
+      // A lost answer may have been a success: then the file is needed, and otherwise the sweep of orphaned files finds it.
       if (!(error instanceof StoreError && error.kind === 'unavailable')) await this.#files.delete(key).catch(() => undefined);
       throw error;
     }

@@ -86,7 +86,7 @@ export class KnowledgeBaseService {
       // The documents are gone, so the resource goes in whatever state it is by now.
       await orUndefined(client.delete({ namespace: org, name }, deletion));
       this.#view.deleted(stored);
-      // Whoever saw the resource until just now may have put something in.
+      // A request that still saw the resource may have added a document.
       await this.#tombstone(org, name, uid);
       return true;
     });

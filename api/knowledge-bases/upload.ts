@@ -14,7 +14,7 @@ import { type FileExtension, judgeFileName } from './file-name.ts';
 import { brokenMetadata, readMetadata } from './metadata.ts';
 import { fileExtensions, fileForm, maxFileBytes } from './schema.ts';
 
-/** What a form may have beside the file, in bytes. */
+/** What a form may have in addition to the file, in bytes. */
 const envelopeBytes = 1024 * 1024;
 
 export interface Upload extends StoredFile {
@@ -121,7 +121,7 @@ class UploadForm {
     return { ...this.#file, metadata: this.#metadata };
   }
 
-  /** What can't be removed now is removed by whoever looks for files without documents. */
+  /** The sweep of orphaned files removes what cannot be removed now. */
   async discard(): Promise<void> {
     if (this.#file !== undefined) await this.#target.files.delete(this.#target.key).catch(() => undefined);
   }

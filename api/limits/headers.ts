@@ -1,7 +1,7 @@
 import type { RateLimitDecision, Counted } from './rate-limiter.ts';
 
 /**
- * What a client is told of its limits, of the tightest one in numbers and of all of them as policies: `120;w=2` says that 120 requests
+ * The headers about a client's limits: the tightest one in numbers, and all of them as policies: `120;w=2` says that 120 requests
  * may be made and that two seconds bring them back. Source: draft-ietf-httpapi-ratelimit-headers-06; seconds are whole ones, rounded up.
  */
 export function limitHeaders({ allowed, limits }: RateLimitDecision): Readonly<Record<string, string>> {

@@ -38,13 +38,13 @@ interface Bucket {
   readonly limit: RateLimit;
   /** When it is full again, on the monotonic clock. */
   fullAt: number;
-  /** What was taken and not told yet, in milliseconds of the bucket's time. */
-  untoldMs: number;
+  /** What was taken and not reported yet, in milliseconds of the bucket's time. */
+  unreportedMs: number;
   /** When the first of that was taken. */
-  untoldSince: number;
+  unreportedSince: number;
 }
 
-/** Subjects at most that are counted at a time. Who is pushed out begins anew, with what the other replicas know of him. */
+/** Subjects at most that are counted at a time. An evicted one starts over, with what the other replicas know of it. */
 const subjects = 20_000;
 /** Wait after an exchange that failed, in milliseconds. */
 const retryMs = 2_000;
@@ -53,8 +53,8 @@ const forgetEveryMs = 600_000;
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
   readonly #buckets = new LruMap<string, Bucket>(subjects);
-  /** Those with something to tell. */
-  #untold = new Map<string, Bucket>();
+  /** Those with something to report. */
+  #unreported = new Map<string, Bucket>();
   #timer: Timer | undefined;
   #exchanging: Promise<void> | undefined;
   #failing = false;
@@ -83,7 +83,7 @@ export class RateLimiter {
     };
   }
 
-  /** Tells what is left to tell, and ends. */
+  /** Reports what is left to report, and ends. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
@@ -93,7 +93,7 @@ export class RateLimiter {
   #bucket(subject: string, limit: RateLimit): Bucket {
     const known = this.#buckets.get(subject);
     if (known !== undefined) return known;
-    const bucket: Bucket = { subject, limit, fullAt: 0, untoldMs: 0, untoldSince: 0 };
+    const bucket: Bucket = { subject, limit, fullAt: 0, unreportedMs: 0, unreportedSince: 0 };
     this.#buckets.set(subject, bucket);
     return bucket;
   }
@@ -102,10 +102,10 @@ export class RateLimiter {
     const cost = costMs(bucket.limit);
     bucket.fullAt = Math.max(bucket.fullAt, now) + cost;
     if (this.#options.exchange === undefined) return;
-    if (bucket.untoldMs === 0) bucket.untoldSince = now;
-    // What time has given back long ago needs no telling: a full bucket's worth is the most there can be to tell.
-    bucket.untoldMs = Math.min(bucket.untoldMs + cost, bucket.limit.burst * cost);
-    this.#untold.set(bucket.subject, bucket);
+    if (bucket.unreportedMs === 0) bucket.unreportedSince = now;
+    // What has been refilled since need not be reported: a full bucket is the most there can be.
+    bucket.unreportedMs = Math.min(bucket.unreportedMs + cost, bucket.limit.burst * cost);
+    this.#unreported.set(bucket.subject, bucket);
     this.#exchangeLater(this.#failing ? retryMs : this.#options.exchangeMs);
   }
 
@@ -115,7 +115,7 @@ export class RateLimiter {
       this.#timer = undefined;
       this.#exchanging = this.#exchange().finally(() => {
         this.#exchanging = undefined;
-        if (this.#untold.size > 0) this.#exchangeLater(this.#failing ? retryMs : this.#options.exchangeMs);
+        if (this.#unreported.size > 0) this.#exchangeLater(this.#failing ? retryMs : this.#options.exchangeMs);
       });
     });
   }
@@ -124,17 +124,17 @@ export class RateLimiter {
     const { exchange, clock, logger } = this.#options;
     if (exchange === undefined) return;
     const sentAt = clock.monotonic();
-    const told = [...this.#untold.values()].map((bucket) => ({ bucket, ms: bucket.untoldMs, since: bucket.untoldSince }));
-    this.#untold = new Map();
-    for (const { bucket } of told) bucket.untoldMs = 0;
+    const reported = [...this.#unreported.values()].map((bucket) => ({ bucket, ms: bucket.unreportedMs, since: bucket.unreportedSince }));
+    this.#unreported = new Map();
+    for (const { bucket } of reported) bucket.unreportedMs = 0;
     try {
-      const ahead = await exchange.exchange(told.map(({ bucket: { subject }, ms, since }) => ({ subject, ms, agoMs: sentAt - since })));
-      for (const { bucket } of told) {
+      const ahead = await exchange.exchange(reported.map(({ bucket: { subject }, ms, since }) => ({ subject, ms, agoMs: sentAt - since })));
+      for (const { bucket } of reported) {
         const aheadMs = ahead.get(bucket.subject);
         if (aheadMs === undefined) continue;
-        // Counted from when the question was sent: nobody is kept waiting longer than he was told. What was taken meanwhile isn't in the answer.
+        // Counted from when the request was sent: no client waits longer than its Retry-After. What was taken meanwhile is not in the answer.
         const fullAt = sentAt + aheadMs;
-        bucket.fullAt = bucket.untoldMs === 0 ? fullAt : Math.max(fullAt, bucket.untoldSince) + bucket.untoldMs;
+        bucket.fullAt = bucket.unreportedMs === 0 ? fullAt : Math.max(fullAt, bucket.unreportedSince) + bucket.unreportedMs;
       }
       if (this.#failing) logger.info('request limits are counted together with the other replicas again');
       this.#failing = false;
@@ -144,10 +144,10 @@ export class RateLimiter {
     } catch (err) {
       if (!this.#failing) logger.warn({ err }, 'request limits are counted by this replica alone until the database answers again');
       this.#failing = true;
-      for (const { bucket, ms, since } of told) {
-        bucket.untoldSince = since;
-        bucket.untoldMs = Math.min(bucket.untoldMs + ms, bucket.limit.burst * costMs(bucket.limit));
-        this.#untold.set(bucket.subject, bucket);
+      for (const { bucket, ms, since } of reported) {
+        bucket.unreportedSince = since;
+        bucket.unreportedMs = Math.min(bucket.unreportedMs + ms, bucket.limit.burst * costMs(bucket.limit));
+        this.#unreported.set(bucket.subject, bucket);
       }
     }
   }

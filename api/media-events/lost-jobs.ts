@@ -1,6 +1,6 @@
 /**
- * Calls whose agent has gone from their room. A job that is killed tells nobody; the media server notices. What it says is taken as a hint
- * to look: the call ends only if its agent is not in the room now, and its job has not told of itself for longer than a job ever waits.
+ * Calls whose agent has gone from their room. A killed job reports nothing; the media server notices. Its event is a hint to look:
+ * the call ends only if its agent is not in the room now, and its job has sent no heartbeat for longer than a job ever waits.
  */
 import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import type { Rooms } from '../../voice/calls/rooms.ts';
@@ -8,7 +8,7 @@ import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord, type CallStore } from '../../store/index.ts';
 
-/** A job tells of itself every 8 s: one that has been silent for so long, in milliseconds, and is not in the room either, is gone. */
+/** A job sends a heartbeat every 8 s: one without any for so long, in milliseconds, and not in the room either, is gone. */
 const silentMs = 12_000;
 /** Looks at one call; each waits as long as it would take the job to be found silent. */
 const mostLooks = 5;
@@ -21,13 +21,13 @@ export interface LostJobsOptions {
   readonly rooms: Pick<Rooms, 'hasAgent' | 'close'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told when a call was ended. */
+  /** Called when a call was ended. */
   readonly onEnded: () => void;
 }
 
 export interface Suspicion {
   readonly room: string;
-  /** The room had an agent: then a job has had the call, even if it never got to tell of itself. */
+  /** The room had an agent: then a job has had the call, even if it never sent a heartbeat. */
   readonly hadAgent: boolean;
 }
 
@@ -62,7 +62,7 @@ export class LostJobs {
     const since = clock.now();
     for (let looks = 0; looks < mostLooks && !signal.aborted; looks += 1) {
       const againInMs = await this.#look(suspicion, since).catch((err: unknown) => {
-        logger.warn({ err, room: suspicion.room }, 'nobody could look whether a call has lost its job; another look comes');
+        logger.warn({ err, room: suspicion.room }, 'failed to check whether a call has lost its job; retrying');
         return silentMs;
       });
       if (againInMs === undefined) return;
@@ -76,7 +76,7 @@ export class LostJobs {
     const ref = await calls.ofRoom(room);
     const call = ref && (await calls.get(ref));
     if (call === undefined || isTerminal(call.status)) return undefined;
-    // No job has had it: one may still come, and for a call that nobody takes there is a limit elsewhere.
+    // No job has had it: one may still come, and the sweeper ends a call that no job takes.
     if (call.jobSeenAt === null && !hadAgent) return undefined;
     const left = silentMs - (clock.now() - lastHeardOf(call, since));
     if (left > 0) return left;
@@ -84,11 +84,11 @@ export class LostJobs {
     const { org, id, status, jobSeenAt } = call;
     const reason = 'native_platform_internal_error';
     const { changed } = await lifecycle.end({ org, id, reason, only: { status, jobSeenAt } });
-    // The job has told of itself after all, or somebody else was faster.
+    // The job has sent a heartbeat after all, or another process was faster.
     if (!changed) return silentMs;
     onEnded();
-    logger.warn({ org, callId: id, reason }, 'a call was ended because its agent has left the room and its job is silent');
-    await rooms.close(room).catch((err: unknown) => logger.warn({ err, callId: id }, 'the room of a call could not be closed'));
+    logger.warn({ org, callId: id, reason }, 'ended a call whose agent has left the room and whose job is silent');
+    await rooms.close(room).catch((err: unknown) => logger.warn({ err, callId: id }, 'failed to close the room of a call'));
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Where a LiveKit server tells what happens in its rooms. Not for clients: nothing here belongs to the interface. */
+/** The webhook of a LiveKit server about its rooms. Not for clients: nothing here belongs to the interface. */
 import type { FastifyInstance } from 'fastify';
 import { WebhookReceiver, type WebhookEvent } from 'livekit-server-sdk';
 import { Counter, type Registry } from 'prom-client';
@@ -13,7 +13,7 @@ import { ApiError } from '../http/api-error.ts';
 import { addRoute, defineRoute } from '../http/route.ts';
 import { LostJobs } from './lost-jobs.ts';
 
-/** What a LiveKit server is told to post to. */
+/** The path that LiveKit is configured to post to. */
 export const mediaEventsPath = '/internal/livekit/events';
 
 /** An event holds one room and one participant at most. */
@@ -48,7 +48,7 @@ export function registerMediaEvents(app: FastifyInstance, { mediaServer, registr
   const receiver = new WebhookReceiver(mediaServer.apiKey, mediaServer.apiSecret);
   const events = new Counter({
     name: 'parley_media_events_total',
-    help: 'Events that the media server has told, by what came of each: `ignored`, or `looked` after the call that it is about.',
+    help: 'Events received from the media server, by outcome: `ignored`, or `looked` when the call it is about was checked.',
     labelNames: ['outcome'],
     registers: [registry],
   });
@@ -61,7 +61,7 @@ export function registerMediaEvents(app: FastifyInstance, { mediaServer, registr
   const lost = new LostJobs({ ...options, rooms, onEnded: () => ended.inc() });
   app.addHook('onClose', () => lost.stop());
 
-  /** A media server that makes rooms for whoever joins makes one for the token of a call that is over, too. */
+  /** A media server that creates rooms on join does so for the token of a call that is over, too. */
   const closeIfOver = async (room: string): Promise<void> => {
     const ref = await options.calls.ofRoom(room);
     const call = ref && (await options.calls.get(ref));
@@ -85,13 +85,13 @@ async function readEvent(receiver: WebhookReceiver, body: unknown, signature: st
   try {
     return await receiver.receive(text, signature);
   } catch (error) {
-    // The signature is looked at first: whoever has made it sends JSON.
+    // The signature is checked first: a sender who can sign sends JSON.
     if (error instanceof SyntaxError) throw new ApiError('bad_request', 'this is no event of a media server', { cause: error });
     throw new ApiError('unauthorized', 'this is not signed with the key of the media server', { cause: error });
   }
 }
 
-/** Only what may mean that a call has nobody left who would end it. */
+/** Only events that may mean that no job is left to end the call. */
 function suspicionOf({ event, room, participant }: WebhookEvent): { readonly room: string; readonly hadAgent: boolean } | undefined {
   if (room === undefined || room.name === '') return undefined;
   if (event === 'room_finished') return { room: room.name, hadAgent: false };

@@ -119,7 +119,7 @@ function paramNames({ path }: RouteDescription): readonly string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
 }
 
-/** From an answer to every operation whose path it tells, wholly or together with the path it was asked at. */
+/** From an answer to every operation whose path it gives, wholly or together with the path it was asked at. */
 function linksFrom(from: RouteDescription, { identifies }: AnswerDescription, all: readonly RouteDescription[]): OpenApiObject {
   if (identifies === undefined) return {};
   const own = paramNames(from);

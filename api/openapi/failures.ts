@@ -229,7 +229,7 @@ function statusOf(name: FailureName): number {
   return name === 'validation' ? 422 : errorStatus[name];
 }
 
-/** What can be said to a request beside the answers of its description, in the order of the statuses. */
+/** Failures of a request in addition to the answers of its description, in the order of the statuses. */
 export function failuresOf(route: RouteDescription): readonly FailureName[] {
   const names: FailureName[] = ['bad_request', 'request_timeout', 'headers_too_large', ...(route.errors ?? [])];
   if (route.permission !== 'public') names.push('unauthorized', 'forbidden', 'rate_limited', 'internal_error', 'unavailable');
@@ -237,9 +237,9 @@ export function failuresOf(route: RouteDescription): readonly FailureName[] {
   if (route.query !== undefined || route.body !== undefined || route.form !== undefined) names.push('validation');
   if (route.ifMatch) names.push('precondition_failed');
   if (route.method !== 'GET') names.push('payload_too_large', 'unsupported_media_type');
-  // There, what can't be used is one thing, whoever finds it.
-  const told = isWebhookPath(route.path) ? names.map((name) => (name === 'validation' ? 'bad_request' : name)) : names;
-  return [...new Set(told)].filter((name) => route.answers[statusOf(name)] === undefined).toSorted((a, b) => statusOf(a) - statusOf(b));
+  // There, all unusable input is one failure.
+  const named = isWebhookPath(route.path) ? names.map((name) => (name === 'validation' ? 'bad_request' : name)) : names;
+  return [...new Set(named)].filter((name) => route.answers[statusOf(name)] === undefined).toSorted((a, b) => statusOf(a) - statusOf(b));
 }
 
 const webhookComponent = (name: string): string => `webhook_${name}`;

@@ -1,6 +1,6 @@
 /**
  * One partial update through server-side apply: everything the facade applied before, with the difference made.
- * Fields that the request leaves as they are stay with whoever owns them.
+ * Fields that the request leaves as they are stay with their owners.
  */
 import { traceAnnotation } from '../../crds/trace-annotation.ts';
 import { KubeError } from '../../kube/error.ts';
@@ -57,7 +57,7 @@ function conflictsAt<T extends Specified>({ stored, nameOf }: PartialUpdate<T>, 
     .map((owner) => ({ field: nameOf(formatPath(path)), manager: owner }));
 }
 
-/** The answer names all conflicts at once, also those that only the server can tell. */
+/** The answer names all conflicts at once, also those that only the server can detect. */
 async function conflictsOfSets<T extends Specified>(update: PartialUpdate<T>, changes: Changes): Promise<readonly FieldConflict[]> {
   try {
     await applyOwned(update, update.stored, { sets: changes.sets, clears: [] }, { force: false, dryRun: true });
@@ -109,7 +109,7 @@ async function applyOwned<T extends Specified>(
   }
 }
 
-/** Beside what the facade has annotated before: only what it names is its own afterwards. The next write of the spec makes the next generation. */
+/** Includes what the facade has annotated before: it owns only what it names. The next write of the spec makes the next generation. */
 function annotationsWithTrace(owned: object | undefined, { metadata: { generation = 0 } }: Stored<KubeObject>) {
   const trace = traceAnnotation(currentSampledTrace(), generation + 1);
   return Object.keys(trace).length > 0 && { annotations: { ...owned, ...trace } };

@@ -5,7 +5,7 @@ export type Shape =
   /** Fields owned one by one. `free` also covers what isn't declared. */
   | { readonly type: 'object'; readonly fields: Readonly<Record<string, Shape>> }
   | { readonly type: 'dictionary'; readonly item: Shape }
-  /** Items told apart by `keys`, and owned field by field. */
+  /** Items identified by `keys`, and owned field by field. */
   | { readonly type: 'keyed'; readonly keys: readonly string[]; readonly item: Shape }
   /** Distinct plain values, owned one by one. */
   | { readonly type: 'set' }

@@ -63,7 +63,7 @@ export class NumberOwnership {
   }
 }
 
-/** Whoever has it: nothing of another organisation shows but until when. */
+/** Of any organisation: of another one's claim only its end shows. */
 function refused(number: string, why: Date | string = 'is in use already'): ApiError {
   const cure = 'use another number, or have the operator of this installation release this one';
   const said = why instanceof Date ? `is reserved for another organisation until ${why.toISOString()}: ${cure}` : why;

@@ -24,8 +24,8 @@ const askAgainMs = 1_000;
 const questions = 2;
 
 /**
- * The transport of the facade. While the API server is away it fails at once, so that nobody waits for nothing; what is under way when that
- * shows is cut. It is asked every second whether it is back.
+ * The transport of the facade. While the API server is away it fails at once, so that no request waits in vain; requests under way
+ * are aborted. It is asked every second whether it is back.
  */
 export class ApiServerAvailability {
   readonly transport: Transport;
@@ -131,7 +131,7 @@ export class ApiServerAvailability {
     for (let question = 0; question < (this.#lost ? 1 : questions); question += 1) {
       const since = this.#lastAnswer;
       try {
-        // Whoever has credentials may ask for the version, and a refusal is an answer too.
+        // Any client with credentials may ask for the version, and a refusal is an answer too.
         const signal = this.#stop.signal;
         await this.#options.transport.request({ method: 'GET', path: '/version', timeoutMs: askAfterMs, idempotent: false, signal });
         return this.#answered();

@@ -4,7 +4,7 @@
  * Everything that belongs to a new object is written before it, marked as staged: Secret, ConfigMap, tools made with an agent.
  * The object itself is what makes the write real; the marks come off afterwards and an owner reference goes on. Who finds a
  * mark that is old (sweeper.ts) knows from the object whether to finish or to clean up. A new value for an object that exists
- * is a new key beside the old one: the object's own update switches over, and then the old key goes.
+ * is a new key next to the old one: the object's own update switches over, and then the old key goes.
  */
 import type { OwnerReference, Stored, KubeObject } from '../../kube/types.ts';
 

@@ -20,7 +20,7 @@ export interface ViewOptions<T extends KubeObject> {
   readonly client: ResourceClient<T>;
   /** What readiness calls it: `phone numbers`. */
   readonly name: string;
-  /** Beside `namespace`, which every view has. */
+  /** In addition to `namespace`, which every view has. */
   readonly indexes?: Readonly<Record<string, IndexFunction<Stored<T>>>>;
   readonly availability: ApiServerAvailability;
   readonly readiness: Readiness;

@@ -141,7 +141,7 @@ function pythonText(value: unknown, nested = 0): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number') return pythonNumber(value);
   if (typeof value !== 'object') return JSON.stringify(value) ?? '';
-  // Nobody reads further, and the stack has an end.
+  // Deeper values are unreadable, and the stack is limited.
   if (nested > 8) return '...';
   if (Array.isArray(value)) return `[${joined(value, (item) => pythonText(item, nested + 1))}]`;
   return `{${joined(Object.entries(value), ([name, item]) => `${pythonString(cut(name))}: ${pythonText(item, nested + 1)}`)}}`;

@@ -29,7 +29,7 @@ export function parseJson(body: Uint8Array): ParsedJson {
 const exactDigits = 400;
 
 /**
- * Python tells integers of any size from fractions by how they are written, and pydantic goes on from there. An integer of 2^63
+ * Python distinguishes integers of any size from fractions by their notation, and pydantic goes on from there. An integer of 2^63
  * and more becomes a bigint; where it has so many digits that reading them all would take long, exact as far as a double is.
  */
 function keepLargeIntegers(_key: string, read: unknown, context?: { readonly source?: string }): unknown {

@@ -3,7 +3,7 @@ import { deliveryIdText, eventIdOf } from '../../events/envelope.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryState } from '../../store/index.ts';
 import type { DeliveryStatus } from './schema.ts';
 
-/** Whether a workflow knows of a retry already is nobody's business. */
+/** Hides whether a workflow has taken a retry already. */
 const states: Readonly<Record<DeliveryStatus, readonly DeliveryState[]>> = {
   pending: ['pending'],
   retrying: ['retry_pending', 'retrying'],

@@ -77,7 +77,7 @@ const headerSchema = withRule(
     )
     .meta({ maxProperties: 32 })
     .describe(
-      'Sent with every delivery. Values are kept in a Secret; those of headers whose names tell of credentials are shown as `"********"` unless the key holds `secrets:read`. The mask sent back means "unchanged", while `url` keeps its scheme, host and port.',
+      'Sent with every delivery. Values are kept in a Secret; those of headers whose names suggest credentials are shown as `"********"` unless the key holds `secrets:read`. The mask sent back means "unchanged", while `url` keeps its scheme, host and port.',
     ),
   (map, loc) => {
     const seen = new Set<string>();

@@ -31,7 +31,7 @@ export function shownHeaders(
     (subscription.spec.headers ?? []).map((header) => {
       const { name, value, valueFrom } = header;
       const ref = valueFrom?.secretKeyRef;
-      // The signing secret stands in the same Secret, and is shown to nobody.
+      // The signing secret stands in the same Secret, and is never shown.
       if (ref !== undefined && own.has(ref.name) && !isOurs(header, own)) return [name, mask];
       if (!everything && !isPlain(header, subscription.metadata)) return [name, mask];
       return [name, ref === undefined ? (value ?? '') : (values?.get(refId(ref)) ?? mask)];
@@ -39,7 +39,7 @@ export function shownHeaders(
   );
 }
 
-/** Whether everybody who may read the subscription may see the value: it came over REST, for a header whose name tells of no credentials. */
+/** Whether every reader of the subscription may see the value: it came over REST, for a header whose name suggests no credentials. */
 export function isPlain(header: Header, metadata: Metadata): boolean {
   return isOurs(header, ownSecrets(metadata)) && !looksSecret(header.name);
 }

@@ -1,4 +1,4 @@
-/** Making, changing and deleting webhook subscriptions. What is written is known to whoever relays events before it is answered. */
+/** Making, changing and deleting webhook subscriptions. The relay knows what is written before it is answered. */
 import { subscriptionNameOf, webhookSubscriptionKind, type WebhookSubscription } from '../../crds/index.ts';
 import { unstorable } from '../../crds/unstorable.ts';
 import type { Stored } from '../../kube/types.ts';

@@ -77,7 +77,7 @@ async function checkServer(transport: Transport): Promise<Finding> {
   }
 }
 
-/** Whoever is asked about says when the answer was made. */
+/** Every answer carries the server's time. */
 async function readClock(transport: Transport, { onClock, now }: ClusterCheckOptions): Promise<void> {
   const asked = now();
   try {

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
 /**
- * A spec without the values that the server would fill in again by itself: in a file they would be read as wishes, and be owned by
- * whoever applies it. Items of lists have no defaults and stay whole.
+ * A spec without the values that the server would fill in again by itself: in a file they would be read as wishes, and the client that
+ * applies it would own them. Items of lists have no defaults and stay whole.
  *
  * @returns the spec itself when leaving something out would change what it means
  */

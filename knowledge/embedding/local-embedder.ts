@@ -9,7 +9,7 @@ import { inputsOf } from './passage-text.ts';
 import { checkedVector } from './response.ts';
 import type { LocalAnswer, LocalModel, LocalRequest } from './local-process.ts';
 
-/** Beside the code in `dist/`, where the build puts it. */
+/** Next to the code in `dist/`, where the build puts it. */
 const EMBEDDING_ENTRY = 'embedding-process.mjs';
 
 /** More texts at a time need more memory and are no faster. */

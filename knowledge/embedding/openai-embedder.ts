@@ -12,8 +12,8 @@ import { EmbeddingError, type EmbeddingErrorCode } from './embedding-error.ts';
 import { inputsOf } from './passage-text.ts';
 import { vectorsOf } from './response.ts';
 
-/** How long to go on when a request fails for a passing reason. */
-interface Patience {
+/** Retries of requests that fail for a passing reason. */
+interface RetryPolicy {
   readonly attempts: number;
   readonly firstDelayMs: number;
   /** A server that wants a longer rest is left alone; the caller tries again when it likes. */
@@ -22,7 +22,7 @@ interface Patience {
   readonly afterTimeout: boolean;
 }
 
-const PATIENCE: Readonly<Record<EmbeddingKind, Patience>> = {
+const RETRY_POLICIES: Readonly<Record<EmbeddingKind, RetryPolicy>> = {
   passage: { attempts: 5, firstDelayMs: 500, longestRestMs: 60_000, afterTimeout: true },
   // Somebody waits for the answer.
   query: { attempts: 2, firstDelayMs: 200, longestRestMs: 1_000, afterTimeout: false },
@@ -40,7 +40,7 @@ export interface OpenAiEmbedderOptions {
   readonly random?: () => number;
   /** Connections and proxies; undici's own by default. */
   readonly dispatcher?: Dispatcher;
-  /** Told of each request: `answered`, or the code of its failure. */
+  /** Called for each request: `answered`, or the code of its failure. */
   readonly onRequest?: (request: EmbeddingRequest) => void;
 }
 
@@ -134,7 +134,7 @@ export class OpenAiEmbedder implements Embedder {
   }
 
   async #withAttempts(work: Work): Promise<readonly Float32Array[]> {
-    const { attempts, firstDelayMs, longestRestMs, afterTimeout } = PATIENCE[work.kind];
+    const { attempts, firstDelayMs, longestRestMs, afterTimeout } = RETRY_POLICIES[work.kind];
     for (let attempt = 1; ; attempt += 1) {
       work.signal?.throwIfAborted();
       await this.#rest(work.signal, longestRestMs);
@@ -143,7 +143,7 @@ export class OpenAiEmbedder implements Embedder {
       } catch (error) {
         if (!(error instanceof EmbeddingError) || !isPassing(error)) throw error;
         const asked = error.retryAfterMs;
-        if (asked !== undefined && asked <= PATIENCE.passage.longestRestMs)
+        if (asked !== undefined && asked <= RETRY_POLICIES.passage.longestRestMs)
           this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + asked);
         if (attempt === attempts || (asked !== undefined && asked > longestRestMs) || (error.code === 'timeout' && !afterTimeout))
           throw error;

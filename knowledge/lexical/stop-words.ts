@@ -1,4 +1,4 @@
-/** Function words: what a question consists of besides what it is about. */
+/** Function words: the words of a question that say nothing about its subject. */
 import { dimensionOf } from './dimension.ts';
 import { primarySubtag } from './stemming.ts';
 import { termsOf } from './terms.ts';

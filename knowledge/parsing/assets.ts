@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { locateAsset } from '../../platform/assets.ts';
 
-/** Beside the code in `dist/`, where the build copies {@link pdfAssets}. */
+/** Next to the code in `dist/`, where the build copies {@link pdfAssets}. */
 export const PDF_ASSET_FOLDER = 'pdfjs';
 
 export const PDF_ASSETS = ['cmaps', 'standard_fonts', 'LICENSE'] as const;
@@ -19,7 +19,7 @@ export function pdfAsset(name: (typeof PDF_ASSETS)[number]): string {
   return join(locateAsset(import.meta.url, PDF_ASSET_FOLDER) ?? pdfPackageFolder(), name, '/');
 }
 
-/** What a child from sources has to read besides the code. */
+/** What a child from sources has to read in addition to the code. */
 export function assetFolders(): readonly string[] {
   return [pdfPackageFolder()];
 }

@@ -11,7 +11,7 @@ export const PARSED_EXTENSIONS = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls', 'ht
 
 export type ParsedExtension = (typeof PARSED_EXTENSIONS)[number];
 
-/** What a parser needs to know besides the bytes. */
+/** What a parser needs in addition to the bytes. */
 export interface ParserTask {
   readonly extension: ParsedExtension;
   /** Of the response that a web page came in; names its charset. */

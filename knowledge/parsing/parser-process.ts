@@ -12,7 +12,7 @@ import { HEAP_MEGABYTES } from './limits.ts';
 import type { ChildMessage, ParserTask } from './messages.ts';
 import { IngestionError } from '../ingestion-failure.ts';
 
-/** Beside the code in `dist/`, where the build puts the child's entry. */
+/** Next to the code in `dist/`, where the build puts the child's entry. */
 export const PARSER_ENTRY = 'parser-process.mjs';
 
 const POLL_MS = 100;

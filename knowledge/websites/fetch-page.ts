@@ -1,4 +1,4 @@
-/** Fetches one page: through redirects, past robots.txt, once more where the server asks for patience. */
+/** Fetches one page: through redirects, past robots.txt, once more where the server sends Retry-After. */
 import { type Clock, sleep } from '../../platform/clock.ts';
 import type { Egress, EgressResponse } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';

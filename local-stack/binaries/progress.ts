@@ -12,7 +12,7 @@ export interface BinaryProgress {
   readonly note?: string;
 }
 
-/** What every source of a program is given besides the program. */
+/** What every source of a program gets in addition to the program. */
 export interface Fetching {
   readonly onProgress?: ((progress: BinaryProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -21,7 +21,7 @@ export function roleComponent({ role, dependsOn, command: [file, ...args], port,
     check: (signal) => isOk(`${url}/readyz`, signal),
     liveUrl: `${url}/healthz`,
     stopTimeoutMs: 30_000,
-    // Whoever stops a stack wants it stopped; SIGTERM waits for calls.
+    // Stopping a stack must not wait for calls, as SIGTERM does.
     stopSignal: role === 'voice' ? 'SIGINT' : 'SIGTERM',
   };
 }

@@ -33,7 +33,7 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
     ],
 
     async plan(agent, { now, signal, retryWhenPostgresIsBack }) {
-      // Whoever requests a reconcile suspects that something is wrong: Postgres is read, too.
+      // A requested reconcile means that a user suspects a problem: Postgres is read, too.
       if (isReconcileRequested(agent)) revisions.forget(agent.metadata.uid);
       // Postgres first: after the last wait nothing may change between taking the snapshot and planning.
       const serving = isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await revisions.view(identityOf(agent));

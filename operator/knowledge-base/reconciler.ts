@@ -40,7 +40,7 @@ export function knowledgeBaseReconciler(
     statusFields: [...COMMON_STATUS_FIELDS, 'embedding', 'store', 'documents', 'chunks', 'sources'],
 
     async plan(knowledgeBase, { now, signal, retryWhenPostgresIsBack }) {
-      // Whoever requests a reconcile suspects that something is wrong: Postgres is read, too.
+      // A requested reconcile means that a user suspects a problem: Postgres is read, too.
       if (isReconcileRequested(knowledgeBase)) cache.forget(identityOf(knowledgeBase));
       const view = await viewOf(knowledgeBase);
       if (view.state === 'unavailable') retryWhenPostgresIsBack();

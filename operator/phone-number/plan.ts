@@ -32,7 +32,7 @@ export interface Telephony {
   readonly settings: TrunkSettings;
   /** From the Secret that the spec names. */
   readonly password: string | undefined;
-  /** Tells two specs apart without revealing their content. */
+  /** Distinguishes two specs without revealing their content. */
   readonly digest: (spec: SipSpec) => string;
 }
 

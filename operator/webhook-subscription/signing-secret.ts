@@ -61,7 +61,7 @@ export class SigningSecrets {
   }
 
   /**
-   * Removes keys, whoever wrote them, at exactly the version that was planned for: by a merge patch, because an apply doesn't remove
+   * Removes keys of any field manager, at exactly the version that was planned for: by a merge patch, because an apply doesn't remove
    * what another manager owns, and the operator has no permission to update Secrets.
    *
    * @returns the resourceVersion from which on they are gone

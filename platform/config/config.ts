@@ -28,7 +28,7 @@ const schema = z.object({
   PARLEY_METRICS_TOKEN: z
     .string()
     .optional()
-    .describe('What /metrics of every role asks for, `Authorization: Bearer …`; absent, it answers whoever reaches the port.')
+    .describe('What /metrics of every role asks for, `Authorization: Bearer …`; absent, it answers any client that reaches the port.')
     .meta({ secret: true }),
   PARLEY_SHUTDOWN_TIMEOUT_MS: milliseconds(25_000).describe('Longest orderly stop after SIGTERM, in milliseconds.'),
   DATABASE_URL: z
@@ -88,7 +88,7 @@ const schema = z.object({
     .string()
     .regex(/^[0-9a-fA-F.:/, ]*$/, 'must be addresses or networks (10.0.0.0/8), separated by commas')
     .default('')
-    .describe('Proxies whose X-Forwarded-For tells the address of a client, for the log: addresses or networks, separated by commas.'),
+    .describe('Proxies whose X-Forwarded-For gives the address of a client, for the log: addresses or networks, separated by commas.'),
   PARLEY_NATIVE_NUMBERS: z
     .string()
     .regex(
@@ -167,7 +167,7 @@ const schema = z.object({
     .min(1)
     .max(64)
     .default(2)
-    .describe('Documents that a worker reads or indexes at the same time; as many small ones beside them.'),
+    .describe('Documents that a worker reads or indexes at the same time; as many small ones in addition.'),
   PARLEY_DELIVERY_RETRY_CONCURRENCY: z.coerce
     .number()
     .int()
@@ -246,7 +246,7 @@ const schema = z.object({
     .min(1)
     .max(3650)
     .default(7)
-    .describe('How long the bodies of events are kept, and deliveries can be sent anew, in days.'),
+    .describe('How long the bodies of events are kept, and deliveries can be replayed, in days.'),
   LIVEKIT_URL: z
     .string()
     .regex(/^(wss?|https?):\/\//, 'must be a ws:// or http:// address')
@@ -283,7 +283,7 @@ const schema = z.object({
       'Processes that a voice process keeps ready for the next calls: so many callers at once wait for none; each takes some 150 MB of memory, of which 100 are its own.',
     ),
   PARLEY_VOICE_DRAIN_MS: milliseconds(7_260_000).describe(
-    'How long a voice process that was told to stop waits for its calls, in milliseconds; by default as long as the longest call.',
+    'How long a voice process that is stopping waits for its calls, in milliseconds; by default as long as the longest call.',
   ),
   PARLEY_VOICE_SPOOL: z
     .string()

@@ -1,4 +1,4 @@
-/** Which addresses may be called: what is public unicast, and what the operator of the installation allows besides. */
+/** Which addresses may be called: what is public unicast, and what the operator of the installation also allows. */
 import { type Address, type Cidr, contains, embedded, parseCidr } from './address.ts';
 import type { PortRange } from './ports.ts';
 

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Address } from './address.ts';
 import type { Connection } from './connection.ts';
 
-/** How many unused connections are kept: to one server as many as there may be requests at once, or a burst opens most of them anew each time. */
+/** How many unused connections are kept: to one server as many as there may be requests at once, or a burst opens most of them again each time. */
 const mostPerOrigin = 256;
 const mostInAll = 1024;
 

@@ -20,7 +20,7 @@ export interface ExchangeRequest {
   readonly body?: string | Uint8Array;
   readonly maxBodyBytes: number;
   readonly overflow: 'fail' | 'truncate';
-  /** Told when the head has come. */
+  /** Called when the head has arrived. */
   readonly onHead: () => void;
 }
 
@@ -37,7 +37,7 @@ const idleMs = 4000;
 export class Connection {
   /** Where it really leads. */
   readonly address: string;
-  /** Since when nobody uses it, on the monotonic clock. The pool's to set. */
+  /** Since when it is idle, on the monotonic clock. Set by the pool. */
   idleSince = 0;
   readonly #host: string;
   readonly #client: Client;
@@ -45,7 +45,7 @@ export class Connection {
   #used = 0;
   #awaitsHead = false;
 
-  /** @param options.onClose told once, when the connection can serve no further request */
+  /** @param options.onClose called once, when the connection can serve no further request */
   constructor(options: { origin: string; host: string; socket: Socket; address: string; onClose: (connection: Connection) => void }) {
     this.address = options.address;
     this.#host = options.host;

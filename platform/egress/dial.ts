@@ -14,7 +14,7 @@ export interface Dialling {
   cancel(): void;
 }
 
-/** How long an address has before the next one is tried besides, in milliseconds. */
+/** How long an address has before the next one is tried in parallel, in milliseconds. */
 const nextAfterMs = 250;
 
 /** How many of a name's addresses are tried. */
@@ -40,7 +40,7 @@ export function dial(options: { readonly addresses: readonly Address[]; readonly
     if (address === undefined) return;
     const socket = connect({ host: address.text, port: options.port, noDelay: true });
     trying.add(socket);
-    // Also later: a socket that was given up may still report why, with nobody left to hear it.
+    // Also later: a socket that was given up may still emit an error, which would otherwise be unhandled.
     socket.on('error', (error) => {
       if (!trying.delete(socket)) return;
       if (waiting.length > 0) tryNext();

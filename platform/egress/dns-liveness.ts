@@ -1,24 +1,24 @@
 /**
- * Tells a name whose own servers are slow from DNS servers of ours that are dead: both look like a question without an
- * answer. Whatever they say to anything asked meanwhile shows that they live; where a question stays open for long, one
- * is asked that every server has the answer to.
+ * Distinguishes a name whose own servers are slow from resolvers of ours that are down: both look like a question without an
+ * answer. Any answer meanwhile shows that they are up; while a query stays open for long, one is sent that every
+ * server can answer.
  */
 import { sleep, type Clock } from '../clock.ts';
 
 /** How long servers have to say anything at all, in milliseconds. */
-const patienceMs = 5_000;
+const SILENCE_MS = 5_000;
 
 export class DnsLiveness {
   readonly #clock: Clock;
   readonly #ask: () => Promise<unknown>;
   readonly #waiting = new Set<() => void>();
   #heardAt = -Infinity;
-  /** When the last question was put that nobody answered. */
+  /** When the last unanswered query was sent. */
   #unansweredAt = -Infinity;
   /** Ends with an answer or without one. */
   #probe: Promise<void> | undefined;
 
-  /** @param options.ask puts a question that is easy to answer; that something came is told to {@link heard} */
+  /** @param options.ask sends a query that is easy to answer; any answer is reported to {@link heard} */
   constructor(options: { readonly ask: () => Promise<unknown>; readonly clock: Clock }) {
     this.#clock = options.clock;
     this.#ask = options.ask;
@@ -27,7 +27,7 @@ export class DnsLiveness {
   /** An answer has come, if only that there is none. */
   heard(): void {
     this.#heardAt = this.#clock.monotonic();
-    for (const tell of this.#waiting) tell();
+    for (const resolve of this.#waiting) resolve();
   }
 
   /** Once at a time. */
@@ -37,7 +37,7 @@ export class DnsLiveness {
 
   async #listen(): Promise<void> {
     const since = this.#clock.monotonic();
-    await Promise.race([this.#ask().catch(() => undefined), sleep(this.#clock, patienceMs)]);
+    await Promise.race([this.#ask().catch(() => undefined), sleep(this.#clock, SILENCE_MS)]);
     this.#probe = undefined;
     if (this.#heardAt < since) this.#unansweredAt = since;
   }

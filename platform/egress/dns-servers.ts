@@ -7,7 +7,7 @@ import { getServers, promises as dns } from 'node:dns';
 import type { Clock, Timer } from '../clock.ts';
 
 /** How long an answer is listened for, in milliseconds. */
-const patienceMs = 5_500;
+const QUERY_TIMEOUT_MS = 5_500;
 /** How long a server has before the next one is asked, or the same once more, in milliseconds. */
 const againMs = 1_500;
 /** How often a question is put at least. */
@@ -26,7 +26,7 @@ export interface DnsServersOptions {
   /** `address` or `address:port` each; those of the operating system where empty. */
   readonly servers: readonly string[];
   readonly clock: Clock;
-  /** Told of each answer, late ones and refusals among them. */
+  /** Called for each answer, including late ones and refusals. */
   readonly onAnswer: () => void;
 }
 
@@ -99,7 +99,7 @@ export class DnsServers {
  * 250 ms at the least, whatever the timeout says: a name that takes long would be lost behind a few that don't.
  */
 function resolverOf(server: string): dns.Resolver {
-  const resolver = new dns.Resolver({ timeout: patienceMs, tries: 1 });
+  const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 1 });
   resolver.setServers([server]);
   return resolver;
 }

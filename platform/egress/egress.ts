@@ -234,7 +234,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
     };
     try {
       const connecting = connect();
-      // Nobody waits for it any more once the time is up.
+      // No caller waits for it any more once the time is up.
       connecting.catch(() => undefined);
       return await Promise.race([connecting, timedOut]);
     } catch (error) {
@@ -249,7 +249,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
   };
 
   const dispatcher = new Agent({
-    // What the client would have connected to is read anew: the guard believes addresses alone.
+    // What the client would have connected to is parsed again: the guard trusts addresses only.
     connect: ({ protocol, host, hostname, port }, connected) => {
       const authority = host ?? `${hostname}${port === '' ? '' : `:${port}`}`;
       connectFor(`${protocol}//${authority}`).then(
@@ -339,7 +339,7 @@ class Run {
     const { promise, reject } = Promise.withResolvers<never>();
     this.failed = promise;
     this.#fail = reject;
-    // Nobody waits for it any more once the request has its answer.
+    // No caller waits for it any more once the request has its answer.
     promise.catch(() => undefined);
   }
 

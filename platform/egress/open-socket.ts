@@ -29,7 +29,7 @@ export interface SocketOptions {
   readonly policy: AddressPolicy;
   readonly secureContext: SecureContext;
   readonly clock: Clock;
-  /** Told when the TCP connection stands and the TLS handshake begins. */
+  /** Called when the TCP connection is established and the TLS handshake begins. */
   readonly onTls: () => void;
 }
 

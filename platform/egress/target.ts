@@ -86,7 +86,7 @@ export function readTarget(text: string, rules: TargetRules): Target | UrlProble
   }
   const fixed = rules.hosts?.get(hostname);
   if (fixed !== undefined) {
-    // Whoever leads a name to a port means that port.
+    // A mapping of a name to a port means that port.
     const objection = rules.policy.objection(fixed.address, fixed.port === undefined ? port : undefined);
     if (objection === undefined)
       return { ...target, port: fixed.port ?? port, fixed: fixed.address, portIsFixed: fixed.port !== undefined };

@@ -1,5 +1,5 @@
 /**
- * Servers may say `100 Continue` although nobody asked for it (RFC 9110, 15.2), and some do. The HTTP client takes that one interim answer for
+ * Servers may say `100 Continue` although the request did not ask for it (RFC 9110, 15.2), and some do. The HTTP client takes that one interim answer for
  * an attack, and skips every other one: so it is shown another one instead.
  */
 import type { Socket } from 'node:net';

@@ -78,7 +78,7 @@ export class VettedNames {
       kind: 'forbidden_address',
       phase: 'dns',
       host: target.host,
-      // Without the address: what internal names resolve to is nobody's business outside.
+      // Without the address: what internal names resolve to must not leak outside.
       message: `${target.hostname} resolves to an address that is not on the public internet (${objection}): ${this.#cure}`,
     });
   }

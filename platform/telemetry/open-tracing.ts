@@ -24,7 +24,7 @@ export function wantsTraces(env: Readonly<Record<string, string | undefined>>): 
 
 /** For a process that is kept ready for work that must not wait: loads what traces need, if they are wanted. */
 export function loadTracing(env: Readonly<Record<string, string | undefined>>): void {
-  // Whoever opens it hears of what is wrong.
+  // The caller reports what is wrong.
   if (wantsTraces(env)) import('./otel-tracer.ts').catch(() => undefined);
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from '../logging.ts';
 
 type Sent = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 
-/** Says once that nobody takes the spans, and once that somebody does again. What can't be sent is dropped: nothing waits for it. */
+/** Logs once that the collector takes no spans, and once that it does again. Spans that cannot be sent are dropped: nothing waits for them. */
 export class OutageLog implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #logger: Logger;

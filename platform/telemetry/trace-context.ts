@@ -1,6 +1,6 @@
 /** How a trace is carried from one process to the next: W3C Trace Context. */
 
-/** What is handed on: to another process, or with an object or a row for whoever works on it later. */
+/** The context that is passed on: to another process, or stored with an object or a row for the process that handles it later. */
 export interface TraceContext {
   /** `00-<32 hexadecimal digits>-<16>-<flags>`. Source: W3C Trace Context, section 3.2. */
   readonly traceparent: string;
@@ -21,7 +21,7 @@ export interface SpanReference {
 const longestState = 512;
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** @returns undefined for what is no sound `traceparent`: its trace is begun anew then, as the standard wants it */
+/** @returns undefined for what is no sound `traceparent`: a new trace starts then, as the standard demands */
 export function readTraceparent(text: unknown): SpanReference | undefined {
   const match = typeof text === 'string' ? form.exec(text) : null;
   const [, version, traceId, spanId, flags, rest] = match ?? [];

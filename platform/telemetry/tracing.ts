@@ -93,7 +93,7 @@ export function continueTrace<T>(context: TraceContext | undefined, work: () => 
   return tracer === undefined || context === undefined ? work() : tracer.continue(context, work);
 }
 
-/** Begins what goes on for longer than whoever happens to begin it: none of it belongs to the trace that is current here. */
+/** Starts work that outlives its caller: none of it belongs to the trace that is current here. */
 export function outsideOfTraces<T>(work: () => T): T {
   return tracer === undefined ? work() : tracer.outside(work);
 }
@@ -103,7 +103,7 @@ export function currentTrace(): TraceContext | undefined {
   return tracer?.current()?.context;
 }
 
-/** The same, where it is to be written down for later: undefined for a trace that nobody will see. */
+/** The same, where it is to be written down for later: undefined for a trace that is not sampled. */
 export function currentSampledTrace(): TraceContext | undefined {
   const current = tracer?.current();
   return current?.reference.sampled === true ? current.context : undefined;

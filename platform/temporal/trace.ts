@@ -1,5 +1,5 @@
 /**
- * A trace on its way through Temporal: whoever starts a workflow puts it into a header, the workflow hands the header on as it is (see
+ * A trace on its way through Temporal: the client that starts a workflow puts it into a header, the workflow hands the header on as it is (see
  * `workflows/tracing/`), and each activity takes it out. The header is the one that Temporal's own packages for OpenTelemetry use, so that workers
  * and clients in other languages read it.
  */

@@ -227,7 +227,7 @@ const alerts: readonly Alert[] = [
   {
     alert: 'ParleyCallsLost',
     severity: 'critical',
-    // A web call that nobody joins is ended in the same way, and is a browser tab that was closed.
+    // A web call that no user joins ends in the same way: a browser tab that was closed.
     expr: `(sum(increase(parley_calls_reaped_total{${of('worker')},reason!="user_connection_failure"}[15m])) or vector(0)) + (sum(increase(parley_calls_lost_total{${of('api')}}[15m])) or vector(0)) > 0`,
     for: '0m',
     summary: 'Calls ended without a hang-up',

@@ -341,7 +341,7 @@ export function chartValues(): ValueFields {
   };
 }
 
-// Kept beside the definition: what the templates have to know of values that nobody has set.
+// Kept next to the definition: what the templates have to know of unset values.
 export const chartSettings = (): Record<string, Json> =>
   Object.fromEntries(
     configEntries().flatMap(({ name, schema }) => {

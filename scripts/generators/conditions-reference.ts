@@ -35,7 +35,7 @@ Every object of the five kinds reports its state in \`status.conditions\`. Condi
 Each carries the \`observedGeneration\` it was computed from, a reason from the tables below, and a message that names the thing and says what to do.
 \`lastTransitionTime\` changes only when the status of the condition does. Reasons are part of the API: match on them, not on messages.
 
-Beside a \`Ready=False\` stands exactly one of two conditions, as [kstatus](https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus) defines them; both are absent otherwise:
+With \`Ready=False\` comes exactly one of two conditions, as [kstatus](https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus) defines them; both are absent otherwise:
 
 - \`Stalled=True\`: a person is needed. Its reason is that of the stage that failed. A missing reference is one of these, and still heals by itself when its target appears: objects can be applied in any order.
 - \`Reconciling=True\`: the operator goes on by itself.
@@ -55,7 +55,7 @@ The other kinds hold nothing outside the cluster in this version and are deleted
 
 ## Events
 
-Each change of \`Ready\`'s status or reason is told once as an Event with the same reason and message: \`Normal\` for \`True\` and \`Unknown\`, \`Warning\` for \`False\`.
+Each change of \`Ready\`'s status or reason is reported once as an Event with the same reason and message: \`Normal\` for \`True\` and \`Unknown\`, \`Warning\` for \`False\`.
 `;
   return [{ path: 'docs/reference/conditions.md', content }];
 }

@@ -86,7 +86,7 @@ async function rowsOf(
 
 function nowhere(): KubeConfig {
   const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromClusterAndUser({ name: 'nowhere', server: 'https://127.0.0.1:1', skipTLSVerify: false }, { name: 'nobody' });
+  kubeConfig.loadFromClusterAndUser({ name: 'nowhere', server: 'https://127.0.0.1:1', skipTLSVerify: false }, { name: 'unused' });
   return kubeConfig;
 }
 
@@ -118,12 +118,12 @@ const apiRows = () =>
       readiness: new Readiness(),
       clock: systemClock,
       random: Math.random,
-      signing: new SigningKeys({ given: ['nobody'], stored: () => Promise.reject(new Error('not asked')) }),
+      signing: new SigningKeys({ given: ['unused'], stored: () => Promise.reject(new Error('not asked')) }),
       limits: limitsOf(config),
       knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
       addresses: { web: () => undefined, sip: () => undefined },
       calls: {
-        mediaServer: { url: 'ws://nowhere', publicUrl: 'ws://nowhere', apiKey: 'nobody', agentName: 'parley-voice', apiSecret: '' },
+        mediaServer: { url: 'ws://nowhere', publicUrl: 'ws://nowhere', apiKey: 'unused', agentName: 'parley-voice', apiSecret: '' },
         recordings: storage,
         publicUrl: undefined,
         page: false,
@@ -176,7 +176,7 @@ const workerRows = () =>
     createOutcomeMetrics(registry);
     const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
     void new StaleCallSweeper({ store: store.calls, lifecycle, clock: systemClock, random: Math.random, logger, registry });
-    const keys = { read: () => Promise.reject(new Error('nobody asks')) };
+    const keys = { read: () => Promise.reject(new Error('not asked')) };
     createAnalysisActivities({ store, keys, defaults: [], egress, clock: systemClock, logger, registry });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
     await directory.stop();

@@ -2,7 +2,7 @@
 import type { Database } from '../database.ts';
 import type { CallRef } from './call-record.ts';
 
-/** Characters are cut off beyond this many bytes: nobody says so much at once. */
+/** Characters are cut off beyond this many bytes: no utterance is that long. */
 export const LONGEST_MESSAGE = 65_536;
 
 export interface CallMessage {
@@ -39,7 +39,7 @@ export class CallLog {
   }
 
   /**
-   * Adds what isn't there; a number that is there keeps what it has, so that a job may tell everything again after a lost answer.
+   * Adds what isn't there; a number that is there keeps what it has, so that a job may send everything again after a lost answer.
    * @throws StoreError `conflict` for a call that doesn't exist
    */
   async add(

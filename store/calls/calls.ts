@@ -17,15 +17,15 @@ export function newCallId(): string {
   return `call_${uuidv7()}`;
 }
 
-/** What is told of a change: written with it, and only if it happens. */
-export interface Told {
+/** The events of a change: written in its transaction, and only if it happens. */
+interface WithEvents {
   readonly events: (call: CallRecord) => readonly NewEvent[];
 }
 
 /** What came of an attempt to take a call on. */
 export type Registration = { readonly outcome: 'registered'; readonly call: CallRecord } | { readonly outcome: 'limit_reached' };
 
-export interface EndOptions extends CallRef, Told {
+export interface EndOptions extends CallRef, WithEvents {
   readonly reason: FinishReason;
   /** For how long it has been over by now, in milliseconds: what is to be put in order first doesn't count as talking. 0 by default. */
   readonly endedAgoMs?: number | undefined;
@@ -62,14 +62,14 @@ export class Calls {
   }
 
   /** Records a call that was turned away before it began; it counts for no limit. */
-  async refuse(call: NewCall, { reason, events }: Told & { readonly reason: FinishReason }): Promise<CallRecord> {
+  async refuse(call: NewCall, { reason, events }: WithEvents & { readonly reason: FinishReason }): Promise<CallRecord> {
     return (await this.#insert(call, reason, { events })).call;
   }
 
   async #insert(
     call: NewCall,
     reason: FinishReason | null,
-    { events }: Told,
+    { events }: WithEvents,
   ): Promise<{ readonly outcome: 'registered'; readonly call: CallRecord }> {
     return this.#database.asOrganization(call.org, async (transaction) => {
       const { rows } = await transaction.query<Row>(
@@ -119,14 +119,14 @@ export class Calls {
     return this.#one(org, `SELECT ${callColumns} FROM parley.calls WHERE org = $1 AND id = $2`, [org, id]);
   }
 
-  /** Whose call this is. For what is told the id of a call by the media server and nothing else. */
+  /** The call's organisation. For callers that know only the id of a call, from the media server. */
   async organizationOf(id: string): Promise<string | undefined> {
     if (!idShape.test(id)) return undefined;
     const [row] = await this.#database.query<{ org: string | null }>('SELECT parley.organization_of_call($1) AS org', [id]);
     return row?.org ?? undefined;
   }
 
-  /** Which call a room is of. For what the media server tells. */
+  /** The call of a room. For events of the media server. */
   async ofRoom(room: string): Promise<CallRef | undefined> {
     const [row] = await this.#database.query<{ org: string; id: string }>('SELECT org, id FROM parley.call_of_room($1)', [room]);
     return row && { org: row.org, id: row.id };
@@ -136,7 +136,7 @@ export class Calls {
    * `registered` → `ongoing`: media flow. The job counts as heard of.
    * @throws StoreError `not_found`
    */
-  async start({ org, id, jobId, events }: CallRef & Told & { readonly jobId: string }): Promise<CallTransition> {
+  async start({ org, id, jobId, events }: CallRef & WithEvents & { readonly jobId: string }): Promise<CallTransition> {
     return this.#transition(
       { org, id, events },
       `UPDATE parley.calls SET status = 'ongoing', started_at = now(), job_id = $3, job_seen_at = now()
@@ -219,7 +219,7 @@ export class Calls {
   }
 
   /** The recording is in the storage. The first one stays, as does the reason. @returns false when there was one, or no such call */
-  async addRecording({ org, id, key, bytes, durationMs, events }: CallRef & StoredRecording & Told): Promise<boolean> {
+  async addRecording({ org, id, key, bytes, durationMs, events }: CallRef & StoredRecording & WithEvents): Promise<boolean> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<Row>(
         `UPDATE parley.calls SET recording_key = $3, recording_bytes = $4, recording_duration_ms = $5, recorded_at = now()
@@ -242,7 +242,7 @@ export class Calls {
     });
   }
 
-  async #transition(ref: CallRef & Told, sql: string, values: readonly unknown[]): Promise<CallTransition> {
+  async #transition(ref: CallRef & WithEvents, sql: string, values: readonly unknown[]): Promise<CallTransition> {
     return this.#database.asOrganization(ref.org, async (transaction) => {
       const { rows } = await transaction.query<Row>(sql, values);
       if (rows[0] !== undefined) {

@@ -1,4 +1,4 @@
-/** Calls that nobody ends: looked for across organisations, by their times alone. */
+/** Calls that no job ends: found across organisations, by their times alone. */
 import type { Database } from '../database.ts';
 import type { CallRef } from './call-record.ts';
 import type { CallStatus } from './call-state.ts';
@@ -7,7 +7,7 @@ import type { CallStatus } from './call-state.ts';
 export interface OverdueLimits {
   /** From the registration to the first media. */
   readonly joinMs: number;
-  /** Since the job of a call was last heard of, whether the call has begun or somebody is still being rung. */
+  /** Since the last heartbeat of a call's job, whether the call has started or the callee's phone still rings. */
   readonly silenceMs: number;
   /** Beyond the longest duration, which the job itself keeps. */
   readonly graceMs: number;

@@ -1,4 +1,4 @@
-/** Calls that no job has told of yet: looked for across organisations, by their times alone. */
+/** Calls without a heartbeat of a job: found across organisations, by their times alone. */
 import type { Database } from '../database.ts';
 import type { CallRef } from './call-record.ts';
 
@@ -6,10 +6,10 @@ export interface UnservedCall extends CallRef {
   readonly room: string;
 }
 
-/** A job tells of itself every 8 s: so long after somebody has looked after a call, it may be looked after again. */
+/** A job sends a heartbeat every 8 s: after this long without one, a call may be picked up again. */
 export const LOOKED_AFTER_MS = 10_000;
 
-/** The newest first, `limit` (200) at most: of those that nobody has come to yet, the newest are the ones that somebody may be about to. */
+/** The newest first, `limit` (200) at most: of those that no user has joined yet, the newest are the likeliest to be joined. */
 export async function unservedCalls(database: Database, { limit = 200 } = {}): Promise<readonly UnservedCall[]> {
   return database.asDirectory(async (transaction) => {
     const { rows } = await transaction.query<UnservedCall & Record<string, unknown>>(

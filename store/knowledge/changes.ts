@@ -1,4 +1,4 @@
-/** Tells whoever watches knowledge bases which of them changed, or had a document taken on, completed, failed or deleted. */
+/** Notifies watchers of knowledge bases which of them changed, or had a document taken on, completed, failed or deleted. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { ChannelListener } from '../channel-listener.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../database.ts';
 import { KNOWLEDGE_CHANNEL } from './collections.ts';
 
 export interface KnowledgeChanges {
-  /** Something changed in this knowledge base. Told again and again, also of the listener's own changes. */
+  /** Something changed in this knowledge base. Called repeatedly, also for the listener's own changes. */
   readonly onChange: (base: { readonly org: string; readonly name: string }) => void;
   /** Listens, for the first time or after a break: anything may have changed until now. */
   readonly onListening: () => void;

@@ -86,7 +86,7 @@ export function collectionColumns(table: string): string {
   return columns.map((column) => `${table}.${column}`).join(', ');
 }
 
-/** Channel on which every change of a collection or its documents is told, as `organisation/name`. */
+/** Channel that announces every change of a collection or its documents, as `organisation/name`. */
 export const KNOWLEDGE_CHANNEL = 'parley_knowledge';
 
 /** Rows of a deleted collection that go in one transaction, so that none takes long. */
@@ -239,7 +239,7 @@ export class Collections {
     });
   }
 
-  /** The sparse vectors were weighed anew. */
+  /** The sparse vectors were reweighted. */
   async reweighed({
     org,
     id,
@@ -263,7 +263,7 @@ export class Collections {
   }
 }
 
-/** Tells whoever watches; goes out with the commit. */
+/** Notifies watchers, with the commit. */
 export async function tellOfCollection(transaction: Transaction, org: string, collectionId: string): Promise<void> {
   await transaction.query(
     `SELECT pg_notify('${KNOWLEDGE_CHANNEL}', org || '/' || name) FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL`,

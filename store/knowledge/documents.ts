@@ -210,7 +210,7 @@ export class Documents {
     });
   }
 
-  /** Taken on and not yet at an end, or deleted and not yet cleared away: for whoever looks after lost work. */
+  /** Taken on and not yet at an end, or deleted and not yet cleared away: for the sweep of lost work. */
   async unsettled({
     org,
     limit,
@@ -231,7 +231,7 @@ export class Documents {
   /**
    * Nothing of the document is found once this has returned. What it had counted for is taken back in the same transaction.
    *
-   * @param unlessCompleted - leaves it alone where it can be found already, as whoever saw it unfinished wants
+   * @param unlessCompleted - leaves it alone where it can be found already, as a caller that saw it unfinished wants
    * @returns false when there is no such document, or it was left alone
    */
   async tombstone({
@@ -242,7 +242,7 @@ export class Documents {
   }: DocumentRef & { readonly collectionId: string; readonly unlessCompleted?: boolean }): Promise<boolean> {
     if (!idShape.test(id)) return false;
     return this.#database.asOrganization(org, async (transaction) => {
-      // Before the look at it: of two deletions one tells that it was the first.
+      // Before the look at it: of two deletions one reports that it was the first.
       await lockCounters(transaction, { org, id: collectionId });
       const { rows } = await transaction.query<{ deleted: boolean; status: DocumentStatus }>(
         'SELECT deleted_at IS NOT NULL AS deleted, status FROM parley.documents WHERE org = $1 AND id = $2 AND collection_id = $3',

@@ -38,7 +38,7 @@ export class EmbeddingCacheRows {
     );
   }
 
-  /** Those that nobody used for `unusedForMs` (30 days), `limit` (500) at most. @returns how many went */
+  /** Deletes rows unused for `unusedForMs` (30 days), `limit` (500) at most. @returns how many went */
   async prune({
     org,
     unusedForMs = 30 * DAY_MS,

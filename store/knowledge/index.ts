@@ -15,7 +15,7 @@ export interface KnowledgeStore {
   readonly ingestion: Ingestion;
   readonly lookup: KnowledgeLookup;
   readonly embeddingCache: EmbeddingCacheRows;
-  /** Tells of changes until it is stopped, on a connection of its own. */
+  /** Reports changes until it is stopped, on a connection of its own. */
   listen(changes: KnowledgeChanges): Listening;
 }
 

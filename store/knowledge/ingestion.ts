@@ -79,7 +79,7 @@ export class Ingestion {
     );
   }
 
-  /** Begins the chunks anew: what an earlier attempt wrote goes. */
+  /** Restarts the chunks: those of an earlier attempt are deleted. */
   async clearChunks(ref: DocumentRef): Promise<void> {
     await this.#database.asOrganization(ref.org, async (transaction) => {
       await transaction.query(
@@ -169,7 +169,7 @@ export class Ingestion {
 
   /**
    * The document can be found from here on, and what it replaces no more, in one transaction.
-   * @param event what is told of it, in this same transaction
+   * @param event its event, written in this same transaction
    * @returns the documents that it replaced, or undefined when it was deleted or at an end already
    */
   async complete(
@@ -215,7 +215,7 @@ export class Ingestion {
   }
 
   /**
-   * @param event what is told of it, in this same transaction
+   * @param event its event, written in this same transaction
    * @returns false when the document was deleted or at an end already
    */
   async fail(

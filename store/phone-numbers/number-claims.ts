@@ -42,7 +42,7 @@ export class NumberClaims {
     this.#database = database;
   }
 
-  /** Whoever's it is. */
+  /** Of any organisation. */
   async get(number: string, { reservedMs }: Pick<ClaimTerms, 'reservedMs'>): Promise<(NumberOwner & NumberClaim) | undefined> {
     const [row] = await this.#database.query<Row>(`SELECT $2::text AS number, ${columns} FROM parley.claim_of_number($2)`, [
       reservedMs,

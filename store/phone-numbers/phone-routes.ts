@@ -73,7 +73,7 @@ export class PhoneRoutes {
     });
   }
 
-  /** Whoever's it is: for what is told a number by the media server and nothing else. */
+  /** Of any organisation: for callers that know only a number, from the media server. */
   async find(number: string): Promise<PhoneRoute | undefined> {
     const [row] = await this.#database.query<{ readonly org: string | null }>('SELECT parley.organization_of_number($1) AS org', [number]);
     return row?.org == null ? undefined : this.get({ org: row.org, number });

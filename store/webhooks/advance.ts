@@ -15,7 +15,7 @@ export interface DeliveryStep {
 }
 
 /**
- * Every attempt counts. What it says about the delivery counts unless somebody had another word meanwhile: a delivery that was sent anew
+ * Every attempt counts. What it says about the delivery counts unless the delivery was changed meanwhile: one that was replayed
  * goes on with its new series, one that has ended stays so, and one that is paused stays paused until it is resumed. A success of the present
  * series is the truth whatever was decided meanwhile.
  */
@@ -42,6 +42,6 @@ export function advance(step: DeliveryStep, result: AttemptResult): void {
   }
   if (step.state === 'paused') return;
   step.state = next.state;
-  // While it waits it says why: whoever looks at it wants to know that first.
+  // While it waits it says why: readers want to know that first.
   step.changed = { reason: result.reason.slice(0, 64), delayMs: 'delayMs' in next ? Math.max(0, next.delayMs) : null };
 }

@@ -8,7 +8,7 @@ import { removeSubscription } from './transitions.ts';
 import { raiseWatermark } from './watermarks.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
-/** Deliveries in one transaction of a recovery: short enough that nobody waits for its locks. */
+/** Deliveries in one transaction of a recovery: short enough that its locks delay no other writer. */
 const RECOVERED_AT_ONCE = 1_000;
 
 export function createWebhookStore(database: Database): WebhookStore {

@@ -111,7 +111,7 @@ export interface DispatchStore {
 
   /** Writes down the names that are new. @returns those that stand there with another uid; these stay as they are */
   nameSubscriptions(subscriptions: readonly NamedSubscription[]): Promise<readonly Succession[]>;
-  /** A subscription was deleted: the next one of its name begins anew. */
+  /** A subscription was deleted: the next one of its name starts from scratch. */
   forgetName(subscriptionUid: string): Promise<void>;
   /**
    * What stands under the former uid is the successor's.

@@ -229,7 +229,7 @@ export async function disableEndpoint(
   return true;
 }
 
-/** Its breaker is closed with it: whoever switches it on again wants to see whether it works. */
+/** Its breaker is closed with it: after it is enabled again its next attempts decide. */
 export async function enableEndpoint(statements: Statements, subscriptionUid: string): Promise<boolean> {
   const { rowCount } = await statements.query(
     `UPDATE parley.webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL, disabled_generation = NULL, consecutive_failures = 0,

@@ -1,4 +1,4 @@
-/** Events, written in the transaction of the change that they tell of. */
+/** Events, written in the transaction of the change that they report. */
 import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import type { NewEvent } from './types.ts';

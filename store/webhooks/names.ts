@@ -40,14 +40,14 @@ export async function nameSubscriptions(
   return rows;
 }
 
-/** A subscription was deleted: the next one of its name begins anew. */
+/** A subscription was deleted: the next one of its name starts from scratch. */
 export async function forgetName(statements: Statements, uid: string): Promise<void> {
   await statements.query('DELETE FROM parley.webhook_names WHERE subscription_uid = $1', [uid]);
 }
 
 /**
  * Moves deliveries, attempts and what is known of the endpoint to the uid that its name has now. Repeating it changes nothing; the name comes last, so
- * that whoever is interrupted begins again.
+ * that an interrupted caller starts over.
  *
  * @param generation of the resource as it is now: one that switched itself off stays so until it is changed
  * @returns whether there may be more: call again

@@ -82,11 +82,11 @@ export async function record(transaction: Transaction, results: readonly Attempt
     if (disable === undefined || disabled.includes(subscriptionUid)) continue;
     if (await disableEndpoint(transaction, { org, subscriptionUid, ...disable }, insertEventsAsDispatcher)) disabled.push(subscriptionUid);
   }
-  // Each as the last of its attempts left it, also where the first of them told of a state in between.
-  return { attempts: attempts.map((attempt) => told(attempt, steps.get(attempt.deliveryId))), endpoints, disabled };
+  // Each as the last of its attempts left it, also where the first of them reported an intermediate state.
+  return { attempts: attempts.map((attempt) => recorded(attempt, steps.get(attempt.deliveryId))), endpoints, disabled };
 }
 
-function told({ deliveryId, outcome, number }: RecordedAttempt, step: DeliveryStep | undefined): RecordedAttempt {
+function recorded({ deliveryId, outcome, number }: RecordedAttempt, step: DeliveryStep | undefined): RecordedAttempt {
   return { deliveryId, outcome, number, state: step?.state };
 }
 

@@ -1,4 +1,4 @@
-/** Deliveries that are sent anew. */
+/** Replay of deliveries. */
 import type { Transaction } from '../database.ts';
 import { OUTBOX_CHANNEL } from './events.ts';
 import { readDelivery } from './lists.ts';
@@ -7,7 +7,7 @@ import { endedAmong } from './transitions.ts';
 import type { DeliveryRecord, DeliveryState } from './types.ts';
 
 /** A new series: it has all of its retries before it. */
-const anew = `state = 'pending', series_start = attempts, due_at = statement_timestamp(), reason = NULL, ended_at = NULL`;
+const RESTARTED = `state = 'pending', series_start = attempts, due_at = statement_timestamp(), reason = NULL, ended_at = NULL`;
 
 export async function redeliver(
   transaction: Transaction,
@@ -20,7 +20,7 @@ export async function redeliver(
   ]);
   if (rows[0]?.kept !== true) return 'gone';
   await transaction.query(
-    `UPDATE parley.deliveries SET ${anew} WHERE org = $1 AND id = $2 AND state IN ('succeeded', 'failed', 'skipped')`,
+    `UPDATE parley.deliveries SET ${RESTARTED} WHERE org = $1 AND id = $2 AND state IN ('succeeded', 'failed', 'skipped')`,
     [org, deliveryId],
   );
   // A workflow that has it finds it gone from its hands and ends.
@@ -49,7 +49,7 @@ export async function recoverChunk(
   { org, subscriptionUid, since, until, states = ['failed', 'skipped'], after, limit }: RecoverChunk,
 ): Promise<{ readonly moved: number; readonly last: string | undefined }> {
   const { rows } = await transaction.query<{ id: string }>(
-    `UPDATE parley.deliveries SET ${anew}
+    `UPDATE parley.deliveries SET ${RESTARTED}
      WHERE id = ANY (ARRAY(
        SELECT d.id FROM parley.deliveries d
        WHERE d.org = $1 AND d.subscription_uid = $2 AND d.state IN (${stateList(endedAmong(states))})

@@ -7,7 +7,7 @@ export type Statements = Pick<Transaction, 'query'>;
 
 /**
  * States as they are written into a statement. Parameters would do for the result and not for the indexes: those of a few states are used
- * only where the plan can tell that no other one is meant.
+ * only where the planner can prove that no other one is meant.
  */
 export function stateList(states: readonly DeliveryState[]): string {
   return states.length === 0 ? 'NULL' : [...new Set(states)].map((state) => `'${state}'`).join(', ');
@@ -28,7 +28,7 @@ export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 
 /**
  * A common table expression, to be joined: the transaction that it is in commits without waiting for the disk. For what is merely done again
- * when a crash of Postgres takes it back. Results are written down after it and do wait, and with them all that came before is on disk: what
- * can be taken back is only what nobody has a result of.
+ * when a crash of Postgres takes it back. Results are committed after it and do wait, and flush all that came before: only what has no
+ * result can be taken back.
  */
 export const unhurried = "unhurried AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS done)";

@@ -87,7 +87,7 @@ export async function markRetrying(statements: Statements, deliveryIds: readonly
   );
 }
 
-/** States that a delivery can be sent anew from. */
+/** States from which a delivery can be replayed. */
 export function endedAmong(states: readonly DeliveryState[]): readonly DeliveryState[] {
   return states.filter((state) => state === 'succeeded' || state === 'failed' || state === 'skipped');
 }

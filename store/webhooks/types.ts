@@ -1,6 +1,6 @@
 /** What the tables of events and deliveries hold, as everybody else speaks of it. Ids are plain UUIDs here; prefixes belong to REST, bodies and logs. */
 
-/** An event as it is written, with the change it tells of. */
+/** An event as it is written, with the change it reports. */
 export interface NewEvent {
   /** UUIDv7: its time is the event's. */
   readonly id: string;
@@ -45,10 +45,10 @@ export interface StoredWatermark {
 
 /**
  * - `pending`: a first attempt, or a retry within a second, is due at `due_at`; or it is parked behind an open breaker.
- * - `retry_pending`: to be handed to a workflow, which hasn't been told yet.
+ * - `retry_pending`: to be handed to a workflow that has not started yet.
  * - `retrying`: a workflow has it.
  * - `paused`: waits until its subscription is active again.
- * - `succeeded`, `failed`, `skipped`: at an end, until somebody sends it anew.
+ * - `succeeded`, `failed`, `skipped`: at an end, until it is replayed.
  */
 export const deliveryStates = ['pending', 'retry_pending', 'retrying', 'paused', 'succeeded', 'failed', 'skipped'] as const;
 
@@ -68,7 +68,7 @@ export interface PlannedDelivery {
   readonly state: 'pending' | 'skipped' | 'paused';
   /** Of `skipped`. */
   readonly reason?: string | undefined;
-  /** Claimed by the very insert, for so many milliseconds; left out, it is due at once for whoever claims it. */
+  /** Claimed by the very insert, for so many milliseconds; left out, it is due at once and any dispatcher may claim it. */
   readonly leaseMs?: number | undefined;
 }
 
@@ -155,7 +155,7 @@ export interface RecordedAttempt {
   readonly outcome: 'new' | 'known' | 'unknown';
   /** The attempt's number among all of its delivery; 0 for `unknown`. */
   readonly number: number;
-  /** What the delivery is in now, whoever had the last word. */
+  /** The delivery's current state, whichever writer was last. */
   readonly state: DeliveryState | undefined;
 }
 

@@ -28,14 +28,14 @@ export interface WebhookStore {
     readonly limit?: number | undefined;
   }): Promise<readonly AttemptRecord[]>;
   /**
-   * Sends a delivery anew that is at an end, with its full number of retries. One that is still on its way, paused included, is due at once instead.
+   * Replays a delivery that is at an end, with its full number of retries. One that is still on its way, paused included, is due at once instead.
    * @returns the delivery as it is then; `gone` when its body is no longer kept; undefined where there is none
    */
   redeliver(ref: { readonly org: string; readonly deliveryId: string }): Promise<DeliveryRecord | 'gone' | undefined>;
   /**
    * The same for the deliveries of a span of time: those in `states`, by default the failed and the skipped ones.
    * @param span of the events; `until` is exclusive, now by default
-   * @returns how many are sent anew
+   * @returns how many are replayed
    */
   recover(
     span: SubscriptionRef & {

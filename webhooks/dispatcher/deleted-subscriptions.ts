@@ -70,7 +70,7 @@ export class DeletedSubscriptions {
       this.#missing.set(uid, directory.connected ? since : now);
       if (directory.connected && now - since >= GONE_AFTER_MS) {
         this.#missing.delete(uid);
-        // Its name stays known: if it comes back, from a backup, what was sent to it is its own again, and what was not can be sent anew.
+        // Its name stays known: if it comes back from a backup, it owns its deliveries again, and those that were not sent can be replayed.
         this.#gone.set(uid, now);
         await this.#remove(uid);
       }

@@ -47,8 +47,8 @@ export class Relay {
   readonly #behind = new Map<string, number>();
   #batch = BATCH;
   /**
-   * By their age; while there is more than a batch in the outbox, every other time a few of each kind: who writes a hundred thousand events
-   * at once waits for them to be relayed, and nobody else does.
+   * By their age; while there is more than a batch in the outbox, every other time a few of each kind: only the one who writes a hundred
+   * thousand events at once waits for them to be relayed.
    */
   #order: OutboxOrder = 'age';
   #running: Promise<void> | undefined;

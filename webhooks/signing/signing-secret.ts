@@ -16,7 +16,7 @@ export interface DatedKey {
 /**
  * @param value the text behind a key of the Secret, undefined where there is none
  * @param expiry the annotation {@link wellKnown.signingExpiry}: JSON, an RFC 3339 instant by the name of a former key
- * @returns newest first; undefined where the current key is missing or none. A former key that can't be read signs nothing: it held nobody up either when it was written
+ * @returns newest first; undefined where the current key is missing or none. A former key that cannot be read signs nothing, and is no error
  */
 export function readSigningSecret(
   value: (keyName: string) => string | undefined,

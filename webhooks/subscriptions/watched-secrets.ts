@@ -44,9 +44,9 @@ const longestValue = 16_384;
 const readTimeoutMs = 5_000;
 /** How long one that could not be read is not asked for again, in milliseconds, unless it changes: many deliveries may wait for it. */
 const failureMs = 1_000;
-/** How long values do that could not be read anew, in milliseconds: deliveries must not each wait for an API server that doesn't answer. */
+/** How long stale values serve when they cannot be read again, in milliseconds: deliveries must not each wait for an API server that is down. */
 const excusedMs = 5_000;
-/** How long values count as new where no watch tells of changes, in milliseconds. */
+/** How long values count as new where no watch reports changes, in milliseconds. */
 const unwatchedMs = 30_000;
 
 interface Failure {
@@ -152,7 +152,7 @@ export class WatchedSecrets {
     return this.#watches.get(org)?.informer.cache.get(`${org}/${name}`)?.metadata;
   }
 
-  /** Whether values may be older than what `resourceVersion` stands for. Where nothing can be watched, nobody knows better. */
+  /** Whether values may be older than what `resourceVersion` stands for. Without a watch this is unknown: false. */
   behind(org: string, resourceVersion: string): boolean {
     const cache = this.#watches.get(org)?.informer.cache;
     return cache?.synced === true && compareResourceVersions(cache.resourceVersion, resourceVersion) < 0;

@@ -27,9 +27,9 @@ export interface AnalysisActivityDependencies {
 
 type AgentRevision = NonNullable<Awaited<ReturnType<Store['agentRevisions']['get']>>>;
 
-/** How often Temporal hears that a model is being asked, in milliseconds. */
+/** Between two heartbeats to Temporal while the model answers, in milliseconds. */
 const aliveEveryMs = 3_000;
-/** A server that answers what nobody can read does so always; or it stands behind something that was in trouble for a moment. */
+/** A server whose answer cannot be parsed always answers so, or a proxy in front of it failed for a moment. */
 const unreadableAttempts = 3;
 
 /** Revisions are kept for weeks: the worker was away for longer. */
@@ -101,7 +101,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
   };
 }
 
-/** Told of what was found out; an analysis that came to nothing has nothing to tell. */
+/** The event with the results; none for a failed analysis. */
 function eventsOf(call: CallRecord, { items, error }: AnalysisOutcome, now: number): readonly NewEvent[] {
   if (error !== null) return [];
   const agent = talkingAgentOf(call);

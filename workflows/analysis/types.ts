@@ -5,7 +5,7 @@ export type AnalysisEnd = 'completed' | 'failed' | 'gone';
 
 /** What travels is codes and messages for people, never a word of the call, a result or a key. */
 export interface AnalysisActivities {
-  /** Asks the model and stores what it finds out, with the event that tells of it. */
+  /** Asks the model and stores its results, with their event. */
   analyse(job: AnalysisJob): Promise<AnalysisEnd>;
   /** The end of an analysis that came to nothing. */
   giveUp(job: AnalysisJob, error: { readonly code: string; readonly message: string }): Promise<AnalysisEnd>;

@@ -1,4 +1,4 @@
-/** What an agent wants to know of a call that is over: asked of its model, stored, told. Runs in Temporal's sandbox. */
+/** Post-call analysis: asks the agent's model, stores the results and their event. Runs in Temporal's sandbox. */
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 
 import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';

@@ -16,7 +16,7 @@ export interface HousekeepingActivitiesOptions {
   readonly registry: Registry;
 }
 
-/** Rows deleted in one transaction: short enough that nobody waits for its locks. */
+/** Rows deleted in one transaction: short enough that its locks delay no other writer. */
 const BATCH = 500;
 
 export function createHousekeepingActivities({ store, keep, registry }: HousekeepingActivitiesOptions): HousekeepingActivities {
@@ -72,7 +72,7 @@ export function createHousekeepingActivities({ store, keep, registry }: Housekee
   };
 }
 
-/** Tells Temporal which failures are worth another attempt. Migrations and permissions get corrected while it tries again. */
+/** Marks for Temporal which failures are worth another attempt. Migrations and permissions get corrected while it tries again. */
 async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,7 +1,7 @@
 /**
  * Once a day: old tables of events go, and, through all organisations, superseded agent revisions and long-dead API keys.
  * This file runs in Temporal's sandbox and is replayed from history: no clock, no random, no I/O. A change that would
- * alter the order of its steps needs `patched()`; the recorded histories in test/integration/workflows/histories tell.
+ * alter the order of its steps needs `patched()`; the recorded histories in test/integration/workflows/histories check that.
  */
 import { ActivityFailure, ApplicationFailure, continueAsNew, log, patched, proxyActivities, workflowInfo } from '@temporalio/workflow';
 

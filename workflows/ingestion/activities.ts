@@ -1,4 +1,4 @@
-/** The steps of an ingestion as Temporal activities: heartbeats, and the words in which a failure is told. */
+/** The steps of an ingestion as Temporal activities: heartbeats, and the messages of failures. */
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
@@ -54,7 +54,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     registers: [registry],
   });
 
-  /** Runs a step on a document that is still wanted, and tells Temporal what its failure means. */
+  /** Runs a step on a document that is still wanted, and maps its failure to one of Temporal. */
   const onDocument = async <T>(
     job: DocumentJob,
     stage: DocumentStage,
@@ -99,11 +99,11 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       return document?.status === 'processing' ? document.kind : undefined;
     },
     fetchPages: (job) => onDocument(job, 'fetching', (step) => fetchDocumentPages(step, dependencies)),
-    parseDocument: (job, patience) =>
+    parseDocument: (job, limit) =>
       onDocument(job, 'parsing', (step) =>
-        patience === undefined
+        limit === undefined
           ? readDocument(step, dependencies)
-          : within(patience.withinMs, step.signal, (signal) => readDocument({ ...step, signal }, dependencies)),
+          : within(limit.withinMs, step.signal, (signal) => readDocument({ ...step, signal }, dependencies)),
       ),
     indexDocument: (job) =>
       onDocument(job, 'indexing', async (step, last) =>
@@ -132,7 +132,9 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
         // Ranking is a little off until then; the next document asks again.
         await jobs
           .reindex({ org: job.org, knowledgeBase: job.knowledgeBase, collectionId: job.collectionId })
-          .catch((error: unknown) => logger.info({ err: error, job }, 'the vectors were not weighed anew'));
+          .catch((error: unknown) =>
+            logger.info({ err: error, job }, 'failed to start the reweighting of vectors; the next document asks again'),
+          );
       }
       return completed.replaced;
     },

@@ -4,7 +4,7 @@ import type { CollectionJob, DocumentJob } from '../../knowledge/jobs/names.ts';
 /** How an ingestion ended. `gone`: the document was deleted meanwhile. */
 export type IngestionOutcome = 'completed' | 'failed' | 'gone';
 
-/** Types of failures that activities tell apart for the workflow. */
+/** Types of failures that the workflow distinguishes. */
 export const failureTypes = { document: 'IngestionFailure', gone: 'DocumentGone', slow: 'SlowDocument' } as const;
 
 export interface IngestionActivities {
@@ -16,7 +16,7 @@ export interface IngestionActivities {
    * Reads the stored content and cuts it into chunks, in Postgres. What takes longer than `withinMs` fails as `slow`, and is to be done
    * again from the start where there is time for it.
    */
-  parseDocument(job: DocumentJob, patience?: { readonly withinMs: number }): Promise<void>;
+  parseDocument(job: DocumentJob, limit?: { readonly withinMs: number }): Promise<void>;
   /** Embeds the chunks and puts them into the vector store, batch by batch. */
   indexDocument(job: DocumentJob): Promise<void>;
   /** Asks the store for the chunks the way a search does. */

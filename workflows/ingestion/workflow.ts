@@ -85,7 +85,7 @@ async function clearReplaced(job: DocumentJob): Promise<void> {
     args: [job],
     parentClosePolicy: ParentClosePolicy.ABANDON,
   }).catch((error: unknown) => {
-    // Whoever sweeps up has begun it already.
+    // The sweep has started it already.
     if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error;
   });
 }

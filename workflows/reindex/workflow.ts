@@ -1,4 +1,4 @@
-/** Builds a knowledge base's vectors anew from its stored chunks, while searches go on. */
+/** Rebuilds a knowledge base's vectors from its stored chunks, while searches go on. */
 import { continueAsNew, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 
 import type { CollectionJob } from '../../knowledge/jobs/names.ts';

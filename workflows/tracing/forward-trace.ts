@@ -1,5 +1,5 @@
 /**
- * Runs in Temporal's sandbox beside the workflows: whatever a workflow starts gets the trace header that it was started with. Spans are made in
+ * Runs in Temporal's sandbox with the workflows: whatever a workflow starts gets the trace header that it was started with. Spans are made in
  * activities alone, which run once for each attempt, while a workflow's code runs again and again.
  */
 import type { Headers, WorkflowInterceptorsFactory } from '@temporalio/workflow';

@@ -12,7 +12,7 @@ import {
 
 import { followTranscript, type SpokenLine } from '../../../voice/calls/live-transcript.ts';
 
-/** `listening`, `thinking` or `speaking`: what LiveKit's agents tell of themselves. */
+/** `listening`, `thinking` or `speaking`: what LiveKit's agents report. */
 const stateAttribute = 'lk.agent.state';
 
 export interface ConversationEvents {
@@ -23,7 +23,7 @@ export interface ConversationEvents {
   readonly onVoice: (element: HTMLMediaElement) => void;
   /** The browser plays nothing until somebody presses a button. */
   readonly onSilenced: (silenced: boolean) => void;
-  /** Nobody is connected any more. */
+  /** The room is disconnected. */
   readonly onOver: (reason: string) => void;
 }
 
@@ -47,7 +47,7 @@ export class PageConversation {
       .on(RoomEvent.Disconnected, (reason) => events.onOver(reason === undefined ? 'unknown' : DisconnectReason[reason]));
   }
 
-  /** Before anything else: a call that was made for nobody counts as one for minutes. @throws DOMException where there is none, or it may not be used */
+  /** Before anything else: an unused call counts against the limit for minutes. @throws DOMException where there is none, or it may not be used */
   async openMicrophone(): Promise<void> {
     this.#tracks = await this.#room.localParticipant.createTracks({
       audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },

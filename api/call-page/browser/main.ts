@@ -30,7 +30,7 @@ let rest: Rest | undefined;
 let agents: readonly PageAgent[] = [];
 let conversation: PageConversation | undefined;
 let callId: string | undefined;
-/** Both are there; until then whoever hangs up has changed their mind. */
+/** User and agent are in the room; a user who hangs up before has changed their mind. */
 let joined = false;
 let changedMind = false;
 let ticking: ReturnType<typeof setInterval> | undefined;
@@ -106,7 +106,7 @@ async function call(): Promise<void> {
     if (made.media_url === undefined || made.access_token === undefined) throw new Error('The server gave no address to call at.');
     callId = made._id;
     await begun.join(made.media_url, made.access_token, userIdentityOf(made._id)).catch((error: unknown) => {
-      throw new Error(`The media server at ${made.media_url} lets nobody in: ${String(error)}`, { cause: error });
+      throw new Error(`Could not join the call at ${made.media_url}: ${String(error)}`, { cause: error });
     });
     joined = true;
     step('joined');
@@ -121,7 +121,7 @@ async function call(): Promise<void> {
   }
 }
 
-/** Once for each call, whoever ended it. */
+/** Once for each call, whether user or agent ended it. */
 async function over(): Promise<void> {
   clearInterval(ticking);
   step('left');

@@ -1,4 +1,4 @@
-/** The elements of the page, and what is shown in them. Text goes in as text, whoever has written it. */
+/** The elements of the page, and what is shown in them. All text goes in as text, never as HTML. */
 import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
 import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 import { endingText } from '../session/failure.ts';
@@ -59,7 +59,7 @@ export function showPhase(phase: Phase, options: { readonly muted: boolean; read
   elements.summary.hidden = !parts.summary;
   elements.transcriptPart.hidden = !parts.call && !parts.summary;
   const text = statusText(phase, options);
-  // A status line that is written anew is read out anew.
+  // Screen readers read out a status line each time it is written.
   if (elements.status.textContent !== text) elements.status.textContent = text;
   elements.mute.textContent = options.muted ? 'Unmute' : 'Mute';
   elements.mute.setAttribute('aria-pressed', String(options.muted));
@@ -80,7 +80,7 @@ export function showAgents(agents: readonly PageAgent[], wanted: string | undefi
   elements.start.disabled = agents.length === 0;
 }
 
-/** A field for each thing that the agent has to be told. */
+/** A field for each dynamic value that the agent requires. */
 export function askForData(names: readonly string[]): void {
   elements.data.replaceChildren(
     ...names.flatMap((name, index) => {

@@ -7,7 +7,7 @@ it('a refusal is told with what to do', () => {
   expect(refusalText(403, { error: 'forbidden' })).toMatch(/calls:create/);
   expect(refusalText(429, { error: 'concurrent_call_limit_reached', message: 'x' })).toMatch(/when one has ended/);
   expect(refusalText(429, { error: 'rate_limited', message: 'slow down' })).toBe('slow down');
-  expect(refusalText(422, { detail: [{ loc: ['body', 'native_llm_dynamic_data', 'who'], msg: 'Field required' }] })).toMatch(/told: who/);
+  expect(refusalText(422, { detail: [{ loc: ['body', 'native_llm_dynamic_data', 'who'], msg: 'Field required' }] })).toMatch(/needs: who/);
   expect(refusalText(502, undefined)).toMatch(/502/);
 });
 

@@ -15,7 +15,7 @@ export function refusalText(status: number, answer: unknown): string {
     return 'The organisation has as many live calls as it may have. Try again when one has ended.';
   if (detail !== undefined) {
     const names = detail.map(({ loc }) => String(loc.at(-1))).join(', ');
-    return `The agent needs to be told: ${names}.`;
+    return `The agent needs: ${names}.`;
   }
   return message ?? `The server answered ${status}.`;
 }
@@ -32,7 +32,7 @@ const endings: Readonly<Record<string, string>> = {
   user_ended_call: 'You hung up.',
   agent_ended_call: 'The agent hung up.',
   call_transferred: 'The call was transferred.',
-  inactivity_timeout: 'Nobody said anything for too long.',
+  inactivity_timeout: 'The call was silent for too long.',
   maximum_duration_exceeded: 'The longest duration was reached.',
   user_connection_failure: 'The connection was lost.',
   no_audio_input: 'Nothing was heard from your microphone.',

@@ -21,7 +21,7 @@ const steps: Readonly<Record<Phase, Partial<Readonly<Record<PageEvent, Phase>>>>
   over: { again: 'choosing' },
 };
 
-/** What doesn't fit changes nothing: an agent that is told of after the end is no new call. */
+/** What doesn't fit changes nothing: an agent event after the end starts no new call. */
 export function nextPhase(phase: Phase, event: PageEvent): Phase {
   return steps[phase][event] ?? phase;
 }

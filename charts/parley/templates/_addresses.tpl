@@ -10,7 +10,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* {root, role, name, to, ports, usual}: one rule for the address in a variable. Its port, unless `ports` names others; `usual` where nobody can see it. */}}
+{{/* {root, role, name, to, ports, usual}: one rule for the address in a variable. Its port, unless `ports` names others; `usual` where the chart cannot see it. */}}
 {{- define "parley.addressRule" -}}
 {{- $ports := .ports -}}
 {{- if not $ports -}}

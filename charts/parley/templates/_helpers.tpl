@@ -65,7 +65,7 @@ annotations:
 
 {{/*
 {root, annotations}: those of what stays when the release, or its place in it, goes: with what is in it there would go what is nowhere else.
-Argo CD takes Helm's word for what is deleted with an Application alone: what is no longer in Git it prunes, unless it is told.
+Argo CD takes Helm's word for what is deleted with an Application alone: it prunes what is no longer in Git unless an annotation forbids it.
 */}}
 {{- define "parley.keptAnnotations" -}}
 {{- $argo := "argocd.argoproj.io/sync-options" -}}
@@ -135,7 +135,7 @@ app.kubernetes.io/component: {{ .role }}
 {{- if hasKey $config .name -}}{{- include "parley.text" (dict "value" (index $config .name)) -}}{{- end -}}
 {{- end -}}
 
-{{/* {root, role, name}: whether a variable comes from where nobody can look here: a Secret, a ConfigMap. "true" or empty. */}}
+{{/* {root, role, name}: whether a variable comes from where the chart cannot look: a Secret, a ConfigMap. "true" or empty. */}}
 {{- define "parley.elsewhere" -}}
 {{- $secret := index (.root.Values.secrets | default dict) .name | default dict -}}
 {{- $own := dict -}}

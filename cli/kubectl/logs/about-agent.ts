@@ -6,7 +6,7 @@ export interface AboutAgentOptions {
   readonly name: string;
   /** Absent where the agent is gone, or may not be read. */
   readonly uid?: string | undefined;
-  /** Only this call, whoever it was with. */
+  /** Only this call, of any agent. */
   readonly callId?: string | undefined;
 }
 

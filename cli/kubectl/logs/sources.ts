@@ -19,7 +19,7 @@ export interface ReadLogsOptions {
 }
 
 export interface LogSource {
-  /** Tells it from the others: a pod, or a component of the stack. */
+  /** Identifies it: a pod, or a component of the stack. */
   readonly name: string;
   readonly role: string;
   /** Whether a crash of it has left lines of the process before. */
@@ -65,8 +65,8 @@ export function localSources(options: {
   readonly kubeconfig: string | undefined;
   readonly folder: string;
 }): readonly LogSource[] | undefined {
-  const beside = options.kubeconfig === undefined ? undefined : layoutBeside(options.kubeconfig);
-  const layout = [beside, findLayout(options.folder)].find((each) => each !== undefined && isOf(each, options.server));
+  const adjacent = options.kubeconfig === undefined ? undefined : layoutBeside(options.kubeconfig);
+  const layout = [adjacent, findLayout(options.folder)].find((each) => each !== undefined && isOf(each, options.server));
   if (layout === undefined) return undefined;
   return ROLE_NAMES.map((role) => ({ role, file: join(layout.logs, `${role}.log`) }))
     .filter(({ file }) => existsSync(file))

@@ -147,16 +147,16 @@ async function addEvents(
 ): Promise<void> {
   const events = (await reader.list<Event>(builtIn.events, { namespace, fieldSelector: `regarding.kind=${kind}` })) ?? [];
   for (const [each, theirs] of Map.groupBy(events, ({ metadata }) => metadata.namespace ?? '')) {
-    const told = tell(theirs);
-    files.json(`events/${each}/${kind.toLowerCase()}.json`, `${told.length} events`, maskTree(told, redactor));
+    const reports = reportsOf(theirs);
+    files.json(`events/${each}/${kind.toLowerCase()}.json`, `${reports.length} events`, maskTree(reports, redactor));
   }
 }
 
-interface ToldEvent extends EventReport {
+interface ListedEvent extends EventReport {
   readonly object: string;
 }
 
-function tell(events: readonly Event[]): readonly ToldEvent[] {
+function reportsOf(events: readonly Event[]): readonly ListedEvent[] {
   return events
     .map((event) => {
       const { kind = '', name = '' } = event.regarding ?? {};
@@ -188,9 +188,13 @@ async function addInstallation(context: Context): Promise<void> {
   }
   for (const home of homes) {
     const events = (await reader.list<Event>(builtIn.events, { namespace: home })) ?? [];
-    const told = tell(events);
-    if (told.length > 0)
-      files.json(`events/${home}/installation.json`, `${told.length} events of the installation's namespace`, maskTree(told, redactor));
+    const reports = reportsOf(events);
+    if (reports.length > 0)
+      files.json(
+        `events/${home}/installation.json`,
+        `${reports.length} events of the installation's namespace`,
+        maskTree(reports, redactor),
+      );
   }
   const pods = (await installedPods(reader, connection)) ?? [];
   const asked = pods.flatMap((pod) => {
@@ -210,7 +214,7 @@ async function addInstallation(context: Context): Promise<void> {
 async function addReleases({ connection, reader, files, redactor }: Context): Promise<void> {
   const deployments = (await installed<KubeObject>(reader, builtIn.deployments, connection)) ?? [];
   const releases = new Set(deployments.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.labels?.[labels.instance] ?? ''}`));
-  const told: object[] = [];
+  const summaries: object[] = [];
   for (const release of releases) {
     const [namespace = '', name = ''] = release.split('/');
     const secrets = await reader.list<KubeObject>(builtIn.secrets, {
@@ -219,7 +223,7 @@ async function addReleases({ connection, reader, files, redactor }: Context): Pr
       metadataOnly: true,
     });
     const first = deployments.find(({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.instance] === name);
-    told.push({
+    summaries.push({
       namespace,
       name,
       chart: first?.metadata.labels?.[labels.chart],
@@ -234,8 +238,8 @@ async function addReleases({ connection, reader, files, redactor }: Context): Pr
         .sort((a, b) => a.revision - b.revision),
     });
   }
-  if (told.length > 0)
-    files.json('installation/helm.json', 'releases of Helm: revisions and their state, no values', maskTree(told, redactor));
+  if (summaries.length > 0)
+    files.json('installation/helm.json', 'releases of Helm: revisions and their state, no values', maskTree(summaries, redactor));
 }
 
 async function addLogs({ connection, reader, files, redactor, kubeconfig, logLines, io, progress }: Context): Promise<void> {

@@ -23,7 +23,7 @@ interface Rule {
   readonly parts: (groups: readonly string[]) => readonly [before: string, secret: string, after: string];
 }
 
-/** Whole blocks first, then what has a name, then what tells by its looks. */
+/** Whole blocks first, then what has a name, then what looks like a secret. */
 const rules: readonly Rule[] = [
   {
     pattern: /-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g,
@@ -124,7 +124,7 @@ export class Redactor {
     return value === '' ? '' : `${MASK} (${value.length} characters)`;
   }
 
-  /** A text without what tells by its name or its looks. */
+  /** A text without what its name or its format marks as a secret. */
   text(text: string): string {
     let masked = text;
     for (const { pattern, parts } of rules) {

@@ -11,7 +11,7 @@ const ENDING = /[.,;:!?…।॥。！？]$/u;
 /** Dots that lead to a page number: an entry in a table of contents. */
 const LEADERS = /(?:\.\s?){5}/u;
 
-/** Tells headings from body text by the size of their font, by bold type, and by the document's own table of bookmarks. */
+/** Distinguishes headings from body text by the size of their font, by bold type, and by the document's own table of bookmarks. */
 export class Headings {
   readonly #body: number;
   readonly #levels: ReadonlyMap<number, number>;

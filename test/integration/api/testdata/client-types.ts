@@ -211,7 +211,7 @@ export interface paths {
   "/v1/calls/create-web-call": {
     /**
      * Register a call from a browser
-     * @description The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that nobody joins ends as `error`.
+     * @description The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that no user joins ends as `error`.
      *
      * Needs the permission `calls:create`.
      */
@@ -220,7 +220,7 @@ export interface paths {
   "/v1/calls/dial-outbound-phone-call": {
     /**
      * Call somebody by phone
-     * @description The outbound agent of the number calls, with the configuration that it has now. The answer comes before anybody is rung: look at the call, or subscribe to its events, for what becomes of it. It is `ongoing` when somebody answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` when nobody does.
+     * @description The outbound agent of the number calls, with the configuration that it has now. The answer comes before the phone rings: read the call, or subscribe to its events, for the outcome. It is `ongoing` when the callee answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` otherwise.
      *
      * Needs the permission `calls:write`.
      */
@@ -494,7 +494,7 @@ export interface paths {
   "/v2/ai-agents/{ai_agent_id}/postcall-analysis/results/{call_id}": {
     /**
      * Get what was found out of a call after its end
-     * @description The agent's `post_call_analysis` says what. A model reads the transcript when the call is over, which takes some seconds; `CallAnalysis.Completed` tells when it is done.
+     * @description The agent's `post_call_analysis` says what. A model reads the transcript when the call is over, which takes some seconds; the event `CallAnalysis.Completed` announces the result.
      *
      * Needs the permission `calls:read`.
      */
@@ -859,7 +859,7 @@ export interface components {
       user_id?: string;
       /** @description Whom the key acts for that made it; absent for a key that was made at the command line. */
       created_by_user_id?: string;
-      /** @description The end of the key, to tell keys apart. */
+      /** @description The end of the key, to distinguish keys. */
       last_four: string;
     };
     ApiKeyCreate: {
@@ -1650,7 +1650,7 @@ export interface components {
       user_id?: string;
       /** @description Whom the key acts for that made it; absent for a key that was made at the command line. */
       created_by_user_id?: string;
-      /** @description The end of the key, to tell keys apart. */
+      /** @description The end of the key, to distinguish keys. */
       last_four: string;
       /** @description The key itself. It is shown here and never again. */
       api_key: string;
@@ -3591,7 +3591,7 @@ export interface operations {
   };
   /**
    * Register a call from a browser
-   * @description The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that nobody joins ends as `error`.
+   * @description The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that no user joins ends as `error`.
    *
    * Needs the permission `calls:create`.
    */
@@ -3633,7 +3633,7 @@ export interface operations {
   };
   /**
    * Call somebody by phone
-   * @description The outbound agent of the number calls, with the configuration that it has now. The answer comes before anybody is rung: look at the call, or subscribe to its events, for what becomes of it. It is `ongoing` when somebody answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` when nobody does.
+   * @description The outbound agent of the number calls, with the configuration that it has now. The answer comes before the phone rings: read the call, or subscribe to its events, for the outcome. It is `ongoing` when the callee answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` otherwise.
    *
    * Needs the permission `calls:write`.
    */
@@ -5402,7 +5402,7 @@ export interface operations {
   };
   /**
    * Get what was found out of a call after its end
-   * @description The agent's `post_call_analysis` says what. A model reads the transcript when the call is over, which takes some seconds; `CallAnalysis.Completed` tells when it is done.
+   * @description The agent's `post_call_analysis` says what. A model reads the transcript when the call is over, which takes some seconds; the event `CallAnalysis.Completed` announces the result.
    *
    * Needs the permission `calls:read`.
    */

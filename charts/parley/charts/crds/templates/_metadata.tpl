@@ -1,4 +1,4 @@
-{{/* What each definition has beside its name. */}}
+{{/* What each definition has in addition to its name. */}}
 {{- define "crds.metadata" -}}
 labels:
   helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
@@ -10,7 +10,7 @@ labels:
   app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- $annotations := merge (dict) (.Values.annotations | default dict) }}
 {{- if .Values.keep }}
-{{- /* Argo CD takes Helm's word for what is deleted with an Application alone: what is no longer in Git it prunes, unless it is told. */}}
+{{- /* Argo CD takes Helm's word for what is deleted with an Application alone: it prunes what is no longer in Git unless an annotation forbids it. */}}
 {{- $argo := "argocd.argoproj.io/sync-options" }}
 {{- $options := get $annotations $argo }}
 {{- range $option := list "Delete" "Prune" }}
