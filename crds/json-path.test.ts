@@ -37,7 +37,7 @@ describe('valueAt', () => {
     expect(valueAt(path, answer)).toEqual(value);
   });
 
-  it.each(['$.nobody', '$.name.length', '$.orders[2]', '$.orders[-3]', '$.orders.length', '$.constructor', '$.orders[*].none', '$.nil.x'])(
+  it.each(['$.absent', '$.name.length', '$.orders[2]', '$.orders[-3]', '$.orders.length', '$.constructor', '$.orders[*].none', '$.nil.x'])(
     '%s leads nowhere',
     (path) => {
       expect(valueAt(path, answer)).toBeUndefined();

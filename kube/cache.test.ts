@@ -73,7 +73,7 @@ describe('WatchCache', () => {
     expect(types(cache.put(widget('b', 10)))).toEqual(['modified']);
   });
 
-  it('tells the deletion of an object that was replaced by a namesake', () => {
+  it('reports the deletion of an object that was replaced by a namesake', () => {
     const cache = new WatchCache<Widget>();
     cache.put(widget('a', 1, { uid: 'first' }));
     const changes = cache.put(widget('a', 5, { uid: 'second' }));
@@ -85,7 +85,7 @@ describe('WatchCache', () => {
     expect(cache.size).toBe(1);
   });
 
-  it('replaces everything in one step and tells the deletions that were missed', async () => {
+  it('replaces everything in one step and reports the deletions that were missed', async () => {
     const cache = new WatchCache<Widget>(byRef);
     await cache.replace(
       [widget('gone', 1, { refs: ['x'] }), widget('same', 2), widget('changed', 3), widget('reborn', 4, { uid: 'one' })],
@@ -187,13 +187,13 @@ describe('WatchCache', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const cache = new WatchCache<Widget>(byRef);
         const model = new Map<string, Stored<Widget>>();
-        const told = new Map<string, string>();
+        const replayed = new Map<string, string>();
         let version = 0;
         const follow = (changes: readonly CacheChange<Stored<Widget>>[]): void => {
           for (const { type, object } of changes) {
-            assert.equal(told.has(object.metadata.name), type !== 'added');
-            if (type === 'deleted') told.delete(object.metadata.name);
-            else told.set(object.metadata.name, object.metadata.resourceVersion);
+            assert.equal(replayed.has(object.metadata.name), type !== 'added');
+            if (type === 'deleted') replayed.delete(object.metadata.name);
+            else replayed.set(object.metadata.name, object.metadata.resourceVersion);
           }
         };
         for (const each of steps) {
@@ -212,7 +212,7 @@ describe('WatchCache', () => {
             for (const object of objects) model.set(keyOf(object), object);
           }
           expect(names(cache.list())).toEqual(names([...model.values()]));
-          expect(Object.fromEntries(told)).toEqual(
+          expect(Object.fromEntries(replayed)).toEqual(
             Object.fromEntries(cache.list().map(({ metadata }) => [metadata.name, metadata.resourceVersion])),
           );
           for (const ref of ['x', 'y', 'z']) {

@@ -45,7 +45,7 @@ const setUp = () => {
 const refused = (code: number, reason: string): KubeError => new KubeError({ code, reason, message: `${code} ${reason}` });
 
 describe('EventRecorder', () => {
-  it('tells what happened in the form that events.k8s.io asks for', async () => {
+  it('reports what happened in the format of events.k8s.io', async () => {
     const { recorder, sent } = setUp();
     recorder.record(object(), { type: 'Warning', reason: 'SecretMissing', message: 'Secret "x" is missing', action: 'Resolve' });
     await recorder.flush();

@@ -109,7 +109,7 @@ it('leaves out what others own below an owned map or list', () => {
   expect(extractOwned(stored, owner)).toMatchObject({ spec: { map: { a: 1 }, set: ['x'] } });
 });
 
-it('tells managers, operations and subresources apart', () => {
+it('distinguishes managers, operations and subresources', () => {
   const stored = object(
     [
       entry({ 'f:spec': { 'f:a': {} } }, { operation: 'Update' }),

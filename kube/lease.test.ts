@@ -306,7 +306,7 @@ describe('LeaderElector', () => {
     expect(clock.timers).toBe(0);
   });
 
-  it('tells the work why it ends', async () => {
+  it('gives the work the reason why it ends', async () => {
     const { clock, server } = setUp();
     const line = server.line();
     const reasons: unknown[] = [];

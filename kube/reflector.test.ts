@@ -121,7 +121,7 @@ describe('Reflector', () => {
   });
 
   it.each(['status', 'in-stream'] as const)(
-    'lists anew when its position is too old (%s), and tells the deletions that it missed',
+    'relists when its position is too old (%s), and reports the deletions that it missed',
     async (expiry) => {
       const all = setUp();
       const { source, cache, clock, mirror } = all;
@@ -235,7 +235,7 @@ describe('Reflector', () => {
     await finish(all, running);
   });
 
-  it('ends up equal to the server after any sequence of changes and faults, and tells a story that fits', async () => {
+  it('ends up equal to the server after any sequence of changes and faults, and reports a consistent history', async () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const code = fc.constantFrom(0, 401, 403, 404, 410, 429, 500, 503);
     const command = fc.oneof(

@@ -40,7 +40,7 @@ describe('an apply that does not fit the schema', () => {
     expect(refusal(500, prefix + text)).toMatchObject({ code: 400, reason: 'BadRequest', causes, retryable: false });
   });
 
-  it('is told from a 500 of the server itself', () => {
+  it('is distinguished from a 500 of the server itself', () => {
     expect(refusal(500, 'etcdserver: leader changed', { reason: 'InternalError' })).toMatchObject({
       code: 500,
       reason: 'InternalError',

@@ -51,7 +51,7 @@ describe('lines', () => {
     );
   });
 
-  it('tell bookmarks apart', async () => {
+  it('recognises bookmarks', async () => {
     expect(await collect([line(bookmark()), line(bookmark({ 'k8s.io/initial-events-end': 'true' }))])).toEqual([
       { type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: false },
       { type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: true },

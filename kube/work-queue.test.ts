@@ -57,7 +57,7 @@ describe('WorkQueue', () => {
     await running;
   });
 
-  it('handles as many keys at once as it was told to', async () => {
+  it('handles as many keys at once as configured', async () => {
     const { queue } = setUp();
     const gate = new Gate();
     for (const key of ['a', 'b', 'c', 'd']) queue.add(key);

@@ -17,11 +17,11 @@ async function callWith(script: string): Promise<{ readonly well: boolean; reado
   return { well, lines };
 }
 
-const tell = (...told: readonly object[]): string => `for (const line of ${JSON.stringify(told)}) console.log(JSON.stringify(line));`;
+const printing = (...lines: readonly object[]): string => `for (const line of ${JSON.stringify(lines)}) console.log(JSON.stringify(line));`;
 
 it('shows what was said, and where the recording is', async () => {
   const { well, lines } = await callWith(
-    tell(
+    printing(
       { type: 'transcript', role: 'agent', text: 'Hello.', final: true },
       { type: 'transcript', role: 'user', text: 'what are', final: false },
       { type: 'transcript', role: 'user', text: 'what are your opening hours', final: true },
@@ -38,8 +38,10 @@ it('reports why it failed, and stops nothing', async () => {
   expect(refused.lines).toEqual([
     expect.stringMatching(/^! the first call .*\(no call can be made: there is no media server\).*tries again$/),
   ]);
-  const failed = await callWith(`${tell({ type: 'result', status: 'error', reason: 'speech_recognition_error' })}; process.exitCode = 3`);
+  const failed = await callWith(
+    `${printing({ type: 'result', status: 'error', reason: 'speech_recognition_error' })}; process.exitCode = 3`,
+  );
   expect(failed.lines[0]).toContain('it ended as error: speech_recognition_error');
-  const silent = await callWith(tell({ type: 'result', status: 'ended', reason: 'inactivity_timeout' }));
+  const silent = await callWith(printing({ type: 'result', status: 'ended', reason: 'inactivity_timeout' }));
   expect(silent.well).toBe(false);
 });

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 import { freePorts, portIsFree } from './ports.ts';
 
-it('are such as nobody listens on, and no connection that goes out is given', async () => {
+it('are free, and outside the range of outgoing connections', async () => {
   const [taken = 0] = await freePorts(1, 0.5);
   const server = createServer();
   onTestFinished(() => void server.close());

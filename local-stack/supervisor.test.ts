@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A process that says so in a file when it serves, and writes its name when it is told to stop. */
+/** A process that says so in a file when it serves, and writes its name on SIGTERM. */
 function part(name: string, options: Partial<Component> & { readonly script?: string } = {}): Component {
   const {
     script = `trap 'echo ${name} >> stopped; exit 0' TERM; echo up-${name}; touch serving-${name}; while :; do sleep 0.05; done`,

@@ -40,7 +40,7 @@ describe('log lines', () => {
     await new Promise((resolve) => child.once('close', resolve));
   });
 
-  it('that nobody can read any more keep no process from its end', async () => {
+  it('without a reader keep no process from its end', async () => {
     const source = `import { createLogger } from ${JSON.stringify(logging)}; const logger = createLogger({ role: 'test', level: 'info' });
       process.stdin.once('data', () => { logger.info('leaving'); process.exit(3); }); logger.info('hello');`;
     const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', source], { stdio: ['pipe', 'pipe', 'ignore'] });

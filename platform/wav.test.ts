@@ -36,7 +36,7 @@ const read = (shape: Shape): number[] => [...readWav(wav(shape)).samples];
 it('reads what speech servers write', () => {
   const samples = new Int16Array([0, 1, -32_768, 32_767]);
   expect(readWav(wav({ data: bytesOf(samples) }))).toEqual({ sampleRate: 24_000, samples });
-  // A stream, whose length nobody knew; and one with a list of titles before the data.
+  // A stream of unknown length; and one with a list of titles before the data.
   expect(read({ data: bytesOf(samples), length: 0xffffffff })).toEqual([...samples]);
   const list = Buffer.from('LIST\u0003\u0000\u0000\u0000abc\u0000', 'latin1');
   expect(read({ data: bytesOf(samples), before: list })).toEqual([...samples]);

@@ -38,7 +38,7 @@ describe('toStoreError', () => {
     }
   });
 
-  it('carries nothing of the row that the server tells in its detail', () => {
+  it('carries nothing of the row that the server names in its detail', () => {
     const error = toStoreError(answer('23514', 'Failing row contains (canary).'));
     expect(JSON.stringify([error.message, error.stack, error.cause, Object.entries(error)])).not.toContain('canary');
   });

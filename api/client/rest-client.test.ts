@@ -64,7 +64,7 @@ it('does not wait for the rest of an answer either', async () => {
   expect((failure as Error).message).toContain('has not been answered within 30 s');
 });
 
-it('gives files longer, once it is told that there is one', async () => {
+it('gives requests with files a longer timeout', async () => {
   const { client, clock, asked } = await startApi();
   const download = client.download('POST', '/v1/call-recording/download', { call_id: 'call_1' });
   const response = await asked();
@@ -101,7 +101,7 @@ it('ends when its caller wants it to end, with the reason of the caller', async 
   expect(clock.timers).toBe(0);
 });
 
-it('tells a refusal from an api that is not there', async () => {
+it('distinguishes a refusal from an unreachable api', async () => {
   const { client, url, stop } = await startApi((_, response) =>
     response.writeHead(404, { 'content-type': 'application/json' }).end('{"error": "not_found", "message": "there is no such call"}'),
   );

@@ -30,7 +30,7 @@ it('a client that comes again and again over one connection leaves before the se
 
 it('waits no longer than there is somebody', async () => {
   const app = fastify();
-  // Its time stands still: whoever waits, waits for ever.
+  // Its time stands still: a wait never ends.
   const connections = connectionDrain(app, { clock: new FakeClock() });
   await app.listen({ host: '127.0.0.1', port: 0 });
   await expect(connections.drain()).resolves.toBeUndefined();

@@ -75,7 +75,7 @@ describe('one replica', () => {
     );
   });
 
-  it('tells what is left, when it is full, and when to come back', async () => {
+  it('reports what is left, when it is full, and when to retry', async () => {
     const clock = new FakeClock();
     const from = limiter([perKey], clock);
     expect(limitHeaders(from.take(alice, get))).toEqual({
@@ -86,12 +86,12 @@ describe('one replica', () => {
     });
     expect(allowedOf(from, 100)).toBe(19);
     expect(limitHeaders(from.take(alice, get))).toMatchObject({ 'ratelimit-remaining': '0', 'ratelimit-reset': '2', 'retry-after': '1' });
-    // As told: after Retry-After there is room again.
+    // As promised: after Retry-After there is room again.
     await clock.advance(1_000);
     expect(allowedOf(from, 100)).toBe(10);
   });
 
-  it('tells whole seconds whatever fraction of one the clock stands at', async () => {
+  it('reports whole seconds whatever fraction of one the clock stands at', async () => {
     await fc.assert(
       fc.asyncProperty(fc.double({ min: 0, max: 1e9, noNaN: true }), async (startedAt) => {
         const clock = new FakeClock();
@@ -156,7 +156,7 @@ describe('several replicas', () => {
     expect(await minute()).toBeLessThanOrEqual(600 + 20);
   });
 
-  it('keep their promises: after Retry-After there is room, although they have told each other meanwhile', async () => {
+  it('keep their promises: after Retry-After there is room, although they have synchronised meanwhile', async () => {
     const clock = new FakeClock();
     const { exchange } = sharedBuckets(clock);
     const replica = limiter([perKey], clock, exchange);

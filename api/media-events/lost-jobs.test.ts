@@ -65,7 +65,7 @@ it('ends a call at once whose job has been silent all the time', async () => {
   expect(state.ended).toEqual(['native_platform_internal_error']);
 });
 
-it('leaves alone what is over, what nobody knows, what no job has had, and what has its agent', async () => {
+it('leaves alone calls that are over, unknown, without a job so far, or with their agent', async () => {
   const cases = [
     stage(undefined),
     stage({ status: 'ended' }),
@@ -79,7 +79,7 @@ it('leaves alone what is over, what nobody knows, what no job has had, and what 
   }
 });
 
-it('leaves alone a call whose job tells of itself again', async () => {
+it('leaves alone a call whose job sends heartbeats again', async () => {
   const { clock, state, lost, settle } = stage({});
   lost.suspect({ room, hadAgent: true });
   for (let beat = 0; beat < 10; beat += 1) {
@@ -89,7 +89,7 @@ it('leaves alone a call whose job tells of itself again', async () => {
   expect(state.ended).toEqual([]);
 });
 
-it('looks again when nobody could be asked, and stops when it is told to', async () => {
+it('retries after a failed check, and stops when stopped', async () => {
   const away = stage({});
   away.state.broken = true;
   away.lost.suspect({ room, hadAgent: true });

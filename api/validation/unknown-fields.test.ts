@@ -57,7 +57,7 @@ describe('fields that no schema reads', () => {
     expect(Math.max(...found.map(({ length }) => length))).toBeLessThan(200);
   });
 
-  it('are told in a header that any client reads', () => {
+  it('are listed in a header that any client reads', () => {
     expect(warningHeader('unknown field "llm.sytem_prompt"')).toBe(String.raw`299 - "unknown field \"llm.sytem_prompt\""`);
     expect(warningHeader('unknown field "é\r\n\\"')).toMatch(/^299 - "([\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"$/);
   });

@@ -247,7 +247,7 @@ describe('an update', () => {
     [{ agent_ids: ['a'], workspace_ids: ['w'] }, ['agent_ids', 'workspace_ids']],
     [{ scope: 'ORGANIZATION' }, ['scope']],
     [{ scope: 'AGENT', agent_ids: [] }, ['scope']],
-    [{ events: ['Nobody.Knows'] }, ['events']],
+    [{ events: ['Absent.Event'] }, ['events']],
     [{ events: ['*', 'Webhook.Test'] }, ['events']],
     [{ headers: { 'X-New': '********' } }, ['headers.X-New']],
   ])('refuses %j', (sent, fields) => {

@@ -28,7 +28,7 @@ const call: CallView = {
 };
 const said = { id: 'a', role: 'agent', text: 'Good morning.', final: true } as const;
 
-it('tells what was said apart from what happens around it', () => {
+it('separates the transcript from other events', () => {
   const [out, err] = [stream(), stream()];
   const reporter = textReporter({ out, err });
   reporter.called({ id: 'call_1', agentName: 'Receptionist' });

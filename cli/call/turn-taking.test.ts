@@ -30,7 +30,7 @@ it('gives the user a turn once the agent has listened for a moment', async () =>
   expect(turn.value()).toBe(true);
 });
 
-it('an agent that waits for the user tells nothing of it', async () => {
+it('an agent that waits for the user does not announce it', async () => {
   const clock = new FakeClock();
   const turns = new TurnTaking(clock);
   const turn = watched(turns.usersTurn(60_000, never));
@@ -54,7 +54,7 @@ it('an answer begins with a thought', async () => {
   expect(answering.value()).toBe(true);
 });
 
-it('waits no longer than it is told to, nor after the end', async () => {
+it('waits no longer than its timeout, nor after the end', async () => {
   const clock = new FakeClock();
   const turns = new TurnTaking(clock);
   turns.reported('speaking');

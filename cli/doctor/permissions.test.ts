@@ -33,7 +33,7 @@ it('asks about nothing beyond the namespace of an installation that has but one'
   }
 });
 
-it('asks whoever installs about all that is granted, everywhere', () => {
+it('asks about all that is granted, everywhere, for the installer', () => {
   const asked = questionsOf(accessOf('installer'), { ...places, organizations: [] });
   for (const role of ROLE_NAMES) {
     for (const { place, ...access } of accessOf(role)) {

@@ -16,7 +16,7 @@ describe('the name of an event', () => {
     for (const name of eventNames) expect(cure).toContain(name);
   });
 
-  it('is told to who has only its case wrong', () => {
+  it('is suggested for a name with the wrong case', () => {
     expect(() => eventNameOf('webhook.test')).toThrow(expect.objectContaining({ cure: expect.stringContaining('Webhook.Test') }));
   });
 });

@@ -25,13 +25,13 @@ interface Shown {
 }
 
 async function receiver(keysOf: (organization: string, refresh: boolean) => readonly KnownKey[], remember?: number) {
-  const told: SeenDelivery[] = [];
+  const seen: SeenDelivery[] = [];
   const failures: unknown[] = [];
   const server = createReceiver({
     token: 's3cret',
     isOwnHost: (host) => host?.startsWith('127.0.0.1:') === true || host === 'receiver.example',
     keysOf: (organization, { refresh }) => Promise.resolve(keysOf(organization, refresh)),
-    onDelivery: (delivery) => told.push(delivery),
+    onDelivery: (delivery) => seen.push(delivery),
     onFailure: (error) => failures.push(error),
     ...(remember === undefined ? {} : { remember }),
   });
@@ -39,7 +39,7 @@ async function receiver(keysOf: (organization: string, refresh: boolean) => read
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
   return {
-    told,
+    seen,
     failures,
     url,
     post: async (options: {
@@ -64,7 +64,7 @@ it('takes what a subscription of the organisation has signed, says whose it is, 
     { subscription: 'crm', key: a },
     { subscription: 'call-log', key: b },
   ];
-  const { post, shown, told } = await receiver((organization) => (organization === 'acme' ? known : []));
+  const { post, shown, seen } = await receiver((organization) => (organization === 'acme' ? known : []));
   expect(await post({ keys: [b] })).toBe(204);
   expect(await post({ id: 'evt_2', keys: [newKey(), a] })).toBe(204);
   const { received, data } = await shown();
@@ -73,10 +73,10 @@ it('takes what a subscription of the organisation has signed, says whose it is, 
     { verdict: 'verified', subscription: 'crm', webhook_id: 'evt_2', status: 204 },
     { verdict: 'verified', subscription: 'call-log', webhook_id: 'evt_1', event: { eventName: 'Webhook.Test' } },
   ]);
-  expect(told.toReversed()).toEqual(data);
+  expect(seen.toReversed()).toEqual(data);
 });
 
-it('refuses what nobody it knows has signed, and what names no organisation', async () => {
+it('refuses what is signed with an unknown key, and what names no organisation', async () => {
   const key = newKey();
   const { post, shown } = await receiver((organization) => (organization === 'acme' ? [{ subscription: 'crm', key }] : []));
   expect(await post({ keys: [newKey()] })).toBe(401);
@@ -111,7 +111,7 @@ it('answers with the status that the path asks for, and counts how often an even
   ]);
 });
 
-it('remembers no more than it was told to, and takes no endless bodies', async () => {
+it('remembers no more than its limit, and takes no endless bodies', async () => {
   const { post, shown } = await receiver(() => [], 2);
   for (const id of ['evt_1', 'evt_2', 'evt_3']) await post({ id });
   expect((await shown()).data.map(({ webhook_id: id }) => id)).toEqual(['evt_3', 'evt_2']);
@@ -128,7 +128,7 @@ it('asks the sender to come again when keys can not be looked up', async () => {
 });
 
 it('shows nothing to who does not know its address, and answers no name of others', async () => {
-  const { url, post, told } = await receiver(() => []);
+  const { url, post, seen } = await receiver(() => []);
   await post({ text: '{"secret":"x"}' });
   for (const path of ['', '/', '/s3cre', '/s3cret/', '/S3CRET', '/s3cret?x', '/favicon.ico']) {
     const answer = await fetch(url + path);
@@ -146,5 +146,5 @@ it('shows nothing to who does not know its address, and answers no name of other
     answer.resume();
     expect(answer.statusCode).toBe(status);
   }
-  expect(told).toHaveLength(1);
+  expect(seen).toHaveLength(1);
 });

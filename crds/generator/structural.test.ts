@@ -17,7 +17,7 @@ describe('what a structural schema can hold', () => {
     ['a time, checked by its format', z.iso.datetime().max(64), { type: 'string', format: 'date-time', maxLength: 64 }],
     ['a small integer', z.int().min(0).max(5), { type: 'integer', format: 'int32', minimum: 0, maximum: 5 }],
     ['an integer without end', z.int().min(0), { type: 'integer', format: 'int64', minimum: 0 }],
-    ['an integer that nobody bounded', z.int(), { type: 'integer', format: 'int64' }],
+    ['an integer without bounds', z.int(), { type: 'integer', format: 'int64' }],
     ['a number', z.number().min(0).max(2).optional(), { type: 'number', minimum: 0, maximum: 2 }],
     ['a default and a description', z.boolean().default(false).describe('d'), { type: 'boolean', default: false, description: 'd' }],
     [

@@ -57,7 +57,7 @@ describe('the memory', () => {
   });
 });
 
-it('makes keys that tell model, kind and text apart', () => {
+it('makes keys that differ by model, kind and text', () => {
   const keys = [
     embeddingKey('m', 'query', 'a'),
     embeddingKey('m', 'passage', 'a'),

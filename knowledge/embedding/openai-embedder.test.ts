@@ -14,7 +14,7 @@ import type { OpenAiProfile } from './embedder.ts';
 const key = 'sk-very-secret';
 const dimension = 3;
 
-/** Fifty times as fast as the world, so that nobody waits for delays. */
+/** Fifty times as fast as the world, so that tests do not wait for delays. */
 const fast: Clock = {
   now: () => systemClock.now(),
   monotonic: () => systemClock.monotonic() * 50,
@@ -150,12 +150,12 @@ describe('a request', () => {
   });
 
   it('is counted, with how it went', async () => {
-    const told: unknown[] = [];
+    const requests: unknown[] = [];
     answer = atFirst(1, (_, response) => json(response, {}, 500));
-    const counting = embedder({}, undefined, { onRequest: ({ kind, outcome }) => told.push([kind, outcome]) });
+    const counting = embedder({}, undefined, { onRequest: ({ kind, outcome }) => requests.push([kind, outcome]) });
     await counting.embed(texts, 'passage');
     await counting.embed(['x'], 'query');
-    expect(told).toEqual([
+    expect(requests).toEqual([
       ['passage', 'unavailable'],
       ['passage', 'answered'],
       ['query', 'answered'],

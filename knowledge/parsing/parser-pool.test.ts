@@ -102,7 +102,7 @@ describe('a pool of parsers', () => {
     expect(texts((await read(pool, { content: 'next', extension: 'txt' })).blocks)).toEqual(['next']);
   });
 
-  it('waits while nobody reads, without that time counting, and goes on', async () => {
+  it('waits for a slow reader, without that time counting, and goes on', async () => {
     const clock = new FakeClock();
     const pool = new ParserPool({ size: 1, clock });
     open.push(pool);

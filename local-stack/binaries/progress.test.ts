@@ -41,7 +41,7 @@ describe('BuildPlan', () => {
     now = 100_000;
     plan.update('etcd', 100, 1);
     expect(plan.describe()).toBe('built 1 of 2, 25 %, about 5 min 00 s left in all');
-    // A build that begins anew with a smaller fraction does not make the figure go back.
+    // A build that restarts with a smaller fraction does not make the figure go back.
     plan.update('etcd', 100, 0.2);
     expect(plan.describe()).toContain('25 %');
   });

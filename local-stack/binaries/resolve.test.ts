@@ -91,7 +91,7 @@ describe('PATH and KUBEBUILDER_ASSETS', () => {
     await expect(resolveBinary(options(offline(), { PATH: `${folder}/path:/bin` }))).rejects.toThrow(reason);
   });
 
-  it('asks for pgvector beside Postgres', async () => {
+  it('asks for pgvector next to Postgres', async () => {
     const { wheel: _, ...postgres } = binarySpec('postgres');
     const path = script(join(folder, 'pg/bin/postgres'), 'echo "postgres (PostgreSQL) 17.2"');
     script(join(folder, 'pg/bin/initdb'), 'true');

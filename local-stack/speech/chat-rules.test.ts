@@ -10,7 +10,7 @@ const search: RuleTool = {
 };
 const order: RuleTool = {
   name: 'look_up_order',
-  description: 'Tells the status of an order.',
+  description: 'Returns the status of an order.',
   parameters: {
     type: 'object',
     properties: { order_number: { type: 'string' }, detail: { type: 'string', enum: ['short', 'full'] }, loud: { type: 'boolean' } },
@@ -26,7 +26,7 @@ describe('a tool', () => {
     expect(calls).toEqual([{ name: 'look_up_order', arguments: { order_number: '4711', detail: 'short' } }]);
   });
 
-  it('that nobody speaks of is left alone', () => {
+  it('that the user does not mention is not called', () => {
     expect(answer('Hello there', endCall, order).calls).toEqual([]);
     expect(answer('Tell me about the weather', endCall, order).calls).toEqual([]);
   });

@@ -26,7 +26,7 @@ const plan = (agent: Agent, contents: Partial<SnapshotContents> = {}, store: Sto
   planAgent(agent, worldOf(contents), store, options);
 
 describe('a webhook that may not be called', () => {
-  it('is told, and keeps no revision from serving', () => {
+  it('is reported, and keeps no revision from serving', () => {
     const { revision } = compileRevision(agentWith({ webhookURL: 'http://169.254.169.254/' }), [], worldOf());
     const addresses = { web: (url: string) => `${url} is inside`, sip: () => undefined };
     const agent = agentWith({ webhookURL: 'http://169.254.169.254/' });
@@ -41,7 +41,7 @@ describe('a webhook that may not be called', () => {
     expect(conditionOf(plan(agentWith(), { addresses }), 'Accepted')?.status).toBe('True');
   });
 
-  it('nor does a transfer that may not be made, which its tool tells', () => {
+  it('nor does a forbidden transfer, which its tool reports', () => {
     const tool = toolNamed('desk', { custom: undefined, transferCall: { to: 'sip:10.0.0.1', mode: 'Cold', showCallerNumber: false } });
     const snapshot = worldOf({
       agents: [agentWith()],
@@ -219,7 +219,7 @@ describe('deletion', () => {
 
   it.each([
     ['the time is up', deleting(61)],
-    ['it is told to', deleting(1, { 'parley.dev/force-release': 'true' })],
+    ['forced to', deleting(1, { 'parley.dev/force-release': 'true' })],
   ])('lets go when %s, and says what stays behind', (_when, agent) => {
     const result = plan(agent, {}, unavailable);
     expect(result.actions.map(({ type }) => type)).toEqual(['dropFinalizer']);

@@ -354,7 +354,7 @@ describe('deletion', () => {
 
   it.each([
     ['the time is up', deleting({}, 61)],
-    ['it is told to', deleting({}, 1, { 'parley.dev/force-release': 'true' })],
+    ['forced to', deleting({}, 1, { 'parley.dev/force-release': 'true' })],
   ])('lets go when %s, and says what stays behind', (_when, base) => {
     const result = plan(base, unavailable);
     expect(types(result.actions)).toEqual(['dropFinalizer']);

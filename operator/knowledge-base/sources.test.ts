@@ -11,7 +11,7 @@ interface Row extends SourceDocument {
   readonly content: string;
 }
 
-/** A knowledge base with one source in a ConfigMap, what Postgres holds of it, and a worker that does as it is told. */
+/** A knowledge base with one source in a ConfigMap, what Postgres holds of it, and a scripted worker. */
 class Simulation {
   rows: Row[] = [];
   text = 'a';

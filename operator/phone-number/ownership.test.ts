@@ -41,16 +41,16 @@ describe('a number', () => {
     expect(reasonOf(judge(anObject('globex', 'g2'), [ours], known(reserved)))).toBe('claimant');
   });
 
-  it('is reserved until the time that is told, and then goes to who applies it, not to who waited', () => {
+  it('is reserved until the reported time, and then goes to the object that is applied, not to one that waited', () => {
     const waiting = judge(ours, [], known(reserved));
     expect(waiting).toMatchObject({ problem: { reason: 'NumberReserved', message: expect.stringContaining('2026-06-02T00:00:00.000Z') } });
     const over = known({ ...reserved, expired: true });
-    const anew = anObject('acme', 'a2', start + day);
+    const recreated = anObject('acme', 'a2', start + day);
     expect(reasonOf(judge(ours, [], over))).toBe('NumberReserved');
-    expect(reasonOf(judge(anew, [theirs], over))).toBe('claimant');
+    expect(reasonOf(judge(recreated, [theirs], over))).toBe('claimant');
   });
 
-  it('that is assigned is nobody else’s, whoever has it or had it', () => {
+  it('that is assigned belongs to its owner alone, whatever claims came before', () => {
     expect(reasonOf(judge(ours, [], known(), ['globex']))).toBe('NumberNotAssigned');
     expect(reasonOf(judge(ours, [], known({ ...heldByThem, org: 'acme', uid: 'a1' }), ['globex']))).toBe('NumberNotAssigned');
     expect(reasonOf(judge(ours, [theirs], known(reserved), ['acme']))).toBe('claimant');
@@ -146,7 +146,7 @@ it('never changes hands within a reservation, in 1,000 interleavings of two orga
       };
       for (const step of sequence) {
         now += 1_000;
-        // Whoever is in use now is in use until this moment.
+        // An object in use now was in use until this moment.
         if (
           claims.row !== undefined &&
           claims.row.releasedAt === undefined &&

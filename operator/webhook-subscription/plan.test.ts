@@ -57,13 +57,13 @@ describe('events', () => {
   });
 
   it('names those that there are not, and those that there are', () => {
-    const { condition, message } = planned({ events: ['Webhook.Test', 'Webhook.Tset', 'Nobody.Knows'] });
+    const { condition, message } = planned({ events: ['Webhook.Test', 'Webhook.Tset', 'Absent.Event'] });
     expect([condition('Accepted'), condition('Ready'), condition('Stalled')]).toEqual([
       'False UnknownEvents',
       'False UnknownEvents',
       'True UnknownEvents',
     ]);
-    expect(message('Accepted')).toContain('"Webhook.Tset", "Nobody.Knows"');
+    expect(message('Accepted')).toContain('"Webhook.Tset", "Absent.Event"');
     for (const name of eventNames) expect(message('Accepted')).toContain(name);
     // What is known is delivered all the same.
     expect(condition('Synced')).toBe('True Delivering');

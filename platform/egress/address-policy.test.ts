@@ -36,7 +36,7 @@ const toNumber = (text: string): number => text.split('.').reduce((value, part) 
 const toText = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 0xff).join('.');
 const hex = (value: number): string => `${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`;
 
-/** Any address, and often one at or beside the edge of a network. */
+/** Any address, and often one at or next to the edge of a network. */
 const anyV4 = fc.oneof(
   fc.integer({ min: 0, max: 0xffffffff }),
   fc
@@ -196,7 +196,7 @@ describe('what the operator allows', () => {
     return address !== undefined && createAddressPolicy({ allow: allow.map(parseCidr) }).objection(address) === undefined;
   };
 
-  it('is allowed besides, in every form, and nothing beside it', () => {
+  it('is allowed in addition, in every form, and nothing next to it', () => {
     expect(check(['127.0.0.0/8'], '127.255.255.255')).toBe(true);
     expect(check(['127.0.0.0/8'], '::ffff:127.0.0.1')).toBe(true);
     expect(check(['127.0.0.0/8'], '64:ff9b::7f00:1')).toBe(true);

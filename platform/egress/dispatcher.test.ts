@@ -80,5 +80,5 @@ it('refuses ports that are not allowed, and everything once it is closed', async
 
 it('says who does not answer', async () => {
   expect(await refusal('http://good.example:1025/')).toMatchObject({ kind: 'connect', host: 'good.example:1025' });
-  expect(await refusal(`http://nobody.example:${port}/`)).toMatchObject({ kind: 'dns' });
+  expect(await refusal(`http://absent.example:${port}/`)).toMatchObject({ kind: 'dns' });
 });

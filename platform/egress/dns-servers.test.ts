@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([first.stop(), second.stop()]));
 
-/** Nobody listens there. */
-const nobody = '127.0.0.1:9';
+/** No server listens there. */
+const dead = '127.0.0.1:9';
 const resolverOf = (...servers: readonly string[]): NameResolver => createNameResolver({ servers, clock: systemClock });
 const ask = (...servers: readonly string[]): Promise<readonly string[]> =>
   new DnsServers({ servers, clock: systemClock, onAnswer: () => (heard += 1) }).ask((resolver) => resolver.resolve4('a.example.'));
@@ -41,7 +41,7 @@ it('waits as long for a name that takes long, whatever is asked and answered bef
 
 it('goes on to the next server when one is gone, silent or unable', async () => {
   second.set('A a.example', { addresses: ['192.0.2.2'] });
-  expect(await ask(nobody, second.address)).toEqual(['192.0.2.2']);
+  expect(await ask(dead, second.address)).toEqual(['192.0.2.2']);
   first.set('A a.example', { silent: true });
   expect(await ask(first.address, second.address)).toEqual(['192.0.2.2']);
   for (const code of ['SERVFAIL', 'REFUSED'] as const) {
@@ -56,11 +56,11 @@ it('believes the first one that there is no such name', async () => {
   expect(heard).toBe(1);
 });
 
-it('tells rather what one said than that the other is gone', async () => {
+it('reports the answer of one rather than the failure of the other', async () => {
   first.set('A a.example', { code: 'SERVFAIL' });
-  await expect(ask(first.address, nobody)).rejects.toMatchObject({ code: 'ESERVFAIL' });
-  await expect(ask(nobody, first.address)).rejects.toMatchObject({ code: 'ESERVFAIL' });
-  await expect(ask(nobody, nobody)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(ask(first.address, dead)).rejects.toMatchObject({ code: 'ESERVFAIL' });
+  await expect(ask(dead, first.address)).rejects.toMatchObject({ code: 'ESERVFAIL' });
+  await expect(ask(dead, dead)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
 it('blames a name that is never answered where others are, and its own servers where nothing is', async () => {

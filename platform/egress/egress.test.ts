@@ -93,7 +93,7 @@ describe('ports that are denied', () => {
     for (const host of ['127.0.0.1', 'inside.example', 'led.example'])
       expect((await send(egress, { url: `http://${host}:${theirs.port}/` })).body.toString()).toBe('theirs');
     expect((await failure(send(egress, { url: `http://localhost:${theirs.port}/away`, maxRedirects: 3 }))).kind).toBe('forbidden_address');
-    // Whoever runs the installation leads this name there.
+    // The operator of the installation maps this name there.
     expect((await send(egress, { url: 'http://receiver.example/' })).body.toString()).toBe('own');
   });
 
@@ -135,7 +135,7 @@ describe('a request', () => {
     const v6 = await servers.http((_, response) => response.end('six'), { address: '::1' });
     const egress = egressWith();
     expect((await send(egress, { url: `http://[::1]:${v6.port}/` })).body.toString()).toBe('six');
-    // Nobody listens at the first.
+    // No server listens at the first.
     expect((await send(egress, { url: `http://localhost:${v6.port}/` })).address).toBe('0:0:0:0:0:0:0:1');
     const second = await servers.http((_, response) => response.end('second'), { address: '127.0.0.3' });
     dns.set('A two.example', { addresses: ['127.0.0.2', '127.0.0.3'] });
@@ -188,9 +188,9 @@ describe('an address that may not be called', () => {
 
   it.each([
     ['alone', { A: [forbiddenAddress] }],
-    ['beside an allowed one', { A: ['127.0.0.1', forbiddenAddress] }],
+    ['next to an allowed one', { A: ['127.0.0.1', forbiddenAddress] }],
     ['behind many', { A: [...Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 1}`), forbiddenAddress] }],
-    ['as an IPv6 address beside an allowed one', { A: ['127.0.0.1'], AAAA: ['fd00::1'] }],
+    ['as an IPv6 address next to an allowed one', { A: ['127.0.0.1'], AAAA: ['fd00::1'] }],
     ['mapped', { AAAA: [`::ffff:${forbiddenAddress}`] }],
     ['through NAT64', { AAAA: ['64:ff9b::7f42:1'] }],
   ])('is refused when a name has it %s', async (_, answers: { A?: readonly string[]; AAAA?: readonly string[] }) => {
@@ -312,8 +312,8 @@ describe('names', () => {
     expect(await failure(send(egressWith(), { url: 'http://nowhere.example/' }))).toMatchObject({ kind: 'dns', phase: 'dns', ours: false });
     expect(await failure(send(egressWith(), { url: 'http://empty.example/' }))).toMatchObject({ kind: 'dns' });
     expect(await failure(send(egressWith(), { url: 'http://broken.example/' }))).toMatchObject({ kind: 'dns', ours: false });
-    const nobody = egressWith({ dnsServers: ['127.0.0.1:9'] });
-    expect(await failure(send(nobody, { url: 'http://hooks.example/' }))).toMatchObject({ kind: 'dns_unavailable', ours: true });
+    const unanswered = egressWith({ dnsServers: ['127.0.0.1:9'] });
+    expect(await failure(send(unanswered, { url: 'http://hooks.example/' }))).toMatchObject({ kind: 'dns_unavailable', ours: true });
   });
 
   it('never resolve localhost by DNS, and not at all where loopback is not allowed', async () => {
@@ -349,7 +349,7 @@ describe('the clock', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('that DNS has run out tells a slow name from servers that are dead', async () => {
+  it('that DNS has run out distinguishes a slow name from dead servers', async () => {
     const since = performance.now();
     dns.set('A slow.example', { silent: true });
     dns.set('AAAA slow.example', { silent: true });
@@ -372,7 +372,7 @@ describe('the clock', () => {
     await eventually(() => expect(server.open()).toBe(0));
   });
 
-  it('runs over the request, when nobody reads it', async () => {
+  it('runs over a request that the server does not read', async () => {
     const server = await servers.tcp((socket) => socket.pause());
     const error = await timedOut({ url: `http://localhost:${server.port}/`, method: 'POST', body: Buffer.alloc(30_000_000) });
     expect(error.phase).toBe('head');
@@ -453,7 +453,7 @@ describe('the clock', () => {
 });
 
 it('does not give up on a slow address because there is a second one', async () => {
-  // Nobody listens at the second. While this process is busy, the first looks slow.
+  // No server listens at the second. While this process is busy, the first looks slow.
   const server = await servers.http((_, response) => response.end('late'));
   dns.set('A far.example', { addresses: ['127.0.0.1', '127.0.0.2'] });
   const blockLoop = (ms: number): void => {
@@ -636,7 +636,7 @@ describe('connections', () => {
   });
 
   it('are kept in any number that was needed at once', async () => {
-    // Nobody is answered before all have come.
+    // The server answers none before all have come.
     const waiting: { end(): unknown }[] = [];
     const server = await servers.http((_, response) => {
       if (waiting.push(response) === 100) waiting.splice(0).forEach((each) => each.end());
@@ -708,7 +708,7 @@ describe('connections', () => {
     expect(await failure(send(egressWith(), { url: `http://localhost:${server.port}/` }))).toMatchObject({ kind, phase });
   });
 
-  it('that nobody accepts are an error', async () => {
+  it('that the server does not accept are an error', async () => {
     const server = await servers.http(() => undefined);
     await servers.stop();
     const error = await failure(send(egressWith(), { url: `http://127.0.0.1:${server.port}/` }));

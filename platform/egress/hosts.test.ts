@@ -35,7 +35,7 @@ it('calls a name at the address and port that it is led to, without DNS, under i
   const egress = createEgress({
     allowCidrs: ['127.0.0.0/8'],
     hosts: [`receiver.example=127.0.0.1:${port}`],
-    resolver: { resolve: (name) => (asked.push(name), Promise.reject(new Error('nobody asks'))) },
+    resolver: { resolve: (name) => (asked.push(name), Promise.reject(new Error('not asked'))) },
   });
   closing.push(() => egress.close());
   const answer = await egress.request({ url: 'http://Receiver.example./in', timeoutMs: 10_000, maxBodyBytes: 1000 });

@@ -59,7 +59,7 @@ it('does work as it is where nothing is traced', async () => {
   await expect(inSpan({ name: 'nothing' }, () => Promise.reject(new Error('as it is')))).rejects.toThrow('as it is');
 });
 
-it('says once that nobody takes the spans, keeps nobody waiting, and ends all the same', async () => {
+it('logs once that the collector takes no spans, delays nothing, and ends all the same', async () => {
   // Accepts connections and never answers: worse than one that refuses.
   const hanging = createServer(() => undefined);
   await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
@@ -83,12 +83,12 @@ it('says once that nobody takes the spans, keeps nobody waiting, and ends all th
     expect(inside.current).toEqual(inside.outer);
     expect(inside.current?.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(currentTrace()).toBeUndefined();
-    const told = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    await expect.poll(() => told().filter(({ level }) => level === 'warn').length).toBe(1);
-    expect(told().find(({ msg }) => msg === 'inside')).toMatchObject({ traceId: inside.current?.traceparent.slice(3, 35) });
+    const logged = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    await expect.poll(() => logged().filter(({ level }) => level === 'warn').length).toBe(1);
+    expect(logged().find(({ msg }) => msg === 'inside')).toMatchObject({ traceId: inside.current?.traceparent.slice(3, 35) });
     await tracing.close();
     expect(isTracing()).toBe(false);
-    expect(told().filter(({ level }) => level === 'warn')).toHaveLength(1);
+    expect(logged().filter(({ level }) => level === 'warn')).toHaveLength(1);
   } finally {
     for (const name of Object.keys(env)) delete process.env[name];
     hanging.close();

@@ -81,7 +81,7 @@ it('installs from Debian what the other image unpacks, beyond what Debian slim h
   ]);
 });
 
-it('leaves out of the build what the checkout has beside its sources', () => {
+it('leaves out of the build what the checkout has in addition to its sources', () => {
   const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
   expect(ignored).toEqual(expect.arrayContaining(['node_modules', 'dist', 'build', '.parley']));
 });

@@ -21,7 +21,7 @@ const lockfile: Lockfile = {
   },
 };
 
-describe('the packages beside the bundle', () => {
+describe('the packages next to the bundle', () => {
   it('are those that the roots lead to, each from where Node would find it', () => {
     expect(runtimePackages({ lockfile, roots: ['a', 'musl', 'pg-native'], platform })).toEqual([
       'node_modules/a',

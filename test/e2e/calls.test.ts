@@ -87,7 +87,7 @@ it('keeps the configuration that it began with; the call right after an edit has
   expect(await rowOf(first._id)).toEqual(before);
 });
 
-it('is ended by the worker when nobody joins', async () => {
+it('is ended by the worker when no user joins', async () => {
   const { _id } = await create();
   // As if it had been made long ago.
   await database.query(`UPDATE parley.calls SET created_at = now() - interval '6 minutes' WHERE id = $1`, [_id]);

@@ -99,7 +99,7 @@ it("can't page with the other's token", async () => {
   expect(stolen.status).toBe(422);
 });
 
-it("can't attach the other's tool, and is told the same as for none at all", async () => {
+it("can't attach the other's tool, and gets the same answer as for an unknown one", async () => {
   const attach = (tool: string) =>
     ours.rest('POST', '/v2/ai-agents', anAgentRequest('Thief', { llm: { model_name: 'm', tools: [{ tool_id: tool }] } }));
   const foreign = await attach(theirTool);

@@ -10,7 +10,7 @@ import { repository, stackClient, type StackEnv } from '../support/stack.ts';
 
 const stack = inject('stack');
 const { folder, env } = stack;
-/** What `parley dev` does beside the platform itself. */
+/** What `parley dev` does in addition to the platform itself. */
 const dev = env.PARLEY_TEST_NAMESPACE === undefined;
 
 /** Shell commands of the README's tour, block by block. */

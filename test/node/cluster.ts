@@ -49,7 +49,7 @@ interface NodeUser {
   readonly groups: string;
 }
 
-/** Who the node's own processes are, beside those of the local stack. */
+/** Who the node's own processes are, in addition to those of the local stack. */
 const nodeUsers = {
   scheduler: { name: 'system:kube-scheduler', groups: '' },
   proxy: { name: 'system:kube-proxy', groups: '' },
@@ -208,7 +208,7 @@ function kubeletPart(
         address: '0.0.0.0',
         readOnlyPort: 0,
         healthzPort: 10248,
-        // Whoever is in this network namespace is the test.
+        // Only the test is in this network namespace.
         authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
         authorization: { mode: 'AlwaysAllow' },
         cgroupDriver: 'cgroupfs',

@@ -28,7 +28,7 @@ export interface Servers {
 export function valuesOf(servers: Servers, tag: string): object {
   const small = { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '512Mi' } };
   const tight = { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '128Mi' } };
-  // Named, as in production: what is not, nobody reaches.
+  // Named, as in production: pods reach nothing that is not named.
   const there = { to: [{ ipBlock: { cidr: `${NODE_ADDRESS}/32` } }] };
   return {
     image: { repository: IMAGE, tag, pullPolicy: 'Never' },

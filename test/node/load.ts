@@ -86,7 +86,7 @@ export class Load {
 
   /**
    * Ends what was begun, and waits for what was promised.
-   * @throws Error that tells what was lost
+   * @throws Error that names what was lost
    */
   async finish(): Promise<string> {
     await this.#end();

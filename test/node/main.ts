@@ -60,7 +60,7 @@ else process.exitCode = await outside();
 /** Gets everything that needs the network, then goes on in namespaces of its own. */
 async function outside(): Promise<number> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
-    throw new Error('a node needs Linux and root: elsewhere use kind, as docs/install/real-node.md tells');
+    throw new Error('a node needs Linux and root: elsewhere use kind, as docs/install/real-node.md describes');
   const archive = join(resolve(root, values.image), 'parley.tar');
   if (!existsSync(archive)) throw new Error(`${archive} is missing: run make image`);
   const work = values.work ?? join(tmpdir(), `parley-node-${process.pid}`);
@@ -113,7 +113,7 @@ async function inside(work: string): Promise<void> {
   const binaries = new Map<BinaryName, string>();
   for (const name of names) binaries.set(name, await testBinary(name));
   const binary = (name: BinaryName): string => binaries.get(name) ?? name;
-  // That of the image: what a person has beside the cluster, and quick to start.
+  // That of the image: what a person has next to the cluster, and quick to start.
   const parley = [process.execPath, join(resolve(root, values.image), 'layers/app/opt/parley/dist/parley.mjs')] as const;
   const cluster = describeCluster({ work, binary, organization: ORGANIZATION });
   const { components, servers, loopback } = describeServers({ work, binary, parley, kubeconfig: cluster.memberKubeconfig });
@@ -121,7 +121,7 @@ async function inside(work: string): Promise<void> {
     components: [...cluster.components, ...components],
     logDir: join(work, '.parley/logs'),
     runDir: join(work, '.parley/run'),
-    onEvent: (event) => tell(event),
+    onEvent: (event) => report(event),
   });
   try {
     await supervisor.start();
@@ -166,7 +166,7 @@ async function inside(work: string): Promise<void> {
   process.exit();
 }
 
-function tell({ component, state, elapsedMs, reason }: ComponentEvent): void {
+function report({ component, state, elapsedMs, reason }: ComponentEvent): void {
   if (state === 'ready' || state === 'failed')
     process.stdout.write(`${(elapsedMs / 1000).toFixed(1).padStart(6)} s  ${component} ${state} ${reason ?? ''}\n`);
 }

@@ -55,7 +55,7 @@ function answerTo(message: Buffer): Buffer {
   const answered = question?.type === A && address !== undefined;
   const head = Buffer.alloc(12);
   message.copy(head, 0, 0, 2);
-  // An answer, with authority, to whoever wanted recursion or not.
+  // An authoritative answer, whether recursion was desired or not.
   head.writeUInt16BE(0x8480 | code, 2);
   head.writeUInt16BE(question === undefined ? 0 : 1, 4);
   head.writeUInt16BE(answered ? 1 : 0, 6);

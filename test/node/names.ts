@@ -1,4 +1,4 @@
-/** The name service of the node's cluster: a Service at the address that the kubelet tells pods, with one pod behind it. */
+/** The name service of the node's cluster: a Service at the address that the kubelet gives pods, with one pod behind it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -39,7 +39,7 @@ for hierarchy in /sys/fs/cgroup/*/; do
 done
 [ -e /sys/fs/cgroup/cgroup.controllers ] && mkdir -p /sys/fs/cgroup/parley-node
 
-# A group weighs as much as a single process beside it: pods and servers together are to have as much as a few of those, or a busy
+# A group weighs as much as a single process next to it: pods and servers together are to have as much as a few of those, or a busy
 # machine starves them.
 cpu=/sys/fs/cgroup/cpu/parley-node
 if [ -e "$cpu/cpu.shares" ]; then
@@ -55,7 +55,7 @@ fi
 
 ip link set lo up
 # With an address of its own: otherwise it takes the lowest of the pods', and whenever that pod comes or goes the others know the machine
-# by an address that is nobody's, for half a minute.
+# by an unused address, for half a minute.
 ip link add parley0 address 02:00:00:00:00:01 type bridge
 ip addr add 10.211.0.1/16 dev parley0
 ip addr add 10.211.0.2/16 dev parley0

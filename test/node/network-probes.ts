@@ -12,7 +12,7 @@ export interface Target {
   readonly udp?: true;
 }
 
-/** Addresses of nobody, given to the node: one of the internet, one of a private network, and where clouds keep the credentials of machines. */
+/** Unused addresses, given to the node: one of the internet, one of a private network, and where clouds keep the credentials of machines. */
 export const PUBLIC = '203.0.113.10';
 export const PRIVATE = '192.168.77.1';
 export const METADATA = '169.254.169.254';
@@ -58,7 +58,7 @@ async function tryBy(enter: readonly [string, ...string[]], targets: readonly Ta
   return JSON.parse(await output([...enter, process.execPath, '--eval', TRY, JSON.stringify(targets)])) as readonly boolean[];
 }
 
-/** Servers at addresses that pods may or may not reach; each answers whoever comes. */
+/** Servers at addresses that pods may or may not reach; each answers every client. */
 export async function standIns(): Promise<() => Promise<void>> {
   for (const given of [PUBLIC, PRIVATE, METADATA]) await output(['ip', 'addr', 'replace', `${given}/32`, 'dev', 'lo']);
   const { name, address, router } = MACHINE;
@@ -89,7 +89,7 @@ ip -n ${name} addr add ${address}/24 dev wire0 && ip -n ${name} link set wire0 u
   };
 }
 
-/** Listens in the network of that process. @throws Error where it doesn't: whoever is kept out of there would prove nothing */
+/** Listens in the network of that process. @throws Error where it doesn't: a refused connection would prove nothing then */
 export async function listenIn(pid: number, port: number): Promise<{ readonly stop: () => void }> {
   const child = spawn('nsenter', [`--net=/proc/${pid}/ns/net`, process.execPath, '--eval', LISTEN, 'listener', String(port)], {
     stdio: 'ignore',

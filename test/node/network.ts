@@ -173,7 +173,7 @@ async function removeProbes({ kubectl, namespace }: NetworkOptions): Promise<voi
   await output([...kubectl, 'delete', 'namespace', STRANGERS, '--ignore-not-found']);
 }
 
-/** The REST API is for everybody, metrics for pods of the cluster, everything else for nobody. */
+/** The REST API is for everybody, metrics for pods of the cluster, everything else is closed. */
 async function inwards({ kubectl, namespace }: NetworkOptions, role: (typeof roles)[number]): Promise<readonly Way[]> {
   const pid = processOf(role);
   const ports = 'jsonpath={range .items[*]}{.status.podIP} {.spec.containers[0].ports[0].containerPort}{"\\n"}{end}';
@@ -187,7 +187,7 @@ async function inwards({ kubectl, namespace }: NetworkOptions, role: (typeof rol
       .find(([address]) => address === own) ?? [];
   const served = { host, port: Number(port) };
   const closed = { host, port: OTHER_PORT };
-  // Something that listens where nobody should get to, in the pod's own network.
+  // A listener that no other pod may reach, in the pod's own network.
   const listener = await listenIn(pid, OTHER_PORT);
   try {
     const stranger = await tryFrom(processOf('stranger'), [served, closed]);

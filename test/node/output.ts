@@ -15,7 +15,7 @@ export async function output(
 ): Promise<string> {
   try {
     const running = promisify(execFile)(file, args, { env, timeout: timeoutMs, maxBuffer: 32 * 1024 * 1024 });
-    // Whoever reads nothing may be gone already.
+    // The reader may be gone already.
     running.child.stdin?.on('error', () => undefined).end(input);
     return (await running).stdout;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What Parley needs beside Kubernetes, as processes of the node's namespaces: Postgres, Temporal, LiveKit with Redis, offline speech. */
+/** What Parley needs in addition to Kubernetes, as processes of the node's namespaces: Postgres, Temporal, LiveKit with Redis, offline speech. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

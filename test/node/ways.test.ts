@@ -19,7 +19,7 @@ it('tries again until the rules are there', async () => {
   expect(attempts).toHaveLength(1);
 });
 
-it('tells what it last saw where they never come', async () => {
+it('reports what it last saw where they never come', async () => {
   let time = 0;
   const attempt = async (): Promise<readonly Way[]> => {
     time += 10_000;

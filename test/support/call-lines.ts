@@ -8,7 +8,7 @@ export interface CallLine {
   readonly text?: string;
 }
 
-/** What is no object is what the program wrote beside it, to standard error. */
+/** What is no object is what the program wrote as well, to standard error. */
 export function callLines(lines: readonly string[]): readonly CallLine[] {
   return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as CallLine);
 }

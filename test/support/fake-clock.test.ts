@@ -36,7 +36,7 @@ describe('FakeClock', () => {
     expect(steps).toEqual([10, 20, 30]);
   });
 
-  it('moves the wall clock alone when told to', async () => {
+  it('can move the wall clock alone', async () => {
     const clock = new FakeClock({ now: 1000 });
     clock.jump(500);
     await clock.advance(10);

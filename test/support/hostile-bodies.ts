@@ -35,7 +35,7 @@ const subscription = (fields: object): object => ({
   ...fields,
 });
 
-/** JSON Schemas of at most 32 KiB that compilers need long for, and their like. @param seed makes each one that nobody has seen before */
+/** JSON Schemas of at most 32 KiB that compilers need long for, and their like. @param seed makes each one new */
 export function hostileSchemas(seed: number): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   const title = `number ${seed}`;
   return {

@@ -13,7 +13,7 @@ setInterval(() => {
 }, 1).unref();
 
 process.on('message', () => {
-  // Whoever asked may be gone by now.
+  // The parent may be gone by now.
   process.send?.(longest, undefined, undefined, () => undefined);
   longest = 0;
 });

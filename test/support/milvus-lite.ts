@@ -29,7 +29,7 @@ export interface MilvusLite {
 
 /** @param python as found by `findPython` */
 export async function startMilvusLite(python: string): Promise<MilvusLite> {
-  // Not by the program beside it: that one names the folder in which it was installed, before it came into the cache.
+  // Not by the program next to it: that one names the folder in which it was installed, before it came into the cache.
   const interpreter = await pythonWith(python, milvusLite);
   const folder = await mkdtemp(join(tmpdir(), 'parley-milvus-'));
   const port = await freePort();

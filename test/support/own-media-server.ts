@@ -11,13 +11,13 @@ import { testBinary } from './test-stack.ts';
 
 export interface OwnMediaServer {
   readonly address: MediaServer;
-  /** @param options - `eventUrls`: where it tells what happens; `roomsByJoining`: it makes rooms for whoever joins */
+  /** @param options - `eventUrls`: where it sends its webhooks; `roomsByJoining`: it creates rooms on join */
   start(options?: Pick<LivekitOptions, 'eventUrls' | 'roomsByJoining'>): Promise<void>;
-  /** At once, whoever is connected. */
+  /** At once, with participants or without. */
   stop(): Promise<void>;
 }
 
-/** Not started yet: whoever takes its events has to know its key first. */
+/** Not started yet: the receiver of its events has to know its key first. */
 export async function ownMediaServer(): Promise<OwnMediaServer> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-media-server-'));
   const [port = 0, udpPort = 0] = await freePorts(2);

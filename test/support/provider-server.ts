@@ -1,5 +1,5 @@
 /**
- * A server that speaks OpenAI's protocol on a free port of this machine, and does as a test tells it: what it hears, what it answers, how it
+ * A server that speaks OpenAI's protocol on a free port of this machine, scripted by the test: what it hears, what it answers, how it
  * speaks, how long it takes for that and how it fails. Everything that it was asked is kept.
  *
  * ```ts

@@ -17,7 +17,7 @@ const delivery = (about: Partial<SeenDelivery>): SeenDelivery => ({
 it.each([
   ['where nothing has come', [], 'among 0'],
   ['for the delivery of another event', [delivery({ webhook_id: 'evt_2' })], 'among 1'],
-  ['for one that nobody has signed', [delivery({ verdict: 'unsigned' })], 'among 1, but unsigned'],
+  ['for an unsigned one', [delivery({ verdict: 'unsigned' })], 'among 1, but unsigned'],
   ['for one whose signature is wrong', [delivery({ verdict: 'refused', why: 'no key fits', status: 401 })], 'but refused: no key fits'],
 ])('is not content %s', (_name, data, message) => {
   expect(() => requireVerified({ data }, 'evt_1')).toThrow(message);

@@ -1,7 +1,7 @@
 /** Random JSON bodies, sound and not, for comparing how they are read. */
 import * as fc from 'fast-check';
 
-/** What falls near the bounds and conversions of the models, beside what is just any JSON. */
+/** What falls near the bounds and conversions of the models, and arbitrary JSON. */
 export const value = fc.oneof(
   fc.constantFrom<unknown>(
     null,

@@ -62,7 +62,7 @@ export async function copyPermissions(
 }
 
 /**
- * SIGKILL, and then the pods are taken away: a container that dies again and again is started ever later, which is Kubernetes' patience and
+ * SIGKILL, and then the pods are taken away: a container that dies again and again is started ever later, which is Kubernetes' backoff and
  * not what is to be tried. Resolves when other pods are Ready.
  */
 export async function killPods(

@@ -98,7 +98,7 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
       suspend,
       language: fc.constantFrom('en-US', 'de', 'en-US-oxendict-x'),
       llm: fc.record({
-        provider: fc.constantFrom('openai', 'openai', 'nobody'),
+        provider: fc.constantFrom('openai', 'openai', 'absent'),
         model: fc.constant('m'),
         apiKeySecretRef: maybe(keyRef),
         systemPromptFrom: maybe(fc.record({ configMapKeyRef: keyRef })),

@@ -71,7 +71,7 @@ export async function startSipGateway(real: MediaServer): Promise<SipGatewayDoub
     token.kind = 'sip';
     token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true });
     if (config !== undefined) {
-      // The real one comes to servers that make rooms for whoever joins.
+      // The real one joins servers that create rooms on join.
       token.addGrant({ roomCreate: true });
       token.roomConfig = config;
     }

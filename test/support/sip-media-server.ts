@@ -22,7 +22,7 @@ export interface SipMediaServer extends MediaServer {
 
 /**
  * @param withRedis false for a server that keeps no trunks
- * @param sipService program of LiveKit's SIP service; without one nobody answers at {@link SipMediaServer.sip}
+ * @param sipService program of LiveKit's SIP service; without one no server answers at {@link SipMediaServer.sip}
  */
 export async function startSipMediaServer({
   withRedis = true,

@@ -69,7 +69,7 @@ export interface StackClient {
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Answer<T>>;
-  /** Makes an organisation; on a node with the permissions that the chart gives to those that it is told of. */
+  /** Makes an organisation; on a node with the permissions that the chart gives to the configured ones. */
   createOrganization(name: string): Promise<void>;
   /** The pid of a process of the stack, from `.parley/run/<part>.pid`. */
   pid(part: string): Promise<number>;
@@ -108,7 +108,7 @@ export function stackClient(stack: { readonly folder: string; readonly env: Stac
           ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         });
       let response = await send();
-      // The suites share the stack's one key, with the limit that it has by default: like any client they come back when they are told to.
+      // The suites share the stack's one key, with the limit that it has by default: like any client they retry after Retry-After.
       for (let attempt = 0; response.status === 429 && attempt < 10; attempt += 1) {
         await response.body?.cancel();
         await delay(Number(response.headers.get('retry-after')) * 1000);

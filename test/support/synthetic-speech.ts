@@ -1,5 +1,5 @@
 /**
- * Something that a detector of voices takes for speech: a buzzing larynx, a mouth that opens and closes, syllables with consonants. Nobody said it.
+ * Something that a detector of voices takes for speech: a buzzing larynx, a mouth that opens and closes, syllables with consonants. No recording is involved.
  *
  * The figures are those with which Silero takes every window of it for speech, at 16, 24 and 48 kHz and behind Opus with 20 and 32 kbit/s, from 0.6 to
  * 6 s. A voice that is more even isn't far from that, and is missed for seconds now and then.

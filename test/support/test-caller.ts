@@ -81,7 +81,7 @@ export class TestCaller {
     const speech = new Int16Array((rate * (ms + pauseMs + thenMs)) / 1000);
     speech.set(syntheticSpeech({ sampleRate: rate, ms }));
     if (thenMs > 0) speech.set(syntheticSpeech({ sampleRate: rate, ms: thenMs }), (rate * (ms + pauseMs)) / 1000);
-    if (!this.#open) throw new Error('nobody hears who is not in the room');
+    if (!this.#open) throw new Error('the caller has left the room: it cannot be heard');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.room.once(RoomEvent.Disconnected, () => reject(new Error('the call ended while the user was speaking')));
     this.#toSay = { samples: speech, said: resolve };

@@ -49,7 +49,7 @@ export class TestStack {
   readonly #durable: boolean;
   #folder: Promise<string> | undefined;
 
-  /** @param options.durable Postgres waits for its disk, as it does for users; default false: tests care for speed, and nobody pulls the plug */
+  /** @param options.durable Postgres waits for its disk, as it does for users; default false: tests care for speed, and the machine does not crash */
   constructor({ durable = false }: { readonly durable?: boolean } = {}) {
     this.#durable = durable;
   }

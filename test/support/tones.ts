@@ -1,4 +1,4 @@
-/** Tones in place of speech: what is said can be told from what is heard by its frequency alone. 16 bits, one channel. */
+/** Tones in place of speech: the frequency alone identifies what is heard. 16 bits, one channel. */
 
 /** Hz; the same for the same text, on a grid of 50 Hz from 300 to 2,250, so that most texts differ. */
 export function frequencyOf(text: string): number {

@@ -1,4 +1,4 @@
-/** A server that receives deliveries, for tests: it keeps what came, and behaves as it is told to, each path by itself. */
+/** A server that receives deliveries, for tests: it keeps what came, and is scripted for each path. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

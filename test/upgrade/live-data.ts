@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import type { StackEnv } from '../support/stack.ts';
 
 /** Long enough for a machine that is busy with other things. */
-const patience = 180_000;
+const TIMEOUT_MS = 180_000;
 /** Of the examples. */
 const exampleBase = 'workshop-handbook';
 
@@ -94,7 +94,7 @@ export async function makeLiveData(rest: Rest, receiver: Receiver): Promise<Live
     const [first] = found['calls'] as readonly { readonly _id: string; readonly call_status: string }[];
     if (first?.call_status !== 'ended') throw new Error('the first call is not over');
     return first;
-  }, patience);
+  }, TIMEOUT_MS);
   await searched(rest);
   const agentId = agent['ai_agent_id'] as string;
   return {
@@ -113,7 +113,7 @@ export async function checkLiveData(rest: Rest, data: LiveData): Promise<void> {
     for (const [name, value] of Object.entries(data.agent))
       if (!name.startsWith('updated') && !isDeepStrictEqual(agent[name], value))
         throw new Error(`the agent's ${name} was ${JSON.stringify(value)} and is ${JSON.stringify(agent[name])}`);
-  }, patience);
+  }, TIMEOUT_MS);
   await must(rest, 200, 'GET', `/v1/public/webhook/subscription/${data.subscriptionId}`);
   await must(rest, 200, 'GET', `/v1/public/webhook/subscription/${data.subscriptionId}/deliveries`);
   const call = await must(rest, 200, 'GET', `/v1/calls/${data.callId}`);
@@ -137,7 +137,7 @@ export async function work(rest: Rest, round: string): Promise<void> {
       top_k: 5,
     });
     if (!JSON.stringify(found).includes(`swordfish-${round}`)) throw new Error(`what was uploaded during ${round} is not found`);
-  }, patience);
+  }, TIMEOUT_MS);
 }
 
 async function searched(rest: Rest): Promise<void> {
@@ -148,7 +148,7 @@ async function searched(rest: Rest): Promise<void> {
       top_k: 3,
     });
     if (!JSON.stringify(found).includes('bicycle-care.pdf')) throw new Error('the example documents are not found');
-  }, patience);
+  }, TIMEOUT_MS);
 }
 
 export async function must(rest: Rest, status: number, method: string, path: string, body?: object): Promise<Answer['body']> {

@@ -39,7 +39,7 @@ it.each(['dns_unavailable', 'local', 'closed'] as const)('does not count %s', as
   expect(await outcomeOf(failure(kind))).toMatchObject({ succeeded: false, ours: true, reason: kind });
 });
 
-it('does not count what nobody expected', async () => {
+it('does not count unexpected errors', async () => {
   expect(await outcomeOf(new TypeError('x is not a function'))).toMatchObject({ succeeded: false, ours: true, reason: 'local' });
 });
 

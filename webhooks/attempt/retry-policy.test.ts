@@ -87,7 +87,7 @@ describe('a series of failures', () => {
     });
   });
 
-  it('draws anew for each wait', () => {
+  it('draws a new random number for each wait', () => {
     let draw = 0;
     const { delays } = series({ strategy: 'FixedDelay', maxRetries: 4, maxDelayMs: 1000 }, () => (draw += 0.2));
     expect(new Set(delays).size).toBe(4);

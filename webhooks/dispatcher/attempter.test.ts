@@ -32,7 +32,7 @@ let clock: FakeClock;
 let endpoints: Map<string, Endpoint>;
 let attempted: Attempted[];
 let handedBack: { readonly id: string; readonly why: HandBack }[];
-/** Endpoints that don't answer before they are told to. */
+/** Endpoints that answer on command. */
 let hanging: Map<string, ((outcome: AttemptOutcome) => void)[]>;
 let attempter: Attempter;
 let queues: EndpointQueues;
@@ -135,7 +135,7 @@ describe('an attempter', () => {
   });
 
   it.each<[string, Partial<Endpoint> | undefined, HandBack]>([
-    ['of an endpoint that nobody knows', undefined, 'unknown_endpoint'],
+    ['of an unknown endpoint', undefined, 'unknown_endpoint'],
     ['of one that was switched off', { active: false }, 'closed_endpoint'],
     ['whose Secret is missing', { signingSecret: 'gone' }, 'credentials'],
   ])('hands back a delivery %s, and sends the others', async (_name, more, why) => {

@@ -92,6 +92,6 @@ it('keeps room for those who answer, and for new ones, while many hang', () => {
   expect(queues.held).toBeLessThan(256);
 });
 
-it('says so when something is let go of that nobody holds', () => {
+it('throws when a delivery that is not held is released', () => {
   expect(() => create().queues.release('a')).toThrow(RangeError);
 });

@@ -54,6 +54,6 @@ it('never gives out more than there are, and counts right whatever happens', () 
   );
 });
 
-it('says so when a slot is given back that nobody has', () => {
+it('throws when a slot that is not taken is released', () => {
   expect(() => new EndpointSlots().give('a')).toThrow(RangeError);
 });

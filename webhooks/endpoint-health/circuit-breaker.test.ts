@@ -86,7 +86,7 @@ describe('an endpoint that comes back', () => {
     expect(afterAttempts(half, { succeeded: 1, failed: 1, window: failing }, 6_000)).toEqual({ state: 'open', opened: 2, probeAt: 16_000 });
   });
 
-  it('comes to the same whether successes are told one by one or together', () => {
+  it('comes to the same whether successes are reported one by one or together', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 12 }), (batches) => {
         const start: Breaker = { state: 'half_open', opened: 1, ramp: 2, rampLeft: 2 };

@@ -77,7 +77,7 @@ describe('who gets an event', () => {
     ]);
   });
 
-  it('nobody, where nobody wants it: it is neither delivered nor put back', () => {
+  it('no endpoint, where none is subscribed: it is neither delivered nor put back', () => {
     expect(decide([event('1')], options([]))).toMatchObject({ deliveries: [], postponed: [], behind: [] });
   });
 

@@ -61,6 +61,6 @@ it('refuses what was sent long ago, or has no id or time', () => {
   expect(verify({ headers: { 'webhook-signature': signed }, body, keys: [key], now }).verdict).toBe('refused');
 });
 
-it('tells what is not signed from what is signed wrongly', () => {
+it('distinguishes what is not signed from what is signed wrongly', () => {
   expect(verify({ headers: headers(), body, keys: [key], now })).toEqual({ verdict: 'unsigned' });
 });

@@ -37,14 +37,14 @@ describe('a subscription', () => {
     ['of a workspace, for an event of none', { scope: { workspaces: ['north'] } }, { org: 'acme', name: 'CallHandler.CallEnded' }, false],
     ['of the agent and other events', { events: ['Webhook.Test'], scope: { agents: ['anna'] } }, ended, false],
     ['that the event is not for', {}, { ...ended, exceptSubscription: 'uid-1' }, false],
-    ['beside the one that the event is not for', {}, { ...ended, exceptSubscription: 'uid-2' }, true],
+    ['other than the one that the event is not for', {}, { ...ended, exceptSubscription: 'uid-2' }, true],
     [
       'that alone the event is for, whatever it asks for',
       { events: ['A.B'], scope: { agents: ['x'] } },
       { ...ended, onlySubscription: 'uid-1' },
       true,
     ],
-    ['beside the one that alone the event is for', {}, { ...ended, onlySubscription: 'uid-2' }, false],
+    ['other than the one that alone the event is for', {}, { ...ended, onlySubscription: 'uid-2' }, false],
     ['of another organisation that the event is said to be for', { org: 'other' }, { ...ended, onlySubscription: 'uid-1' }, false],
     ['that is paused, which is not decided here', { active: false }, ended, true],
   ])('%s: %#', (_, more, event, expected) => {

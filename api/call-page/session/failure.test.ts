@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { endingText, microphoneText, refusalText } from './failure.ts';
 
-it('a refusal is told with what to do', () => {
+it('explains a refusal with what to do', () => {
   expect(refusalText(401, undefined)).toMatch(/another one/);
   expect(refusalText(403, { error: 'forbidden' })).toMatch(/calls:create/);
   expect(refusalText(429, { error: 'concurrent_call_limit_reached', message: 'x' })).toMatch(/when one has ended/);
@@ -11,14 +11,14 @@ it('a refusal is told with what to do', () => {
   expect(refusalText(502, undefined)).toMatch(/502/);
 });
 
-it('an ending is told in words, a new one by its name', () => {
+it('explains a known finish reason, and names an unknown one', () => {
   expect(endingText('user_ended_call')).toBe('You hung up.');
   expect(endingText('llm_websocket_runtime_error')).toMatch(/language model/);
   expect(endingText('carrier_error')).toMatch(/carrier_error/);
   expect(endingText(undefined)).toMatch(/not over/);
 });
 
-it('a microphone that can not be used is told of', () => {
+it('reports a microphone that cannot be used', () => {
   expect(microphoneText('NotAllowedError')).toMatch(/Allow/);
   expect(microphoneText('OddError')).toMatch(/OddError/);
 });

@@ -9,7 +9,7 @@ it('a call goes from a key to its summary, and to the next call', () => {
   expect(walk('over', 'again', 'call')).toBe('connecting');
 });
 
-it('a call that nobody takes, or that is refused, ends as well', () => {
+it('a call that no agent takes, or that is refused, ends as well', () => {
   expect(walk('choosing', 'call', 'joined', 'left', 'settled')).toBe('over');
   expect(walk('choosing', 'call', 'failed')).toBe('choosing');
   expect(walk('choosing', 'call', 'key_refused')).toBe('no_key');

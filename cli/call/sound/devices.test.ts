@@ -44,7 +44,7 @@ it('hands over whole samples, however they arrive', async () => {
   expect(heard).toEqual([1, 2]);
 });
 
-it('tells why there is no sound', async () => {
+it('reports why there is no sound', async () => {
   const folder = await folderWith({ mic: 'echo "arecord: main:830: audio open error: No such file or directory" >&2; exit 1' });
   const why = await new Promise<string>((resolve) => {
     openMicrophone({ file: join(folder, 'mic'), args: [] }, { onFailed: resolve, onSamples: () => undefined });

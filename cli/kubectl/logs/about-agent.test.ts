@@ -34,7 +34,7 @@ describe('AboutAgent', () => {
     ['its namesake in a call elsewhere', { org: 'globex', agent: 'reception' }],
     ['another agent of its organisation', { org: 'acme', agent: 'billing' }],
     ['a name that begins like its own', { kind: 'Agent', key: 'acme/reception-2' }],
-    ['what is about nobody', { msg: 'listening' }],
+    ['what is about no agent', { msg: 'listening' }],
   ])('leaves %s', (_, fields) => {
     expect(messages([{ msg: 'x', ...fields }])).toEqual([]);
   });

@@ -40,7 +40,7 @@ class Log implements LogSource {
   }
 }
 
-it('goes on where it was when a stream has ended: nothing is told twice, and nothing is left out', async () => {
+it('goes on where it was when a stream has ended: no line is repeated, and none is left out', async () => {
   const log = new Log();
   const stop = new AbortController();
   const printed: string[] = [];

@@ -25,7 +25,7 @@ describe('reportResource', () => {
     expect(reportResource(agent([]))).toMatchObject({ state: 'not ready', ready: 'Unknown' });
   });
 
-  it('tells what waits from what is stalled, with what to do', () => {
+  it('distinguishes what waits from what is stalled, with what to do', () => {
     const failed = { type: 'Ready', status: 'False', reason: 'SecretNotFound', message: 'Secret acme/keys does not exist' };
     expect(reportResource(agent([failed]))).toMatchObject({ state: 'not ready', cure: expect.stringMatching(/Secret/) });
     const stalled = { type: 'Stalled', status: 'True', reason: 'UnknownProvider' };

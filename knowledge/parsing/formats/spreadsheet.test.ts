@@ -70,7 +70,7 @@ describe('workbooks', () => {
     expect(tables.reduce((sum, { rows: { length } }) => sum + length, 0)).toBe(19_999);
   });
 
-  it('says how many formulas nobody has calculated', async () => {
+  it('reports how many formulas have no calculated value', async () => {
     const rows =
       '<row r="1"><c r="A1"><v>2</v></c><c r="B1"><f>A1+1</f><v></v></c><c r="C1"><f>A1+2</f></c><c r="D1"><f>A1+3</f><v>5</v></c></row>';
     const { blocks, document } = await read(pool, {

@@ -37,7 +37,7 @@ describe('text in any encoding', () => {
     },
   );
 
-  it('tells windows-1252 by its letters', () => {
+  it('detects windows-1252 by its letters', () => {
     expect(decodeText(western)).toBe('Café naïve – “smart quotes” and € 20 for señor Müller');
     expect(decodeText(Buffer.from('R\xe9sum\xe9', 'latin1'))).toBe('Résumé');
   });

@@ -24,7 +24,7 @@ describe('literal', () => {
 });
 
 describe('tagOf', () => {
-  it('tells fields, types and values apart, and nothing else', () => {
+  it('distinguishes fields, types and values, and nothing else', () => {
     const tags = [tagOf('a', 1), tagOf('a', '1'), tagOf('a', true), tagOf('a', 'true'), tagOf('b', 1), tagOf('a","b', 1), tagOf('a', '')];
     expect(new Set(tags).size).toBe(tags.length);
     expect([tagOf('a', 1.0), tagOf('a', -0)]).toEqual([tagOf('a', 1), tagOf('a', 0)]);
@@ -44,7 +44,7 @@ describe('expressionOf', () => {
 });
 
 describe('collectionName', () => {
-  it('tells models and dimensions apart that read alike, within what Milvus takes', () => {
+  it('distinguishes models and dimensions with similar names, within the limits of Milvus', () => {
     const names = [
       { model: 'a/b', dimension: 3 },
       { model: 'a b', dimension: 3 },

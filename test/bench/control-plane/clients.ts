@@ -1,4 +1,4 @@
-/** (a) The own Kubernetes client beside stock `@kubernetes/client-node`: same objects, same server, turns in between each other. */
+/** (a) The own Kubernetes client against the stock `@kubernetes/client-node`: same objects, same server, turns in between each other. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ const titles = { get: 'GET', applyStatus: 'status apply' } as const;
 export type ClientsResult = Record<(typeof operations)[number], Record<ContenderName, readonly TurnResult[]>>;
 
 export const clients: Part<ClientsResult> = {
-  title: '(a) own client beside @kubernetes/client-node 2.0.1',
+  title: '(a) own client against @kubernetes/client-node 2.0.1',
 
   async run(context) {
     const namespace = await context.cluster.createNamespace('clients');

@@ -47,7 +47,7 @@ export class Cluster {
   }
 
   /**
-   * Begins the deletion; the namespace controller does the rest in its own time, which is nobody's to measure:
+   * Begins the deletion; the namespace controller does the rest in its own time, which is not measured:
    * where the whole server goes after the run, nothing is done.
    */
   async releaseNamespace(name: string): Promise<void> {

@@ -50,7 +50,7 @@ export function registerControlPlane(program: Command): void {
   program
     .command('control-plane')
     .description(
-      'own Kubernetes client beside the stock one (a), REST facade beside the raw API (b), time from apply to Ready and the cost of rest (c), status loop beside a Go controller (d), lists of tools over REST (e)',
+      'own Kubernetes client against the stock one (a), REST facade against the raw API (b), time from apply to Ready and the cost of rest (c), status loop against a Go controller (d), lists of tools over REST (e)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', 'which comparisons to run, e.g. a,d', partsOf(partNames), partNames)

@@ -1,4 +1,4 @@
-/** (b) GET and PUT over REST beside GET and server-side apply on the API server: the same objects, the same field, the same field manager. */
+/** (b) GET and PUT over REST against GET and server-side apply on the API server: the same objects, the same field, the same field manager. */
 import { Pool } from 'undici';
 
 import { ResourceClient } from '../../../kube/index.ts';
@@ -11,7 +11,7 @@ import type { Part } from './part.ts';
 import { RoleHost, type Role } from './roles.ts';
 
 const objects = 64;
-/** One at a time tells what a request costs, 16 at once how many there can be. */
+/** One at a time measures what a request costs, 16 at once the throughput. */
 const concurrencies = [1, 16] as const;
 const operations = ['get', 'put'] as const;
 const titles = { get: 'GET', put: 'PUT / apply' } as const;
@@ -36,7 +36,7 @@ export interface FacadeMeasurement {
 type Side = Record<(typeof operations)[number], (index: number) => Promise<void>>;
 
 export const facade: Part<readonly FacadeMeasurement[]> = {
-  title: '(b) REST facade beside the raw Kubernetes API',
+  title: '(b) REST facade against the raw Kubernetes API',
 
   async run(context) {
     const { cluster, scale, progress } = context;

@@ -1,4 +1,4 @@
-/** (d) One loop (watch Agents, write a condition) on the own library beside the same loop in Go on controller-runtime. */
+/** (d) One loop (watch Agents, write a condition) on the own library against the same loop in Go on controller-runtime. */
 import type { Stored } from '../../../kube/index.ts';
 import { ProcessSampler } from '../harness/process-sampler.ts';
 import { interleave, paced } from '../harness/rounds.ts';
@@ -33,7 +33,7 @@ export interface LoopTurn {
 export type LoopsResult = Record<'node' | 'go', readonly LoopTurn[]>;
 
 export const loops: Part<LoopsResult> = {
-  title: '(d) status loop: own library on Node beside controller-runtime 0.22 in Go',
+  title: '(d) status loop: own library on Node against controller-runtime 0.22 in Go',
 
   async run(context) {
     context.progress('(d) building the Go loop (the first time downloads and compiles its modules)');

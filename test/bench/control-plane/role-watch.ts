@@ -42,7 +42,7 @@ export class RoleWatch {
     return new RoleWatch(role);
   }
 
-  /** From the start of a process that nobody has scraped yet. @param startedAt `performance.now()` of then */
+  /** From the start of a process that has not been scraped yet. @param startedAt `performance.now()` of then */
   static sinceStart(role: Role, startedAt: number): RoleWatch {
     return new RoleWatch(role, startedAt);
   }

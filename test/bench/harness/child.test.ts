@@ -30,7 +30,7 @@ describe('startChild', () => {
     await child.stop();
   });
 
-  it('tells why a child ended before it was ready', async () => {
+  it('reports why a child ended before it was ready', async () => {
     const child = node('console.error("no such port"); process.exit(3)');
     await expect(child.until('ready', async () => false)).rejects.toThrow(/exit code 3[^]*no such port/);
   });
@@ -41,7 +41,7 @@ describe('startChild', () => {
     await child.stop();
   });
 
-  it('tells of a program that does not exist', async () => {
+  it('reports a program that does not exist', async () => {
     const child = startChild({ file: join(folder, 'absent'), args: [], logFile: join(folder, 'absent.log') });
     await expect(child.until('ready', async () => false)).rejects.toThrow("can't be started");
     await child.stop();

@@ -8,7 +8,7 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Standard output and error go there, as they would in production; nobody reads along. */
+  /** Standard output and error go there, as they would in production; no process reads along. */
   readonly logFile: string;
 }
 

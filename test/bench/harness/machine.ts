@@ -70,7 +70,7 @@ export interface Disturbance {
   readonly loadBefore: number;
 }
 
-/** Begins to watch; the returned function tells what was seen since. */
+/** Begins to watch; the returned function reports what was seen since. */
 export async function watchMachine(): Promise<() => Promise<Disturbance>> {
   const loadBefore = loadavg()[0] ?? Number.NaN;
   const before = await readCpuTimes();

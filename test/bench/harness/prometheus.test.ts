@@ -25,7 +25,7 @@ describe('Metrics', () => {
     expect(metrics.sum('bare')).toBe(0.5);
   });
 
-  it('tells nothing measured from zero', () => {
+  it('distinguishes no measurement from zero', () => {
     expect(metrics.sum('requests_total', { verb: 'DELETE' })).toBeUndefined();
     expect(metrics.sum('absent')).toBeUndefined();
   });

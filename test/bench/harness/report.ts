@@ -1,4 +1,4 @@
-/** What a benchmark leaves behind: Markdown for people, JSON for whoever compares runs. */
+/** What a benchmark leaves behind: Markdown for people, JSON to compare runs. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** The arithmetic behind every figure: nearest-rank percentiles, medians, ratios of rounds that ran beside each other. */
+/** The arithmetic behind every figure: nearest-rank percentiles, medians, ratios of rounds that ran side by side. */
 
 export interface Summary {
   readonly count: number;

@@ -42,7 +42,7 @@ export function registerKnowledge(program: Command): void {
   program
     .command('knowledge')
     .description(
-      'knowledge bases: how good the offline ranking is beside plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput)',
+      'knowledge bases: how good the offline ranking is against plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)

@@ -105,7 +105,7 @@ export const queue: Part = async ({ host: startedHost, scale, progress }) => {
     const left: number[] = [];
     let chunks = 0;
     for (let round = 0; round < scale.rounds; round += 1) {
-      progress(`10 KB alone, then beside ${scale.bigFiles} files of 2 MB, round ${round}`);
+      progress(`10 KB alone, then next to ${scale.bigFiles} files of 2 MB, round ${round}`);
       alone.push((await ingest(worker, quiet, small())).ms);
       const startedAt = performance.now();
       const ids = await Promise.all(

@@ -36,7 +36,7 @@ export const indexing: Part = async ({ host: startedHost, scale, progress }) => 
     tables: [
       {
         title: `Indexing ${figure(scale.indexedChunks)} chunks`,
-        columns: ['store, ranking', 'median', 'slowest', 'chunks/s', 'beside the first'],
+        columns: ['store, ranking', 'median', 'slowest', 'chunks/s', 'against the first'],
         rows: Object.entries(results).map(([name, ms]) => [
           name,
           duration(median(ms)),
@@ -46,7 +46,7 @@ export const indexing: Part = async ({ host: startedHost, scale, progress }) => 
         ]),
         notes: [
           'From chunks in Postgres to an answer of the store that finds the first and the last one: terms, weights, writing, asking.',
-          `hybrid: with vectors of ${randomDimension} dimensions besides, by chance; no model is part of it.`,
+          `hybrid: with vectors of ${randomDimension} dimensions in addition, random; no model is part of it.`,
         ],
       },
     ],

@@ -1,4 +1,4 @@
-/** How well the right passages are found: our chunks, terms and sparse vectors beside BM25 as in the textbook. */
+/** How well the right passages are found: our chunks, terms and sparse vectors against textbook BM25. */
 import snowball from 'snowball-stemmers';
 
 import { chunkBlocks } from '../../../knowledge/chunking/chunk-blocks.ts';

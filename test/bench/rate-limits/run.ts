@@ -125,7 +125,7 @@ async function transactions(databaseUrl: string): Promise<number> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    // A session tells of its statements at most once a second, and when it ends.
+    // A session reports its statements at most once a second, and when it ends.
     await delay(1_500);
     const { rows } = await client.query<{ n: string }>(
       'SELECT xact_commit + xact_rollback AS n FROM pg_stat_database WHERE datname = current_database()',

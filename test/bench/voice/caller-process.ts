@@ -21,7 +21,7 @@ const sampleRate = 48_000;
 
 const plan = JSON.parse(await text(process.stdin)) as Plan;
 const greeted = plan.calls.map(() => Promise.withResolvers<void>());
-/** Nobody asks before everybody was welcomed: what it costs to begin calls is measured by itself. */
+/** No caller asks before all were welcomed: the cost of starting calls is measured by itself. */
 const allGreeted = Promise.all(greeted.map(({ promise }) => promise));
 const results = await Promise.all(plan.calls.map((call, index) => serve(call, () => greeted[index]?.resolve())));
 process.stdout.write(JSON.stringify(results));

@@ -12,10 +12,10 @@ const loud = 500;
 const quietMs = 500;
 const questionMs = 1_200;
 const interruptionMs = 2_500;
-/** Nobody waits longer for anything, in milliseconds. */
-const patienceMs = 30_000;
+/** Longest wait of a caller, in milliseconds. */
+const timeoutMs = 30_000;
 /** Many callers at once have to wait until there is a process for each, in milliseconds. */
-const welcomePatienceMs = 180_000;
+const welcomeTimeoutMs = 180_000;
 
 export const now = (): number => performance.timeOrigin + performance.now();
 
@@ -24,7 +24,7 @@ export class UnheardError extends Error {
   override readonly name = 'UnheardError';
 }
 
-/** Does it so often, and counts what nobody answered. */
+/** Does it so often, and counts what was not answered. */
 export async function repeatedly<T>(
   times: number,
   once: () => Promise<T>,
@@ -47,7 +47,7 @@ export interface Interruption {
   readonly quiet: number;
 }
 
-/** Ears and mouth; whoever carries the sound calls {@link CallerSound.next} for each frame and {@link CallerSound.heard} for what comes. */
+/** The caller's audio; its transport calls {@link CallerSound.next} for each frame and {@link CallerSound.heard} for what comes. */
 export class CallerSound {
   readonly #sampleRate: number;
   readonly #frameMs: number;
@@ -80,14 +80,14 @@ export class CallerSound {
   }
 
   /** @returns when the agent begins to speak @throws Unheard when it doesn't */
-  async hears(what: string, withinMs: number = patienceMs): Promise<number> {
+  async hears(what: string, withinMs: number = timeoutMs): Promise<number> {
     await until(() => this.#firstLoud > 0, what, withinMs);
     return this.#firstLoud;
   }
 
   /** @returns when the agent says its first word @throws Unheard */
   welcomed(): Promise<number> {
-    return this.hears('the welcome', welcomePatienceMs);
+    return this.hears('the welcome', welcomeTimeoutMs);
   }
 
   /** @returns when the agent was heard last */
@@ -123,7 +123,7 @@ export class CallerSound {
   }
 }
 
-async function until(reached: () => boolean, what: string, withinMs: number = patienceMs): Promise<void> {
+async function until(reached: () => boolean, what: string, withinMs: number = timeoutMs): Promise<void> {
   for (const startedAt = now(); !reached(); await delay(5))
     if (now() - startedAt > withinMs) throw new UnheardError(`${what} has not come within ${withinMs / 1_000} s`);
 }

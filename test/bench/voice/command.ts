@@ -26,7 +26,7 @@ export function registerVoiceBench(program: Command): void {
   program
     .command('voice')
     .description(
-      'calls: what the platform adds to an answer at 1, 5 and 10 calls on one core, without a room (loop) and with real WebRTC, with the time from joining to the first word (webrtc), how soon an interrupted agent is quiet (barge-in), making calls over REST (create), from a text to its first sound beside the adapter of LiveKit (tts), and memory over 200 calls one after the other (soak)',
+      'calls: what the platform adds to an answer at 1, 5 and 10 calls on one core, without a room (loop) and with real WebRTC, with the time from joining to the first word (webrtc), how soon an interrupted agent is quiet (barge-in), making calls over REST (create), from a text to its first sound against the adapter of LiveKit (tts), and memory over 200 calls one after the other (soak)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)

@@ -107,7 +107,7 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   session.input.audio = input;
   session.output.audio = output;
   const joins = now();
-  // Nobody speaks over the agent here: all that is recognised is taken as said.
+  // No caller interrupts the agent here: all that is recognised is taken as said.
   const listening = new CallAgent({ instructions: 'Be brief.', tools: [], heeds: () => true });
   await session.start({ agent: listening, record: false });
   let open = true;

@@ -1,4 +1,4 @@
-/** What a process of callers is told on its standard input, and what it tells at the end on its standard output. */
+/** Input of a process of callers (standard input) and its report (standard output). */
 import type { Turn } from './added-latency.ts';
 import type { Interruption } from './caller.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Language model, speech to text and text to speech with fixed delays, as a server that speaks OpenAI's protocol: a process of its own, so
- * that what it takes is nobody else's. Whom it works for stands in the address: `/<caller>/v1/…`; a caller whose name begins with `long`
- * gets long answers. `GET /<caller>/busy` tells when it worked.
+ * that its CPU time is its own. Whom it works for stands in the address: `/<caller>/v1/…`; a caller whose name begins with `long`
+ * gets long answers. `GET /<caller>/busy` answers when it worked.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

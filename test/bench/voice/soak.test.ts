@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { slope } from './soak.ts';
 
-it('tells what each call leaves behind', () => {
+it('reports what each call leaves behind', () => {
   const at = (calls: number, rssBytes: number) => ({ calls, rssBytes });
   expect(slope([at(0, 100), at(10, 100), at(20, 100)])).toBe(0);
   expect(slope([at(0, 100), at(10, 300), at(20, 500)])).toBe(20);

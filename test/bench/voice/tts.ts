@@ -1,4 +1,4 @@
-/** From a text to the first sound of it: Parley's own adapter beside LiveKit's for the same protocol, both as a session uses them. */
+/** From a text to the first sound of it: Parley's own adapter against LiveKit's for the same protocol, both as a session uses them. */
 import { initializeLogger, tokenize, tts, type APIConnectOptions } from '@livekit/agents';
 import { TTS } from '@livekit/agents-plugin-openai';
 import { pino } from 'pino';

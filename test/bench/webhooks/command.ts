@@ -44,7 +44,7 @@ export function registerWebhooks(program: Command): void {
   program
     .command('webhooks')
     .description(
-      'webhooks: from commit to receipt at 200 events a second (rate), a backlog (backlog), healthy endpoints beside one that hangs (hung), the same load through one Temporal workflow for each delivery (temporal), and whether anything is lost when every process is killed in turn (crashes)',
+      'webhooks: from commit to receipt at 200 events a second (rate), a backlog (backlog), healthy endpoints next to one that hangs (hung), the same load through one Temporal workflow for each delivery (temporal), and whether anything is lost when every process is killed in turn (crashes)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)

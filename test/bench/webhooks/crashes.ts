@@ -144,7 +144,7 @@ export const crashes: Part = async ({ host, scale, progress }) => {
           ],
           notes: [
             `${ofAll} subscriptions get every event, the others a workspace each. A kill every ${pauseMs / 1000} s, in turns.`,
-            'On their way: sent or answered, and not yet written down, as the dispatcher tells it right before each kill.',
+            'On their way: sent or answered, and not yet written down, as the dispatcher reports it right before each kill.',
           ],
         },
       ],

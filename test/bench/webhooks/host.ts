@@ -179,7 +179,7 @@ export async function startHost({ env, progress, profileFolder }: HostOptions): 
   }
 }
 
-/** Whoever sets OpenTelemetry's variables measures with traces. */
+/** With OpenTelemetry's variables set, the benchmark measures with traces. */
 function tracesOf(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('OTEL_')));
 }

@@ -58,14 +58,14 @@ export const hung: Part = async ({ host, scale, progress }) => {
         if (waiting?.count === 0) break;
         await delay(200);
       }
-      progress('the same beside them');
-      const beside = await measured(spread(scale.seconds), 1);
+      progress('the same next to them');
+      const next = await measured(spread(scale.seconds), 1);
       const besideFanOut = await measured(fanOut(scale.seconds), scale.healthy);
       const states = await site.rows<{ state: string; count: number }>(
         `select d.state, count(*)::int as count from parley.deliveries d join parley.events e on e.id = d.event_id
          where e.workspace = '${hangs}' group by 1 order by 1`,
       );
-      const turns = { alone, during, beside, aloneFanOut, besideFanOut };
+      const turns = { alone, during, next, aloneFanOut, besideFanOut };
       const row = (name: string, { latencies, expected }: Turn): readonly string[] => [
         name,
         ...latencyCells(latencies),
@@ -77,12 +77,12 @@ export const hung: Part = async ({ host, scale, progress }) => {
         figures: { ...turns, states },
         tables: [
           {
-            title: `${scale.healthy} healthy endpoints beside one that hangs`,
+            title: `${scale.healthy} healthy endpoints next to one that hangs`,
             columns: ['', ...latencyColumns, 'lost'],
             rows: [
               row(`${one}, nothing hangs`, alone),
               row(`${one}, while ${figure(scale.hungBacklog)} are written for the other one`, during),
-              row(`${one}, while these wait`, beside),
+              row(`${one}, while these wait`, next),
               row(`${fan}, nothing hangs`, aloneFanOut),
               row(`${fan}, while they wait`, besideFanOut),
             ],

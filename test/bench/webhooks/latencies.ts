@@ -5,7 +5,7 @@ import type { Emitted } from './emit.ts';
 import type { Arrival } from './sink-process.ts';
 
 export interface Latencies {
-  /** From when the commit was answered to whoever wrote the event, until the receiver had the request. */
+  /** From when the commit of the event was answered, until the receiver had the request. */
   readonly sinceCommit: Summary;
   /** From when the event was made, its commit included. */
   readonly sinceMade: Summary;

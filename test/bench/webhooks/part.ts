@@ -13,7 +13,7 @@ export interface Scale {
   readonly backlog: number;
   /** Events for the endpoint that hangs. */
   readonly hungBacklog: number;
-  /** Endpoints beside it. */
+  /** Endpoints next to it. */
   readonly healthy: number;
   /** Deliveries through workflows as fast as they go. */
   readonly workflows: number;

@@ -1,4 +1,4 @@
-/** The same deliveries through one Temporal workflow each, beside the dispatcher: the simple design that does without an outbox. */
+/** The same deliveries through one Temporal workflow each, against the dispatcher: the simple design that does without an outbox. */
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
@@ -147,7 +147,7 @@ export const temporal: Part = async (context) => {
       figures: { rounds },
       tables: [
         {
-          title: 'Beside one Temporal workflow for each delivery',
+          title: 'Against one Temporal workflow for each delivery',
           columns: ['', `${figure(scale.workflows)} at once: deliveries/s`, `${pacedPerSecond} a second: made → receipt p50`, 'p99'],
           rows: [
             row('dispatcher'),

@@ -1,4 +1,4 @@
-/** Addresses that can't be called, and other values that only the whole object shows to be wrong: told in REST's words, each once. */
+/** Addresses that can't be called, and other values that only the whole object shows to be wrong: reported in REST's words, each once. */
 import { randomInt } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -109,7 +109,7 @@ describe('an address that leads inside', () => {
     expect((await org.call('GET', `/v1/phone-numbers/${made._id}`)).body).toEqual(made);
   });
 
-  it('is nobody to whom calls are handed', async () => {
+  it('is no target for transfers', async () => {
     const { body: agent } = await org.call('POST', agents, least);
     const all = `${agents}/${agent.ai_agent_id}/builtin-tools`;
     const tool_name = 'transfer_call';

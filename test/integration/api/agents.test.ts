@@ -174,7 +174,7 @@ describe('the agent object', () => {
       agent_name: null,
       llm: null,
       stt: { provider: null },
-      tts: { provider: 'nobody' },
+      tts: { provider: 'absent' },
     });
     expect(answer.status).toBe(422);
     expect(answer.body).toEqual({
@@ -416,7 +416,7 @@ describe('the tools of an agent', () => {
   });
 
   it('have to exist, with different function names and sound definitions, all failures at once', async () => {
-    const tools = [{ tool_id: 'tool-nobody' }, { tool_id: 'NOT/a name' }, aTool('same'), aTool('same'), { tool_start_message: 'x' }];
+    const tools = [{ tool_id: 'tool-absent' }, { tool_id: 'NOT/a name' }, aTool('same'), aTool('same'), { tool_start_message: 'x' }];
     const answer = await org.call('POST', '/v2/ai-agents', anAgentRequest('Bad', { llm: { model_name: 'm', tools } }));
     expect(answer.status).toBe(422);
     expect(answer.body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`)).toEqual([

@@ -5,7 +5,7 @@ import type { Store } from '../../../store/index.ts';
 import { mediaServer } from '../../support/media-server.ts';
 import { revisionOf } from '../store/support.ts';
 
-/** Which browsers are told of; nobody goes there. */
+/** The address for browsers; no test connects to it. */
 export const mediaUrl = 'wss://media.example.com';
 
 /** For web calls, which have a room from the beginning. */

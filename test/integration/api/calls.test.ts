@@ -140,7 +140,7 @@ describe('create-web-call', () => {
     const { body } = await create({ ai_agent_id: 'receptionist', override_ai_agent_id: 'stand-in', native_llm_dynamic_data: { order: 1 } });
     expect(body).toMatchObject({ ai_agent_id: 'receptionist', ai_agent_name: 'Receptionist', override_ai_agent_id: 'stand-in' });
     expect((await facade.store.calls.calls.get({ org: org.name, id: body._id }))?.revision).toBe(revision);
-    expect((await create({ ai_agent_id: 'receptionist', override_ai_agent_id: 'nobody' })).status).toBe(404);
+    expect((await create({ ai_agent_id: 'receptionist', override_ai_agent_id: 'absent' })).status).toBe(404);
   });
 
   it('is 422 with every required name that is missing, and leaves nothing behind', async () => {
@@ -249,8 +249,8 @@ describe('making calls', () => {
       expect([status, body.call_status]).toEqual([201, 'registered']);
       expect((await alone.call('GET', `/v1/calls/${body._id}`, { key: fresh.key })).status).toBe(200);
       expect((await alone.call('GET', '/v1/calls', { key: fresh.key })).body.total_count).toBe(1);
-      // Whether this one exists nobody can say now.
-      expect((await alone.call('POST', path, { key: fresh.key, body: { ai_agent_id: 'nobody' } })).status).toBe(503);
+      // Whether this one exists is unknown now.
+      expect((await alone.call('POST', path, { key: fresh.key, body: { ai_agent_id: 'absent' } })).status).toBe(503);
     } finally {
       await alone.close();
     }
@@ -384,7 +384,7 @@ describe('the list of calls', () => {
     expect(await find('ai_agent_ids=sales&ai_agent_ids=support')).toEqual([sales, support]);
     expect(await find('ai_agent_ids=sales,support')).toEqual([sales, support]);
     expect(await find('ai_agent_ids=receptionist')).toEqual([plain, support]);
-    expect(await find('ai_agent_ids=nobody')).toEqual([]);
+    expect(await find('ai_agent_ids=absent')).toEqual([]);
     expect(await find('call_status=ended')).toEqual([sales]);
     const [past, future] = [new Date(Date.now() - 3_600_000).toISOString(), new Date(Date.now() + 3_600_000).toISOString()];
     expect(await find(`start_time_after=${past}&start_time_before=${future}`)).toEqual([plain, sales, support]);

@@ -25,7 +25,7 @@ import { localAddresses, organization, startFacade, type Answer, type Facade, ty
 
 let facade: Facade;
 let org: TestOrganization;
-/** A port where nobody listens: it was free a moment ago. */
+/** A port without a listener: it was free a moment ago. */
 let deadPort: number;
 
 beforeAll(async () => {
@@ -103,7 +103,7 @@ describe('with a server behind the facade away', () => {
   });
 
   it('Postgres: 503 for everything that needs a key', async () => {
-    const { app, close } = build({ databaseUrl: `postgres://nobody@127.0.0.1:${deadPort}/none` });
+    const { app, close } = build({ databaseUrl: `postgres://absent@127.0.0.1:${deadPort}/none` });
     for (const url of ['/v2/ai-agents', '/v1/api-keys', '/v2/ai-agents/x']) {
       const answer = await app.inject({ method: 'GET', url, headers: { authorization: `Bearer ${org.key}` } });
       expect(answer.statusCode).toBe(503);

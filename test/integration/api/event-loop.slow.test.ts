@@ -26,7 +26,7 @@ beforeAll(async () => {
   return () => facade.close();
 });
 
-it('a thousand hostile bodies hold nobody up', async () => {
+it('a thousand hostile bodies delay no other request', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const { kubeconfigs } = await controlPlane();

@@ -53,7 +53,7 @@ const claim = (): FirstCome<PhoneNumber> => ({
 });
 
 describe('who came first', () => {
-  it('is told from the order of creation, whatever was written since and however late one asks', async () => {
+  it('follows from the order of creation, whatever was written since and however late one asks', async () => {
     const older = await apply('a', 'as made');
     const younger = await apply('b', 'as made');
     expect([await cameFirst(older, claim()), await cameFirst(younger, claim())]).toEqual([true, false]);

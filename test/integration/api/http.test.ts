@@ -67,7 +67,7 @@ describe('authentication', () => {
     }
   });
 
-  it('takes one key: of two nobody can tell which one was meant', async () => {
+  it('takes one key: of two it is unclear which one was meant', async () => {
     const bearer = `Bearer ${org.key}`;
     const status = await new Promise((resolve, reject) => {
       get(`${facade.url}/v2/ai-agents`, { headers: ['Host', 'parley', 'Authorization', bearer, 'Authorization', bearer] }, (answer) => {
@@ -138,7 +138,7 @@ describe('requests that lead nowhere', () => {
 const post = (fields: Readonly<Record<string, unknown>>) => org.call('POST', '/v2/ai-agents', anAgentRequest('Big', fields));
 
 describe('bounds', () => {
-  it('a body of 2 MB and more is 413, whether or not its length is told, and the connection goes on', async () => {
+  it('a body of 2 MB and more is 413, with or without Content-Length, and the connection goes on', async () => {
     const big = JSON.stringify(anAgentRequest('Big', { llm: { model_name: 'm', system_prompt: 'x'.repeat(2_000_000) } }));
     for (const size of [1, 5, 20]) {
       const answer = await org.call('POST', '/v2/ai-agents', big.repeat(size));
@@ -246,11 +246,11 @@ describe('operations', () => {
   it('has probes and metrics without a key', async () => {
     await expect.poll(async () => (await facade.call('GET', '/readyz')).text).toBe('ok\n');
     expect((await facade.call('GET', '/healthz')).status).toBe(200);
-    await org.call('GET', '/v2/ai-agents/nobody');
+    await org.call('GET', '/v2/ai-agents/no-such-agent');
     const { text } = await facade.call('GET', '/metrics');
     expect(text).toMatch(/^http_requests_total\{route="\/v2\/ai-agents\/:agent_id",method="GET",status="404"\} \d+$/m);
     expect(text).toMatch(/^http_request_duration_seconds_count\{/m);
-    expect(text).not.toContain('nobody');
+    expect(text).not.toContain('no-such-agent');
   });
 
   it('writes one line about each request, without bodies', async () => {

@@ -96,7 +96,7 @@ describe('knowledge bases', () => {
     expect(brief(await ours.call('GET', `${all}?page_size=0`))).toEqual(['query.page_size greater_than_equal']);
   });
 
-  it('have names that differ within the organisation, whoever is first', async () => {
+  it('have names that differ within the organisation, in any order of requests', async () => {
     const name = aName();
     const answers = await Promise.all(Array.from({ length: 8 }, () => ours.call('POST', all, { name })));
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);

@@ -60,7 +60,7 @@ describe('without the Kubernetes API', () => {
       ['PATCH', `${all}/${base.id}`, { name: 'x' }],
       ['DELETE', `${all}/${base.id}`],
       ['POST', all, { name: 'x' }],
-      // Whether these exist nobody can say now.
+      // Whether these exist is unknown now.
       ['POST', `${all}/${fresh.id}/documents/website`, website],
       ['POST', '/api/v1/vector/search', { query: 'x', knowledge_base_id: fresh.id }],
     ] as const) {

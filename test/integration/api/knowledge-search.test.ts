@@ -162,7 +162,7 @@ describe('a search', () => {
 });
 
 describe('two organisations', () => {
-  it("another's, nobody's and impossible knowledge bases are one and the same 404, on every route", async () => {
+  it("another's, unknown and impossible knowledge bases are one and the same 404, on every route", async () => {
     const form = (): FormData => {
       const data = new FormData();
       data.set('file', new Blob(['x']), 'a.txt');

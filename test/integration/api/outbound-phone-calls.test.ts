@@ -95,10 +95,10 @@ describe('dial-outbound-phone-call', () => {
       expect([status, body.error, body.message]).toEqual([404, 'not_found', 'Phone number not found']);
     }
     const from_number = await number(org);
-    expect((await org.call('POST', path, { from_number, to_number: '+15550199', override_ai_agent_id: 'nobody' })).status).toBe(404);
+    expect((await org.call('POST', path, { from_number, to_number: '+15550199', override_ai_agent_id: 'absent' })).status).toBe(404);
   });
 
-  it('is 409 for a number that nobody calls from, or that leads nowhere', async () => {
+  it('is 409 for a number without an outbound agent, or without a trunk', async () => {
     const silent = await number(org, { outboundAgent: null });
     const refused = await org.call('POST', path, { from_number: silent, to_number: '+15550199' });
     expect([refused.status, refused.body.error]).toEqual([409, 'conflict']);

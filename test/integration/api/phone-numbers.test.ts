@@ -188,10 +188,10 @@ describe('phone numbers', () => {
     ]);
   });
 
-  it("name agents of the organisation: another's is as unknown as one that nobody has", async () => {
+  it("name agents of the organisation: another's is as unknown as one that does not exist", async () => {
     const foreign = await makeAgent(theirs);
     const { body: mine } = await ours.call('POST', all, native());
-    for (const id of [foreign, 'nobody', 'NOT a name']) {
+    for (const id of [foreign, 'absent', 'NOT a name']) {
       const bad = { inbound_agent_id: id, outbound_agent_id: id };
       for (const answer of [await ours.call('POST', all, { ...native(), ...bad }), await ours.call('PATCH', `${all}/${mine._id}`, bad)]) {
         expect(answer.status).toBe(422);
@@ -257,7 +257,7 @@ describe('a number', () => {
     expect((await ours.call('POST', all, { phone_number: sent.phone_number, provider: 'native' })).status).toBe(201);
   });
 
-  it('is reserved for its organisation, which gets it back past whoever waits, and goes to others when that is over', async () => {
+  it('is reserved for its organisation, which gets it back before any that wait, and goes to others when that is over', async () => {
     const { numberClaims } = facade.store;
     const phone_number = number();
     const release = async (id: string): Promise<void> => {
@@ -281,7 +281,7 @@ describe('a number', () => {
     const over = await startFacade(facade.database, undefined, { ...unlimited, numberReservationMs: 0 });
     try {
       const third = await organization(facade);
-      // Whoever waited is no rival; age is told in whole seconds.
+      // One that waited is no rival; age has whole seconds.
       await expect.poll(async () => (await over.call('POST', all, { body: { phone_number }, key: third.key })).status).toBe(201);
       expect((await numberClaims.get(phone_number, { reservedMs: 0 }))?.org).toBe(third.name);
     } finally {
@@ -337,9 +337,9 @@ describe('a number', () => {
 });
 
 describe('a phone number', () => {
-  it('is unknown to everybody else, like one that nobody has', async () => {
+  it('is unknown to everybody else, like one that does not exist', async () => {
     const { body: foreign } = await theirs.call('POST', all, { phone_number: number() });
-    for (const id of [foreign._id, 'pn-nobody', 'NOT%20a%2Fname', '%00', 'x'.repeat(500)]) {
+    for (const id of [foreign._id, 'pn-absent', 'NOT%20a%2Fname', '%00', 'x'.repeat(500)]) {
       for (const [method, body] of [['GET'], ['PATCH', { friendly_name: 'x' }], ['DELETE']] as const) {
         const answer = await ours.call(method, `${all}/${id}`, body);
         expect([answer.status, answer.text], `${method} ${id}`).toEqual([404, '{"error":"not_found","message":"Phone number not found"}']);

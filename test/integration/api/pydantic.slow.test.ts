@@ -62,7 +62,7 @@ const anyCase: fc.Arbitrary<Case> = fc.oneof(
   }),
 );
 
-/** The order in which a model's own fields come is that of their declaration, which is nobody's business. */
+/** The order in which a model's own fields come is that of their declaration, which does not matter. */
 const inAnyOrder = ({ detail, value: read }: Pick<Recorded, 'detail' | 'value'>): unknown =>
   detail === undefined ? { value: read } : { detail: detail.map((issue) => JSON.stringify(sorted(issue))).toSorted() };
 

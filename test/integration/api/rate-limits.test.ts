@@ -38,7 +38,7 @@ async function untilLimited(from: Facade, key: string): Promise<{ readonly allow
 }
 
 describe('the limit of a key', () => {
-  it('is told with every answer, counts down, and ends in 429 with the time to come back', async () => {
+  it('comes with every answer, counts down, and ends in 429 with the time to come back', async () => {
     org = await organization(facade);
     const key = await org.keyWith('api_keys:read');
     const first = await ask(facade, key);
@@ -138,7 +138,7 @@ describe('X-Forwarded-For', () => {
   const invented = (to: Facade, client: string): Promise<Answer> =>
     to.call('GET', '/v1/api-keys', { key: generateApiKey().apiKey, headers: { 'x-forwarded-for': client } });
 
-  it('of a trusted proxy tells the log who asked', async () => {
+  it('of a trusted proxy gives the log the address of the client', async () => {
     const behind = await startFacade(facade.database, undefined, { ...unlimited, trustedProxies: ['127.0.0.1'] });
     await invented(behind, '192.0.2.7');
     expect(behind.log()).toMatch(/"client":"192\.0\.2\.7"/);

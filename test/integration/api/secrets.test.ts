@@ -174,7 +174,7 @@ describe('secrets of an agent', () => {
     await call('PUT', path, { llm: { api_key: `${mark}-${'x'.repeat(5000)}` } });
     await call('PUT', path, { dynamic_data_config: [{ url: 'http://x', headers: { authorization: `${mark}\n` } }] });
     await call('PUT', path, `{"llm": {"api_key": "${mark}-broken`);
-    await call('PUT', `/v2/ai-agents/nobody`, { llm: { api_key: `${mark}-nobody` } });
+    await call('PUT', `/v2/ai-agents/absent`, { llm: { api_key: `${mark}-absent` } });
     expect(answers.join('\n')).not.toContain(mark);
     expect(facade.log()).not.toContain(mark);
     expect(facade.log()).not.toContain(limited);

@@ -1,4 +1,4 @@
-/** The routes of calls, for the model of two organisations. Nobody takes part in these calls: they stay as they were made. */
+/** The routes of calls, for the model of two organisations. No user joins these calls: they stay as they were made. */
 import { anId, atMost, pick, same, type Generator, type Situation } from './tenancy-model.ts';
 
 const callId = (situation: Situation): string => anId(situation, [...situation.own.calls.keys()], [...situation.foreign.calls.keys()]);

@@ -50,7 +50,7 @@ async function side(random: () => number, marker: string, beginning: string): Pr
   for (let n = 0; n < keysEach; n += 1) {
     const share = random() * 0.6;
     const some = vocabulary.filter((each) => (each === '*' ? random() < 0.1 : random() < share));
-    // One may do everything: without it there are seeds with which nobody makes something of each kind.
+    // One may do everything: without it there are seeds that miss a kind.
     const few: readonly Permission[] = some.length === 0 ? ['agents:write', 'api_keys:write'] : some;
     const own = n === 0 ? (['*'] as const) : few;
     const name = `caller ${marker} ${n}`;

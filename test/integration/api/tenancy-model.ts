@@ -249,7 +249,7 @@ export const generators: Readonly<Record<string, Generator>> = {
     const id = keyId(situation);
     const known = situation.own.keys.get(id);
     return {
-      request: { path: `/v1/api-keys/${known?.asks ? 'nobody' : id}/revoke` },
+      request: { path: `/v1/api-keys/${known?.asks ? 'absent' : id}/revoke` },
       expected: {
         status: known === undefined || known.asks ? 404 : covers(situation.caller.permissions ?? [], known.permissions ?? []) ? 200 : 403,
         learn: () => {

@@ -7,7 +7,7 @@ const of = `${one}/:subscription_id`;
 
 const subscriptionId = (situation: Situation): string =>
   anId(situation, [...situation.own.subscriptions.keys()], [...situation.foreign.subscriptions.keys()]);
-/** Nobody relays the events of this model, so that no delivery is ever there. */
+/** No relay runs for the events of this model, so that there are no deliveries. */
 const deliveryId = (situation: Situation): string => anId(situation, [...situation.own.tests], [...situation.foreign.tests]);
 
 const changing =

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => facade.close());
 
-/** Everything a client can tell two answers apart by. A failure of the webhook group also tells when and at what path. */
+/** Everything that may differ between two answers for a client. A failure of the webhook group also has its time and path. */
 function visible({ status, text, body, headers }: Answer): unknown {
   const kept = [...headers].filter(([name]) => !['date', 'x-trace-id'].includes(name));
   if (body?.trace_id === undefined) return { status, text, headers: kept };
@@ -32,7 +32,7 @@ function aFile(): FormData {
 }
 
 describe('two organisations', () => {
-  it("another's, nobody's and impossible agents are one and the same 404", async () => {
+  it("another's, unknown and impossible agents are one and the same 404", async () => {
     const { body: agent } = await theirs.call('POST', '/v2/ai-agents', anAgentRequest('Theirs'));
     const ids = [
       agent.ai_agent_id,
@@ -65,7 +65,7 @@ describe('two organisations', () => {
     expect((await theirs.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`)).body.agent_name).toBe('Theirs');
   });
 
-  it("nothing tells another's ids from nobody's and impossible ones, on any route with ids", async () => {
+  it("nothing distinguishes another's ids from unknown and impossible ones, on any route with ids", async () => {
     const make = async (org: TestOrganization): Promise<Readonly<Record<string, string>>> => {
       const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Walked'));
       const id = agent.ai_agent_id as string;
@@ -97,7 +97,7 @@ describe('two organisations', () => {
       const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
       for (const name of names) {
         const answers: unknown[] = [];
-        for (const id of [foreign[name] ?? 'nobody', ...strange]) {
+        for (const id of [foreign[name] ?? 'absent', ...strange]) {
           // The others are one's own: a tool is asked for under an agent that is there.
           const address = path.replaceAll(/:(\w+)/g, (_, other: string) => (other === name ? id : (own[other] ?? 'x')));
           const [example] = Object.values(bodyExamples);

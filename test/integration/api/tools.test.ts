@@ -375,10 +375,10 @@ describe('a tool', () => {
     const theirAgent = await makeAgent(theirs);
     const { body: foreign } = await theirs.call('POST', `/v2/ai-agents/${theirAgent}/custom-tools`, custom('theirs'));
     const paths = [
-      `${agent}/custom-tools/tool-nobody`,
+      `${agent}/custom-tools/tool-absent`,
       `${agent}/custom-tools/NOT%20a%2Fname`,
       `${other}/custom-tools/${tool.tool_id}`,
-      `nobody/custom-tools/${tool.tool_id}`,
+      `absent/custom-tools/${tool.tool_id}`,
       `${theirAgent}/custom-tools/${foreign.tool_id}`,
       `${agent}/custom-tools/${foreign.tool_id}`,
       `${agent}/builtin-tools/${tool.tool_id}`,
@@ -389,7 +389,7 @@ describe('a tool', () => {
         expect([answer.status, answer.text], `${method} ${path}`).toEqual([404, '{"error":"not_found","message":"Tool not found"}']);
       }
     }
-    for (const unknown of ['nobody', theirAgent, 'NOT%20a%2Fname']) {
+    for (const unknown of ['absent', theirAgent, 'NOT%20a%2Fname']) {
       const list = await org.call('GET', `/v2/ai-agents/${unknown}/custom-tools`);
       const post = await org.call('POST', `/v2/ai-agents/${unknown}/builtin-tools`, builtin.transfer_call);
       for (const answer of [list, post])

@@ -27,7 +27,7 @@ const subscription = { name: 'All', url: 'https://hooks.example.com', enable_sig
 let last = 0;
 const aNumber = (): string => `+49305550${String(Date.now() % 10_000).padStart(4, '0')}${String((last += 1)).padStart(2, '0')}`;
 
-/** By kind: where it is made and changed, and a body with fields that nobody knows. */
+/** By kind: where it is made and changed, and a body with unknown fields. */
 const kinds = [
   {
     kind: 'agents',

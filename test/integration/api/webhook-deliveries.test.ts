@@ -358,7 +358,7 @@ describe('what is written', () => {
     await ours.call('DELETE', `${one}/${signed.id}`);
     const { subscriptions } = await emit();
     expect(BigInt(subscriptions)).toBeGreaterThan(BigInt(before.subscriptions));
-    // Of that very deletion: whoever waits for a later version waits for a write that may never come.
+    // Of that very deletion: a watermark with a later version waits for a write that may never come.
     const others = (await kubectlJson<{ items: { metadata: { resourceVersion: string } }[] }>(['get', 'webhooksubscriptions', '-A'])).items;
     expect(others.map(({ metadata }) => metadata.resourceVersion)).not.toContain(subscriptions);
     expect(BigInt(subscriptions)).toBeLessThanOrEqual(BigInt(await listed()));

@@ -117,7 +117,7 @@ describe('an event right after the answer', () => {
       await change({ url: sink.url(at), headers: { 'X-State': `${round}` } });
       expect((await came(await fire(), at)).headers['x-state']).toBe(`${round}`);
     }
-    // An event goes by what holds when it is relayed: this one tells when it was.
+    // An event goes by what holds when it is relayed: this one shows when it was.
     const witness = `${path}-witness`;
     const { id: other } = await make({ url: sink.url(witness) }, `Witness ${count}`);
     const relayed = async (): Promise<string> => {

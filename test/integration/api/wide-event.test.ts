@@ -28,7 +28,7 @@ const milliseconds = expect.any(Number);
 
 describe('each request leaves one line', () => {
   it('with who asked for what, how it ended, and where the time went', async () => {
-    const made = await org.call('POST', '/v2/ai-agents', anAgentRequest('Told'));
+    const made = await org.call('POST', '/v2/ai-agents', anAgentRequest('Logged'));
     expect(await eventOf(made)).toMatchObject({
       keyId: expect.stringMatching(/^key_/),
       org: org.name,
@@ -49,10 +49,10 @@ describe('each request leaves one line', () => {
 
   it('with the code of what went wrong', async () => {
     expect(await eventOf(await org.call('POST', '/v2/ai-agents', {}))).toMatchObject({ status: 422, error: 'validation_failed' });
-    expect(await eventOf(await org.call('GET', '/v2/ai-agents/nobody'))).toMatchObject({ status: 404, error: 'not_found' });
-    const nobody = await eventOf(await facade.call('GET', '/v2/ai-agents'));
-    expect(nobody).toMatchObject({ status: 401, error: 'unauthorized' });
-    expect([nobody['keyId'], nobody['org']]).toEqual([undefined, undefined]);
+    expect(await eventOf(await org.call('GET', '/v2/ai-agents/absent'))).toMatchObject({ status: 404, error: 'not_found' });
+    const anonymous = await eventOf(await facade.call('GET', '/v2/ai-agents'));
+    expect(anonymous).toMatchObject({ status: 401, error: 'unauthorized' });
+    expect([anonymous['keyId'], anonymous['org']]).toEqual([undefined, undefined]);
   });
 
   it('and no line has anything of a body, an address or a key', async () => {

@@ -249,63 +249,68 @@ it(
     }
     await kubectl(['delete', 'secrets,configmaps', '--all']);
     sink.clear();
-    const anew = await installation(org);
+    const restored = await installation(org);
 
     // A damaged backup is refused before anything is written.
     const dump = await readFile(join(folder, 'database.dump'));
     await appendFile(join(folder, 'database.dump'), 'x');
-    expect((await anew.parley('restore', folder)).said).toMatch(/is damaged: database\.dump/);
+    expect((await restored.parley('restore', folder)).said).toMatch(/is damaged: database\.dump/);
     await truncate(join(folder, 'database.dump'), dump.length);
     const manifest = await readFile(join(folder, 'backup.json'), 'utf8');
     await writeFile(join(folder, 'backup.json'), manifest.replace('"0001_organizations"', '"9001_of_tomorrow"'));
-    expect((await anew.parley('restore', folder)).said).toContain('9001_of_tomorrow');
+    expect((await restored.parley('restore', folder)).said).toContain('9001_of_tomorrow');
     await writeFile(join(folder, 'backup.json'), manifest);
 
-    const back = await anew.parley('restore', folder);
+    const back = await restored.parley('restore', folder);
     expect(back.code, back.said).toBe(0);
-    await anew.start('operator', 'api', 'dispatcher');
+    await restored.start('operator', 'api', 'dispatcher');
 
-    expect((await ask(anew, 'GET', `/v2/ai-agents/${agentId}`)).status).toBe(200);
+    expect((await ask(restored, 'GET', `/v2/ai-agents/${agentId}`)).status).toBe(200);
     await eventually(async () => expect(await served()).toMatch(/^[0-9a-f]{64}$/));
     expect(await kubectl(['get', 'agents', agentId, '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'])).toBe('True');
     expect(JSON.parse(await kubectl(['get', 'agents', agentId, '-o', 'jsonpath={.spec}']))).toEqual(JSON.parse(before.spec));
-    await eventually(async () => expect(JSON.stringify((await search(anew)).body)).toContain('northern gate'));
+    await eventually(async () => expect(JSON.stringify((await search(restored)).body)).toContain('northern gate'));
     // Nothing is read again: the sources are what they were.
     await eventually(async () =>
       expect(await kubectl(['get', 'knowledgebases', 'manuals', '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'])).toBe(
         'True',
       ),
     );
-    expect(await anew.sql('SELECT status FROM parley.documents')).toEqual([{ status: 'completed' }]);
+    expect(await restored.sql('SELECT status FROM parley.documents')).toEqual([{ status: 'completed' }]);
     // What is served says the same; which Secrets and which knowledge base it was made from is another matter in another cluster.
-    const servedNow = await anew.sql(
+    const servedNow = await restored.sql(
       `SELECT config - 'versions' AS config FROM parley.agent_serving JOIN parley.agent_revisions USING (org, agent_uid, revision) WHERE retired_at IS NULL`,
     );
     expect(servedNow).toEqual([{ config: lasting(serving?.config) }]);
-    const recording = await ask(anew, 'POST', '/v1/call-recording/download', { call_id: callId });
+    const recording = await ask(restored, 'POST', '/v1/call-recording/download', { call_id: callId });
     expect([recording.status, recording.content.equals(audio)]).toEqual([200, true]);
-    expect((await ask(anew, 'GET', `/v1/calls/${callId}`)).body).toMatchObject({ call_status: 'ended', _id: callId });
+    expect((await ask(restored, 'GET', `/v1/calls/${callId}`)).body).toMatchObject({ call_status: 'ended', _id: callId });
     expect(await signing()).toEqual(before.signing);
     // Owned by the facade as before: changes over REST go on.
-    const changed = await ask(anew, 'PUT', `/v2/ai-agents/${agentId}`, anAgentRequest('Concierge', { webhook_url: sink.url('/agent') }));
+    const changed = await ask(
+      restored,
+      'PUT',
+      `/v2/ai-agents/${agentId}`,
+      anAgentRequest('Concierge', { webhook_url: sink.url('/agent') }),
+    );
     expect(changed.status, changed.content.toString()).toBe(200);
 
     // The deliveries of before are those of the subscription as it is now; what is new is sent, and only that.
     const now = JSON.parse(await kubectl(['get', 'webhooksubscriptions', hookId, '-o', 'json'])) as { metadata: { uid: string } };
     await eventually(async () => {
       expect(
-        await anew.sql(`SELECT FROM parley.webhook_names WHERE name = '${hookId}' AND subscription_uid = '${now.metadata.uid}'`),
+        await restored.sql(`SELECT FROM parley.webhook_names WHERE name = '${hookId}' AND subscription_uid = '${now.metadata.uid}'`),
       ).toHaveLength(1);
     });
-    const listed = await ask(anew, 'GET', `/v1/public/webhook/subscription/${hookId}/deliveries`);
+    const listed = await ask(restored, 'GET', `/v1/public/webhook/subscription/${hookId}/deliveries`);
     expect(listed.status, listed.content.toString()).toBe(200);
-    expect(await deliveriesOf(anew)).toEqual(sentBefore);
+    expect(await deliveriesOf(restored)).toEqual(sentBefore);
     await eventually(async () => {
       const strays = `SELECT FROM parley.deliveries d WHERE NOT EXISTS (SELECT FROM parley.webhook_names n WHERE n.subscription_uid = d.subscription_uid)`;
-      expect(await anew.sql(strays)).toEqual([]);
+      expect(await restored.sql(strays)).toEqual([]);
     });
     expect(sink.received()).toEqual([]);
-    const again = await anew.parley('events', 'emit', '--name', 'CallHandler.CallStarted', '--org', org, '--agent', agentId);
+    const again = await restored.parley('events', 'emit', '--name', 'CallHandler.CallStarted', '--org', org, '--agent', agentId);
     expect(again.code, again.said).toBe(0);
     await eventually(async () => expect(sink.received('/orders')).toHaveLength(1));
   },

@@ -42,7 +42,7 @@ describe('StatusWatch', () => {
     expect(fromStoredMs).toBeLessThanOrEqual(fromSentMs);
   });
 
-  it('knows when it was, also when nobody had asked yet', async () => {
+  it('knows when it was, also before the first question', async () => {
     await client.apply(benchAgent({ namespace, name: 'two' }));
     await become('two', 'Ready', 1);
     const at = await watch.reached('two', 'Ready', 1);

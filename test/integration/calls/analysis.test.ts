@@ -1,4 +1,4 @@
-/** What agents want to know of their calls, with a real worker, Temporal, API server and a model that does as it is told. */
+/** What agents want to know of their calls, with a real worker, Temporal, API server and a scripted model. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -172,7 +172,7 @@ const goodItems = [
 ];
 
 describe('the analysis of a call', () => {
-  it('asks the model of the agent once, keeps what it says, and tells it', async () => {
+  it('asks the model of the agent once, stores its results, and emits their event', async () => {
     provider.chat(() => JSON.stringify(good));
     const agent = await agentThatAsks(Object.values(questions));
     const { id, ...answer } = await analysed(agent);
@@ -254,7 +254,7 @@ describe('the analysis of a call', () => {
     expect(request?.lastUser.split('\n').at(-1)).toBe(JSON.stringify({ speaker: 'user', said: order }));
   });
 
-  it('asks nobody about a call in which nothing was said, and says so', async () => {
+  it('asks no model about a call without speech, and says so', async () => {
     const agent = await agentThatAsks([questions.mood, questions.guests]);
     const { id, status, items } = await analysed(agent, []);
     expect({ status, codes: items.map(({ error }: { error: { code: string } }) => error.code) }).toEqual({
@@ -297,7 +297,7 @@ describe('the analysis of a call', () => {
     ['is not there', { status: 404 }, {}, 'model_refused', /404/],
     ['is at an address that must not be called', {}, { baseURL: 'http://10.11.12.13/v1' }, 'model_refused', /10\.11\.12\.13/],
     ['has a key that is missing', {}, { secret: 'lost' }, 'model_refused', /Secret .*\/lost does not exist/],
-    ['answers what nobody can read', { raw: '<html>' }, {}, 'model_answer_unreadable', /no chat completion/],
+    ['answers unreadably', { raw: '<html>' }, {}, 'model_answer_unreadable', /no chat completion/],
   ] as const)('fails by name where the model %s', async (_, script, options, code, message) => {
     provider.chat(() => script);
     const { id, ...answer } = await analysed(await agentThatAsks([questions.resolved], options));
@@ -328,7 +328,7 @@ describe('its results', () => {
     expect((await results(other, id)).status).toBe(404);
     expect((await stranger.call('GET', path)).status).toBe(404);
     expect((await results(agent, 'call_00000000-0000-7000-8000-000000000000')).status).toBe(404);
-    expect((await results({ ...agent, agentName: 'nobody' }, id)).status).toBe(404);
+    expect((await results({ ...agent, agentName: 'absent' }, id)).status).toBe(404);
   });
 
   it('are none where the agent asks for nothing', async () => {
@@ -341,7 +341,7 @@ describe('its results', () => {
   });
 });
 
-describe('an analysis that nobody begins, or somebody drops', () => {
+describe('an analysis that was not started, or was dropped', () => {
   const workers: ChildProcess[] = [];
   afterEach(async () => {
     for (const worker of workers.splice(0).filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
@@ -379,7 +379,7 @@ describe('an analysis that nobody begins, or somebody drops', () => {
       const revision = await serveAgent(store, org.name, 'dropped', { agent: { llm, postCallAnalysis: [questions.resolved] } });
       const ref = await registerCall(store, org.name, { agentName: 'dropped', agentUid: 'uid-dropped', revision });
       await store.calls.log.add(ref, { messages: dinner });
-      // Nobody works: what is to be done stands in the database.
+      // No worker runs: the work to do is in the database.
       await new CallLifecycle({ calls: store.calls.calls, clock: systemClock }).end({ ...ref, reason: 'user_ended_call' });
       const first = await startOne();
       await asked.promise;

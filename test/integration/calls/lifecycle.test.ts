@@ -23,39 +23,39 @@ async function freshLifecycle() {
   return { store, org, lifecycle: new CallLifecycle({ calls: store.calls.calls, clock: systemClock }) };
 }
 
-interface Told {
+interface EventBody {
   readonly eventName: string;
   readonly organizationId: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
 /** Everything that is in the outbox about an organisation, in order. */
-async function toldOf(org: string): Promise<readonly (Told & { readonly agent: string; readonly workspace: string | null })[]> {
+async function eventsOf(org: string): Promise<readonly (EventBody & { readonly agent: string; readonly workspace: string | null })[]> {
   const { rows } = await (
     await session(url)
   ).query<{ agent: string; workspace: string | null; body: Buffer }>(
     'SELECT e.agent, e.workspace, b.body FROM parley.outbox o JOIN parley.events e ON e.id = o.event_id JOIN parley.event_bodies b ON b.id = e.id WHERE e.org = $1 ORDER BY e.id',
     [org],
   );
-  return rows.map(({ agent, workspace, body }) => Object.assign(JSON.parse(body.toString()) as Told, { agent, workspace }));
+  return rows.map(({ agent, workspace, body }) => Object.assign(JSON.parse(body.toString()) as EventBody, { agent, workspace }));
 }
 
 describe('what happens to a call', () => {
-  it('is told once, with the change, of the agent that talks', async () => {
+  it('is written once, with the change, for the agent that talks', async () => {
     const { org, lifecycle } = await freshLifecycle();
     const call = aCall(org, { overrideAgentName: 'stand-in', workspace: 'sales' });
     await lifecycle.register(call);
     const ref = { org, id: call.id };
-    expect(await toldOf(org)).toEqual([]);
+    expect(await eventsOf(org)).toEqual([]);
     await lifecycle.start({ ...ref, jobId: 'j' });
     await lifecycle.start({ ...ref, jobId: 'j' });
     await lifecycle.end({ ...ref, reason: 'user_ended_call' });
     await lifecycle.end({ ...ref, reason: 'agent_ended_call' });
     await lifecycle.addRecording({ ...ref, key: 'recordings/x.ogg', bytes: 1, durationMs: 1500 });
     await lifecycle.addRecording({ ...ref, key: 'recordings/x.ogg', bytes: 1, durationMs: 1500 });
-    const told = await toldOf(org);
+    const events = await eventsOf(org);
     const about = { call_id: call.id, agent_id: 'stand-in' };
-    expect(told.map(({ eventName, payload }) => [eventName, payload])).toEqual([
+    expect(events.map(({ eventName, payload }) => [eventName, payload])).toEqual([
       ['CallHandler.CallStarted', { ...about, status: 'ongoing', call_type: 'web_call' }],
       [
         'CallHandler.CallEnded',
@@ -63,16 +63,16 @@ describe('what happens to a call', () => {
       ],
       ['CallHandler.RecordingReady', { ...about, duration_seconds: 1.5 }],
     ]);
-    expect(new Set(told.map(({ agent, workspace }) => `${agent} ${workspace}`))).toEqual(new Set(['stand-in sales']));
+    expect(new Set(events.map(({ agent, workspace }) => `${agent} ${workspace}`))).toEqual(new Set(['stand-in sales']));
   });
 
-  it('is told of a call that was turned away, too', async () => {
+  it('is written for a refused call, too', async () => {
     const { org, lifecycle } = await freshLifecycle();
     const phone = { callType: 'phone_call', direction: 'inbound', sipCallId: 'x', toNumber: '+15550100' } as const;
     const call = aCall(org, phone);
     await lifecycle.refuse(call, 'concurrent_call_limit_reached');
     await lifecycle.refuse(aCall(org, phone), 'concurrent_call_limit_reached');
-    expect((await toldOf(org)).map(({ payload }) => payload)).toEqual([
+    expect((await eventsOf(org)).map(({ payload }) => payload)).toEqual([
       expect.objectContaining({ call_id: call.id, status: 'error', reason: 'concurrent_call_limit_reached', duration_seconds: 0 }),
     ]);
   });
@@ -90,7 +90,7 @@ describe('the stale-call sweeper', () => {
       registry: new Registry(),
     });
 
-  it('ends each call that nobody ends, once, with its reason, and closes its room', async () => {
+  it('ends each overdue call once, with its reason, and closes its room', async () => {
     const { store, org, lifecycle } = await freshLifecycle();
     const owner = await session(url);
     const made = async (sql: string, start: boolean) => {
@@ -116,6 +116,6 @@ describe('the stale-call sweeper', () => {
     expect(await stateOf(silent)).toEqual(['error', 'native_platform_internal_error']);
     expect(await stateOf(long)).toEqual(['ended', 'maximum_duration_exceeded']);
     expect(closed.toSorted()).toEqual([unjoined, silent, long].map(({ id }) => id.replace('_', '-')).toSorted());
-    expect((await toldOf(org)).filter(({ eventName }) => eventName === 'CallHandler.CallEnded')).toHaveLength(3);
+    expect((await eventsOf(org)).filter(({ eventName }) => eventName === 'CallHandler.CallEnded')).toHaveLength(3);
   });
 });

@@ -22,7 +22,7 @@ describe('alerts and dashboards', () => {
     );
     expect(names.size).toBeGreaterThan(25);
     for (const name of names) {
-      // parley_build_info and what Node.js tells of itself are everywhere, and have no row.
+      // parley_build_info and Node.js's own metrics are everywhere, and have no row.
       if (name === 'parley_build_info') continue;
       expect(reference, name).toContain(`| \`${name.replace(/_(bucket|count|sum)$/, '')}\` |`);
     }
@@ -84,7 +84,7 @@ async function rulesOf(...values: readonly object[]): Promise<readonly Rule[]> {
 }
 
 describe('an alert', () => {
-  it('tells of each role that runs and has no pods', async () => {
+  it('fires for each role that runs and has no pods', async () => {
     const missing = async (values: object): Promise<readonly (string | undefined)[]> =>
       (await rulesOf({ metrics: { serviceMonitor: { enabled: true } } }, values))
         .filter(({ alert }) => alert === 'ParleyRoleMissing')

@@ -30,7 +30,7 @@ const selector = object({ matchLabels: map });
 const definition = (group: string, version: string, kind: string, plural: string, spec: Schema): Schema => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  // Names of such groups are protected; nobody else has one in a test's own cluster.
+  // Names of such groups are protected; a test's own cluster has no other one.
   metadata: { name: `${plural}.${group}`, annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test' } },
   spec: {
     group,

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe('the examples of Argo CD and Flux', () => {
-  it('is told to Argo CD for each of the five kinds', async () => {
+  it('is configured for Argo CD for each of the five kinds', async () => {
     const [patch] = parseManifests(await cluster.kubectl(['kustomize', join(examples, 'argocd')]));
     const script = await readFile(join(examples, 'argocd/health.lua'), 'utf8');
     expect(patch?.metadata).toMatchObject({ name: 'argocd-cm', namespace: 'argocd' });
@@ -155,7 +155,7 @@ async function versions(objects: readonly Rendered[], where: Cluster): Promise<r
 }
 
 /**
- * The API server never keeps `stringData`: whoever applies it again changes the Secret's owners, whatever is in it. Flux and Argo CD
+ * The API server never keeps `stringData`: each apply of it changes the Secret's owners, whatever is in it. Flux and Argo CD
  * therefore send `data` in its place, and so does this.
  */
 function asTheyApply(object: Rendered): Rendered {

@@ -84,7 +84,7 @@ describe("Argo CD's health", () => {
     });
   });
 
-  it('is told of objects without a generation, too', async () => {
+  it('covers objects without a generation, too', async () => {
     const ready = { observedGeneration: 0, conditions: [condition('Ready', 'True')] };
     await expect(healthOf({ metadata: { name: 'one' }, status: ready })).resolves.toMatchObject({ status: 'Healthy' });
     await expect(healthOf({ metadata: { name: 'one' }, status: {} })).resolves.toMatchObject({ status: 'Progressing' });

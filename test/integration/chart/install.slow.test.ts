@@ -50,7 +50,7 @@ beforeAll(async () => {
   });
   await cluster.helm(['install', 'definitions', join(chart, 'charts/crds'), '--namespace', NAMESPACE]);
   await cluster.helm(['install', RELEASE, chart, '--namespace', NAMESPACE, '--no-hooks'], values);
-  // An organisation that nobody has granted, and a namespace that is none.
+  // An organisation without a grant, and a namespace that is none.
   await cluster.namespace('stranger', { 'parley.dev/organization': 'true' });
   await cluster.namespace('elsewhere');
 });
@@ -169,7 +169,7 @@ describe('every manifest', () => {
 });
 
 describe('permissions', () => {
-  it('are what the page says, in the cluster, in organisations, and beside them', async () => {
+  it('are what the page says, in the cluster, in organisations, and outside of them', async () => {
     const page = await readFile(join(repositoryRoot(), 'docs/install/least-privilege.md'), 'utf8');
     const inCluster = tableOf(page, 'In the cluster');
     const inOrganization = tableOf(page, 'In an organisation, in addition');
@@ -190,7 +190,7 @@ describe('permissions', () => {
     }
   });
 
-  it('let nobody read a Secret outside the organisations', async () => {
+  it('let no role read a Secret outside the organisations', async () => {
     for (const role of roles) {
       for (const namespace of ['elsewhere', 'stranger', 'kube-system', 'default', NAMESPACE]) {
         for (const verb of ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete']) {
@@ -203,7 +203,7 @@ describe('permissions', () => {
     }
   });
 
-  it('satisfy `parley doctor` as every role, which says what is missing where nobody has granted it', async () => {
+  it('satisfy `parley doctor` as every role, which says what is missing where it is not granted', async () => {
     for (const role of roles) {
       const own = await findingsAs(role, { organizations: ['acme', 'globex'], leaseNamespace: NAMESPACE });
       expect(own.filter(({ outcome }) => outcome === 'fail')).toEqual([]);
@@ -227,7 +227,7 @@ describe('permissions', () => {
     expect(blind).toContainEqual(expect.objectContaining({ check: 'permissions', outcome: 'warn', cure: 'name some: --org <namespace>' }));
   });
 
-  it('let the facade finish what was left behind, past an organisation that nobody has granted', async () => {
+  it('let the facade finish what was left behind, past an organisation without a grant', async () => {
     const { labels, annotations } = stageMarks({ for: { kind: 'Agent', name: 'never-made' }, at: '2026-01-01T00:00:00Z', keys: [] });
     await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'left-behind', namespace: 'globex', labels, annotations } });
     const registry = new Registry();
@@ -284,7 +284,7 @@ describe('permissions', () => {
         const answer = await fetch(`http://127.0.0.1:${dispatcherPort}/readyz`);
         expect(await answer.text()).not.toMatch(/subscriptions|postgres/);
       });
-      // Whoever wants to know what they tell reads one page.
+      // One page describes them.
       expect(await undescribedMetrics('Operator', registries.operator)).toEqual([]);
       expect(await undescribedMetrics('API', registries.api)).toEqual([]);
       expect(await undescribedMetrics('Dispatcher', registries.dispatcher)).toEqual([]);
@@ -336,7 +336,7 @@ describe('a release in one namespace', () => {
 });
 
 describe('who installs', () => {
-  it('in one namespace, is somebody with the Role of the page, and nobody with less', async () => {
+  it('in one namespace, can be a user with the Role of the page, and not one with less', async () => {
     const page = await readFile(join(repositoryRoot(), 'docs/install/least-privilege.md'), 'utf8');
     const role = parse(page.split('```yaml\n')[1]?.split('```')[0] ?? '') as {
       metadata: { name: string };
@@ -432,7 +432,7 @@ describe('the life of a release', () => {
     await expect(cluster.kubectl(['get', 'agents', '--all-namespaces', '--output=name'])).resolves.not.toBe('');
   });
 
-  it('tells the next three commands', async () => {
+  it('prints the next three commands', async () => {
     const notes = await cluster.helm(['get', 'notes', RELEASE, '--namespace', NAMESPACE]);
     for (const command of ['helm test parley', 'parley keys create --org acme', 'port-forward service/parley-api'])
       expect(notes).toContain(command);
@@ -485,7 +485,7 @@ interface Row {
   readonly verbs: readonly string[];
 }
 
-/** The rows under a heading of the page. A name beside a resource is the only object that is meant. */
+/** The rows under a heading of the page. A name next to a resource is the only object that is meant. */
 function tableOf(page: string, heading: string): readonly Row[] {
   const section = page.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   return section

@@ -1,4 +1,4 @@
-/** Sets of values that together turn every switch of the chart: made from its schema, with the pairs that matter beside them. */
+/** Sets of values that together turn every switch of the chart: made from its schema, with the pairs that matter in addition. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Who reaches what: the policies of the chart against the page that tells of them. */
+/** Who reaches what: the policies of the chart against the page that describes them. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -13,7 +13,7 @@ describe('network policies', () => {
     readonly ports: readonly { readonly port: number | string; readonly endPort?: number; readonly protocol: string }[];
     readonly to?: readonly { readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] } }[];
   }
-  /** Ports that tell the destinations apart. */
+  /** Ports that identify the destinations. */
   const telling: Readonly<Record<(typeof columns)[number], (rule: Rule) => boolean>> = {
     DNS: ({ ports }) => ports.some(({ port }) => port === 53),
     'API server': ({ ports }) => ports.some(({ port }) => port === 6443),
@@ -93,7 +93,7 @@ describe('network policies', () => {
     ]);
   });
 
-  it('let nobody but Prometheus and the release itself come in, except to the API', async () => {
+  it('let only Prometheus and the release itself come in, except to the API', async () => {
     const manifests = await render(
       withValues({ networkPolicy: { metricsFrom: [{ podSelector: { matchLabels: { app: 'prometheus' } } }] } }),
     );
@@ -140,7 +140,7 @@ describe('network policies', () => {
     expect(portsOf(await rulesOf('voice', { extraEnv: [hidden('OTEL_EXPORTER_OTLP_ENDPOINT')] }))).toContain(4318);
   });
 
-  it('let the roles that call out ask the DNS servers that they are told of', async () => {
+  it('let the roles that call out ask the configured DNS servers', async () => {
     const servers = { config: { PARLEY_EGRESS_DNS_SERVERS: '10.0.0.10, 10.0.0.11:5353, 2001:db8::1, [2001:db8::2]:5354' } };
     const asked = (rules: readonly Rule[]): readonly string[] =>
       rules.flatMap(({ ports, to = [] }) =>

@@ -20,7 +20,7 @@ data:
 }
 
 describe('the notes', () => {
-  it('tell how to wait, make a key and ask', async () => {
+  it('say how to wait, make a key and ask', async () => {
     const text = await notes({ organizations: ['globex'] });
     for (const command of [
       'helm test parley',

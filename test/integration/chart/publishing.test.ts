@@ -8,7 +8,7 @@ import { mediaEventsPath } from '../../../api/media-events/routes.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { find, render, withValues } from './helm.ts';
 
-/** Tell of the inside, and need no key. */
+/** Show internals, and need no key. */
 const inside = ['/metrics', '/readyz'];
 
 async function published(): Promise<readonly (readonly string[])[]> {

@@ -88,7 +88,7 @@ describe('the configuration', () => {
     await expect(refusal(withValues({ config: { PARLEY_API_PORT: 'many' } }))).resolves.toContain('/config/PARLEY_API_PORT');
     await expect(refusal(withValues({ config: { PARLEY_LOG_LEVEL: 'loud' } }))).resolves.toContain('/config/PARLEY_LOG_LEVEL');
     await expect(refusal(withValues({ config: { PARLEY_LOGLEVEL: 'info' } }))).resolves.toContain('PARLEY_LOGLEVEL');
-    await expect(refusal(withValues({ config: { PARLEY_EMBEDDING_PROFILES: [{ name: 'x', provider: 'nobody' }] } }))).resolves.toContain(
+    await expect(refusal(withValues({ config: { PARLEY_EMBEDDING_PROFILES: [{ name: 'x', provider: 'absent' }] } }))).resolves.toContain(
       'PARLEY_EMBEDDING_PROFILES',
     );
     await expect(refusal(withValues({ worker: { config: { PARLEY_DATABASE_POOL: 0 } } }))).resolves.toContain(

@@ -92,7 +92,7 @@ describe.skipIf(browser === undefined)('the page in a browser', () => {
     });
   });
 
-  it('has asked nobody but its own server and the media server, and its policy had nothing to refuse', async () => {
+  it('has contacted its own server and the media server only, and its policy had nothing to refuse', async () => {
     const hosts = new Set(page.requested.filter((url) => !/^(about|data|blob):/.test(url)).map((url) => new URL(url).host));
     expect([...hosts].toSorted()).toEqual([new URL(platform.facade.url).host, new URL(platform.mediaServer.url).host].toSorted());
     expect(page.complaints.filter((line) => /Content Security Policy|exception|Uncaught/i.test(line))).toEqual([]);

@@ -1,4 +1,4 @@
-/** Everything that a call needs: the facade, a media server and a voice role of the suite's own, and providers that do as they are told. */
+/** Everything that a call needs: the facade, a media server and a voice role of the suite's own, and scripted providers. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export interface CallPlatform {
   /** For what the suite leaves behind. */
   readonly folder: string;
   readonly facade: Facade;
-  /** Has the agents `receptionist`, who says good morning, and `curious`, who has to be told `who` and waits. */
+  /** Has the agents `receptionist`, who says good morning, and `curious`, who requires `who` and waits. */
   readonly org: TestOrganization;
   readonly mediaServer: MediaServer;
   readonly provider: ProviderServer;

@@ -1,4 +1,4 @@
-/** `parley call` as a person uses it: the real command, a real media server, the voice role, and providers that do as they are told. */
+/** `parley call` as a person uses it: the real command, a real media server, the voice role, and scripted providers. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
@@ -96,7 +96,7 @@ it('speaks in turn, prints what is said, and leaves the recording', async () => 
   expect(body.messages.map(({ content }: { content: string }) => content)).toContain('From nine to five.');
 });
 
-it('tells a script everything, one object a line', async () => {
+it('prints everything for a script, one object a line', async () => {
   platform.provider.reset();
   platform.provider.hear('Hello.');
   platform.provider.chat(() => 'Hello yourself.');
@@ -189,7 +189,7 @@ it('hangs up when the time is over', async () => {
   expect(run.out()).toMatch(/^call_\S+ ended: user_ended_call after \d+\.\d s\n$/);
 });
 
-it('stays until the agent hangs up, if it is told to', async () => {
+it('stays until the agent hangs up, with the flag for it', async () => {
   platform.provider.reset();
   platform.provider.hear('That was all.');
   platform.provider.chat(({ toolResults }) => (toolResults.length > 0 ? 'Goodbye.' : { toolCalls: [{ name: 'end_call' }] }));
@@ -199,7 +199,7 @@ it('stays until the agent hangs up, if it is told to', async () => {
   expect(run.out()).toMatch(/ended: agent_ended_call/);
 });
 
-it('tells a call that failed from one that ended', async () => {
+it('distinguishes a call that failed from one that ended', async () => {
   platform.provider.reset();
   platform.provider.heard(() => ({ status: 500 }));
   await writeFile(join(platform.folder, 'unheard.wav'), speechWav());
@@ -215,7 +215,7 @@ it('says what is wrong, with what, and what to do', async () => {
     expect(run.out()).toBe('');
     return run.err();
   };
-  expect(await failing(['nobody'])).toMatch(/there is no agent "nobody".*\n.*kubectl get agents/);
+  expect(await failing(['absent'])).toMatch(/there is no agent "absent".*\n.*kubectl get agents/);
   expect(await failing(['curious'])).toMatch(/native_llm_dynamic_data\.who.*\n.*--data name=value/);
   expect(await failing(['receptionist', '--say', 'x'])).toMatch(/no speech server.*\n.*--speech-url/);
   expect(await failing(['receptionist', '--audio', 'gone.wav'])).toMatch(/gone\.wav can't be read/);

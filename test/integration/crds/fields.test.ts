@@ -50,7 +50,7 @@ describe('every field of every kind comes back as it was applied', () => {
   it.each(leaves.map(({ path }) => path))('%s', (path) => {
     const sent = samples.flatMap((sample) => valuesAt(sample, path));
     expect(sent, 'no sample sets the field: add it to samples.ts').not.toEqual([]);
-    // Where a sample leaves a field out its default comes back beside the values that were sent.
+    // Where a sample leaves a field out its default comes back with the values that were sent.
     const returned = samples
       .filter((sample) => valuesAt(sample, path).length > 0)
       .flatMap((sample) => valuesAt(stored.get(sample) as Manifest, path));

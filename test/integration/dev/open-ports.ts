@@ -8,7 +8,7 @@ export interface ListeningSocket {
   readonly pid: number;
 }
 
-/** Those of the process and its descendants, in this network: of another one nobody here reaches the ports. */
+/** Those of the process and its descendants, in this network: ports of another one cannot be reached here. */
 export function listeningSockets(root: number): readonly ListeningSocket[] {
   const owners = new Map(descendants(root).flatMap((pid) => socketsOf(pid).map((inode) => [inode, pid] as const)));
   return (['tcp', 'tcp6', 'udp', 'udp6'] as const).flatMap((table) =>

@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import net from 'node:net';
 
-const patience = 4_000;
+const timeoutMs = 4_000;
 const paths = [
   '/',
   '/metrics',
@@ -34,7 +34,7 @@ const grpc = [
 
 const quietly = (ask) =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, patience, undefined);
+    const timer = setTimeout(resolve, timeoutMs, undefined);
     const done = (answer) => (clearTimeout(timer), resolve(answer));
     try {
       ask(done);

@@ -73,7 +73,7 @@ afterAll(async () => {
   }
 });
 
-describe('two stacks beside each other', () => {
+describe('two stacks side by side', () => {
   it('run in their own folders, on loopback, with ports of their own', async () => {
     const [left, right] = await Promise.all([started(folders.left), started(folders.right, '--org', 'north')]);
     expect([left.PARLEY_ORG, right.PARLEY_ORG]).toEqual(['demo', 'north']);
@@ -116,7 +116,7 @@ describe('two stacks beside each other', () => {
     expect(outside.stderr).toMatch(/no stack is ready[\s\S]*→ .*parley dev/);
   });
 
-  it.runIf(process.platform === 'linux')('answer nobody without credentials, and nothing but this machine', async () => {
+  it.runIf(process.platform === 'linux')('require credentials, and answer this machine only', async () => {
     const root = Number(readFileSync(join(folders.left, '.parley/supervisor.pid'), 'utf8'));
     const sockets = listeningSockets(root);
     // Each component has one at least, so that the list is the whole of them; Temporal's are in a network of their own where the system allows it.
@@ -193,7 +193,7 @@ describe('two stacks beside each other', () => {
   });
 });
 
-it('a component that is there and does not answer is told apart from one that does', async () => {
+it('a component that is there and does not answer is distinguished from one that does', async () => {
   const client = stackClient({ folder: folders.left, env: await readStackEnv(folders.left) });
   const worker = await client.pid('worker');
   process.kill(worker, 'SIGSTOP');

@@ -12,7 +12,7 @@ import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
 const parley = (kb: KnowledgeHarness, ...args: readonly string[]) =>
   run(join(repositoryRoot(), 'bin/parley'), ['kb', ...args], { env: kb.env });
 
-it('reindex builds lost vectors anew, weighed by what is there now', async () => {
+it('reindex rebuilds lost vectors, with current weights', async () => {
   const kb = await knowledgeHarness();
   const short = await kb.ended(await kb.add('short.txt', 'A gate.'));
   const long = await kb.ended(

@@ -20,7 +20,7 @@ const spawnWorker = (env: Readonly<Record<string, string>>) => spawnRole('worker
 const paragraphs = 8_000;
 const bigText = Array.from(
   { length: paragraphs },
-  (_, index) => `Paragraph ${index} tells of item PX-${100_000 + index}. ${'It has some words more to fill the line. '.repeat(6)}`,
+  (_, index) => `Paragraph ${index} covers item PX-${100_000 + index}. ${'It has some words more to fill the line. '.repeat(6)}`,
 ).join('\n\n');
 
 /**

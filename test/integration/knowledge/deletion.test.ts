@@ -7,14 +7,14 @@ import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
 
 /** Chunks of their own, each with the same rare word. */
 const chapters = (word: string, count: number): string =>
-  Array.from({ length: count }, (_, index) => `# Chapter ${index}\n\nThe ${word} is told of here, with ${index} other things.`).join(
+  Array.from({ length: count }, (_, index) => `# Chapter ${index}\n\nThe ${word} is described here, with ${index} other things.`).join(
     '\n\n',
   );
 
 const inStore = (kb: KnowledgeHarness, documentId: string): Promise<number> =>
   kb.knowledge.vectors.count({ org: 'acme', collectionId: kb.collection.id, space: { model: 'bm25', dimension: 0 } }, documentId);
 
-/** 1,000 searches and more, many at a time; the document is deleted in the middle. Each tells whether it began after that, as the last 200 do. */
+/** 1,000 searches and more, many at a time; the document is deleted in the middle. Each records whether it began after that, as the last 200 do. */
 async function searchWhileRemoving(kb: KnowledgeHarness, gone: string, remove: () => Promise<unknown>) {
   const seen: { readonly after: boolean; readonly hits: number; readonly ofGone: number }[] = [];
   let removed = false;
@@ -37,7 +37,7 @@ async function searchWhileRemoving(kb: KnowledgeHarness, gone: string, remove: (
 
 it.each([
   ['while its vectors go', true],
-  ['while its vectors stay, for nobody clears them away', false],
+  ['while its vectors stay, without a sweep', false],
 ])('a deleted document is in none of a thousand searches, %s', async (_when, cleared) => {
   const kb = await knowledgeHarness();
   const gone = await kb.add('gone.md', chapters('zeppelin', 60));

@@ -67,7 +67,7 @@ async function news() {
 }
 
 describe('a document', () => {
-  it('that can be found is told of, with its workspace', async () => {
+  it('that can be found has an event, with its workspace', async () => {
     const { id: collectionId, name } = await collection('north');
     const ref = await parsedDocument(collectionId);
     await store.knowledge.ingestion.complete(ref, 'done', completed);
@@ -91,7 +91,7 @@ describe('a document', () => {
     expect(await news()).toEqual([]);
   });
 
-  it('that can’t be taken in is told of, and what is wrong with it', async () => {
+  it('that can’t be ingested has an event, with the reason', async () => {
     const { id: collectionId, name } = await collection();
     const ref = await parsedDocument(collectionId);
     await store.knowledge.ingestion.fail(ref, failure, failed);

@@ -140,7 +140,7 @@ const manual = Array.from({ length: sections }, (_, index) => `# Part ${index}\n
   '\n\n',
 );
 
-/** What a collection has in its table of vectors, beside the texts that they are of. */
+/** What a collection has in its table of vectors, in addition to their texts. */
 async function storedVectors(kb: KnowledgeHarness, collectionId: string) {
   const client = new Client({ connectionString: kb.env['DATABASE_URL'] });
   await client.connect();
@@ -170,7 +170,7 @@ it('a document is completed with the vectors of its texts, or failed; never with
   ].map((way) => server.profile(way, 1, 'good'));
   const always = (['base64', 'reversed', 'unnumbered', 'small'] as const).map((way) => server.profile(way, 0, way));
   const failed = (['otherDimension', 'zeros', 'tooFew', 'nulls', 'broken', 'forbidden'] as const).map((way) => server.profile(way, 0, way));
-  // A server that is configured anew gives vectors of another model with the third request: all or nothing.
+  // A reconfigured server gives vectors of another model with the third request: all or nothing.
   const changing = server.profile('good', 2, 'otherDimension');
   const profiles = [...completed, ...always, ...failed, changing];
   const kb = await knowledgeHarness({ env: { ...profilesOf(profiles), PARLEY_INGESTION_CONCURRENCY: '16' } });
@@ -225,7 +225,7 @@ describe('a hybrid search', () => {
     // Deletion and filter hold for what was found by its vector, too.
     await kb.store.knowledge.documents.tombstone({ org: 'acme', id: ids[0] ?? '', collectionId: collection.id });
     expect((await kb.search('automobile', { in: collection, topK: 100 })).map(({ documentId }) => documentId)).not.toContain(ids[0]);
-    expect(await kb.search('automobile', { in: collection, filter: { nobody: 'has it' } })).toEqual([]);
+    expect(await kb.search('automobile', { in: collection, filter: { absent: 'has it' } })).toEqual([]);
 
     // Not a list of what the words alone have found: that would be another answer to the same question.
     server.stop();

@@ -114,7 +114,7 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
           documentId: id,
           small: small ?? stored.bytes <= SMALL_FILE_BYTES,
         })
-        // Whoever sweeps up starts it: what these tests are about.
+        // The sweep starts it: what these tests are about.
         .catch(() => undefined);
       return id;
     },

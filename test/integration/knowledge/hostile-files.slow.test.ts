@@ -1,4 +1,4 @@
-/** Files made to exhaust whoever reads them. Each must end as a failure with its code, in time, and take no more memory than allowed. */
+/** Files made to exhaust their reader. Each must end as a failure with its code, in time, and take no more memory than allowed. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 
@@ -21,7 +21,7 @@ const onePage = [
   '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R >>',
 ];
 
-/** Zlib's two bytes before raw deflate data; nobody looks at the sum behind it. */
+/** Zlib's two bytes before raw deflate data; the checksum behind it is not read. */
 function zlibRepeated(part: Buffer, times: number): Buffer {
   return Buffer.concat([Buffer.from('789c', 'hex'), deflateRepeated({ part, times }), Buffer.alloc(4)]);
 }
@@ -119,7 +119,7 @@ const cases: readonly Case[] = [
   ['2,000,000 paragraphs of text', 'txt', () => 'a\n\n'.repeat(2_000_000), 'too_large'],
 ];
 
-describe('files made to exhaust whoever reads them', () => {
+describe('files made to exhaust their reader', () => {
   it.each(cases)('%s', async (_, extension, make, code) => {
     const content = make();
     const watch = watchChildren();

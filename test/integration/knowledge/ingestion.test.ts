@@ -76,7 +76,7 @@ describe('a document', () => {
     expect(await kb.search('anything')).toEqual([]);
   });
 
-  it('is completed although nobody could start the work when it came', async () => {
+  it('is completed although its workflow could not be started when it came', async () => {
     const address = await temporalAddress();
     const kb = await knowledgeHarness({ env: { TEMPORAL_ADDRESS: '127.0.0.1:9' }, worker: false });
     const id = await kb.add('note.txt', 'The gate code is 4711.');

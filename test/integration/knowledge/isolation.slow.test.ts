@@ -36,7 +36,7 @@ it('a small file is done, and others search, while twenty big ones of another or
   expect(done.items.filter(({ status }) => status === 'failed')).toEqual([]);
   expect(new Set(keepers)).toEqual(new Set([known]));
   expect((await kb.search('ferry'))[0]?.documentId).toBe(small);
-  // Nobody waits for the rest of them.
+  // The test does not wait for the rest of them.
   for (const id of queue) await documents.tombstone({ org: 'globex', id, collectionId: greedy.id });
 });
 

@@ -11,7 +11,7 @@ import { freshStore } from '../store/support.ts';
 
 const org = 'acme';
 
-it('reads a question anew when the knowledge base got another language or model, and finds nothing of a deleted one', async () => {
+it('analyses a question again when the knowledge base got another language or model, and finds nothing of a deleted one', async () => {
   const { store } = await freshStore();
   const { collections } = store.knowledge;
   const asked: (VectorQuery & { readonly ref: CollectionRef })[] = [];
@@ -63,7 +63,7 @@ it('reads a question anew when the knowledge base got another language or model,
   ]);
 });
 
-it('follows a knowledge base that was deleted and made anew between two searches', async () => {
+it('follows a knowledge base that was deleted and created again between two searches', async () => {
   const { store } = await freshStore();
   const { collections } = store.knowledge;
   const found: string[] = [];

@@ -25,7 +25,7 @@ function* slices(content: Buffer, size: number): Generator<Buffer> {
 const key = (): string => `org-a/${randomUUID()}/file`;
 const megabyte = 1024 * 1024;
 
-/** Content that says how much of it was taken, and ends only when it is told to. */
+/** Content that says how much of it was taken, and ends on command only. */
 function endless(): { readonly content: Readable; readonly taken: () => number } {
   let taken = 0;
   const content = new Readable({
@@ -233,7 +233,7 @@ describe('files in a directory', () => {
 
   contract(() => ({ storage, leftovers: filesIn }));
 
-  it('is readable by nobody else, and takes empty folders away', async () => {
+  it('is readable by its owner only, and takes empty folders away', async () => {
     await storage.put('org-m/doc/file', Readable.from(['x']), { maxBytes: 10 });
     await storage.put('org-m/doc/page-1', Readable.from(['x']), { maxBytes: 10 });
     const mode = async (path: string): Promise<number> => (await stat(join(folder, path))).mode & 0o777;
@@ -284,7 +284,7 @@ describe('files in a directory', () => {
     expect(await storage.list('link', { limit: 10 })).toEqual([]);
   });
 
-  // The one folder on which nobody may write, not even root.
+  // A folder that is not writable, not even for root.
   it.skipIf(!existsSync('/sys'))('says so when the folder is closed', async () => {
     const closed = openFileStorage({ url: 'file:///sys/parley' });
     const refused = { name: 'StorageError', kind: 'refused', message: expect.stringContaining('STORAGE_URL') as string };
@@ -341,7 +341,7 @@ describe.skipIf('missing' in program)(`files in a bucket ${s3Title}`, () => {
   it.each([
     ['a bucket that is not there', () => ({ url: urlOf('no-such-bucket'), credentials })],
     ['a wrong secret', () => ({ url: urlOf('parley-files'), credentials: { ...credentials, secretAccessKey: 'wrong' } })],
-    ['an unknown key id', () => ({ url: urlOf('parley-files'), credentials: { ...credentials, accessKeyId: 'nobody' } })],
+    ['an unknown key id', () => ({ url: urlOf('parley-files'), credentials: { ...credentials, accessKeyId: 'absent' } })],
   ])('is refused for %s', async (_, options) => {
     const wrong = openFileStorage(options());
     const refused = { name: 'StorageError', kind: 'refused' };

@@ -39,7 +39,7 @@ describe('row-level security', () => {
          AND NOT (relrowsecurity AND relforcerowsecurity)`,
     );
     expect(rows).toEqual([]);
-    // The functions do one thing each, whoever calls them with whatever.
+    // The functions do one thing each, for every caller and input.
     expect(await failureOf(connections.query('SELECT parley.prepare_dense_vectors(0)'))).toMatchObject({ kind: 'invalid' });
     expect(await failureOf(connections.query('SELECT parley.prepare_dense_vectors(16001)'))).toMatchObject({ kind: 'invalid' });
   });

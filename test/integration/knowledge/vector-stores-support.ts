@@ -71,7 +71,7 @@ export function milvus(): StoreUnderTest & { readonly process: () => MilvusLite 
   let server: MilvusLite | undefined;
   let store: VectorStore | undefined;
   // Never asked anything: all that this store needs is at its own address.
-  const noDatabase = new Database({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
+  const noDatabase = new Database({ databaseUrl: 'postgres://absent@127.0.0.1:1/none' });
   const storeAt = ({ host, port }: { readonly host: string; readonly port: number }): VectorStore =>
     createVectorStore({ url: `milvus://${host}:${port}`, database: noDatabase });
   return {
@@ -116,7 +116,7 @@ export async function behindProxy(tested: StoreUnderTest): Promise<{ readonly pr
   return { proxy, store: server.storeAt({ host: '127.0.0.1', port: proxy.port }) };
 }
 
-/** A collection that nobody else uses. */
+/** A collection of the test's own. */
 export function freshCollection(dimension = 0, org = 'acme'): CollectionRef {
   return { org, collectionId: `col_${randomUUID()}`, space: { model: dimension === 0 ? 'bm25' : 'test/model-é', dimension } };
 }

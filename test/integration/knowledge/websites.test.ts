@@ -24,7 +24,7 @@ function newEgress(): Egress {
   return egress;
 }
 
-/** A site with pages by path; without a robots.txt of its own it has none. Tells what it was asked for, in order. */
+/** A site with pages by path; without a robots.txt of its own it has none. Records its requests, in order. */
 async function site(pages: Readonly<Record<string, Handler | string>>, address = '127.0.0.1') {
   const asked: string[] = [];
   const headers: IncomingMessage['headers'][] = [];
@@ -190,7 +190,7 @@ function sentWith(headers: Readonly<Record<string, string>>, body: Buffer): Hand
   return (_, response) => void response.writeHead(200, headers).end(body);
 }
 
-describe('patience', () => {
+describe('timeouts', () => {
   /** Answers each path with one status after the other, and then with a page. */
   const after = (...answers: readonly (readonly [number, Readonly<Record<string, string>>])[]): Handler => {
     let count = 0;
@@ -245,7 +245,7 @@ describe('redirects', () => {
     expect(other.asked).toEqual(['/robots.txt', '/end']);
   });
 
-  it('that lead to the same page are told apart from pages', async () => {
+  it('that lead to the same page are distinguished from pages', async () => {
     const one = await site({ '/a': redirect('/login'), '/b': redirect('/login#b'), '/login': 'please', '/c': 'a page' });
     const results = await fetchAll([one.at('/a'), one.at('/b'), one.at('/c'), one.at('/login')]);
     expect(results).toMatchObject([
@@ -437,7 +437,7 @@ describe('a list', () => {
     expect(await pages.next()).toMatchObject({ value: { status: 'fetched' } });
     await eventually(() => expect(one.asked).toContain('/2'));
     aborting.abort(reason);
-    // Time for a rejection that nobody has seen to end the process.
+    // Time for an unhandled rejection to end the process.
     await eventually(() => expect(one.server.open()).toBe(0));
     await new Promise((resolve) => setTimeout(resolve, 20));
     await expect(pages.next()).rejects.toBe(reason);

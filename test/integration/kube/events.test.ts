@@ -55,8 +55,8 @@ describe('the event recorder on a real API server', () => {
     return items.filter((event) => event.regarding.uid === object.metadata.uid);
   };
 
-  it('writes events that the server takes and kubectl shows beside the object', async () => {
-    const object = await anObject('told');
+  it('writes events that the server takes and kubectl shows with the object', async () => {
+    const object = await anObject('described');
     recorder.record(object, { type: 'Normal', reason: 'Accepted', message: 'the configuration was taken', action: 'Reconcile' });
     recorder.record(object, { type: 'Warning', reason: 'SecretMissing', message: 'Secret "x" is missing: create it' });
     await recorder.flush();
@@ -65,7 +65,7 @@ describe('the event recorder on a real API server', () => {
       'SecretMissing SecretMissing Secret "x" is missing: create it',
     ]);
     const { kubeconfig, kubectl } = await controlPlane();
-    const { stdout } = await run(kubectl, [`--kubeconfig=${kubeconfig}`, '-n', namespace, 'describe', 'configmap', 'told']);
+    const { stdout } = await run(kubectl, [`--kubeconfig=${kubeconfig}`, '-n', namespace, 'describe', 'configmap', 'described']);
     expect(stdout).toMatch(/Warning\s+SecretMissing.*Secret "x" is missing/);
     expect(lines).toEqual([]);
   });

@@ -124,7 +124,7 @@ describe('leader election on a real API server', () => {
     await Promise.all(running);
   });
 
-  it('is told by the server that a record was changed under it', async () => {
+  it('learns from the server that a record was changed under it', async () => {
     const namespace = await organizationNamespace('lease');
     const made = await client.create({
       apiVersion: 'coordination.k8s.io/v1',

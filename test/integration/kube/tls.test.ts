@@ -36,7 +36,7 @@ describe('TLS to a real API server', () => {
     return path;
   }
 
-  it('trusts whom the kubeconfig trusts, and nobody else', async () => {
+  it('trusts the CAs of the kubeconfig, and no others', async () => {
     const data = Buffer.from(stranger).toString('base64');
     const wrong = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig('wrong', { 'certificate-authority-data': data }) }) });
     await expect(wrong.request(version)).rejects.toMatchObject({

@@ -30,7 +30,7 @@ describe('kubectl parley from the bundle', () => {
     ['explain', ['explain', 'agent/reception', '-o', 'yaml']],
   ])('%s prints YAML', async (_, args) => {
     const { code, stdout, stderr } = await plugin.kubectl(['parley', ...args, '-n', org]);
-    // 1, because nobody makes the agent ready here.
+    // 1, because no operator makes the agent ready here.
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(JSON.stringify(parse(stdout))).toContain('reception');
   });

@@ -18,7 +18,7 @@ let relay: Server;
 let live: string;
 let over: string;
 
-/** The API server proxies to no address of the loopback: the Service needs one that the machine has besides. */
+/** The API server proxies to no address of the loopback: the Service needs another one of the machine. */
 const address = Object.values(networkInterfaces())
   .flatMap((all) => all ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
@@ -112,7 +112,7 @@ describe.skipIf(address === undefined)("kubectl parley calls, through the API se
     expect(await ids('--status', 'live')).toEqual([live]);
     expect(await ids('--status', 'ended')).toEqual([over]);
     expect(await ids('--limit', '1')).toEqual([live]);
-    expect((await plugin.parley(['calls', ...flags(), '--agent', 'nobody'])).stderr).toBe('parley: no calls\n');
+    expect((await plugin.parley(['calls', ...flags(), '--agent', 'absent'])).stderr).toBe('parley: no calls\n');
   });
 
   it('shows a call with what was said', async () => {

@@ -108,8 +108,8 @@ describe('kubectl parley logs', () => {
     await eventually(() => expect(messages(output)).toEqual(['reconciled last']));
     const now = new Date().toISOString();
     kubelet.write('parley-operator-0', { level: 'info', time: now, kind: 'Agent', key: 'elsewhere/reception', msg: 'not mine' });
-    kubelet.write('parley-operator-0', { level: 'info', time: now, kind: 'Agent', key: `${org}/reception`, msg: 'reconciled anew' });
-    await eventually(() => expect(messages(output)).toEqual(['reconciled last', 'reconciled anew']));
+    kubelet.write('parley-operator-0', { level: 'info', time: now, kind: 'Agent', key: `${org}/reception`, msg: 'reconciled again' });
+    await eventually(() => expect(messages(output)).toEqual(['reconciled last', 'reconciled again']));
     stop.abort();
     expect((await running).code).toBe(0);
   });
@@ -145,7 +145,7 @@ describe('kubectl parley logs', () => {
       stdout: '',
       stderr: expect.stringMatching(/none of the logs can be read[\s\S]*→ .*pods\/log/),
     });
-    const unseen = await plugin.parley(['logs', 'reception', ...flags(), '--as', 'nobody']);
+    const unseen = await plugin.parley(['logs', 'reception', ...flags(), '--as', 'absent']);
     expect(unseen).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/may not see the pods[\s\S]*→ /) });
   });
 

@@ -40,7 +40,7 @@ export interface Plugin {
   stop(): Promise<void>;
 }
 
-/** As people write them; what a kind has besides is not looked at here. */
+/** As people write them; other parts of a kind are not checked here. */
 export interface AnyObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -76,7 +76,7 @@ export async function startPlugin(): Promise<Plugin> {
     kubectl: (args, { env = {}, input } = {}) =>
       run('kubectl', args, {
         cwd: folder,
-        // What the shell of whoever runs the tests has set is not meant.
+        // Variables of the shell that runs the tests must not count.
         env: {
           PARLEY_URL: undefined,
           PARLEY_API_KEY: undefined,
@@ -204,7 +204,7 @@ export function deployment(
   };
 }
 
-/** A pod that nobody starts; its log is the test's. */
+/** A pod that never starts; its log is the test's. */
 export function pod(
   role: string,
   namespace: string,

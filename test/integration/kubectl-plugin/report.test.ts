@@ -140,7 +140,7 @@ beforeAll(async () => {
     },
     { ...line, msg: `sent Authorization: Bearer ${planted.logBearer}` },
     `no JSON: SECRET_TOKEN=${planted.logPlain}`,
-    // What is masked in one place is masked where nothing tells what it is.
+    // What is masked in one place is masked where nothing names it.
     {
       ...line,
       msg: `somebody prints ${planted.environment} and ${planted.environmentAddress} and ${planted.header} and ${planted.webhookQuery}`,

@@ -76,7 +76,7 @@ describe('kubectl parley status', () => {
     await plugin.put(deployment('voice', system));
   });
 
-  it('tells a namespace that is not there from one that is no organisation', async () => {
+  it('distinguishes a missing namespace from one that is no organisation', async () => {
     const missing = await plugin.parley(['status', '-n', `${org}-x`, '--system-namespace', system]);
     expect(missing.code).toBe(1);
     expect(missing.stdout).toContain(`✗ namespace ${org}-x: NotFound: there is no such namespace`);
@@ -86,7 +86,7 @@ describe('kubectl parley status', () => {
     expect(other.stdout).not.toContain('no such namespace');
   });
 
-  it('tells what is stalled and what waits, with reason, message, age and cure', async () => {
+  it('lists what is stalled and what waits, with reason, message, age and cure', async () => {
     const failing = await organizationNamespace('failing');
     const message = `Secret ${failing}/keys does not exist`;
     const stalled = [

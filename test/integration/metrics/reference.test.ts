@@ -36,7 +36,7 @@ beforeAll(async () => {
     LIVEKIT_URL: media.url,
     LIVEKIT_API_KEY: media.apiKey,
     LIVEKIT_API_SECRET: media.apiSecret,
-    // Nobody's: this operator reconciles nothing.
+    // Without pods: this operator reconciles nothing.
     PARLEY_NAMESPACE: 'metrics-reference',
     PARLEY_LEADER_ELECTION: 'false',
     PARLEY_LOG_LEVEL: 'error',

@@ -48,7 +48,7 @@ describe('parley explain', () => {
     const operator = await cluster.operator();
     await cluster.apply(
       anAgent('reception', org),
-      aTool('orders', org, { agentRefs: [{ name: 'reception' }, { name: 'nobody' }] }),
+      aTool('orders', org, { agentRefs: [{ name: 'reception' }, { name: 'absent' }] }),
       aPhoneNumber('front', '+15550100', org),
     );
     await cluster.reason('Tool', org, 'orders', 'ResolvedRefs', 'AgentNotFound');
@@ -68,7 +68,7 @@ describe('parley explain', () => {
     expect(JSON.parse(tool.stdout)).toMatchObject({
       ready: false,
       problems: [
-        { condition: 'ResolvedRefs', reason: 'AgentNotFound', message: expect.stringContaining(`Agent ${org}/nobody does not exist`) },
+        { condition: 'ResolvedRefs', reason: 'AgentNotFound', message: expect.stringContaining(`Agent ${org}/absent does not exist`) },
       ],
     });
     await operator.stop();

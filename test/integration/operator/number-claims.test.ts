@@ -47,7 +47,7 @@ const says = (org: string, name: string, reason: string): Promise<AnyObject> =>
   cluster.reason('PhoneNumber', org, name, 'Accepted', reason);
 const days = (count: number) => ({ reservedMs: count * 86_400_000 });
 
-it('comes back to its organisation as often as it is deleted, renamed and made another variant, whoever waits', async () => {
+it('comes back to its organisation as often as it is deleted, renamed and made another variant, whichever others wait', async () => {
   await operator();
   const number = fresh();
   await cluster.apply(aPhoneNumber('main', number, ours));
@@ -96,7 +96,7 @@ it('goes to who applies it after the reservation, and not to who waited for that
   await cluster.remove('PhoneNumber', ours, 'brief');
   const waiting = await says(theirs, 'patient', 'NumberReserved');
   expect(condition(waiting, 'Accepted')?.message).toContain('apply it again');
-  // Age is told in whole seconds.
+  // Age has whole seconds.
   await delay(1_100);
   await cluster.remove('PhoneNumber', theirs, 'patient');
   await cluster.apply(aPhoneNumber('patient', number, theirs));
@@ -117,7 +117,7 @@ it('that is assigned belongs to those organisations alone, from the next start o
   expect((await cluster.store.numberClaims.get(number, days(30)))?.org).toBe(theirs);
 });
 
-it('stays with who has it while Postgres is away, and nobody gets one', async () => {
+it('stays with its owner while Postgres is down, and no claim is granted', async () => {
   const url = new URL(cluster.databaseUrl);
   url.port = String(postgres.port);
   await operator({ DATABASE_URL: url.href });

@@ -96,7 +96,7 @@ describe('while Postgres is away', () => {
     expect((await cluster.get('Agent', org, 'reception')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
-  it('holds a deleted agent for a bounded time, or until it is told to let go', async () => {
+  it('holds a deleted agent for a bounded time, or until its release is forced', async () => {
     operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_LOG_LEVEL: 'error' } });
     const org = await cluster.organization();
     await cluster.apply(anAgent('orderly', org), anAgent('forced', org));
@@ -133,7 +133,7 @@ describe('while Postgres is away', () => {
 });
 
 describe('without a permission', () => {
-  it('says which one is missing, holds up nobody else, and goes on when it is granted', async () => {
+  it('says which one is missing, delays no other organisation, and goes on when it is granted', async () => {
     const roles = new ResourceClient<ClusterRole>({ transport: cluster.transport, descriptor: clusterRoles, fieldManager: 'test' });
     const full = await roles.get({ name: 'parley-operator' });
     await roles.update({ ...full, rules: full.rules.filter(({ resources }) => !resources.includes('secrets')) });

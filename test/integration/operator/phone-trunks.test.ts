@@ -118,7 +118,7 @@ describe('a number with a trunk of its own', () => {
     );
     await eventually(async () => {
       const now = await at(number);
-      // Nobody answers any more: the call is refused by the gateway.
+      // No job answers any more: the call is refused by the gateway.
       expect(now.rules).toEqual([]);
       expect(now.inbound).toHaveLength(1);
       expect(now.outbound).toMatchObject([{ address: 'other.example.com', transport: 0, destinationCountry: 'BD' }]);
@@ -181,7 +181,7 @@ describe('a number with a trunk of its own', () => {
     await cluster.apply(anAgent('answers', other));
     await cluster.apply(aNumber('older', number, { sip: {}, inboundAgentRef: { name: 'answers' } }));
     await connected('older');
-    // Age is told in whole seconds.
+    // Age has whole seconds.
     await delay(1_100);
     await cluster.apply(aNumber('foreign', number, { sip: {}, inboundAgentRef: { name: 'answers' } }, other));
     await delay(1_100);
@@ -202,7 +202,7 @@ describe('a number with a trunk of its own', () => {
 
   it('says what is in its way at the media server, and is connected when that is gone', async () => {
     const number = fresh();
-    const { sipTrunkId } = await sip.createSipInboundTrunk('made by hand', [number], { metadata: 'nobody knows' });
+    const { sipTrunkId } = await sip.createSipInboundTrunk('made by hand', [number], { metadata: 'unknown' });
     await cluster.apply(aNumber('in-the-way', number, { sip: {}, inboundAgentRef: { name: 'answers' } }));
     const object = await cluster.reason('PhoneNumber', org, 'in-the-way', 'Synced', 'TrunkRefused');
     expect(condition(object, 'Ready')).toMatchObject({ status: 'False', message: expect.stringContaining(sipTrunkId) as string });
@@ -276,7 +276,7 @@ describe('a media server', () => {
     lonely = undefined;
   });
 
-  it('that hangs holds up nothing but phone numbers, and is told when it goes on', async () => {
+  it('that hangs holds up nothing but phone numbers, and shows when it goes on', async () => {
     const [before, during] = [fresh(), fresh()];
     await cluster.apply(aNumber('before', before, { sip: {}, inboundAgentRef: { name: 'answers' } }));
     await connected('before');

@@ -229,7 +229,7 @@ describe('agent revisions', () => {
   });
 
   it.each([
-    ['an unknown provider', { llm: { provider: 'nobody', model: 'm' } }, 'UnknownProvider', 'use one of'],
+    ['an unknown provider', { llm: { provider: 'absent', model: 'm' } }, 'UnknownProvider', 'use one of'],
     [
       'a missing Secret',
       { llm: { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'nowhere', key: 'k' } } },
@@ -288,7 +288,7 @@ describe('agent revisions', () => {
 });
 
 describe('what only one may have', () => {
-  it('gives a number to the oldest of the deployment, tells nobody whose it is, and keeps it for its organisation', async () => {
+  it('gives a number to the oldest of the deployment, never names its owner to others, and keeps it for its organisation', async () => {
     const [mine, theirs] = [await cluster.organization('mine'), await cluster.organization('secretive')];
     const number = freshNumber();
     await cluster.apply(aPhoneNumber('hidden-name', number, theirs));
@@ -413,11 +413,11 @@ describe('what steers the operator', () => {
     expect(handled.status?.['lastHandledReconcileAt']).toBe('2026-01-01T00:00:00Z');
   });
 
-  it('tells of each transition once', async () => {
+  it('reports each transition once', async () => {
     const org = await cluster.organization();
     await cluster.apply(anAgent('reception', org));
     await cluster.ready('Agent', org, 'reception');
-    await cluster.apply(anAgent('reception', org, { llm: { provider: 'nobody', model: 'm' } }));
+    await cluster.apply(anAgent('reception', org, { llm: { provider: 'absent', model: 'm' } }));
     await cluster.reason('Agent', org, 'reception', 'Ready', 'UnknownProvider');
     const reasonsTold = async (): Promise<readonly unknown[]> =>
       (await cluster.client<never>('Event').list({ namespace: org })).items

@@ -367,8 +367,8 @@ export class ModelOrganization {
     await cluster.reason('Tool', name, id, 'ResolvedRefs', 'SecretNotFound');
     this.#lame.add(id);
     if (!this.#suspended.has(agent)) {
-      const told = await cluster.until('Agent', name, agent, ({ status }) => status?.['desiredRevision'] !== desired);
-      await this.#facadeKnows(agent, told.metadata.resourceVersion);
+      const changed = await cluster.until('Agent', name, agent, ({ status }) => status?.['desiredRevision'] !== desired);
+      await this.#facadeKnows(agent, changed.metadata.resourceVersion);
     }
     await this.#checkTool(id);
     await this.#checkAgent(agent);

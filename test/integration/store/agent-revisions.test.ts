@@ -56,7 +56,7 @@ describe('put', () => {
     });
   });
 
-  it('is never changed afterwards, by nobody', async () => {
+  it('is never changed afterwards, by any role', async () => {
     const { url, store } = await freshStore();
     await put(store, {});
     await expect((await session(url)).query("UPDATE parley.agent_revisions SET config = '{}'")).rejects.toMatchObject({
@@ -177,7 +177,7 @@ describe('prune', () => {
     const revisions: string[] = [];
     for (let v = 0; v < 25; v += 1) {
       revisions.push(await put(store, { v }));
-      await delay(2); // which of two is newer is told by the millisecond
+      await delay(2); // the millisecond decides which of two is newer
     }
     const serving = revisions[2] ?? '';
     await store.agentRevisions.serve({ ...acme, revision: serving });

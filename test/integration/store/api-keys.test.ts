@@ -63,7 +63,7 @@ describe('create', () => {
     ] as const;
     for (const [key, message] of bad)
       expect(await failureOf(store.apiKeys.create(key))).toMatchObject({ kind: 'invalid', message: expect.stringMatching(message) });
-    expect(await failureOf(create(store, 'nobody'))).toMatchObject({ kind: 'not_found', message: expect.stringContaining('nobody') });
+    expect(await failureOf(create(store, 'absent'))).toMatchObject({ kind: 'not_found', message: expect.stringContaining('absent') });
     // A hundred characters as people count them, each of them two code units.
     await store.apiKeys.create({ ...good, name: '🔑'.repeat(100) });
   });
@@ -74,7 +74,7 @@ describe('authenticate', () => {
     const { store } = await storeWithOrganizations('acme', 'other');
     const { record, apiKey } = await create(store, 'acme');
     expect(await store.apiKeys.authenticate(apiKey)).toEqual({ outcome: 'ok', record });
-    // Right public part and a valid checksum, wrong secret: only the hash tells.
+    // Right public part and a valid checksum, wrong secret: only the hash differs.
     const forged = generateApiKey((size) => (size === 8 ? Buffer.from(Array.from(apiKey.slice(3, 11), indexOf)) : randomBytes(size)));
     expect(forged.publicId).toBe(apiKey.slice(3, 11));
     for (const key of [forged.apiKey, generateApiKey().apiKey]) {
@@ -85,7 +85,7 @@ describe('authenticate', () => {
     }
   });
 
-  it('tells expired and revoked apart; revoked wins', async () => {
+  it('distinguishes expired from revoked; revoked wins', async () => {
     const clock = new FakeClock({ now: Date.now() });
     const { store } = await freshStore({ clock });
     await store.organizations.create({ name: 'acme' });
@@ -99,7 +99,7 @@ describe('authenticate', () => {
     expect(await store.apiKeys.authenticate(second.apiKey)).toEqual({ outcome: 'revoked' });
   });
 
-  it('does not ask the database for every request, nor for a key that nobody can have', async () => {
+  it('does not ask the database for every request, nor for an impossible key', async () => {
     const { url, store } = await storeWithOrganizations('acme');
     const { apiKey } = await create(store, 'acme');
     await store.apiKeys.authenticate(apiKey);
@@ -166,7 +166,7 @@ describe('list', () => {
     for (const size of [1, 2, 3, 6, 7, 8, 100]) {
       expect((await pages(store, 'acme', size)).map(({ keyId }) => keyId)).toEqual([...made].sort().reverse());
     }
-    expect(await store.apiKeys.list({ org: 'nobody', pageSize: 5 })).toEqual({ items: [] });
+    expect(await store.apiKeys.list({ org: 'absent', pageSize: 5 })).toEqual({ items: [] });
   });
 
   it('neither repeats nor skips a key while others are made and purged', async () => {

@@ -29,7 +29,7 @@ async function freshOrganization(store: Store, limit?: number): Promise<string> 
 }
 
 describe('the limit of live calls', () => {
-  it('is 10 where nobody has set another, and the eleventh leaves nothing behind', async () => {
+  it('is 10 by default, and the eleventh leaves nothing behind', async () => {
     const store = storeAt(url);
     const org = await freshOrganization(store);
     for (let n = 0; n < 10; n += 1) await registerCall(store, org);
@@ -55,7 +55,7 @@ describe('the limit of live calls', () => {
     await registerCall(store, org);
   });
 
-  it('counts a call once that is told twice after a lost answer, at the limit, too', async () => {
+  it('counts a call once that is registered twice after a lost answer, at the limit, too', async () => {
     const store = storeAt(url);
     const org = await freshOrganization(store, 1);
     const call = aCall(org);
@@ -107,8 +107,8 @@ describe('the limit of live calls', () => {
     expect((await store.calls.calls.register(aCall(org))).outcome).toBe('limit_reached');
     for (const bad of [-1, 1.5, 100_001])
       expect(await failureOf(store.organizations.limitLiveCalls(org, bad))).toMatchObject({ kind: 'invalid' });
-    expect(await failureOf(store.organizations.limitLiveCalls('nobody', 1))).toMatchObject({ kind: 'not_found' });
-    expect(await failureOf(store.calls.calls.register(aCall('nobody')))).toMatchObject({ kind: 'not_found' });
+    expect(await failureOf(store.organizations.limitLiveCalls('absent', 1))).toMatchObject({ kind: 'not_found' });
+    expect(await failureOf(store.calls.calls.register(aCall('absent')))).toMatchObject({ kind: 'not_found' });
   });
 });
 
@@ -182,7 +182,7 @@ describe('the states of a call in Postgres', () => {
     });
   });
 
-  it('let one job serve a call, and tell it when the call is over', async () => {
+  it('let one job serve a call, and let it know when the call is over', async () => {
     const store = storeAt(url);
     const ref = await registerCall(store, await freshOrganization(store));
     expect(await store.calls.calls.heartbeat({ ...ref, jobId: 'one' })).toBe(true);
@@ -193,7 +193,7 @@ describe('the states of a call in Postgres', () => {
 });
 
 describe('what belongs to a call', () => {
-  it('is kept once, however often it is told', async () => {
+  it('is stored once, however often it is sent', async () => {
     const store = storeAt(url);
     const ref = await registerCall(store, await freshOrganization(store));
     const message = { seq: 1, role: 'agent', content: 'Hello', spokenAt: new Date(0), interrupted: false, sources: null } as const;
@@ -204,7 +204,7 @@ describe('what belongs to a call', () => {
     expect(await store.calls.log.read(ref)).toEqual({ messages: [message, { ...answer, content: 'ab' }], turns: [turn] });
   });
 
-  it('is cut where nobody says so much, between two characters', async () => {
+  it('is cut at the limit, between two characters', async () => {
     const store = storeAt(url);
     const ref = await registerCall(store, await freshOrganization(store));
     const content = 'é'.repeat(40_000);
@@ -270,7 +270,7 @@ describe('lists of calls', () => {
     };
     const [past, now] = [new Date(Date.now() - 86_400_000), new Date(Date.now() + 60_000)];
     expect(await find({})).toEqual([plain.id, overridden.id, talking.id, over.id]);
-    expect(await find({ agentNames: ['stand-in', 'other', 'nobody'] })).toEqual([overridden.id, talking.id]);
+    expect(await find({ agentNames: ['stand-in', 'other', 'absent'] })).toEqual([overridden.id, talking.id]);
     expect(await find({ agentNames: [] })).toEqual([]);
     expect(await find({ status: 'ongoing' })).toEqual([talking.id]);
     expect(await find({ startedFrom: past })).toEqual([overridden.id, talking.id, over.id]);
@@ -280,7 +280,7 @@ describe('lists of calls', () => {
   });
 });
 
-describe('calls that nobody ends', () => {
+describe('calls that no job ends', () => {
   const limits = { joinMs: 300_000, silenceMs: 30_000, graceMs: 15_000 };
 
   it('are found by what went wrong, in every organisation, and ended only as they were seen', async () => {
@@ -301,7 +301,7 @@ describe('calls that nobody ends', () => {
     await made(right, `started_at = now() - interval '74 s'`, true);
     const unjoined = await made(left, `created_at = now() - interval '301 s'`, false);
     const silent = await made(right, `job_seen_at = now() - interval '31 s'`, true);
-    // Nobody rings any more for a call whose job is lost.
+    // No phone rings any more for a call whose job is lost.
     const ringing = await made(right, `job_seen_at = now() - interval '31 s'`, false);
     const long = await made(left, `started_at = now() - interval '76 s'`, true);
     const found = await store.calls.overdue(limits);
@@ -326,7 +326,7 @@ describe('calls that nobody ends', () => {
 });
 
 it('connects when it is first used', async () => {
-  const store = openStore({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', retryForMs: 0 });
+  const store = openStore({ databaseUrl: 'postgres://absent@127.0.0.1:1/none', retryForMs: 0 });
   expect(await failureOf(store.calls.overdue({ joinMs: 1, silenceMs: 1, graceMs: 1 }))).toMatchObject({ kind: 'unavailable' });
   await store.close();
 });

@@ -33,7 +33,7 @@ async function organization(): Promise<string> {
 }
 
 describe('parley migrate', () => {
-  it('tells what it applies', async () => {
+  it('reports what it applies', async () => {
     const { url } = await database();
     expect(await parleyWith({ DATABASE_URL: url }, 'migrate')).toMatchObject({
       code: 0,
@@ -82,7 +82,7 @@ describe('parley org limit', () => {
     });
     expect((await storeAt(env['DATABASE_URL']!).organizations.get(name))?.liveCallLimit).toBe(25);
     expect((await parley('org', 'limit', name, '--live-calls', 'many')).code).not.toBe(0);
-    expect((await parley('org', 'limit', unique('nobody'), '--live-calls', '1')).stderr).toContain('there is no organisation');
+    expect((await parley('org', 'limit', unique('absent'), '--live-calls', '1')).stderr).toContain('there is no organisation');
   });
 });
 
@@ -202,7 +202,7 @@ describe('parley keys', () => {
   it('names what is wrong, with a cure, and no stack', async () => {
     const org = await organization();
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [['keys', 'create', '--org', unique('nobody'), '--name', 'n'], /no organisation.*parley org create/s],
+      [['keys', 'create', '--org', unique('absent'), '--name', 'n'], /no organisation.*parley org create/s],
       [['keys', 'create', '--org', org, '--name', 'n', '--permissions', 'agents:admin'], /agents:admin.*agents:read/s],
       [['keys', 'create', '--org', org, '--name', 'n', '--expires-in-days', '400'], /1 to 365/],
       [['keys', 'create', '--org', org, '--name', 'n', '--expires-in-days', 'soon'], /1 to 365/],

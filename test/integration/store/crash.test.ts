@@ -16,7 +16,7 @@ afterAll(() => server?.stop());
 const KILLS = 4;
 const AGENTS = 8;
 
-/** What one agent's writer was told, and what it did last without being told. */
+/** The acknowledged writes of one agent's writer, and its last unacknowledged one. */
 interface Journal {
   readonly agentUid: string;
   readonly stored: string[];

@@ -98,7 +98,7 @@ describe('parley events emit', () => {
   it.each([
     [['--name', 'Call.Started'], /no event "Call\.Started"[^]*CallHandler\.CallStarted[^]*Webhook\.Test/],
     [['--name', 'Webhook.Test', '--payload', '[1]'], /--payload is no JSON object: it is a list/],
-    [['--name', 'Webhook.Test', '--org', 'nobody'], /no organisation "nobody"[^]*parley org create nobody/],
+    [['--name', 'Webhook.Test', '--org', 'absent'], /no organisation "absent"[^]*parley org create absent/],
     [['--name', 'Webhook.Test', '--rate', 'x'], /a number above 0/],
   ])('explains what is wrong with %j, and prints no event', async (args, message) => {
     const done = await events('emit', ...args);
@@ -117,7 +117,7 @@ describe('parley events emit', () => {
 });
 
 describe('parley events tail', () => {
-  it('shows what is committed from then on, each event once, and stops when told to', async () => {
+  it('shows what is committed from then on, each event once, and stops on SIGTERM', async () => {
     const tail = spawn(process.execPath, [entry, 'events', 'tail', '--name', 'Webhook.Test'], { env: { ...process.env, ...env } });
     onTestFinished(() => void tail.kill('SIGKILL'));
     let output = '';

@@ -57,7 +57,7 @@ const frequencies = async (store: Store, terms: readonly number[]) =>
   Object.fromEntries((await store.knowledge.lookup.prepare({ org: spec.org, name: spec.name, terms }))?.frequencies ?? []);
 
 describe('the collection of a knowledge base', () => {
-  it('is made once, follows the resource, and is the same whoever asks first', async () => {
+  it('is made once, follows the resource, and is the same for every caller', async () => {
     const { store } = await freshStore();
     const made = await Promise.all(Array.from({ length: 8 }, () => store.knowledge.collections.ensure(spec)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
@@ -73,7 +73,7 @@ describe('the collection of a knowledge base', () => {
     });
   });
 
-  it('is hidden while nobody has it, and taken over by a new resource of its name', async () => {
+  it('is hidden while no resource owns it, and taken over by a new resource of its name', async () => {
     const { store, collection } = await freshCollection();
     await store.knowledge.collections.release({ org: 'acme', uid: 'uid-1' });
     expect(await store.knowledge.collections.byName({ org: 'acme', name: 'manuals' })).toBeUndefined();
@@ -94,8 +94,8 @@ describe('the collection of a knowledge base', () => {
     ).toMatchObject({
       kind: 'not_found',
     });
-    const anew = await store.knowledge.collections.ensure({ ...spec, uid: 'uid-2' });
-    expect(anew.id).not.toBe(collection.id);
+    const recreated = await store.knowledge.collections.ensure({ ...spec, uid: 'uid-2' });
+    expect(recreated.id).not.toBe(collection.id);
     expect((await store.knowledge.collections.tombstoned('acme')).map(({ id }) => id)).toEqual([collection.id]);
     await store.knowledge.collections.remove({ org: 'acme', id: collection.id });
     expect(await store.knowledge.collections.tombstoned('acme')).toEqual([]);
@@ -160,7 +160,7 @@ describe('a document', () => {
     await store.knowledge.documents.remove(vast);
   });
 
-  it('is found with its place while it is completed, and by nobody else', async () => {
+  it('is found with its position while it is completed, and only in its organisation', async () => {
     const { store, collection } = await freshCollection();
     const ref = await readyDocument(store, collection.id, [1]);
     const find = async (org: string) =>

@@ -76,7 +76,7 @@ describe('migrate', () => {
     });
   });
 
-  it('lets a session that died while it held the lock hold nobody up', async () => {
+  it('is not blocked by a session that died while it held the lock', async () => {
     const { url } = await database();
     const other = await session(url);
     await other.query('SELECT pg_advisory_lock(7286093817240061)');

@@ -18,7 +18,7 @@ it('is one organisation’s, however many ask at once, and the others’ when it
   const [winner = '', loser = ''] = [orgs[claimed.indexOf(true)], orgs[claimed.indexOf(false)]];
   expect(await numberClaims.get('+15550100', terms)).toEqual({ ...owner(winner), expired: false });
 
-  // What another object has now, or another organisation, nobody releases.
+  // A claim of another object or organisation is not released.
   await numberClaims.release(owner(winner, 'another'));
   await numberClaims.release({ ...owner(loser), uid: `uid-${winner}` });
   expect(await numberClaims.claim(owner(winner, 'second'), terms)).toBe(true);

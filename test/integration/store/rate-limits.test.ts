@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { failureOf, freshStore, session, storeAt } from './support.ts';
 
 describe('what the replicas count together', () => {
-  it('adds up what each of them tells, by subject', async () => {
+  it('adds up what each of them reports, by subject', async () => {
     const { url, store } = await freshStore();
     const other = storeAt(url);
     const first = await store.rateLimits.exchange([
@@ -47,7 +47,7 @@ describe('what the replicas count together', () => {
     expect((await admin.query('SELECT 1 FROM parley.rate_limits')).rows).toHaveLength(0);
   });
 
-  it('survives many replicas that tell of the same subjects at once', async () => {
+  it('survives many replicas that report the same subjects at once', async () => {
     const { url } = await freshStore();
     const replicas = [storeAt(url), storeAt(url), storeAt(url), storeAt(url)];
     const subjects = Array.from({ length: 50 }, (_, index) => `key:${index}`);

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { freshStore, session, storeAt } from './support.ts';
 
-/** Revoked somewhere else: by a process that tells this one nothing but through Postgres. */
+/** Revoked somewhere else: by a process that shares only Postgres with this one. */
 async function twoProcesses(options: { readonly clock?: FakeClock } = {}) {
   const { url, store: revoker } = await freshStore();
   await revoker.organizations.create({ name: 'acme' });
@@ -68,7 +68,7 @@ describe('a revocation on one replica', () => {
     expect(await outcomeOf(replica, apiKey)).toBe('ok');
     await cutOff(await session(url), clock);
     await revoke();
-    // Nobody told it, and no time has passed.
+    // Without a notification, and no time has passed.
     expect(await outcomeOf(replica, apiKey)).toBe('ok');
     await clock.advance(clock.nextIn ?? 0);
     // Less than the lifetime of a cached answer has passed: it is the new connection that empties the cache.

@@ -298,7 +298,7 @@ describe('parley_app', () => {
   });
 
   it.each(['find_api_key', 'organization_of_call', 'organization_of_number', 'call_of_room'])(
-    'asks the function %s, which nobody’s search_path can turn',
+    'asks the function %s, which no search_path can redirect',
     async (name) => {
       const { url } = await freshStore();
       const { rows } = await (
@@ -505,7 +505,7 @@ describe('an organisation that leaves', () => {
     expect(await rowsOf(url, 'right')).toEqual(others);
   });
 
-  it('is removed by nobody but the owner of the tables', async () => {
+  it('can be removed only by the owner of the tables', async () => {
     const { url } = await twoOrganizations();
     const stranger = await loginUser(url, ['GRANT parley_app TO $user']);
     expect(await failureOf(removeOrganizationRows({ databaseUrl: stranger, org: 'left' }, () => undefined))).toMatchObject({

@@ -19,7 +19,7 @@ export async function freshStore(options: Partial<StoreOptions> = {}): Promise<{
   return { url, store: storeAt(url, options) };
 }
 
-/** A plain session, as whoever `url` names. */
+/** A plain session, as the user in `url`. */
 export async function session(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);

@@ -39,7 +39,7 @@ describe('a claim', () => {
     expect(await claimAll(dispatch)).toHaveLength(5);
   });
 
-  it('ends by itself when nobody answers for it', async () => {
+  it('expires when its dispatcher does not renew it', async () => {
     const dispatching = await freshDispatch();
     const { dispatch } = dispatching;
     await deliver(dispatching);

@@ -88,7 +88,7 @@ it('go once everything in them is old, bodies before the rest', async () => {
   expect(kept.filter((name) => !left.includes(name))).toEqual([]);
   const events = await store.webhooks.events({ org: ORG, after: at(100), limit: 5 });
   expect(events).toMatchObject([{ id: recent.id, body: undefined }]);
-  // Nobody can send them any more, and they hold up nothing.
+  // They cannot be sent any more, and delay nothing.
   expect(await dispatch.takeOutbox(10, () => ({ deliveries: [] }))).toMatchObject({ taken: 0, lost: 2 });
   expect(await dispatch.counts()).toMatchObject({ outbox: 0 });
 });

@@ -1,4 +1,4 @@
-/** Results of attempts, endpoints, and deliveries that are sent anew. */
+/** Results of attempts, endpoints, and replayed deliveries. */
 import { describe, expect, it } from 'vitest';
 
 import type { BreakerChange } from '../../../store/index.ts';
@@ -14,7 +14,7 @@ const attemptsOf = ({ store }: Dispatching, deliveryId: string) => store.webhook
 const stateOf = ({ store }: Dispatching, deliveryId: string) => store.webhooks.delivery({ org: ORG, deliveryId });
 
 describe('a result', () => {
-  it('counts once, however often and from wherever it is told', async () => {
+  it('counts once, however often and by whichever process it is recorded', async () => {
     const dispatching = await freshDispatch();
     await deliver(dispatching, { count: 40 });
     const claimed = await claimAll(dispatching.dispatch);
@@ -24,9 +24,9 @@ describe('a result', () => {
       }),
     );
     const others = [dispatchAt(dispatching.url), dispatchAt(dispatching.url)];
-    const told = await Promise.all([dispatching.dispatch, ...others].map((teller) => teller.record(results.toReversed())));
+    const recorded = await Promise.all([dispatching.dispatch, ...others].map((other) => other.record(results.toReversed())));
     await dispatching.dispatch.record(results.slice(0, 7));
-    expect(told.flatMap(({ attempts }) => attempts).filter(({ outcome }) => outcome === 'new')).toHaveLength(40);
+    expect(recorded.flatMap(({ attempts }) => attempts).filter(({ outcome }) => outcome === 'new')).toHaveLength(40);
     for (const { id } of claimed) {
       expect(only(await attemptsOf(dispatching, id))).toMatchObject({
         number: 1,
@@ -38,7 +38,7 @@ describe('a result', () => {
     expect(await dispatching.store.webhooks.endpoint({ org: ORG, subscriptionUid: 'sub' })).toMatchObject({ failureSlots: 1 });
   });
 
-  it('is written whole or not at all, and told again when the answer was lost', async () => {
+  it('is written whole or not at all, and recorded again when the answer was lost', async () => {
     const dispatching = await freshDispatch();
     await deliver(dispatching, { count: 30 });
     const claimed = await claimAll(dispatching.dispatch);
@@ -86,7 +86,7 @@ describe('a result', () => {
     });
   });
 
-  it('of a delivery that is no longer there is told so', async () => {
+  it('of a deleted delivery is reported as such', async () => {
     const { dispatch } = await freshDispatch();
     const gone = { id: '01a1fd79-f85e-81f5-bd13-7394a732f36e', subscriptionUid: 'sub', seriesStart: 0 };
     expect(await dispatch.record([resultOf(gone, { state: 'succeeded' })])).toMatchObject({
@@ -107,9 +107,9 @@ describe('a result', () => {
     });
     const late = await dispatch.record([resultOf(claimed, { state: 'failed' })]);
     expect(late.attempts).toMatchObject([{ outcome: 'new', number: 2, state: 'pending' }]);
-    const anew = only(await claimAll(dispatch));
-    expect(anew).toMatchObject({ id: claimed.id, attempts: 2, seriesStart: 2 });
-    await dispatch.record([resultOf(anew, { state: 'succeeded' })]);
+    const replayed = only(await claimAll(dispatch));
+    expect(replayed).toMatchObject({ id: claimed.id, attempts: 2, seriesStart: 2 });
+    await dispatch.record([resultOf(replayed, { state: 'succeeded' })]);
     expect((await attemptsOf(dispatching, claimed.id)).map(({ number, succeeded }) => [number, succeeded])).toEqual([
       [1, false],
       [2, false],
@@ -190,7 +190,7 @@ describe('an endpoint', () => {
     expect(await dispatch.counts()).toMatchObject({ outbox: 1 });
   });
 
-  it('has one breaker, whoever decides about it', async () => {
+  it('has one breaker, whichever dispatcher decides about it', async () => {
     const { dispatch, url } = await freshDispatch();
     const other = dispatchAt(url);
     const change = (fields: Partial<BreakerChange>): BreakerChange => ({
@@ -270,7 +270,7 @@ describe('deliveries for people', () => {
     expect(await store.webhooks.delivery({ org: ORG, deliveryId: "x' OR true" })).toBeUndefined();
   });
 
-  it('of a span of time are sent anew', async () => {
+  it('of a span of time are replayed', async () => {
     const dispatching = await freshDispatch();
     const { dispatch, store, url } = dispatching;
     await deliver(dispatching, { count: 1_205 });

@@ -10,7 +10,7 @@ const toOne = (events: readonly OutboxEvent[]): RelayDecision => ({
 });
 
 describe('an event', () => {
-  it('stands and falls with the change that it tells of', async () => {
+  it('is committed or rolled back with its change', async () => {
     const { store, dispatch } = await freshDispatch();
     const failure = store.database.asOrganization(ORG, async (transaction) => {
       await insertEvents(transaction, [eventOf(), eventOf()]);
@@ -57,9 +57,9 @@ describe('an event', () => {
 
   it('is refused where there is no such organisation, or too much to say', async () => {
     const { store, dispatch } = await freshDispatch();
-    expect(await failureOf(store.webhooks.insert('nobody', [eventOf({ org: 'nobody' })]))).toMatchObject({
+    expect(await failureOf(store.webhooks.insert('absent', [eventOf({ org: 'absent' })]))).toMatchObject({
       kind: 'not_found',
-      message: expect.stringContaining('nobody'),
+      message: expect.stringContaining('absent'),
     });
     // Of somebody else's organisation, from within one's own.
     expect(await failureOf(store.webhooks.insert(ORG, [eventOf({ org: 'other' })]))).toMatchObject({ kind: 'not_found' });
@@ -164,7 +164,7 @@ describe('the relay', () => {
     expect(await failureOf(store.webhooks.raiseWatermark(ORG, { secrets: 'abc' }))).toMatchObject({ kind: 'invalid' });
   });
 
-  it('forgets a write that is long ago: another cluster counts anew', async () => {
+  it('forgets a write that is long ago: another cluster starts its count over', async () => {
     const { url, store, dispatch } = await freshDispatch();
     await store.webhooks.raiseWatermark(ORG, { subscriptions: '1000' });
     await (await session(url)).query("UPDATE parley.webhook_watermarks SET at = now() - interval '11 minutes'");

@@ -63,7 +63,7 @@ export async function claimAll(dispatch: DispatchStore, subscriptionUid = 'sub',
 
 let clock = Date.parse('2026-02-01T00:00:00Z');
 
-/** Of an attempt that nobody made before. */
+/** Of a new attempt. */
 export function resultOf(
   claimed: Pick<ClaimedDelivery, 'id' | 'subscriptionUid' | 'seriesStart'>,
   next: NextStep,

@@ -186,7 +186,7 @@ describe('a trace', () => {
     expect(first.headers['traceparent']).not.toBe(second.headers['traceparent']);
   });
 
-  it('goes on through the ingestion of a document, to the event that tells of it', async () => {
+  it('goes on through the ingestion of a document, to its event', async () => {
     const from = caller();
     const bases = '/api/v1/knowledge-bases';
     const base = ((await call(from, 'POST', bases, { name: 'Manuals' })).body as { readonly id: string }).id;
@@ -199,7 +199,7 @@ describe('a trace', () => {
     for (const activity of ['beginIngestion', 'parseDocument', 'indexDocument', 'verifyDocument', 'completeDocument'])
       expect(await spanOf(from, `RunActivity:${activity}`)).toMatchObject({ parentSpanId: started.spanId, statusCode: 0 });
     const { spanId: completed } = await spanOf(from, 'RunActivity:completeDocument');
-    // Others are told of it, too.
+    // Others receive it, too.
     await collector.until(() => {
       const delivery = inTrace(from).find(({ spanId }) => received.headers['traceparent'] === `00-${from.traceId}-${spanId}-01`);
       expect(delivery).toMatchObject({ name: 'deliver KnowledgeBase.DocumentCompleted', parentSpanId: completed });
@@ -252,7 +252,7 @@ describe('a trace', () => {
     const id = await subscribe(from, '/unseen');
     expect(await annotationOf(id)).toBeUndefined();
     await call(from, 'POST', `${one}/${id}/test`);
-    // Whoever receives it doesn't keep it either.
+    // Its receiver doesn't keep it either.
     const { headers } = await came('/unseen');
     expect(headers['traceparent']).toMatch(new RegExp(`^00-${from.traceId}-[0-9a-f]{16}-00$`));
     const seen = caller();
@@ -264,12 +264,12 @@ describe('a trace', () => {
 
 describe('the lines of what has happened', () => {
   it('are as the page about logs says: one for each, with these fields and no others', async () => {
-    const path = '/told';
+    const path = '/logged';
     sink.behave(path, 500);
     const id = await subscribe(caller(), path);
     await ours.call('POST', `${one}/${id}/test`);
     await came(path);
-    await ours.call('GET', `${one}/nobody`);
+    await ours.call('GET', `${one}/absent`);
     await facade.call('GET', '/v2/ai-agents');
     const all = (): readonly Line[] => [...linesOf(facade.log()), ...roles.lines()];
     const given = await eventually(
@@ -283,18 +283,18 @@ describe('the lines of what has happened', () => {
       attempt: 1,
       host: `127.0.0.1:${sink.port}`,
     });
-    const told = all().filter(({ msg }) => ['request', 'reconcile', 'delivery', 'ingestion'].includes(msg));
-    expect(new Set(told.map(({ msg }) => msg))).toEqual(new Set(['request', 'reconcile', 'delivery', 'ingestion']));
-    for (const line of told) await expectDocumented(line);
+    const wide = all().filter(({ msg }) => ['request', 'reconcile', 'delivery', 'ingestion'].includes(msg));
+    expect(new Set(wide.map(({ msg }) => msg))).toEqual(new Set(['request', 'reconcile', 'delivery', 'ingestion']));
+    for (const line of wide) await expectDocumented(line);
     // An attempt has one line, wherever it was made.
-    const attempts = told.filter(({ msg }) => msg === 'delivery').map((line) => `${String(line['delivery'])} ${String(line['attempt'])}`);
+    const attempts = wide.filter(({ msg }) => msg === 'delivery').map((line) => `${String(line['delivery'])} ${String(line['attempt'])}`);
     expect(attempts).toEqual([...new Set(attempts)]);
     expect(attempts.length).toBeGreaterThanOrEqual(sink.received().length);
-    const ingested = told.filter(({ msg }) => msg === 'ingestion');
+    const ingested = wide.filter(({ msg }) => msg === 'ingestion');
     expect(ingested).toHaveLength(1);
     expect(ingested[0]).toMatchObject({ level: 'info', outcome: 'completed', source: 'file', chunks: 1, org: ours.name });
     // At rest nothing is said at a level that is shown.
-    for (const line of told) if (line.msg === 'reconcile' && line['outcome'] === 'unchanged') expect(line.level).toBe('debug');
+    for (const line of wide) if (line.msg === 'reconcile' && line['outcome'] === 'unchanged') expect(line.level).toBe('debug');
     const text = JSON.stringify(all());
     for (const secret of [ours.key, 'Reset the device', path]) expect(text).not.toContain(secret);
   });

@@ -57,7 +57,7 @@ async function leaves(call: StagedCall): Promise<void> {
   await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
 }
 
-/** Every five seconds, as a worker has it, but with less patience. */
+/** Every five seconds, as a worker has it, but with shorter timeouts. */
 function sweeper(): StaleCallSweeper {
   return new StaleCallSweeper({
     store: stage.store.calls,
@@ -105,7 +105,7 @@ describe('the voice role', () => {
     await leaves(call);
   });
 
-  it('sends out whoever comes into the room of a call that is over', async () => {
+  it('removes participants who join the room of a call that is over', async () => {
     const call = await stage.call();
     await stage.store.calls.calls.end({ org: stage.org, id: call.id, reason: 'user_connection_failure', events: () => [] });
     // It may be sent out before it is in.
@@ -175,7 +175,7 @@ describe('the voice role', () => {
     await leaves(await ongoing());
   });
 
-  it('that is told to stop takes no new call, and drops none of the five that it has', async () => {
+  it('that stops takes no new call, and drops none of the five that it has', async () => {
     const calls = await Promise.all(Array.from({ length: 5 }, () => ongoing()));
     const before = stage.role;
     before.process.kill('SIGTERM');

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe.concurrent('dynamic data', () => {
-  it('are looked up once for several calls, spoken, told to the model, and kept with the call', async () => {
+  it('are looked up once for several calls, spoken, put into the prompt, and stored with the call', async () => {
     const endpoint = await startEndpoint(servers, (response) => sendJson(response, { name: 'Ada', tier: 'gold', orders: [{ id: 7 }] }));
     const broken = await startEndpoint(servers, (response) => sendJson(response, {}, 500));
     const spec = {

@@ -39,7 +39,7 @@ const broken: readonly Broken[] = [
     breaks: (p) => p.chat(() => ({ status: 401 })),
   },
   {
-    what: 'a model that nobody knows',
+    what: 'an unknown model',
     part: 'llm',
     reason: 'llm_websocket_initialization_error',
     breaks: (p) => p.chat(() => ({ status: 404 })),

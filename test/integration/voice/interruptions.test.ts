@@ -58,10 +58,10 @@ describe.concurrent('an interruption', () => {
         ['agent', false],
       ]),
     );
-    const [told] = await call.messages();
-    expect(story.startsWith(told!.content)).toBe(true);
-    expect(told!.content.length).toBeGreaterThan(3);
-    expect(told!.content.length / story.length).toBeLessThan(call.caller.heardFor(story) / 12_000 + 0.2);
+    const [spoken] = await call.messages();
+    expect(story.startsWith(spoken!.content)).toBe(true);
+    expect(spoken!.content.length).toBeGreaterThan(3);
+    expect(spoken!.content.length / story.length).toBeLessThan(call.caller.heardFor(story) / 12_000 + 0.2);
     // The model knows no more of it than the user.
     expect(JSON.stringify(call.provider.requests('chat').at(-1)?.messages)).not.toContain('telephone');
     await end(call);

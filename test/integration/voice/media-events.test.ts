@@ -84,7 +84,7 @@ it.concurrent('ends a call whose agent was killed, for a reason that is ours, an
   expect(await metric('parley_calls_lost_total')).toBeGreaterThanOrEqual(1);
 });
 
-it.concurrent('leaves a call alone whose job still tells of itself, or whose agent is back', async () => {
+it.concurrent('leaves a call alone whose job still sends heartbeats, or whose agent is back', async () => {
   const alive = await callWithAgent();
   const back = await callWithAgent();
   const heartbeat = setInterval(() => void facade.store.calls.calls.heartbeat({ org, id: alive.id, jobId: 'job' }), 1_000);
@@ -102,13 +102,13 @@ it.concurrent('leaves a call alone whose job still tells of itself, or whose age
     clearInterval(heartbeat);
   }
   await facade.store.calls.calls.end({ org, id: alive.id, reason: 'user_ended_call', events: () => [] });
-  // Told again, late, of a call that is over: its reason stays.
+  // A late repeat of the event, after the call is over: its reason stays.
   await alive.user.disconnect();
   await back.user.disconnect();
   expect((await callOf(alive.id)).finishReason).toBe('user_ended_call');
 });
 
-it.concurrent('sends out whoever comes into a room after the end of its call, where the media server makes one for them', async () => {
+it.concurrent('removes participants who join after the end of a call, where the media server creates rooms on join', async () => {
   const { id } = await registerCall(facade.store, org);
   const token = await accessTokenOf(server, { callId: id, expiresAt: new Date(Date.now() + TOKEN_TTL_MS), now: Date.now() });
   await facade.store.calls.calls.end({ org, id, reason: 'user_connection_failure', events: () => [] });

@@ -1,4 +1,4 @@
-/** Calls by phone: participants of kind SIP in the rooms that a dispatch rule makes, and a gateway that does as it is told. */
+/** Calls by phone: participants of kind SIP in the rooms that a dispatch rule makes, and a scripted gateway. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { dispose } from '@livekit/rtc-node';
@@ -126,7 +126,7 @@ describe('a call that comes in', () => {
     await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
   });
 
-  it('is one call, however often it is told', async () => {
+  it('is one call, however often the gateway reports it', async () => {
     await serving();
     const first = await gateway.comesIn({ from: other, to: own, sipCallId: 'twice@carrier' });
     await becomes(() => callIn(first.roomName), { status: 'ongoing' });
@@ -151,7 +151,7 @@ describe('a call that comes in', () => {
     }
   });
 
-  it('is turned away where the agent needs to know what nobody tells it, but not where it asks for that itself', async () => {
+  it('is refused where a value that the agent requires is missing, but not where it looks that up itself', async () => {
     const requiring = (names: readonly string[]) => ({ llm: { requiredDynamicData: [...names] } });
     await serving({ spec: requiring(['customer_name']) });
     const refused = await gateway.comesIn({ from: other, to: own });
@@ -166,7 +166,7 @@ describe('a call that comes in', () => {
     await taken.leave();
   });
 
-  it('for a number that nobody answers is turned away', async () => {
+  it('for a number without an agent is refused', async () => {
     const before = (await calls()).length;
     const caller = await gateway.comesIn({ from: other, to: '+15559999999' });
     await isOut(caller);
@@ -197,7 +197,7 @@ describe('a call that goes out', () => {
     });
     await eventually(() => expect(phone).toBeDefined());
     await delay(1_000);
-    // It rings: the line is open in the room, and nobody has answered.
+    // It rings: the line is open in the room, and the callee has not answered.
     expect((await find())?.status).toBe('registered');
     expect(phone?.tones()).toEqual([]);
     answered.resolve();
@@ -324,15 +324,15 @@ describe('a transfer', () => {
     ]);
   });
 
-  it('that is refused is told to the model, and the call goes on', async () => {
+  it('that is refused is reported to the model, and the call goes on', async () => {
     const provider = await transferring('Cold');
     gateway.onRefer = () => ({ status: 603 });
     const caller = await gateway.comesIn({ from: other, to: own });
     await caller.hears('Harbour Bikes.');
     await caller.speak();
     await eventually(() => {
-      const told = provider.requests('chat').flatMap(({ body }) => JSON.stringify(body));
-      expect(told.some((body) => body.includes('was not accepted (SIP 603)'))).toBe(true);
+      const bodies = provider.requests('chat').flatMap(({ body }) => JSON.stringify(body));
+      expect(bodies.some((body) => body.includes('was not accepted (SIP 603)'))).toBe(true);
     });
     expect((await callIn(caller.roomName))?.status).toBe('ongoing');
     await caller.leave();
@@ -345,8 +345,8 @@ describe('a transfer', () => {
     await caller.hears('Harbour Bikes.');
     await caller.speak();
     await eventually(() => {
-      const told = provider.requests('chat').flatMap(({ body }) => JSON.stringify(body));
-      expect(told.some((body) => body.includes('was not accepted'))).toBe(true);
+      const bodies = provider.requests('chat').flatMap(({ body }) => JSON.stringify(body));
+      expect(bodies.some((body) => body.includes('was not accepted'))).toBe(true);
     });
     expect(gateway.referred).toEqual([]);
     expect((await callIn(caller.roomName))?.status).toBe('ongoing');
@@ -368,7 +368,7 @@ describe('a transfer', () => {
     // The caller was on hold meanwhile.
     expect(caller.lastHeard('Ada asks for her bicycle.')).toBeUndefined();
 
-    // Each hears the other, and nobody else is there to be heard.
+    // Each hears the other, and there is no other participant.
     const quiet = performance.now();
     await Promise.all([caller.speak(2_000), delay(200)]);
     await eventually(() => expect(colleague?.loudnessOf('microphone', quiet)).toBeGreaterThan(0.01));
@@ -380,7 +380,7 @@ describe('a transfer', () => {
     await isOut(caller);
   });
 
-  it('that nobody takes brings the caller back', async () => {
+  it('that the target does not answer brings the caller back', async () => {
     const provider = await transferring('Warm', true);
     gateway.onDial = () => ({ status: 486 });
     const caller = await gateway.comesIn({ from: other, to: own });

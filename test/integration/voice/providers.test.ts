@@ -1,4 +1,4 @@
-/** Language models and speech over real HTTP, against a server that does what each test tells it. */
+/** Language models and speech over real HTTP, against a scripted server. */
 import { initializeLogger, llm, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
@@ -86,7 +86,7 @@ const asked = (): llm.ChatContext => {
   return context;
 };
 
-/** The failure that the session is told of; it is told of each attempt, and of the last one as final. */
+/** The failure that the session receives; it receives that of each attempt, and the last one as final. */
 function failureOf(part: ProviderPart, providers: Providers): Promise<ProviderError> {
   return new Promise((resolve) => {
     const listen = (event: { readonly recoverable: boolean }): void => {
@@ -169,7 +169,7 @@ describe('a language model', () => {
     expect(await answerOf(await providersOf(), twice)).toBe('Here I am.');
   });
 
-  it('is let go when nobody wants the answer any more', async () => {
+  it('is aborted when its answer is no longer needed', async () => {
     const held = Promise.withResolvers<void>();
     server.chat(() => ({ text: ['One', ' two'], holdRest: held.promise }));
     const { llm: model } = await providersOf();
@@ -196,13 +196,13 @@ describe('a language model', () => {
       { kind: 'connection_lost' },
       1,
     ],
-    ['tells of an error', { raw: 'data: {"error":{"message":"leaked-by-the-provider"}}\n\ndata: [DONE]\n\n' }, { kind: 'runtime' }, 2],
+    ['reports an error', { raw: 'data: {"error":{"message":"leaked-by-the-provider"}}\n\ndata: [DONE]\n\n' }, { kind: 'runtime' }, 2],
   ])('that %s is named', async (_what, script, failure, attempts) => {
     server.chat(() => script);
     const providers = await providersOf();
-    const told = failureOf('llm', providers);
+    const failed = failureOf('llm', providers);
     await caught(answerOf(providers, twice));
-    const found = await told;
+    const found = await failed;
     expect(found).toMatchObject({ part: 'llm', provider: 'openai', ...failure });
     expect(server.requests('chat')).toHaveLength(attempts);
     // A log has the message, the cause and every field.
@@ -215,12 +215,12 @@ describe('a language model', () => {
     server.chat(() => ({ text: ['One', ' two'], holdRest: held.promise }));
     const clock = new FakeClock();
     const providers = await providersOf({ options: { clock } });
-    const told = failureOf('llm', providers);
+    const failed = failureOf('llm', providers);
     const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once });
     await stream.next();
     const tick = setInterval(() => clock.tick(1_000), 20);
     try {
-      expect(await told).toMatchObject({ kind: 'connection_lost' });
+      expect(await failed).toMatchObject({ kind: 'connection_lost' });
     } finally {
       clearInterval(tick);
       held.resolve();
@@ -235,7 +235,7 @@ describe('a language model', () => {
     server.speech(() => slow);
     const clock = new FakeClock();
     const providers = await providersOf({ options: { clock } });
-    const told = failureOf(part, providers);
+    const failed = failureOf(part, providers);
     const tick = setInterval(() => clock.tick(1_000), 20);
     try {
       const error = await caught(
@@ -245,7 +245,7 @@ describe('a language model', () => {
             ? providers.stt.recognize(speech())
             : spoken(providers, 'Hello to you.', twice),
       );
-      expect(part === 'stt' ? providerFailureOf(error, part) : await told).toMatchObject({ part, kind: 'unreachable', slow: true });
+      expect(part === 'stt' ? providerFailureOf(error, part) : await failed).toMatchObject({ part, kind: 'unreachable', slow: true });
       expect(server.requests()).toHaveLength(1);
     } finally {
       clearInterval(tick);
@@ -404,9 +404,9 @@ describe('text to speech', () => {
   ])('that answers with %j is named', async (script, failure, attempts) => {
     server.speech(() => script);
     const providers = await providersOf();
-    const told = failureOf('tts', providers);
+    const failed = failureOf('tts', providers);
     await spoken(providers, 'This is to be heard.', twice);
-    expect(await told).toMatchObject({ part: 'tts', provider: 'openai', ...failure });
+    expect(await failed).toMatchObject({ part: 'tts', provider: 'openai', ...failure });
     expect(server.requests('speech')).toHaveLength(attempts);
   });
 });
@@ -439,11 +439,11 @@ describe('where they are reached', () => {
       ...(part === 'stt' && { speechToText: guarded }),
       ...(part === 'tts' && { textToSpeech: guarded }),
     });
-    const told = failureOf(part, providers);
+    const failed = failureOf(part, providers);
     const error = await caught(
       part === 'llm' ? answerOf(providers) : part === 'stt' ? providers.stt.recognize(speech()) : spoken(providers, 'This is to be heard.'),
     );
-    const failure = part === 'stt' ? providerFailureOf(error, part) : await told;
+    const failure = part === 'stt' ? providerFailureOf(error, part) : await failed;
     expect(failure).toMatchObject({
       part,
       kind: 'refused',
@@ -476,7 +476,7 @@ describe('where they are reached', () => {
       { part: 'tts', kind: 'refused', provider: 'cartesia' },
     ],
     ['a model without an address', { llm: own }, { part: 'llm', kind: 'refused', provider: 'openai_compatible' }],
-    ['a region that nobody named', { speechToText: { provider: 'azure' } }, { part: 'stt', kind: 'refused', provider: 'azure' }],
+    ['a missing region', { speechToText: { provider: 'azure' } }, { part: 'stt', kind: 'refused', provider: 'azure' }],
     [
       'a Secret that is missing',
       { options: { keys: { read: async () => Promise.reject(new ProviderKeyError('missing', 'Secret acme/keys does not exist')) } } },

@@ -80,7 +80,7 @@ async function aCallWith(spec: Readonly<Record<string, unknown>> = { welcomeMess
   return call;
 }
 
-/** Of its job; what is known of a recording stands beside it from the beginning. */
+/** Of its job; the facts of a recording are next to it from the start. */
 async function pidOf(call: StagedCall): Promise<number> {
   return eventually(async () => {
     const name = (await spooled()).find((each) => each.startsWith(call.id));
@@ -92,7 +92,7 @@ async function pidOf(call: StagedCall): Promise<number> {
 async function afterLeaving(call: StagedCall): Promise<{ readonly record: CallRecord; readonly sound: DecodedStereo }> {
   await call.caller.leave();
   const record = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
-  // Whoever sees that the call is over finds the recording.
+  // Once the call is over its recording can be read.
   expect(record.recording, stage.role.output().slice(-3000)).not.toBeNull();
   expect(Math.abs(record.recording!.durationMs / 1000 - secondsOf(record))).toBeLessThan(1);
   const sound = await soundOf(record);
@@ -118,7 +118,7 @@ describe('the recording of a call', () => {
     // As much of each voice as there is: neither is resampled to more.
     expect(call.provider.requests('transcriptions').map(({ sampleRate }) => sampleRate)).toEqual([16_000]);
     expect(await rateOf(record)).toBe(24_000);
-    // It is told to nobody, also when the job is done with everything.
+    // No event is emitted, also when the job has finished.
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
     expect(sentElsewhere).toEqual([]);
 
@@ -133,7 +133,7 @@ describe('the recording of a call', () => {
     const spoken = [user[0]!.at, user.at(-1)!.at] as const;
     expect(user.length / 10).toBeCloseTo(1, 0);
     expect(Math.abs(spoken[0] - tones(welcome)[0]!.at - (spokenAt - welcomed))).toBeLessThan(0.7);
-    // Nobody is on the other's side.
+    // The other side is silent.
     expect(user.every(({ at }) => at >= spoken[0] && at <= spoken[1])).toBe(true);
     expect(loudness(sound.right.subarray(spoken[0] * 48_000 + 9_600, spoken[1] * 48_000))).toBeLessThan(0.01);
     expect(await spooled()).toEqual([]);
@@ -159,7 +159,7 @@ describe('the recording of a call', () => {
   });
 });
 
-/** As what looks after calls that nobody ends does it, without its patience. */
+/** As the stale-call sweeper does it, without its delays. */
 const reap = ({ id }: StagedCall) =>
   new CallLifecycle({ calls: stage.store.calls.calls, clock: systemClock }).end({
     org: stage.org,

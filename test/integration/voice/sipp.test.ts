@@ -270,7 +270,7 @@ describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service'
       expect((await ended(number)).finishReason).toBe('call_transferred');
     });
 
-    it('that nobody takes brings the caller back', async () => {
+    it('that the target does not answer brings the caller back', async () => {
       const number = await transferring('Warm');
       await using colleague = await phone('called-refuses.xml');
       await calls('caller-talks.xml', number, { talkMs: 15_000 });
@@ -302,7 +302,7 @@ describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service'
     await called.done();
   });
 
-  it('nobody is at the other end of the trunk: carrier_error', async () => {
+  it('the trunk does not answer: carrier_error', async () => {
     const { number, revision } = await connected({ agent: shortly });
     await dial(number, revision);
     expect((await ended(number)).finishReason).toBe('carrier_error');

@@ -1,4 +1,4 @@
-/** The voice role as a process, agents as Postgres has them, providers that do as they are told, and callers. */
+/** The voice role as a process, agents as Postgres has them, scripted providers, and callers. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -44,7 +44,7 @@ export interface AgentWish {
 
 export interface CallWish extends AgentWish {
   readonly dynamicData?: Readonly<Record<string, unknown>>;
-  /** Of whoever registers it. */
+  /** Of the test that registers it. */
   readonly traceparent?: string;
   /** Default: all are well, and the user is understood as "hello". */
   readonly provider?: ProviderServer;

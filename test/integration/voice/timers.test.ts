@@ -19,7 +19,7 @@ afterAll(async () => {
 const silent = { endAfterSilence: '20s', silenceReminder: { enabled: false } };
 
 describe.concurrent('time', () => {
-  it('ends a call in which nobody says anything, and asks before', async () => {
+  it('ends a silent call, and asks before', async () => {
     const call = await stage.joined({ spec: { language: 'de-DE', welcomeMessage: 'Hello.', call: { endAfterSilence: '10s' } } });
     await call.caller.hears('Hello.');
     await call.caller.hears('Sind Sie noch da?');

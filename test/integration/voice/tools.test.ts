@@ -1,4 +1,4 @@
-/** Tools in real calls: what their servers get, what the model is told, what the caller hears and when. */
+/** Tools in real calls: what their servers get, what the model gets, what the caller hears and when. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -264,7 +264,7 @@ describe.concurrent('tools', () => {
     expect(endpoint.requests).toHaveLength(1);
   });
 
-  it('are told to the model when nothing could be done, and the call goes on', async () => {
+  it('are reported to the model when they fail, and the call goes on', async () => {
     const endpoint = await startEndpoint(servers, (response) => sendJson(response, {}));
     const transfer: RevisionTool = {
       name: 't',

@@ -52,7 +52,7 @@ it('has a span for itself and one for each answer, and its events and its line a
   const line = await eventually(() => call.lines().find(({ msg }) => msg === 'the call is over') ?? Promise.reject(new Error('no line')));
   expect(line).toMatchObject({ traceId, spanId: span?.spanId });
   await expectDocumented(line);
-  // Neither what it was told nor what was said.
+  // Neither the prompt nor the transcript.
   const all = JSON.stringify(collector.spans);
   for (const said of [secret, 'hello']) expect(all).not.toContain(said);
 });

@@ -48,7 +48,7 @@ it('are given an agent as soon as one is there, and no more than one', async () 
   await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
 });
 
-it('leave a job that comes too late with nothing to do: whoever has the call keeps it', async () => {
+it('leave a late job nothing to do: the first job keeps the call', async () => {
   const call = await stage.joined();
   await call.becomes({ status: 'ongoing' });
   await rooms().callAgent(roomOf(call.id), call.id);

@@ -198,7 +198,7 @@ describe('the clock ends', () => {
     await eventually(() => expect(server.open()).toBe(0));
   });
 
-  it('a TLS handshake that nobody answers', async () => {
+  it('an unanswered TLS handshake', async () => {
     const server = await servers.tcp((socket) => socket.resume());
     expect(timedOut(await attempt(`https://localhost:${server.port}/`, { timeoutMs }))).toContain('TLS handshake');
   });
@@ -341,7 +341,7 @@ describe('connections that break are attempts that failed', () => {
     }
   });
 
-  it('when nobody listens', async () => {
+  it('when no server listens', async () => {
     const server = await servers.http(() => undefined);
     await servers.stop();
     expect(await attempt(`http://127.0.0.1:${server.port}/`)).toMatchObject(failed('connect'));
@@ -356,7 +356,7 @@ describe('what is not HTTP is an attempt that failed', () => {
     ['a bare line feed and a header without a colon', 'HTTP/1.1 200 OK\nnonsense\n\n'],
     ['a flood of headers', `HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(20_000)}\r\n`],
     ['one endless header', `HTTP/1.1 200 OK\r\nx-a: ${'b'.repeat(100_000)}`],
-    ['an upgrade that nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'],
+    ['an unrequested upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'],
   ])('%s', async (_, text) => {
     const server = await rawServer((socket) => socket.end(text));
     const outcome = await attempt(`http://localhost:${server.port}/`);
@@ -526,7 +526,7 @@ describe('addresses that may not be called are refused before anything is sent',
   });
 });
 
-it('tells nobody what was sent or where a name leads', async () => {
+it('never logs what was sent or what a name resolves to', async () => {
   dns.set('A hooks.example', { addresses: ['127.0.0.9'] });
   const outcomes = [
     await attempt('http://hooks.example:9999/path?token=query-secret'),

@@ -60,7 +60,7 @@ export interface DispatchHarness extends Organization {
   readonly store: Store;
   readonly sink: WebhookSink;
   readonly env: Readonly<Record<string, string>>;
-  /** Another one beside the first. */
+  /** Another one next to the first. */
   organization(): Promise<Organization>;
   dispatcher(env?: Readonly<Record<string, string>>): Promise<RunningDispatcher>;
   process(env?: Readonly<Record<string, string>>): Promise<RoleProcess>;
@@ -76,7 +76,7 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
   const env: Record<string, string> = {
     DATABASE_URL: url,
     KUBECONFIG: addresses.kubeconfigs.dispatcher,
-    // Nobody listens there: what needs Temporal waits, and nothing else does.
+    // No server listens there: what needs Temporal waits, and nothing else does.
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     PARLEY_DISPATCHER_PORT: '0',

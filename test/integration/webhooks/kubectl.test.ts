@@ -131,11 +131,11 @@ it('ends everything that waits for a subscription that is deleted', async () => 
     expect(await harness.sql('SELECT FROM parley.webhook_endpoints WHERE subscription_uid = $1', [metadata.uid])).toEqual([]);
   });
   await settled(harness, { skipped: 23 }, metadata.uid);
-  // Nobody else noticed.
+  // No other subscription was affected.
   expect(sink.ids('/b').size).toBe(23);
 });
 
-it('switches a subscription off that answers 410, tells the others, shows it, and switches it on again when it is edited', async () => {
+it('disables a subscription that answers 410, notifies the others, shows it, and switches it on again when it is edited', async () => {
   const harness = await retryHarness();
   const { org, sink } = harness;
   const { subscriptions } = await clients();
@@ -145,13 +145,13 @@ it('switches a subscription off that answers 410, tells the others, shows it, an
   sink.behave('/a', 410);
   await harness.emit(1);
   await settled(harness, { failed: 1 }, metadata.uid);
-  const told = await eventually(() => {
+  const notice = await eventually(() => {
     const found = sink.received('/b').map(({ body }) => JSON.parse(body.toString()) as Record<string, unknown>);
     const event = found.find(({ eventName }) => eventName === 'Webhook.SubscriptionDisabled');
     expect(event).toBeDefined();
     return event!;
   });
-  expect(told['payload']).toEqual({ subscription_id: 'a', reason: 'the endpoint answered 410 Gone' });
+  expect(notice['payload']).toEqual({ subscription_id: 'a', reason: 'the endpoint answered 410 Gone' });
   expect(sink.received('/a')).toHaveLength(1);
   const { status } = await eventually(async () => {
     const found = await subscriptions.get({ namespace: org, name: 'a' });
@@ -205,7 +205,7 @@ it('switches a subscription off that has done nothing but fail for five days', a
   });
 });
 
-it('writes the status of a subscription once in 30 s, however much happens and whoever delivers', async () => {
+it('writes the status of a subscription once in 30 s, however much happens and whichever dispatcher delivers', async () => {
   const harness = await retryHarness();
   const { org, sink } = harness;
   const { subscriptions } = await clients();

@@ -1,4 +1,4 @@
-/** Workers beside dispatchers, for what is tried again. */
+/** Workers next to dispatchers, for retries. */
 import { randomBytes } from 'node:crypto';
 
 import { onTestFinished } from 'vitest';

@@ -13,7 +13,7 @@ const named = (harness: DispatchHarness, expected: Readonly<Record<string, strin
     expect(Object.fromEntries(rows.map(({ name, uid }) => [name, uid]))).toEqual(expected);
   });
 
-it('those that are back after nobody saw them go have their deliveries again: none is lost, and none is sent twice', async () => {
+it('those that are back after an unnoticed deletion have their deliveries again: none is lost, and none is sent twice', async () => {
   const harness = await dispatchHarness();
   const [{ metadata: before }, { metadata: offBefore }] = [
     await harness.subscribe('orders', { events: ['CallHandler.CallStarted'] }),

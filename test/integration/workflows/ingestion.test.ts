@@ -46,7 +46,7 @@ describe('the ingestion of a document', () => {
     expect(small.diary).toEqual(['beginIngestion', 'parseDocument', 'verifyDocument', 'completeDocument']);
   });
 
-  it('fetches pages where nobody waits but for other sites, and reads them as it does any small file', async () => {
+  it('fetches pages on a queue where only other sites wait, and reads them as it does any small file', async () => {
     const address = await temporalAddress();
     const queues = ingestionQueues(unique('test'));
     const small = pretendedIngestion({ kind: 'website' });

@@ -30,7 +30,7 @@ function startWorker(env: Readonly<Record<string, string>>) {
     onListening: port.resolve,
   });
   running.catch(port.reject);
-  // A worker that refuses to start tells its starter; nobody may be asking for its port.
+  // A worker that refuses to start reports it to its starter; its port may not be probed.
   port.promise.catch(() => undefined);
   const get = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${await port.promise}${path}`);

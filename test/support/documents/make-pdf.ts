@@ -10,7 +10,7 @@ export interface PdfText {
 }
 
 export interface PdfStream {
-  /** Entries of its dictionary besides the length. */
+  /** Entries of its dictionary in addition to the length. */
   readonly entries: string;
   readonly content: Buffer;
 }

@@ -7,7 +7,7 @@ import type { Widget } from './widget.ts';
 
 const word = fc.stringMatching(/^[a-z]{1,6}$/);
 const words = fc.uniqueArray(word, { maxLength: 4 });
-/** Maps that hold something: an empty one is told apart from an absent one in a rule of its own. */
+/** Maps that hold something: a rule of its own distinguishes an empty one from an absent one. */
 const filled = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<Record<string, V>> =>
   fc.dictionary(word, value, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
 const some = <V extends object>(object: fc.Arbitrary<V>): fc.Arbitrary<V> => object.filter((value) => Object.keys(value).length > 0);
@@ -43,7 +43,7 @@ const specs: fc.Arbitrary<NonNullable<Widget['spec']>> = some(
 export function extractRules(context: ContractContext): void {
   const mine = { manager: 'first', operation: 'Apply' } as const;
 
-  it('reads back what was applied, whatever it was, beside another manager', async () => {
+  it('reads back what was applied, whatever it was, next to another manager', async () => {
     const others = context.widgets('second');
     await fc.assert(
       fc.asyncProperty(specs, specs, async (spec, theirs) => {
@@ -110,7 +110,7 @@ export function extractRules(context: ContractContext): void {
     await context.widgets().patchFinalizers(stored, []);
   });
 
-  it('tells the status from the rest', async () => {
+  it('distinguishes the status from the rest', async () => {
     const widget = context.widget({ title: 'a' });
     await context.widgets('first').apply(widget);
     const stored = await context.widgets('first').applyStatus({ ...widget, status: { phase: 'up' } });

@@ -23,7 +23,7 @@ export function statusRules(context: ContractContext): void {
     expect(changed.metadata.generation).toBe(2);
   });
 
-  it('takes the fields of other managers of the status, unless told otherwise', async () => {
+  it('takes the fields of other managers of the status by default', async () => {
     const widget = context.widget({});
     await context.widgets().apply(widget);
     await context.widgets('first').applyStatus({ ...widget, status: { phase: 'one', conditions: [{ type: 'Ready', status: 'True' }] } });
