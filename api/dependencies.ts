@@ -43,7 +43,7 @@ export interface KnowledgeDependencies {
 
 /** What calls need in addition to their rows in the store. */
 export interface CallDependencies {
-  /** Undefined where there is none: no call can be made then. */
+  /** Undefined without a media server: no call can be made then. */
   readonly mediaServer: MediaServer | undefined;
   readonly recordings: Pick<FileStorage, 'read'>;
   /** Address of this API for clients; where it listens where undefined, which is of use on its own machine. */

@@ -32,6 +32,6 @@ interface RevisionVersions {
   /** By name of the Secret: a digest of its uid and resourceVersion, `null` while it is missing. */
   readonly secrets: Readonly<Record<string, string | null>>;
   readonly knowledgeBaseUid: string | null;
-  /** Of the label `parley.dev/workspace`; absent where there is none. */
+  /** Of the label `parley.dev/workspace`; absent without the label. */
   readonly workspace?: string;
 }

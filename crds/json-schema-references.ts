@@ -55,7 +55,7 @@ export function hasMoreSubschemas(schema: SchemaObject, most: number): boolean {
   return placesIn(schema, most) === undefined;
 }
 
-/** What the meta-schema doesn't say: a pattern that is none, a reference that leads nowhere or out of the schema, a name given twice. */
+/** Checks beyond the meta-schema: an invalid pattern, a reference to nowhere or out of the schema, a duplicate name. */
 export function referenceFault(schema: SchemaObject): string | undefined {
   const places = placesIn(schema, Number.POSITIVE_INFINITY) ?? [];
   const names = new Map<string, SchemaObject>();

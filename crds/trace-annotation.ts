@@ -25,7 +25,7 @@ export function traceOf({ annotations, generation }: Annotated): TraceContext | 
     if (written?.generation !== generation || readTraceparent(written?.traceparent) === undefined) return undefined;
     return { traceparent: String(written?.traceparent) };
   } catch {
-    // Somebody else's.
+    // Of another client.
     return undefined;
   }
 }

@@ -41,7 +41,7 @@ export const eventCatalogue = {
     }),
   ),
   'CallHandler.CallTransferred': define(
-    'A call was handed on to somebody else.',
+    'A call was transferred.',
     z.strictObject({
       call_id: callId,
       agent_id: agentId,

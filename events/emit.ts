@@ -7,7 +7,7 @@ import { envelopeBytes } from './envelope.ts';
 
 interface EventFacts {
   readonly org: string;
-  /** Name of the Agent it is about: subscriptions of single agents go by it, and so does an agent's own address. */
+  /** Name of the Agent it is about: subscriptions of single agents and an agent's own address match it. */
   readonly agent?: string | undefined;
   /** Label `parley.dev/workspace` of what it is about. */
   readonly workspace?: string | undefined;

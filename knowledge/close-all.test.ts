@@ -6,7 +6,7 @@ it('closes each, though one fails, and then says what it failed with', async () 
   const closed: string[] = [];
   const slow = Promise.withResolvers<void>();
   const closing = closeAll(
-    { close: () => Promise.reject(new Error('Temporal is away')) },
+    { close: () => Promise.reject(new Error('Temporal is unavailable')) },
     {
       close: async () => {
         await slow.promise;
@@ -21,6 +21,6 @@ it('closes each, though one fails, and then says what it failed with', async () 
     { close: () => void closed.push('last') },
   );
   slow.resolve();
-  await expect(closing).rejects.toThrow('Temporal is away');
+  await expect(closing).rejects.toThrow('Temporal is unavailable');
   expect(closed).toEqual(['last', 'slow']);
 });

@@ -142,7 +142,7 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
   /** Takes one object out. `last` is its last state as the server reported it, where it did. */
   remove(key: ObjectKey, last?: Stored<T>): readonly CacheChange<Stored<T>>[] {
     const old = this.#entries.get(key);
-    // The deletion of a namesake that was replaced before this message came says nothing about the one that is here now.
+    // The deletion of a namesake that was replaced before this message does not affect the present object.
     if (!old || (last && old.object.metadata.uid !== last.metadata.uid)) return [];
     this.#write(key, undefined);
     return [{ type: 'deleted', object: last ? freezeDeep(last) : old.object }];

@@ -48,7 +48,7 @@ export function loadKubeConfig(options: LoadKubeConfigOptions = {}): KubeConfig 
 /**
  * Where the API server is, as a role's configuration says: the file of KUBECONFIG, or the service account of the pod.
  *
- * @throws ConfigError where there is none, or it can't be used
+ * @throws ConfigError for a missing or unusable one
  */
 export function kubeConfigOf({ KUBECONFIG: path }: Pick<Config, 'KUBECONFIG'>): KubeConfig {
   try {

@@ -236,7 +236,7 @@ export class ResourceClient<T extends KubeObject> {
     });
   }
 
-  /** Resolves when the server has taken it: an object with finalizers is still there, with a deletionTimestamp. 404 when there is none. */
+  /** Resolves when the server has taken it: an object with finalizers is still there, with a deletionTimestamp. 404 when it does not exist. */
   async delete(ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
     const { uid, resourceVersion, propagationPolicy } = options;
     const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };

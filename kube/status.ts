@@ -13,7 +13,7 @@ interface StatusAnswer {
   };
 }
 
-/** What a code stands for where the answer doesn't say, e.g. one from a proxy. */
+/** The reason of a code where the answer has none, e.g. one from a proxy. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',

@@ -240,7 +240,7 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** Connections made with the identity's TLS material; those made with an older one are let go. */
+  /** Connections made with the identity's TLS material; those made with an older one are closed. */
   #dispatcher(identity: Identity): Connections {
     if (this.#closed)
       throw new KubeError({ code: 0, reason: 'Aborted', message: `the connection to ${this.server} was closed by this process` });

@@ -5,7 +5,7 @@ import { openStore, type Permission } from '../store/index.ts';
 /** The longest that a key can live; an expired one is replaced at the next start. */
 const EXPIRATION_DAYS = 365;
 
-/** Whom they act for. */
+/** The user they act for. */
 const USER_ID = 'local';
 
 /** What keys are for, with what they may do. */

@@ -21,7 +21,7 @@ export interface StackEnv {
   /** Where the receiver of deliveries on this machine shows them; the path is a secret. */
   readonly PARLEY_RECEIVER: string;
   readonly LIVEKIT_URL: string;
-  /** Where telephones on this machine call, `host:port`; without LiveKit's SIP service there is none. */
+  /** Where telephones on this machine call, `host:port`; absent without LiveKit's SIP service. */
   readonly PARLEY_SIP?: string;
   /** The stack's own speech, for callers that have a text and no voice. */
   readonly PARLEY_SPEECH_URL: string;

@@ -25,7 +25,7 @@ export interface StartContext {
   readonly org: string;
   /** Whether the example agent is called at its first start. */
   readonly call: boolean;
-  /** What is known of earlier starts. */
+  /** The record of earlier starts. */
   readonly settings: Settings;
   readonly databaseUrl: string;
   readonly kubectl: Kubectl;

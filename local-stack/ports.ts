@@ -2,7 +2,7 @@ import { createServer, type ListenOptions, type Server } from 'node:net';
 
 /**
  * Below what systems give to connections that go out (Linux from 32768, macOS from 49152): such a port may be taken by any of them
- * between being found free and being used, and whenever its server is away for a moment. And below Kubernetes' node ports, from 30000.
+ * between being found free and being used, and whenever its server is unavailable for a moment. And below Kubernetes' node ports, from 30000.
  */
 const range = { first: 20_000, count: 10_000 } as const;
 

@@ -1,4 +1,4 @@
-/** Something that opens with its first use, often because its code is large and most processes need none of it at their start. */
+/** Opens a resource at its first use, often because its code is large and most processes do not need it at their start. */
 export interface Lazily<T> {
   /** Opens it where it is not open. A failure is not remembered: the next call tries again. */
   get(): Promise<T>;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { Registry } from 'prom-client';
 
-/** Named reasons for not being ready; ready when there is none. */
+/** Named reasons for not being ready; ready without any. */
 export class Readiness {
   readonly #missing = new Map<string, string>();
 

@@ -31,7 +31,7 @@ export function uuidv7Sequence({ now = Date.now, random = randomBytes }: UuidOpt
 /** The next id of this process: what is made one after the other here is listed in that order. */
 export const uuidv7 = uuidv7Sequence();
 
-/** An id that stands in a given moment: it has no order among others of the same millisecond. @param ms since the Unix epoch */
+/** An id for a given moment, in no order among others of the same millisecond. @param ms since the Unix epoch */
 export function uuidv7At(ms: number): string {
   return uuidv7Sequence({ now: () => ms })();
 }

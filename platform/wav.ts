@@ -34,7 +34,7 @@ export function wavOf({ samples, sampleRate, channels = 1 }: Sound & { readonly 
 
 const PCM = 1;
 const FLOAT = 3;
-/** The format stands in an extension of the header. */
+/** The format is in an extension of the header. */
 const EXTENSIBLE = 0xfffe;
 
 interface Format {

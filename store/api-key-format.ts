@@ -66,7 +66,7 @@ function base62(length: number, random: (size: number) => Buffer): string {
   let text = '';
   while (text.length < length) {
     for (const byte of random(length)) {
-      // 248 is the largest multiple of 62 in a byte: what is above would favour the first letters.
+      // 248 is the largest multiple of 62 in a byte: values above it would favour the first letters.
       if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
     }
   }

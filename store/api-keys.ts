@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
 import { isPermission, permissions as vocabulary, type Permission } from './permissions.ts';
 
-/** An API key as everybody but its owner sees it. */
+/** An API key without its secret. */
 export interface ApiKeyRecord {
   /** `key_` and a UUIDv7. */
   readonly keyId: string;
@@ -16,9 +16,9 @@ export interface ApiKeyRecord {
   readonly expirationDate: Date;
   readonly createdAt: Date;
   readonly revoked: boolean;
-  /** Whom it acts for: what is made with it records this user. */
+  /** The user it acts for: objects created with it record this user. */
   readonly userId: string | null;
-  /** Whom the key acts for that made it; null for keys made at the command line. */
+  /** The user of the key that created it; null for keys created at the command line. */
   readonly createdByUserId: string | null;
   /** The last four characters of the clear key, for people who compare. */
   readonly lastFour: string;
@@ -146,7 +146,7 @@ export class ApiKeys {
     });
   }
 
-  /** Idempotent, and final: the first revocation counts. Every process hears of it when it commits. */
+  /** Idempotent, and final: the first revocation counts. Every process is notified when it commits. */
   async revoke(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
     if (!keyIdShape.test(options.keyId)) return undefined;
     return this.#database.asOrganization(options.org, async (transaction) => {

@@ -66,7 +66,7 @@ export class Authenticator {
       this.#used = true;
       this.#options.onFirstUse?.();
     }
-    // The clear key is not kept; what stands for it is what the database has too.
+    // The clear key is not kept; only its hash, as in the database.
     const digest = parsed.hash.toString('base64');
     const entry = this.#cached(digest) ?? (await this.#ask(digest, parsed));
     return this.#judge(entry);

@@ -51,7 +51,7 @@ export async function describeDatabase({ databaseUrl }: { readonly databaseUrl: 
 }
 
 /**
- * Makes what a dump of the schema needs and does not hold: roles and the extension; and the schema itself. What is in it goes, at once.
+ * Creates what a dump of the schema needs and does not contain (roles, the extension) and the schema itself, dropping its content at once.
  *
  * @param options.owner who has the tables in the dump
  * @throws StoreError `refused` when the session's user can't give tables to that owner
@@ -71,7 +71,7 @@ export async function prepareRestore({ databaseUrl, owner }: { readonly database
     await client.query('DROP SCHEMA IF EXISTS parley CASCADE');
     await client.query('CREATE EXTENSION IF NOT EXISTS vector');
     await client.query(`CREATE SCHEMA parley AUTHORIZATION "${owner.replaceAll('"', '""')}"`);
-    // A function changes hands only to a role that may create in its schema: taken back by finishRestore.
+    // Only a role that may create in its schema can become a function's owner: finishRestore revokes it.
     await client.query('GRANT CREATE ON SCHEMA parley TO parley_directory');
   });
 }

@@ -48,7 +48,7 @@ export interface StatementOptions {
 }
 
 export interface TransactionOptions {
-  /** What is read is of one moment, and nothing is written. */
+  /** A read-only transaction on one snapshot. */
   readonly snapshot?: boolean;
   /** Statements that take milliseconds are not compiled, which takes longer than any of them. */
   readonly quick?: boolean;
@@ -63,7 +63,7 @@ export interface DatabaseOptions {
   readonly databaseUrl: string;
   /** Connections at most; 10 by default. */
   readonly poolSize?: number | undefined;
-  /** Whom every session runs as; `parley_app` by default. */
+  /** The role of every session; `parley_app` by default. */
   readonly role?: 'parley_app' | 'parley_dispatcher' | undefined;
   /**
    * Statements are sent without waiting for the answers to those before them, which a transaction then has one by one: its BEGIN goes with its
@@ -76,7 +76,7 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number | undefined;
   /** Longest wait for a free or new connection, in milliseconds; 5,000 by default. */
   readonly connectTimeoutMs?: number | undefined;
-  /** How long a failed connection is tried again before the caller hears of it, in milliseconds; 2,000 by default. */
+  /** How long a failed connection is retried before the call fails, in milliseconds; 2,000 by default. */
   readonly retryForMs?: number | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
@@ -166,7 +166,7 @@ export class Database {
     return this.#transaction([begin, ...settings].join('; '), work);
   }
 
-  /** Runs `work` in a transaction that sees the names of all organisations and nothing of what is theirs. */
+  /** Runs `work` in a transaction that sees the names of all organisations and none of their rows. */
   asDirectory<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#transaction('BEGIN READ ONLY; SET LOCAL ROLE parley_directory', work);
   }
@@ -321,7 +321,7 @@ function leavesConnectionUsable(error: unknown): boolean {
 }
 
 /**
- * What the dispatcher asks is look-ups by whole keys, of tables whose statistics are always behind: its plans go by indexes, in the order that
+ * The dispatcher's queries are look-ups by whole keys, of tables whose statistics are always stale: its plans use indexes, in the order that
  * these have, and are made once. One that was made while a table was empty would else read all of it to sort it, and do so for good.
  */
 const sessionSettings: Partial<Record<DatabaseRole, string>> = {
@@ -332,7 +332,7 @@ const sessionSettings: Partial<Record<DatabaseRole, string>> = {
 
 /**
  * Makes the server start every session in `role`, so that RESET ROLE comes back to it and not to the login user.
- * What the address already says under `options` is kept, before ours: the last word counts.
+ * Keeps the `options` of the address, before ours: the last setting counts.
  */
 function asRole(databaseUrl: string, role: DatabaseRole): { readonly connectionString: string } {
   if (!URL.canParse(databaseUrl)) {

@@ -70,7 +70,7 @@ export function toStoreError(error: unknown): StoreError {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
     return new StoreError('internal', `a defect in the store: ${error.message}`, { cause: error });
   }
-  // The driver's own words when the server wants a password and there is none, or a wrong kind of one.
+  // The driver's own message when the server requires a password and it is missing or of the wrong kind.
   if (error instanceof Error && error.message.startsWith('SASL:'))
     return new StoreError('refused', `Postgres refused the login: ${error.message}`);
   return new StoreError('unavailable', `no answer from Postgres: ${messageOf(error)}`, { cause: error });

@@ -82,7 +82,7 @@ const LONGEST_KEY_CACHE_MS = 4_000;
 
 /** API keys with the check of a presented one. */
 interface ApiKeyStore extends Pick<ApiKeys, 'create' | 'list' | 'get' | 'revoke' | 'purge'> {
-  /** @throws StoreError when Postgres doesn't answer: that says nothing about the key */
+  /** @throws StoreError when Postgres doesn't answer: the key may still be valid */
   authenticate(apiKey: string): Promise<Authentication>;
 }
 

@@ -87,7 +87,7 @@ interface Table {
   /** For SQL. */
   readonly from: string;
   readonly column: 'org' | 'name';
-  /** Whose policy lets these rows be removed. */
+  /** The database role whose policy allows the deletion. */
   readonly role: 'owner' | 'parley_app';
 }
 

@@ -34,7 +34,7 @@ export interface MigrationStatus {
 }
 
 /**
- * Applies what is missing and answers its names. Safe to run from several processes at once and to run again.
+ * Applies the missing migrations and returns their names. Safe to run from several processes at once and to run again.
  *
  * @throws StoreError `refused` when an applied migration was edited, or the database is newer than this code: nothing is changed then
  */
@@ -59,7 +59,7 @@ export async function migrate(options: MigrateOptions): Promise<{ readonly appli
   });
 }
 
-/** Those of the weeks to come, in a database that was not looked after for long; drops none. */
+/** Those of the weeks to come, in a database whose housekeeping has not run for long; drops none. */
 async function makeTablesOfEvents(client: Client): Promise<void> {
   const { rows } = await client.query<{ there: boolean }>(
     "SELECT to_regprocedure('parley.maintain_event_partitions(interval, interval)') IS NOT NULL AS there",
@@ -67,7 +67,7 @@ async function makeTablesOfEvents(client: Client): Promise<void> {
   if (rows[0]?.there === true) await client.query("SELECT parley.maintain_event_partitions('100 years', '100 years')");
 }
 
-/** What is applied and what is missing; changes nothing. */
+/** The applied and the missing migrations; read-only. */
 export async function migrationStatus(options: Pick<MigrateOptions, 'databaseUrl' | 'migrations'>): Promise<MigrationStatus> {
   const migrations = options.migrations ?? readMigrations();
   return withClient({ databaseUrl: options.databaseUrl, applicationName }, async (client) => {

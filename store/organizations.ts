@@ -72,7 +72,7 @@ export class Organizations {
 
   /**
    * How many calls of the organisation may be live at the same time, from now on: calls that are live go on.
-   * @throws StoreError `invalid` for what is no whole number from 0 to 100,000, `not_found`
+   * @throws StoreError `invalid` unless it is a whole number from 0 to 100,000, `not_found`
    */
   async limitLiveCalls(name: string, limit: number): Promise<Organization> {
     if (!Number.isInteger(limit) || limit < 0 || limit > LARGEST_CALL_LIMIT)

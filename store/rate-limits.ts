@@ -2,7 +2,7 @@ import type { Database } from './database.ts';
 
 /** What one process has let through since its last report, in milliseconds of the limit's rate (60 a second: 1,000 / 60 for each). */
 export interface Taken {
-  /** Whose limit: at most 200 characters. */
+  /** The subject of the limit: at most 200 characters. */
   readonly subject: string;
   readonly ms: number;
   /** How long ago the first of it was taken, in milliseconds. */

@@ -5,7 +5,7 @@ import { toStoreError } from './error.ts';
 /**
  * One connection as the session's own user, for what roles don't do: migrations, and what a backup is about.
  *
- * @param options.applicationName as it stands in pg_stat_activity
+ * @param options.applicationName as pg_stat_activity shows it
  * @throws StoreError
  */
 export async function withClient<T>(
@@ -18,7 +18,7 @@ export async function withClient<T>(
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });
-  // The statement that is running hears of a broken connection by itself.
+  // The running statement rejects by itself when the connection breaks.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -1,4 +1,4 @@
-/** Every workflow of the worker: what is exported here is what Temporal can start by name. */
+/** Every workflow of the worker: Temporal can start each export by name. */
 export { analyseCall } from './analysis/workflow.ts';
 export { clearCollection, clearDocument } from './clearing/workflow.ts';
 export { deliverWithRetries } from './delivery/workflow.ts';

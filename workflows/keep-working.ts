@@ -27,7 +27,7 @@ const RETRY = { baseMs: 500, maxMs: 15_000 };
 /** A worker that lived this long was healthy: its end is a new story. */
 const SETTLED_MS = 60_000;
 
-/** Works until `signal` aborts, then drains: what runs is finished or handed back. Rejects never for want of Temporal. */
+/** Works until `signal` aborts, then drains: running work is finished or handed back. Never rejects because Temporal is down. */
 export async function keepWorking(options: KeepWorkingOptions, signal: AbortSignal): Promise<void> {
   const { readiness, logger, clock, random = Math.random } = options;
   readiness.notReady(PART, `not yet connected to ${options.address}`);
@@ -70,7 +70,7 @@ async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promi
       await Promise.all([running, watchConnection(options, connection, ended.signal)]);
     } finally {
       signal.removeEventListener('abort', stop);
-      // Only workers that have ended let go of the connection.
+      // Only stopped workers release the connection.
       await Promise.allSettled([running]);
     }
   } finally {

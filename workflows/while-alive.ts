@@ -1,4 +1,4 @@
-/** While the work goes on Temporal hears of it, every so many milliseconds: a worker that dies in it is noticed soon. */
+/** Sends heartbeats to Temporal while the work runs, so that the death of its worker is noticed soon. */
 export async function whileAlive<T>(heartbeat: () => void, everyMs: number, work: () => Promise<T>): Promise<T> {
   const alive = setInterval(heartbeat, everyMs);
   try {

@@ -30,7 +30,7 @@ export interface CallAccess {
   readonly mediaUrl?: string;
 }
 
-/** The same for what is somebody else's, what doesn't exist and what can't exist. */
+/** The same for an id of another organisation, an unknown one and an impossible one. */
 export function callNotFound(): ApiError {
   return new ApiError('not_found', 'Call not found');
 }

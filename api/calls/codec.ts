@@ -4,7 +4,7 @@ import type { CallMessage, CallRecord, CallTurn } from '../../store/index.ts';
 import type { CallAnalysisAnswer } from './analysis.ts';
 import type { CallAnswer, CallSummary } from './answers.ts';
 
-/** What stands in no row. */
+/** What no row contains. */
 export interface CallExtras {
   readonly accessToken?: string | undefined;
   readonly mediaUrl?: string | undefined;

@@ -35,7 +35,7 @@ export const dialOutboundPhoneCall = defineRoute({
   path: '/v1/calls/dial-outbound-phone-call',
   operationId: 'dialOutboundPhoneCall',
   tag,
-  summary: 'Call somebody by phone',
+  summary: 'Make an outbound phone call',
   description:
     'The outbound agent of the number calls, with the configuration that it has now. The answer comes before the phone rings: read the call, or subscribe to its events, for the outcome. It is `ongoing` when the callee answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` otherwise.',
   permission: 'calls:write',

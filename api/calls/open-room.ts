@@ -3,7 +3,7 @@ import type { Rooms } from '../../voice/calls/rooms.ts';
 import type { CallRef } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 
-/** Until somebody tries a media server again that did not answer, in seconds. */
+/** Retry-After where the media server did not answer, in seconds. */
 const retrySeconds = 5;
 
 /**

@@ -28,7 +28,7 @@ export class OutboundPhoneCalls {
   }
 
   /**
-   * Asks Postgres and the media server: calls are made while the Kubernetes API is away.
+   * Asks Postgres and the media server: calls are made while the Kubernetes API is unavailable.
    *
    * @throws ApiError `not_found` for a number or an agent that isn't there, `conflict` for a number that can't call,
    * `concurrent_call_limit_reached`, `unavailable` where the media server is missing or doesn't answer

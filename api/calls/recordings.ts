@@ -103,7 +103,7 @@ export function fileNameOf(callId: string): string {
   return `${callId}.ogg`;
 }
 
-/** The same for a call without a recording and one that isn't there, or is somebody else's. */
+/** The same for a call without a recording, an unknown one and one of another organisation. */
 function recordingNotFound(cause?: unknown): ApiError {
   return new ApiError('recording_not_found', 'Recording not found', cause === undefined ? {} : { cause });
 }

@@ -33,7 +33,7 @@ export class ServedAgents {
   }
 
   /**
-   * Asks Postgres alone, unless something is unusual: calls start while the Kubernetes API is away.
+   * Asks Postgres alone, unless something is unusual: calls start while the Kubernetes API is unavailable.
    * @throws ApiError `not_found` for an agent that isn't there, `conflict` for one that has never been sound enough to serve
    */
   async find(org: string, name: string): Promise<Serving> {
@@ -43,7 +43,7 @@ export class ServedAgents {
     if (serving !== undefined) return serving;
     const resource = await this.#views.agents.get(org, name);
     if (resource === undefined) throw agentNotFound();
-    // Made a moment ago, perhaps by somebody else: this replica may have heard of it only now.
+    // Created a moment ago, perhaps by another replica: this one may have seen it only now.
     const giveUpAt = this.#clock.monotonic() + settlingMs;
     while (this.#clock.monotonic() < giveUpAt) {
       await sleep(this.#clock, lookEveryMs);
@@ -78,7 +78,7 @@ export class ServedAgents {
   }
 }
 
-/** The same for what is somebody else's, what doesn't exist and what can't exist. */
+/** The same for an id of another organisation, an unknown one and an impossible one. */
 function agentNotFound(): ApiError {
   return new ApiError('not_found', 'AI agent not found');
 }

@@ -1,4 +1,4 @@
-/** Addresses that open a recording without a key, for a while: everything stands in the address, under a signature. */
+/** Signed addresses that open a recording without a key for a limited time. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import type { Keys, SigningKeys } from '../signing/signing-keys.ts';

@@ -1,4 +1,4 @@
-/** The REST API as commands use it: where it is and who asks come from the environment. */
+/** The REST API for commands: address and key come from the environment. */
 import { systemClock, type Clock, type Timer } from '../../platform/clock.ts';
 import { causeOf, UserError } from '../../platform/user-error.ts';
 
@@ -8,7 +8,7 @@ export interface RequestOptions {
 }
 
 export interface RestClient {
-  /** @throws UserError with what the server says, or that it says nothing, and with the cure where there is one */
+  /** @throws UserError with the server's message, or that it does not answer, and with a cure where one is known */
   request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | FormData, options?: RequestOptions): Promise<unknown>;
   /** The same for an answer that is not JSON. */
   download(method: 'GET' | 'POST', path: string, body?: object, options?: RequestOptions): Promise<Uint8Array>;
@@ -123,7 +123,7 @@ class Limit {
 
 function tooLate(what: string, ms: number, cause: unknown): UserError {
   return new UserError(`${what} has not been answered within ${ms / 1_000} s`, {
-    cure: 'is the api overloaded, or what it depends on away? Its /readyz and its log say so (here: `parley dev status`); then try again',
+    cure: 'is the api overloaded, or a server that it needs unavailable? Its /readyz and its log say so (here: `parley dev status`); then try again',
     cause,
   });
 }
@@ -132,7 +132,7 @@ function unreachable(url: string, cause: unknown): UserError {
   return new UserError(`${url} does not answer: ${causeOf(cause)}`, { cure: 'is the api running, and is PARLEY_URL right?', cause });
 }
 
-/** Undefined for what is no JSON: an answer without a body, or somebody else's page. */
+/** Undefined for anything but JSON: an answer without a body, or the page of another server. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

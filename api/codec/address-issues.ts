@@ -5,13 +5,13 @@ import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 export interface WrittenAddress {
   readonly loc: Loc;
   readonly value: string | undefined;
-  /** As it is stored: what was there before is not this request's. */
+  /** The stored address: an unchanged one is not checked again. */
   readonly before: string | undefined;
-  /** @returns why it may not be called */
+  /** @returns why it is forbidden */
   readonly check: (address: string) => string | undefined;
 }
 
-/** Adds to `found` that the address may not be called, unless something else is wrong with it already. */
+/** Adds to `found` that the address is forbidden, unless it has another issue already. */
 export function requireCallable({ loc, value, before, check }: WrittenAddress, found: ValidationIssue[]): void {
   if (value === undefined || value === before || found.some((other) => sameJson(other.loc, loc))) return;
   const message = check(value);

@@ -1,5 +1,5 @@
 /**
- * The REST fields of a kind, each described once: its schemas, where it stands in the spec, and how its value is read and written. Bodies,
+ * The REST fields of a kind, each described once: its schemas, its path in the spec, and how its value is read and written. Bodies,
  * answers, names in failures, references to Secrets and both codecs are derived from such a table. Its order is that of bodies and answers.
  */
 import { z } from 'zod';
@@ -17,7 +17,7 @@ export interface Decoding {
 
 export interface Encoding {
   readonly secrets: SecretWriter;
-  /** Where the object stands in the request. */
+  /** The location of the object in the request. */
   readonly loc: Loc;
   /** Failures are added here. */
   readonly found: ValidationIssue[];
@@ -39,9 +39,9 @@ export interface Conversion {
 }
 
 export interface StoredSecret {
-  /** Tells one stored value from another. */
+  /** Identifies a stored value. */
   readonly id: string;
-  /** Absent where the value stands in the spec itself. */
+  /** Absent where the value is in the spec itself. */
   readonly ref?: KeyRef;
   /** Where it stands below the field, in the request. */
   readonly below?: Loc;

@@ -1,4 +1,4 @@
-/** How codecs meet secrets without doing any I/O: what is known is handed in, what is to be stored is collected. */
+/** Secrets in codecs, without I/O: codecs receive known values, and collect those to store. */
 import { createHash } from 'node:crypto';
 
 import { companionName } from '../../crds/companion-name.ts';
@@ -14,7 +14,7 @@ export interface KeyRef {
 
 /** Values for answers. */
 export interface SecretValues {
-  /** The value behind `ref`, or the mask where the caller may not see it; undefined where there is none. */
+  /** The value behind `ref`, or the mask where the caller may not see it; undefined for a missing one. */
   read(ref: KeyRef): string | undefined;
   readonly unmasked: boolean;
 }
@@ -29,7 +29,7 @@ export function unmaskedReader(values: ReadonlyMap<string, string>): SecretValue
 /** Identifies a stored value. */
 export const refId = ({ name, key }: KeyRef): string => `${name}/${key}`;
 
-/** The same for a credential that stands in the spec itself, where kubectl put it. */
+/** The same for a credential that kubectl put into the spec itself. */
 export const plainId = (value: string): string => `=${value}`;
 
 /** Collects what a request brings; nothing is written before the whole request is sound. */
@@ -91,7 +91,7 @@ function keyText(purpose: string): string {
   return plain.length <= 200 ? plain : `${plain.slice(0, 180)}-${createHash('sha256').update(purpose).digest('hex').slice(0, 12)}`;
 }
 
-/** Name of the Secret or ConfigMap that the facade keeps for the object `uid` where somebody else has one of the usual name. */
+/** Name of the Secret or ConfigMap that the facade keeps for the object `uid` where the usual name is taken. */
 export function ownCompanionName(kind: string, name: string, uid: string): string {
   const usual = companionName(kind, name)
     .slice(0, 240)

@@ -24,7 +24,7 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
-/** A field that somebody else owns: who has to let go of it, or `?force=true` takes it. */
+/** A field that another manager owns: it has to release the field, or `?force=true` takes it. */
 export interface FieldConflict {
   /** The REST name (`llm.model_name`), or the resource path (`.spec.suspend`) of what REST has no name for. */
   readonly field: string;

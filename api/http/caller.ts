@@ -4,7 +4,7 @@ export interface Caller {
   /** The organisation: also the name of its namespace. */
   readonly org: string;
   readonly permissions: readonly string[];
-  /** Whom the key acts for: recorded as the maker of what is made with it. */
+  /** The user of the key: recorded as the creator of its objects. */
   readonly userId: string | null;
   /** When the key ends. */
   readonly expiresAt: Date;

@@ -9,7 +9,7 @@ import { requestState } from './request-state.ts';
 import { webhookFailure } from './webhook-failure.ts';
 import { StorageError } from '../../knowledge/storage/file-storage.ts';
 
-/** Seconds after which a client may try again when a server behind us is away. */
+/** Seconds after which a client may try again when a server behind us is unavailable. */
 const retryAfterSeconds = 5;
 
 /** Fastify's own failures: everything else it may throw is ours. */
@@ -38,7 +38,7 @@ export function toApiError(error: unknown): ApiError | ValidationError {
   return known?.() ?? internal(error);
 }
 
-/** What no route has translated: the API server being away, or a defect. */
+/** What no route has translated: the API server being unavailable, or a defect. */
 function fromKube(error: KubeError): ApiError {
   if (error.code === 0 || error.code === 429 || error.code >= 500) {
     const seconds = error.retryAfterMs === undefined ? retryAfterSeconds : Math.max(1, Math.ceil(error.retryAfterMs / 1000));

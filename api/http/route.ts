@@ -14,7 +14,7 @@ export interface AnswerDescription {
   readonly description: string;
   /** Of a JSON answer. What is answered is compared with it by the tests. */
   readonly schema?: z.ZodType;
-  /** Of any other answer, as it stands in `Content-Type`, without parameters. */
+  /** `Content-Type` of any other answer, without parameters. */
   readonly contentType?: string;
   readonly example?: unknown;
   /** Names from the table of documented headers, in addition to those that every answer has. */

@@ -38,7 +38,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     logger: false,
     bodyLimit,
     requestTimeout,
-    // Longer than the minute after which load balancers let go of an idle connection: the one who sends must be the first to close.
+    // Longer than the minute after which load balancers close an idle connection: the client side must close first.
     keepAliveTimeout: 75_000,
     http: { maxHeaderSize, headersTimeout, connectionsCheckingInterval: 2_000 },
     trustProxy: limits.trustedProxies.length > 0 && [...limits.trustedProxies],
@@ -68,7 +68,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     const state = new RequestState({ traceId, span, clock });
     startRequest(request, state);
     void reply.headers({ 'x-trace-id': traceId, 'x-content-type-options': 'nosniff' });
-    // What a body is that says nothing of itself; a request without one keeps none.
+    // The default Content-Type of a body; a request without a body gets none.
     if (hasBody(request)) request.headers['content-type'] ||= 'application/json';
     inRequest(state, done);
   });
@@ -184,7 +184,7 @@ function isProbe(route: string): boolean {
   return route === '/healthz' || route === '/readyz' || route === '/metrics';
 }
 
-/** A `%` that begins no UTF-8 escape stands for itself, so that such an id is simply one that doesn't exist. */
+/** A `%` that begins no UTF-8 escape is literal, so that such an id is simply one that doesn't exist. */
 function withSoundEscapes(url: string): string {
   const [path = '', ...query] = url.split('?');
   try {

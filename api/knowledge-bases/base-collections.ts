@@ -9,7 +9,7 @@ import { StoreError, type Collection, type KnowledgeStore } from '../../store/in
 import type { ApiDependencies } from '../dependencies.ts';
 
 /**
- * Asks Postgres first: what is put into a knowledge base and looked up there goes on while the Kubernetes API is away.
+ * Asks Postgres first: what is put into a knowledge base and looked up there goes on while the Kubernetes API is unavailable.
  * One that was made a moment ago has no collection yet: its resource says what that is to be.
  */
 export class BaseCollections {
@@ -66,7 +66,7 @@ export class BaseCollections {
   }
 }
 
-/** The same for what is somebody else's, what doesn't exist and what can't exist. */
+/** The same for an id of another organisation, an unknown one and an impossible one. */
 export function knowledgeBaseNotFound(): ApiError {
   return new ApiError('not_found', 'Knowledge base not found');
 }

@@ -15,7 +15,7 @@ export const searchKnowledgeBase = defineRoute({
   tag,
   summary: 'Search a knowledge base',
   description:
-    'Finds the chunks of completed documents. Where a store is away the answer is 503 and never an empty list. Nothing but a filter of the described form is taken for one: a placeholder such as `additionalProp1` is 422.',
+    'Finds the chunks of completed documents. Where a store is unavailable the answer is 503 and never an empty list. Nothing but a filter of the described form is taken for one: a placeholder such as `additionalProp1` is 422.',
   permission: 'knowledge_bases:read',
   body: searchRequest.meta({ id: 'SearchRequest' }),
   bodyExamples: {

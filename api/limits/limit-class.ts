@@ -14,7 +14,7 @@ export interface LimitedRoute {
   readonly path: string;
 }
 
-/** Whose requests are counted. */
+/** The subject whose requests are counted. */
 export interface LimitedCaller {
   readonly keyId: string;
   readonly org: string;

@@ -67,7 +67,7 @@ export class RateLimiter {
   }
 
   /**
-   * Counts one request where every limit allows it, and for none of them where one doesn't.
+   * Counts one request against all limits if each allows it, else against none.
    * @param charged - `key` leaves out what the organisation's keys share
    */
   take(caller: LimitedCaller, route: LimitedRoute, charged: 'all' | 'key' = 'all'): RateLimitDecision {

@@ -20,7 +20,7 @@ function stage(change: Partial<CallRecord> | undefined, { agent = false }: { rea
   const lost = new LostJobs({
     calls: {
       ofRoom: async () => {
-        if (state.broken) throw new Error('Postgres is away');
+        if (state.broken) throw new Error('Postgres is unavailable');
         return state.call && { org: 'o', id: 'call_1' };
       },
       get: async () => state.call,

@@ -12,7 +12,7 @@ import { isTerminal, type CallRecord, type CallStore } from '../../store/index.t
 const silentMs = 12_000;
 /** Looks at one call; each waits as long as it would take the job to be found silent. */
 const mostLooks = 5;
-/** Calls that are looked after at a time. Those beyond are left to the stale-call sweeper. */
+/** Calls that are watched at a time. Those beyond are left to the stale-call sweeper. */
 const mostSuspects = 1_000;
 
 export interface LostJobsOptions {
@@ -40,7 +40,7 @@ export class LostJobs {
     this.#options = options;
   }
 
-  /** Looks after the call from now on, until it is over, or its agent is found in the room. Returns at once. */
+  /** Watches the call from now on, until it is over, or its agent is found in the room. Returns at once. */
   suspect(suspicion: Suspicion): void {
     const { room } = suspicion;
     if (this.#stopping.signal.aborted || this.#suspects.has(room) || this.#suspects.size >= mostSuspects) return;

@@ -79,7 +79,7 @@ export function registerMediaEvents(app: FastifyInstance, { mediaServer, registr
   });
 }
 
-/** @throws ApiError `unauthorized` for what the media server has not signed, `bad_request` for what is no event */
+/** @throws ApiError `unauthorized` without a valid signature of the media server, `bad_request` for an invalid event */
 async function readEvent(receiver: WebhookReceiver, body: unknown, signature: string | undefined): Promise<WebhookEvent> {
   const text = Buffer.isBuffer(body) ? body.toString() : '';
   try {

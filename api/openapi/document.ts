@@ -38,7 +38,7 @@ const headers = {
     schema: { type: 'string' },
   },
   Age: {
-    description: 'Only while the Kubernetes API is away: seconds since the answer was last known to be up to date.',
+    description: 'Only while the Kubernetes API is unavailable: seconds since the answer was last known to be up to date.',
     schema: { type: 'string' },
   },
 };

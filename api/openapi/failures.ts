@@ -84,10 +84,10 @@ const failures: Readonly<Record<FailureName, Failure>> = {
     schema: authenticationFailure,
     example: { error: 'forbidden', message: 'this API key lacks the permission agents:write', traceId },
   },
-  not_found: plain('not_found', "The same for what doesn't exist, can't exist, and is somebody else's.", 'AI agent not found'),
+  not_found: plain('not_found', 'The same for an unknown id, an impossible one and one of another organisation.', 'AI agent not found'),
   recording_not_found: plain(
     'recording_not_found',
-    'The call has no recording, or the address of one is past its time. The same for a call that doesn’t exist, and one that is somebody else’s.',
+    'The call has no recording, or the address of one is past its time. The same for an unknown call and one of another organisation.',
     'Recording not found',
   ),
   method_not_allowed: plain('method_not_allowed', 'The address exists for other methods.', 'PATCH is not possible here: use GET, PUT'),
@@ -154,7 +154,7 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   ),
   unavailable: plain(
     'unavailable',
-    'The Kubernetes API, the database or a store of files or vectors is away.',
+    'The Kubernetes API, the database or a store of files or vectors is unavailable.',
     'the Kubernetes API is not available; try again',
     ['Retry-After'],
   ),

@@ -16,7 +16,7 @@ export class PageTokens {
     this.#keys = () => signing.of('page tokens');
   }
 
-  /** @param list names the list and whose it is: a token opens no other */
+  /** @param list names the list and its organisation: a token is valid for no other */
   write(list: string, position: readonly string[]): string {
     const payload = Buffer.from(JSON.stringify(position));
     return Buffer.concat([macOf(this.#keys()[0], list, payload), payload]).toString('base64url');

@@ -124,7 +124,7 @@ function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** By defining, not assigning: `__proto__` may be a name in somebody's data. */
+/** By defining, not assigning: `__proto__` may be a name in a user's data. */
 function withField(object: JsonObject, name: string, value: unknown): JsonObject {
   return Object.fromEntries([...Object.entries(object).filter(([other]) => other !== name), [name, value]]);
 }

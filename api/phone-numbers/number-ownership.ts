@@ -1,4 +1,4 @@
-/** Whose a number is when somebody asks for it over REST. The operator goes by the same claims in Postgres. */
+/** The owner of a number that a REST request asks for. The operator uses the same claims in Postgres. */
 import { wellKnown, type PhoneNumber } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { ApiDependencies, Limits } from '../dependencies.ts';

@@ -60,7 +60,7 @@ export function registerPhoneNumbers(
   });
 }
 
-/** The same for what is somebody else's, what doesn't exist and what can't exist. */
+/** The same for an id of another organisation, an unknown one and an impossible one. */
 function notFound(): ApiError {
   return new ApiError('not_found', 'Phone number not found');
 }

@@ -1,4 +1,4 @@
-/** Whether the API server answers: known from every request, and from a small one of our own where there is none. */
+/** Whether the API server answers: learned from every request, and from a probe when there are none. */
 import { Gauge, type Registry } from 'prom-client';
 
 import { KubeError } from '../../kube/error.ts';
@@ -18,13 +18,13 @@ export interface AvailabilityOptions {
 const answerWithinMs = 10_000;
 /** Silence after which the server is asked whether it is there, in milliseconds; and the longest wait for that answer. */
 const askAfterMs = 2_000;
-/** The same while it is away. */
+/** The same while it is unavailable. */
 const askAgainMs = 1_000;
 /** Questions in a row that have to fail before it counts as away. */
 const questions = 2;
 
 /**
- * The transport of the facade. While the API server is away it fails at once, so that no request waits in vain; requests under way
+ * The transport of the facade. While the API server is unavailable it fails at once, so that no request waits in vain; requests under way
  * are aborted. It is asked every second whether it is back.
  */
 export class ApiServerAvailability {
@@ -159,7 +159,7 @@ export class ApiServerAvailability {
   }
 }
 
-/** The server is away or can't answer, which says nothing about what was asked. */
+/** The server is unavailable or overloaded: no statement about the requested object. */
 export function isAway(error: unknown): boolean {
   return error instanceof KubeError && (error.code === 0 || error.code >= 500);
 }

@@ -174,7 +174,7 @@ export class Companions {
         try {
           return (await mergePatch(this.#transport, target, { ...data, ...marks })).metadata.resourceVersion;
         } catch (error) {
-          // Somebody else has staged values here meanwhile: the mark is theirs now.
+          // Another request has staged values here meanwhile: the mark belongs to it now.
           if (!(error instanceof KubeError && error.staleConflict)) throw error;
           const patch = { ...data, metadata: ownerReferences ? { ownerReferences } : {} };
           return (await mergePatch(this.#transport, target, patch)).metadata.resourceVersion;

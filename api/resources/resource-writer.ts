@@ -159,7 +159,7 @@ export class ResourceWriter<T extends Specified> {
   }
 
   /**
-   * Changes one object; `change` gets its present state, again where somebody else's write comes in between.
+   * Changes one object; `change` gets its present state, again where another write comes in between.
    * @param options.tryCached spares the reading where this process knows the newest state, as it does mostly. The apply carries that state's
    * resourceVersion, so that a success is as good as one after reading; anything else is found out from the server.
    * @returns undefined when the object is gone
@@ -231,7 +231,7 @@ export class ResourceWriter<T extends Specified> {
     return inRestWords(this.#kind.fieldNames, () => this.#context.mutex.run(`${this.#kindName}/${org}/${name}`, task));
   }
 
-  /** Runs `attempt` again, from its reading, while somebody else's write comes in between. */
+  /** Runs `attempt` again, from its reading, while other writes come in between. */
   async #retryStale<R>(attempt: () => Promise<R>): Promise<R> {
     const { clock, random } = this.#context;
     for (let round = 1; ; round += 1) {

@@ -32,7 +32,7 @@ export function stageMarks(stage: Stage): {
 /** For a merge patch: takes the marks off. */
 export const withoutMarks = { labels: { [stagedLabel]: null }, annotations: { [stageAnnotation]: null } } as const;
 
-/** @returns undefined where somebody else wrote the annotation. */
+/** @returns undefined where another client wrote the annotation. */
 export function stageOf(object: KubeObject): Stage | undefined {
   try {
     const stage = JSON.parse(object.metadata.annotations?.[stageAnnotation] ?? '') as Stage;

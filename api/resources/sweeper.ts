@@ -117,7 +117,7 @@ export class StagedSweeper {
       try {
         found.push(...(await client.listAll({ namespace, labelSelector: STAGED })).items);
       } catch (error) {
-        // An organisation whose namespace has not been granted (yet) must not keep the others from being looked after.
+        // An organisation whose namespace has not been granted (yet) must not keep the others from being swept.
         if (!isForbidden(error)) throw error;
         this.#options.context.logger.debug(
           { org: namespace, kind: client.descriptor.kind },
@@ -133,7 +133,7 @@ export class StagedSweeper {
       try {
         await this.#settle(client, object);
       } catch (err) {
-        // It changed meanwhile: somebody is at it.
+        // It changed meanwhile: another request works on it.
         if (err instanceof KubeError && (err.staleConflict || err.notFound)) continue;
         const { namespace, name } = object.metadata;
         this.#options.context.logger.warn(

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { SigningKeys } from './signing-keys.ts';
 
-const none = (): Promise<never> => Promise.reject(new Error('the database is away'));
+const none = (): Promise<never> => Promise.reject(new Error('the database is unavailable'));
 
 it('are of the secrets that were given, the newest first, and different for each purpose', async () => {
   const keys = new SigningKeys({ given: ['new', 'old'], stored: none });
@@ -19,7 +19,7 @@ it('are of the stored secret otherwise, which is asked for until it is there, an
     stored: () => ((asked += 1) === 1 ? none() : Promise.resolve(new Uint8Array(32).fill(asked))),
   });
   expect(() => keys.of('links')).toThrow(/before they are loaded/);
-  await expect(keys.load()).rejects.toThrow(/away/);
+  await expect(keys.load()).rejects.toThrow(/unavailable/);
   await keys.load();
   await keys.load();
   expect(asked).toBe(2);

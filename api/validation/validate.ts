@@ -137,7 +137,7 @@ function readModel(
 }
 
 /**
- * The bound of a map stands in its metadata, as `maxProperties`: zod's records have no check for it.
+ * The bound of a map is in its metadata, as `maxProperties`: zod's records have no check for it.
  * Sound entries count towards it, and the one too many is reported instead of everything else.
  */
 function readDictionary(schema: z.core.$ZodRecord, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {

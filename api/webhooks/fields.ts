@@ -201,7 +201,7 @@ const fields = {
         return unlessEmpty(headersFromRest(sent, options), previous);
       },
       below: { '.*': '' },
-      // What signs deliveries isn't sent, and what everybody may see is no secret.
+      // Signing secrets are not sent, and what every reader may see is no secret.
       secretsIn: (list: readonly Header[], { subscription }: SubscriptionEncoding) =>
         headerSecrets(list, subscription && ((header) => isPlain(header, subscription.metadata))),
     },

@@ -20,7 +20,7 @@ export interface HeaderSight {
 
 /**
  * All values that came over REST are kept in the Secret, but only those that are credentials by the name of their header are treated as such
- * when they are shown. What somebody else keeps in a Secret is always one.
+ * when they are shown. Values in Secrets of other owners are always secret.
  */
 export function shownHeaders(
   subscription: Stored<WebhookSubscription>,
@@ -31,7 +31,7 @@ export function shownHeaders(
     (subscription.spec.headers ?? []).map((header) => {
       const { name, value, valueFrom } = header;
       const ref = valueFrom?.secretKeyRef;
-      // The signing secret stands in the same Secret, and is never shown.
+      // The signing secret is in the same Secret, and is never shown.
       if (ref !== undefined && own.has(ref.name) && !isOurs(header, own)) return [name, mask];
       if (!everything && !isPlain(header, subscription.metadata)) return [name, mask];
       return [name, ref === undefined ? (value ?? '') : (values?.get(refId(ref)) ?? mask)];

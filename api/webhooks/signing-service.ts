@@ -56,7 +56,7 @@ export class SigningService {
     throw new ApiError('conflict', `the Secret ${name} belongs to something else: nothing is written to it`);
   }
 
-  /** The operator may not have made the Secret yet, or somebody has deleted it. */
+  /** The operator may not have created the Secret yet, or it was deleted. */
   #write(
     subscription: Stored<WebhookSubscription>,
     found: Stored<Secret> | undefined,

@@ -119,7 +119,7 @@ export class SubscriptionService {
       const found: ValidationIssue[] = [];
       const spec = subscriptionFromRest(body, stored, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });
       found.push(...textIssues(spec));
-      // What was allowed when it was written stays until somebody changes it.
+      // What was allowed when it was written stays until it is changed.
       if (body.url !== stored.spec.url) found.push(...this.#addressIssues(body.url));
       found.push(...(await this.#unknownAgents(org, body, stored)));
       if (found.length > 0) throw new ValidationError(found);
@@ -219,7 +219,7 @@ class Versions {
   }
 }
 
-/** The same for what is somebody else's, what doesn't exist and what can't exist. */
+/** The same for an id of another organisation, an unknown one and an impossible one. */
 export function subscriptionNotFound(): ApiError {
   return new ApiError('not_found', 'Webhook subscription not found');
 }

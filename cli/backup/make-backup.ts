@@ -21,7 +21,7 @@ export interface BackupOptions {
   readonly databaseUrl: string;
   /** Absent: the files are not part of the backup. */
   readonly storageUrl: string | undefined;
-  /** Whose resources; those of all where absent. The database is always whole. */
+  /** The organisations to back up; all where absent. The database is always complete. */
   readonly organizations?: readonly string[] | undefined;
   /** Of Parley. */
   readonly version: string;
@@ -69,7 +69,7 @@ async function saveDatabase({ folder, databaseUrl, env }: BackupOptions): Promis
     throw new UserError('this database has no schema of Parley', { cure: 'is DATABASE_URL the one of the roles?' });
   if (!facts.seesAllRows) throw new UserError(`row-level security hides rows from the database user ${facts.user}`, { cure: seeAllRows });
   const program = await findProgram({ name: 'pg_dump', serverVersion: facts.serverVersion, databaseUrl, env });
-  // pg_dump would make it as the umask says, and the folder may have been there before, for everybody to look into.
+  // pg_dump would make it as the umask says, and the folder may have existed before, readable by all users.
   await writeFile(join(folder, databaseFile), '', { mode: 0o600, flag: 'wx' });
   await program.run(['--schema=parley', '--format=custom', '--no-unlogged-table-data', `--file=${join(folder, databaseFile)}`]);
   return {

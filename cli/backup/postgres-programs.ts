@@ -52,7 +52,7 @@ function* candidates({ name, serverVersion, env }: ProgramOptions): Generator<st
   if (server !== undefined) yield join(dirname(server), name);
 }
 
-/** Arguments of a process are everybody's to read, its environment is not: the password is there. */
+/** All users can read the arguments of a process but not its environment: the password goes there. */
 function connection(databaseUrl: string): readonly string[] {
   const url = new URL(databaseUrl);
   url.password = '';

@@ -1,4 +1,4 @@
-/** What goes into the room: what is to be said, or what the microphone hears, and silence in between. A user who sends nothing is one who is gone. */
+/** The audio sent into the room: speech or the microphone, and silence in between, since a user who sends nothing counts as gone. */
 import { AudioFrame, AudioResampler, AudioSource } from '@livekit/rtc-node';
 
 import type { Sound } from '../../platform/wav.ts';
@@ -6,9 +6,9 @@ import { deviceRate } from './sound/devices.ts';
 
 const frameMs = 20;
 const frameSamples = (deviceRate * frameMs) / 1_000;
-/** What is sent ahead, in milliseconds: little, so that speech isn't late. */
+/** Audio queued ahead, in milliseconds: little, so that speech is not late. */
 const aheadMs = 60;
-/** What a microphone may have ahead, in milliseconds; what is older is dropped. */
+/** Longest queue of microphone audio, in milliseconds; older audio is dropped. */
 const mostHeardMs = 500;
 
 interface Piece {

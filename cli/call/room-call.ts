@@ -37,7 +37,7 @@ export interface RoomCallEvents {
 export interface RoomCall {
   /** Resolves when the connection has ended, with LiveKit's reason. */
   readonly over: Promise<string>;
-  /** Leaves, so that everybody knows that it was meant. */
+  /** Leaves, so that the others see an intended end. */
   hangUp(): Promise<void>;
 }
 

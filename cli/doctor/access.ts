@@ -9,7 +9,7 @@ const maxOrganizations = 20;
 const atOnce = 16;
 
 export interface AccessOptions {
-  /** Whose permissions are looked for. */
+  /** The role or person whose permissions are checked. */
   readonly audience: Audience;
   /** Of an installation that has but one. */
   readonly namespace?: string | undefined;

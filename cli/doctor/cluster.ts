@@ -16,7 +16,7 @@ export interface ClusterCheckOptions extends AccessOptions {
   readonly onClock: (reading: ClockReading) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Whose cluster is looked at, and stays open; that of the environment's kubeconfig where absent. */
+  /** Of the cluster to check, and stays open; that of the environment's kubeconfig where absent. */
   readonly transport?: Transport;
 }
 

@@ -21,7 +21,7 @@ const longest = 45_000;
 export interface DoctorOptions {
   /** As of a role: `KUBECONFIG`, `DATABASE_URL` and the others. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whose permissions the kubeconfig should have; `installer` by default. */
+  /** The audience whose permissions the kubeconfig should have; `installer` by default. */
   readonly audience?: Audience;
   /** Namespaces of organisations that are looked into; by default those that this user can list, at most 20. */
   readonly organizations?: readonly string[] | undefined;

@@ -3,7 +3,7 @@ import { GROUP, kinds } from '../../crds/index.ts';
 import { LEASE_NAME } from '../../operator/lease-name.ts';
 import { ROLE_NAMES, type RoleName } from '../../platform/role-names.ts';
 
-/** Who is asked about: a role, or the person who installs and therefore grants to all. */
+/** A role, or the person who installs and therefore grants all permissions. */
 export type Audience = 'installer' | RoleName;
 
 /**

@@ -13,7 +13,7 @@ export function organizationOf(given: string | undefined, env: Readonly<Record<s
 /**
  * A namespace becomes an organisation by its label alone, so that one without a row may be one all the same: it gets its row here.
  *
- * @throws UserError when there is none of this name
+ * @throws UserError when it does not exist
  */
 export async function requireOrganization(store: Pick<Store, 'organizations'>, name: string): Promise<void> {
   if ((await store.organizations.get(name)) !== undefined) return;

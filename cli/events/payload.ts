@@ -48,7 +48,7 @@ const examples: { readonly [N in EventName]: z.input<(typeof eventCatalogue)[N][
  * The payload as it is given, a JSON object of the caller's own making: receivers are tried with what their owner wants to see.
  * The event's own example, about the given agent, where none is given.
  *
- * @throws UserError for what is no JSON object
+ * @throws UserError for anything but a JSON object
  */
 export function payloadOf(name: EventName, given: string | undefined, agent: string | undefined): object {
   if (given === undefined) {

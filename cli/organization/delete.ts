@@ -20,7 +20,7 @@ import { FIELD_MANAGER } from '../cluster.ts';
 import { builtIn } from '../descriptors.ts';
 import { withKnowledge } from '../knowledge/offline.ts';
 
-/** How long the operator may take to let go of what is deleted, in milliseconds. */
+/** How long the operator may take to release deleted resources, in milliseconds. */
 const FINALIZERS_MS = 180_000;
 const PAGE = 1_000;
 
@@ -58,7 +58,7 @@ export interface DeleteOrganizationOptions extends Means {
   readonly onProgress: (line: string) => void;
 }
 
-/** Safe to run again after a failure. @throws UserError when the operator doesn't let go of a resource, with a cure */
+/** Safe to run again after a failure. @throws UserError when the operator does not release a resource, with a cure */
 export async function deleteOrganization(options: DeleteOrganizationOptions): Promise<void> {
   const { org, inventory, onProgress } = options;
   await revokeOrganizationKeys(options);

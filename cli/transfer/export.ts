@@ -85,7 +85,7 @@ function isSettled({ kind, metadata }: Stored<KubeObject>, remarks: string[]): b
   return why === undefined;
 }
 
-/** Secrets and ConfigMaps that belong to what is exported: referred to, or owned. */
+/** Secrets and ConfigMaps of the exported resources: referenced or owned. */
 class Companions {
   readonly #resources: ReadonlyMap<string, Stored<KubeObject>>;
   readonly #referred: ReadonlySet<string>;

@@ -120,11 +120,11 @@ it('remembers no more than its limit, and takes no endless bodies', async () => 
 
 it('asks the sender to come again when keys can not be looked up', async () => {
   const { post, shown, failures } = await receiver(() => {
-    throw new Error('the cluster is away');
+    throw new Error('the cluster is unavailable');
   });
   expect(await post({})).toBe(503);
   expect((await shown()).data).toEqual([]);
-  expect(failures).toMatchObject([{ message: 'the cluster is away' }]);
+  expect(failures).toMatchObject([{ message: 'the cluster is unavailable' }]);
 });
 
 it('shows nothing to who does not know its address, and answers no name of others', async () => {

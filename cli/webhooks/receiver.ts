@@ -12,7 +12,7 @@ export interface SeenDelivery {
   readonly verdict: Verdict['verdict'];
   /** Why it was refused. */
   readonly why?: string;
-  /** Whose key has signed it. */
+  /** The organisation whose key has signed it. */
   readonly subscription?: string;
   readonly path: string;
   readonly webhook_id: string | null;
@@ -93,7 +93,7 @@ export function createReceiver(options: ReceiverOptions): Server {
       known,
     });
     let judged = judgeBy(await options.keysOf(organization, { refresh: false }));
-    // A key may be younger than what is known.
+    // The key may be newer than the cached ones.
     if (judged.result.verdict === 'refused') judged = judgeBy(await options.keysOf(organization, { refresh: true }));
     const { result, known } = judged;
     if (result.verdict === 'refused') return { verdict: 'refused', why: result.why };

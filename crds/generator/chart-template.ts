@@ -5,7 +5,7 @@ import { toYaml } from './yaml.ts';
 const MARK = 'helm.sh/parley-metadata';
 
 /**
- * The CRD as a template of the subchart `crds`. It stands in `templates/`, not in Helm's `crds/`, so that an upgrade of the chart upgrades it;
+ * The CRD as a template of the subchart `crds`. It is in `templates/`, not in Helm's `crds/`, so that an upgrade of the chart upgrades it;
  * `keep` leaves it (and with it every resource) in the cluster when the release goes. What all of them have in addition to a name is in the
  * subchart's `_metadata.tpl`.
  */

@@ -46,7 +46,7 @@ export function sheetLineTokens(sheet: string): number {
   return countTokens(sheetLine(sheet, 1_048_575, 1_048_576)) + 1;
 }
 
-/** Name of a column as it stands in front of values. */
+/** Name of a column, as a prefix of its values. */
 function shortName(name: string): string {
   const line = oneLine(name);
   if (line.length <= LONGEST_NAME) return line;

@@ -24,7 +24,7 @@ interface RetryPolicy {
 
 const RETRY_POLICIES: Readonly<Record<EmbeddingKind, RetryPolicy>> = {
   passage: { attempts: 5, firstDelayMs: 500, longestRestMs: 60_000, afterTimeout: true },
-  // Somebody waits for the answer.
+  // A caller waits for the answer.
   query: { attempts: 2, firstDelayMs: 200, longestRestMs: 1_000, afterTimeout: false },
 };
 const LONGEST_DELAY_MS = 20_000;

@@ -1,4 +1,4 @@
-/** Reads what an embedding server answers, trusting none of it: a wrong vector would never be noticed again. */
+/** Parses and checks the answer of an embedding server: a wrong vector would never be noticed again. */
 import { z } from 'zod';
 
 import { EmbeddingError } from './embedding-error.ts';

@@ -78,7 +78,7 @@ export async function readDocument(step: Step, dependencies: ReadingDependencies
   await knowledge.ingestion.parsed(ref, { title, pages, warnings, chunkCount, termTotal: statistics.total, terms: statistics.terms() });
 }
 
-/** The blocks of whatever kind of document, and what is known of the whole behind them. */
+/** The blocks of a document of any kind, followed by the facts of the whole. */
 function contentOf({ document }: Step, dependencies: ReadingDependencies, read: ReadPart) {
   let parsed: ParsedDocument = { warnings: [] };
   return {

@@ -1,4 +1,4 @@
-/** Where a term stands in a sparse vector. Part of what is stored: a change here means that everything has to be indexed again. */
+/** The dimension of a term in a sparse vector. It is stored: after a change here all documents must be indexed again. */
 
 /** pgvector's sparsevec takes indices up to 10⁹; one less keeps the hash's range clear of both its ends. */
 export const DIMENSIONS = 999_999_999;

@@ -26,7 +26,7 @@ interface ParserResult {
  */
 export type Parser = (input: ParserInput, sink: Sink) => Promise<ParserResult> | ParserResult;
 
-/** Where a block stands, as far as its kind of file knows places. */
+/** The position of a block, as far as its file type has positions. */
 export interface BlockPosition {
   /** From 1, for files with pages. */
   readonly page?: number;
@@ -56,7 +56,7 @@ export interface TableBlock extends BlockPosition {
 
 export type Block = TextBlock | TableBlock;
 
-/** What is known of the whole once its blocks are read. */
+/** The facts of a whole document, after its blocks. */
 export interface ParsedDocument {
   readonly title?: string;
   /** For files with pages. */

@@ -122,7 +122,7 @@ describe('a pool of parsers', () => {
     for await (const _ of parsing.blocks()) break;
     await expect(parsing.document).rejects.toThrow('not read to their end');
     const broken = pool.parse({ content: breaking(), extension: 'txt' });
-    await expect(all(broken.blocks())).rejects.toThrow('storage is away');
+    await expect(all(broken.blocks())).rejects.toThrow('storage is unavailable');
     expect(texts((await read(pool, { content: 'next', extension: 'txt' })).blocks)).toEqual(['next']);
   });
 
@@ -178,5 +178,5 @@ async function* chunked(text: string): AsyncGenerator<Uint8Array> {
 
 async function* breaking(): AsyncGenerator<Uint8Array> {
   yield Buffer.from('a');
-  throw new Error('storage is away');
+  throw new Error('storage is unavailable');
 }

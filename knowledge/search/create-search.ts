@@ -29,7 +29,7 @@ export function collectionRef(collection: Pick<Collection, 'org' | 'id' | 'model
 
 export function createSearch(dependencies: SearchDependencies): Search {
   const { collections } = dependencies.knowledge;
-  /** How to read a question, before Postgres is asked: as the collection was when last searched, by `org/name`. It says nothing of what can be found. */
+  /** How to analyse a question before Postgres is queried: language and model of the collection at its last search, by `org/name`. */
   const known = new LruMap<string, Collection>(10_000);
   return {
     async search(request) {

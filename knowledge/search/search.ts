@@ -27,7 +27,7 @@ export interface SearchHit {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Says what stands in the way: a store that is away is an error and never an empty list. */
+/** Names the cause: an unavailable store is an error and never an empty list. */
 export class SearchUnavailableError extends Error {
   override readonly name = 'SearchUnavailableError';
 }

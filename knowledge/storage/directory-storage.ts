@@ -32,7 +32,7 @@ export class DirectoryStorage implements FileStorage {
       this.#swept ??= this.#sweep();
       await this.#swept;
       temporary = join(this.#root, INCOMING, randomUUID());
-      // Flushed before it gets its name, so that the name never stands for half a file, even after a power cut.
+      // Flushed before it gets its name, so that no name ever has half a file, even after a power cut.
       const file = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true });
       const closed = new Promise<void>((resolve) => file.once('close', () => resolve()));
       await pipeline(meter.chunks(), file).catch(async (error: unknown) => {
@@ -45,7 +45,7 @@ export class DirectoryStorage implements FileStorage {
     } catch (error) {
       content.destroy();
       if (temporary !== undefined) await rm(temporary, { force: true }).catch(() => undefined);
-      // Somebody took the folder away: it is made again for the next file.
+      // The folder was removed: it is created again for the next file.
       if (isOneOf(error, ['ENOENT', 'ENOTDIR'])) this.#swept = undefined;
       options.signal?.throwIfAborted();
       throw meter.failure === undefined ? this.#failure(error, key) : meter.failure.reason;

@@ -2,7 +2,7 @@
 
 /** Why a page was not read. */
 export type PageFailureCode =
-  /** The address itself may not be called: spelling, scheme, port, or not on the public internet. */
+  /** The address itself is forbidden: spelling, scheme, port, or not on the public internet. */
   | 'forbidden_address'
   /** The site's robots.txt asks not to read it, or can't be had. */
   | 'robots'
@@ -70,7 +70,7 @@ const EXTENSION_OF_TYPE: Readonly<Record<string, FetchedPage['extension']>> = {
   'text/tab-separated-values': 'txt',
 };
 
-/** What is asked for: anything, but rather this. */
+/** `Accept`: anything, but preferably these. */
 export const ACCEPTED_TYPES = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,*/*;q=0.1';
 
 /** @throws PageError `unsupported_content` */

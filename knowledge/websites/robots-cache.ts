@@ -4,7 +4,7 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/egress-error.ts';
 import { parseRobots, type Robots, ROBOTS_MAX_BYTES } from './robots.ts';
 
-/** A site whose robots.txt can't be had says nothing about what it allows: then nothing is read (RFC 9309, 2.3.1.4). */
+/** A site whose robots.txt is unreachable is not crawled at all (RFC 9309, 2.3.1.4). */
 export interface NoRobots {
   /** For a person. */
   readonly unavailable: string;
@@ -61,7 +61,7 @@ export class RobotsCache {
         overflow: 'truncate',
       });
       if (status >= 200 && status < 300) return parseRobots(body.toString('utf8'), agent);
-      // There is none, so there is nothing that it forbids.
+      // Without a robots.txt everything is allowed.
       if (status < 500) return parseRobots('', agent);
       return { unavailable: `${origin}/robots.txt answers ${status}` };
     } catch (error) {

@@ -96,7 +96,7 @@ function matches({ parts, whole }: Rule, path: string): boolean {
   return path.length - at >= last.length && path.endsWith(last);
 }
 
-/** A `*` or `$` that stands for itself is compared in its escaped form. */
+/** A literal `*` or `$` is compared in its escaped form. */
 const literal = (text: string): string => text.replaceAll('*', '%2A').replaceAll('$', '%24');
 
 const UNRESERVED = /[A-Za-z0-9._~-]/;

@@ -92,7 +92,7 @@ export function buildProgress(state: { readonly done: number; readonly total: nu
   const { done, elapsedMs } = state;
   const packages = Math.max(state.total, done);
   const total = Math.ceil(packages * 1.04);
-  // Early on the rate says nothing: the smallest packages come first.
+  // The early rate is misleading: the smallest packages come first.
   const known = done >= 20 && elapsedMs >= 3000;
   return { phase: 'building', done, total, elapsedMs, remainingMs: known ? (elapsedMs / done) * (total - done) : undefined };
 }

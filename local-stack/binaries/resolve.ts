@@ -26,7 +26,7 @@ export interface ResolveBinaryOptions extends Fetching {
   readonly modules?: string;
 }
 
-/** What one source has to say about one program. */
+/** What one source knows about one program. */
 export interface Offer {
   readonly source: SourceName;
   /** In words: where it would come from, or why it can't. */

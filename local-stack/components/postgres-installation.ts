@@ -68,7 +68,7 @@ function unprivilegedAccount(): Account {
   return { uid, gid };
 }
 
-/** Whether everybody may enter every parent that exists, as seen from its real place. */
+/** Whether all users may enter every existing parent of the real path. */
 function accessible(path: string): boolean {
   let nearest = dirname(resolve(path));
   while (!existsSync(nearest)) nearest = dirname(nearest);

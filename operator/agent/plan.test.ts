@@ -80,7 +80,7 @@ describe('putting a revision into service', () => {
     });
   });
 
-  it('believes the status while Postgres is away', () => {
+  it('believes the status while Postgres is unavailable', () => {
     const { revision } = compileRevision(agentWith(), [], worldOf());
     const served = { ...agentWith(), status: { servingRevision: revision, activeSince: '2026-01-01T00:00:00Z' } } as Agent;
     expect(conditionOf(plan(served, {}, unavailable), 'Ready')?.status).toBe('True');

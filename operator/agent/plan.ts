@@ -16,7 +16,7 @@ import { offeredTools } from '../tool/attachment.ts';
 import { degradationOf } from './degradation.ts';
 import { compileRevision, sizeInRevision, type CompiledRevision } from './revision.ts';
 
-/** What is known about the agent in Postgres. */
+/** The agent's state in Postgres. */
 export type StoreView =
   | {
       readonly state: 'known';
@@ -80,7 +80,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   const rejected = store.state === 'known' && store.rejected?.revision === target.revision ? store.rejected.message : undefined;
   const references = [...essential, ...promptProblems(agent, snapshot), ...optional];
   const stages = [
-    // A webhook address that may not be called doesn't keep calls from starting.
+    // A forbidden webhook address does not keep calls from starting.
     accepted([...acceptance, ...forbiddenWebhook(agent, snapshot)]),
     resolvedRefs(references),
     synced({ sound, current, reduced, rejected, store }),
@@ -224,7 +224,7 @@ function promptProblems(agent: Agent, snapshot: ClusterSnapshot): readonly Probl
   return [];
 }
 
-/** Postgres gets the deletion first; while it is away, the deletion waits for a bounded time. */
+/** Postgres gets the deletion first; while it is unavailable, the deletion waits for a bounded time. */
 function planDeletion(agent: Agent, store: StoreView, options: AgentPlanOptions): AgentPlan {
   if (!hasFinalizer(agent)) return { actions: [] };
   if (store.state === 'known') return { actions: [{ type: 'retire' }, { type: 'dropFinalizer' }] };

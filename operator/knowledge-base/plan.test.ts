@@ -110,7 +110,7 @@ describe('the collection', () => {
     expect(conditionOf(result, 'Synced')?.reason).toBe('CollectionWithheld');
   });
 
-  it('is believed to be there while Postgres is away, until something changes', () => {
+  it('is believed to be there while Postgres is unavailable, until something changes', () => {
     const { status } = plan(baseWith(), holding([], { chunks: 7 }));
     const base = { ...baseWith(), status: status! };
     const away = plan(base, unavailable);

@@ -144,7 +144,7 @@ function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, 
 
 type Contents = Pick<KnowledgeBaseStatus, 'embedding' | 'store' | 'documents' | 'chunks' | 'sources'>;
 
-/** What the collection holds, whatever the spec says; while Postgres is away, what the status has. */
+/** What the collection holds, whatever the spec says; while Postgres is unavailable, what the status has. */
 function contentsOf(knowledgeBase: KnowledgeBase, view: KnowledgeView, { store }: KnowledgeBasePlanOptions): Contents {
   const { status } = knowledgeBase;
   const shown: Contents = status?.sources === undefined ? {} : { sources: status.sources };

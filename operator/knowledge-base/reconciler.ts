@@ -99,7 +99,7 @@ function replanUnlessDone({ state }: { readonly state: 'known' | 'unavailable' |
   return { replan: state !== 'known' };
 }
 
-/** Somebody deleted the collection between the observation and the action. */
+/** The collection was deleted between the observation and the action. */
 async function unlessGone<T>(action: () => Promise<T>): Promise<T | { readonly state: 'gone' }> {
   try {
     return await action();

@@ -9,7 +9,7 @@ export interface SourceRevision {
   readonly request: string;
 }
 
-/** As it stands in Postgres, where one state of a source is taken on once however often it is tried. */
+/** As stored in Postgres, which accepts each state of a source once however often it is tried. */
 export function printRevision({ content, attempt, request }: SourceRevision): string {
   return `${content}.${attempt}.${request}`;
 }

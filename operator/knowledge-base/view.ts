@@ -1,4 +1,4 @@
-/** What is known of a knowledge base in Postgres. */
+/** The state of a knowledge base in Postgres. */
 import type { CollectionSpec } from '../../store/index.ts';
 import type { Unavailable } from '../runtime/postgres-outage.ts';
 

@@ -41,7 +41,7 @@ export class NumberClaimCache {
     return this.#options.outage.guard(async () => this.#options.store.numberClaims.release(owner));
   }
 
-  /** As `NumberClaims.releaseOthers`; none while Postgres is away. */
+  /** As `NumberClaims.releaseOthers`; none while Postgres is unavailable. */
   async releaseOthers(living: readonly string[], within?: string): Promise<readonly string[]> {
     const released = await this.#options.outage.guard(async () => this.#options.store.numberClaims.releaseOthers(living, within));
     return 'state' in released ? [] : released;

@@ -11,7 +11,7 @@ export interface NumberReservationsOptions {
   readonly claims: NumberClaimCache;
   readonly withNumber: (number: string) => readonly Stored<PhoneNumber>[];
   readonly isOrganization: (namespace: string) => boolean;
-  /** The only namespace to look after; all of them where undefined. */
+  /** The only namespace to reconcile; all where undefined. */
   readonly namespace: string | undefined;
   readonly logger: Logger;
 }
@@ -42,7 +42,7 @@ export class NumberReservations {
     this.#inBackground(this.#options.claims.release(owner).then(() => this.#enqueueRivals([owner.number])));
   }
 
-  /** The same for objects that went unnoticed: while no operator ran, while Postgres was away, or with their organisation. */
+  /** The same for objects that went unnoticed: while no operator ran, while Postgres was unavailable, or with their organisation. */
   releaseGone(): void {
     if (this.#queue === undefined) return;
     const { informer, claims, isOrganization, namespace } = this.#options;

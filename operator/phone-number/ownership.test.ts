@@ -58,7 +58,7 @@ describe('a number', () => {
     expect(reasonOf(judge(ours, [theirs], known(heldByThem), ['acme', 'globex']))).toBe('NumberTaken');
   });
 
-  it('stays with who has it while Postgres is away, and goes to no one', () => {
+  it('stays with who has it while Postgres is unavailable, and goes to no one', () => {
     const away: ClaimView = { state: 'unavailable', why: 'Postgres does not answer' };
     expect(reasonOf(judge(ours, [], away))).toBe('unknown');
     const accepted = { type: 'Accepted', status: 'True', reason: 'SpecAccepted', message: '', lastTransitionTime: '' } as const;

@@ -7,7 +7,7 @@ import type { Unavailable } from '../runtime/postgres-outage.ts';
 import { conditionOf } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 
-/** The claim of a number, as Postgres has it; absent where there is none. */
+/** The claim of a number in Postgres; absent for an unclaimed one. */
 export type ClaimView = { readonly state: 'known'; readonly claim?: NumberClaim } | Unavailable;
 
 export interface OwnershipFacts {
@@ -18,7 +18,7 @@ export interface OwnershipFacts {
 
 export type OwnershipDecision =
   | { readonly verdict: 'owner' }
-  /** It may have the number, and has to say so in Postgres. */
+  /** It may have the number, and has to claim it in Postgres. */
   | { readonly verdict: 'claimant' }
   | { readonly verdict: 'rival'; readonly problem: Problem }
   /** Nothing was decided before Postgres went away. */

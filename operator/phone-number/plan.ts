@@ -71,7 +71,7 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
   const references = unresolved(namespace, phoneNumberReferences(phoneNumber), snapshot);
   const credentials = phoneNumberReferences(phoneNumber).filter(({ kind }) => kind === 'Secret');
   const withheld = [...termination, ...unresolved(namespace, credentials, snapshot)];
-  // Not accepted before it is known: the condition distinguishes owner from rival while Postgres is away.
+  // Not accepted before it is known: the condition distinguishes owner from rival while Postgres is unavailable.
   const undecided = owning.verdict === 'unknown' ? [undecidedBy(owning.why)] : [];
   const [problem] = ownership.length === 0 ? undecided : [];
   const { stage, actions, ids } =
@@ -170,7 +170,7 @@ function connection(
   }
   const written = routing(phoneNumber, ids.outboundTrunkID, route);
   if (written.problem !== undefined) return stopped(written.problem, written.actions);
-  // Somebody removed the finalizer.
+  // The finalizer was removed by hand.
   if (!hasFinalizer(phoneNumber))
     return stopped({ reason: 'TrunksPending', message: 'the route of the number is being stored' }, [{ type: 'addFinalizer' }]);
   if (withheld.length > 0)

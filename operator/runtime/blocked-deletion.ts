@@ -16,7 +16,7 @@ export interface BlockedDeletion {
   readonly left: string;
 }
 
-/** The deletion of an object while Postgres or the media server is away: it is released after a bounded time, or at once where its annotation says so. */
+/** The deletion of an object while Postgres or the media server is unavailable: it is released after a bounded time, or at once where its annotation says so. */
 export function planBlockedDeletion<S extends CommonStatus>(
   object: Managed & { readonly status?: S },
   { now, deletionGraceMs, why, blocked, left }: BlockedDeletion,

@@ -69,7 +69,7 @@ export interface ControllerOptions<T extends Managed, Action extends { readonly 
 
 /** More rounds of planning and acting than any object needs. */
 const ROUNDS_LIMIT = 6;
-/** While the API server is away keys come back in about this time, in milliseconds; growing delays would keep them away long after it is back. */
+/** While the API server is unavailable keys come back in about this time, in milliseconds; growing delays would keep them away long after it is back. */
 const OUTAGE_DELAY_MS = 1_000;
 
 /** Runs one kind: a queue of keys, and for each key observe → plan → act → write the status if it differs. */
@@ -278,7 +278,7 @@ function pick(status: object, fields: readonly string[]): Record<string, unknown
   return Object.fromEntries(fields.filter((field) => values[field] !== undefined).map((field) => [field, values[field]]));
 }
 
-/** The API server is away or overloaded; any other failure has to do with the object, and is tried again at growing intervals. */
+/** The API server is unavailable or overloaded; any other failure has to do with the object, and is tried again at growing intervals. */
 function isApiServerOutage(error: unknown): error is KubeError {
   return error instanceof KubeError && [0, 429, 502, 503, 504].includes(error.code);
 }

@@ -41,7 +41,7 @@ describe('KeyReader', () => {
     expect((await read()).object).toEqual({ state: 'forbidden' });
   });
 
-  it('begins anew after an answer', async () => {
+  it('starts over after an answer', async () => {
     server.faults.next(denial);
     await expect(read()).rejects.toBeInstanceOf(UnsettledError);
     clock.tick(60_000);

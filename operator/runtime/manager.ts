@@ -21,7 +21,7 @@ export interface ManagerOptions {
   readonly logger: Logger;
 }
 
-/** Everything is reconciled this often, in case an event was missed or somebody changed Postgres by hand; writes nothing unless there is a difference. */
+/** Everything is reconciled this often, in case an event was missed or Postgres was changed by hand; writes nothing unless there is a difference. */
 const RESYNC_MS = 600_000;
 
 export class Manager {

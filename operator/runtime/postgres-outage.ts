@@ -19,7 +19,7 @@ export interface PostgresOutageOptions {
 const PROBE_MS = 1_000;
 
 /**
- * Whether Postgres can be used, shared by all reconcilers of this process. While it is away they don't call it: plans keep what is
+ * Whether Postgres can be used, shared by all reconcilers of this process. While it is unavailable they don't call it: plans keep what is
  * in use and wait, and one probe finds out when it is back.
  */
 export class PostgresOutage {

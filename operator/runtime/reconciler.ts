@@ -34,7 +34,7 @@ export interface ReconcileContext {
   readonly now: number;
   /** Aborts when leadership ends. */
   readonly signal: AbortSignal;
-  /** Postgres is away: reconcile the object again as soon as it is back. */
+  /** Postgres is unavailable: reconcile the object again as soon as it is back. */
   readonly retryWhenPostgresIsBack: () => void;
 }
 

@@ -56,7 +56,7 @@ export function suspendedStatus<S extends CommonStatus>(object: Managed & { read
   };
 }
 
-/** Somebody asked for a reconcile, and the status doesn't confirm it yet. */
+/** A reconcile was requested, and the status doesn't confirm it yet. */
 export function isReconcileRequested({ metadata, status }: Managed): boolean {
   const requested = metadata.annotations?.[wellKnown.reconcileRequestedAt];
   return requested !== undefined && requested !== status?.lastHandledReconcileAt;

@@ -115,13 +115,13 @@ const schema = z.object({
   PARLEY_NATIVE_TERMINATION_URI: z
     .string()
     .optional()
-    .describe('Through which trunk `native` numbers call: host, host:port or a SIP URI. For the operator.'),
-  PARLEY_NATIVE_TERMINATION_USERNAME: z.string().optional().describe('Who logs in at that trunk.'),
-  PARLEY_NATIVE_TERMINATION_PASSWORD: z.string().optional().describe('The password that belongs to it.').meta({ secret: true }),
+    .describe('Trunk through which `native` numbers call: host, host:port or a SIP URI. For the operator.'),
+  PARLEY_NATIVE_TERMINATION_USERNAME: z.string().optional().describe('User name at that trunk.'),
+  PARLEY_NATIVE_TERMINATION_PASSWORD: z.string().optional().describe('Password at that trunk.').meta({ secret: true }),
   PARLEY_CARRIER_TERMINATION_URI: z
     .string()
     .optional()
-    .describe('Through which trunk `carrier` numbers call, each with its own account: host, host:port or a SIP URI. For the operator.'),
+    .describe('Trunk through which `carrier` numbers call, each with its own account: host, host:port or a SIP URI. For the operator.'),
   PARLEY_SIP_ALLOWED_ADDRESSES: z
     .string()
     .regex(/^([0-9a-fA-F.:]+(\/[0-9]{1,3})?( *, *[0-9a-fA-F.:]+(\/[0-9]{1,3})?)*)?$/, 'must be addresses or networks, separated by commas')
@@ -135,19 +135,19 @@ const schema = z.object({
       'Networks that trunks and SIP addresses of transfers may be on although they are not public, next to those of PARLEY_EGRESS_ALLOW_CIDRS, separated by commas, e.g. 10.20.0.5/32 of a PBX. The same for api, operator and voice.',
     ),
   PARLEY_TRUNKS_LOOK_MS: milliseconds(30_000).describe(
-    'How often the operator looks whether the media server still has the trunks of all numbers, in milliseconds.',
+    'How often the operator checks that the media server still has the trunks of all numbers, in milliseconds.',
   ),
   PARLEY_REQUEST_TIMEOUT_MS: z.coerce
     .number()
     .int()
     .min(1000)
     .default(30_000)
-    .describe('Longest time for one request to the REST API, in milliseconds; then it is answered with 503.'),
+    .describe('Timeout of a request to the REST API, in milliseconds; the answer is 503 then.'),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe("host:port of Temporal's frontend."),
   TEMPORAL_NAMESPACE: z.string().default('default').describe('Temporal namespace.'),
-  TEMPORAL_API_KEY: z.string().optional().describe('Key that roles show to Temporal, over TLS.').meta({ secret: true }),
+  TEMPORAL_API_KEY: z.string().optional().describe('API key for Temporal, sent over TLS.').meta({ secret: true }),
   TEMPORAL_TLS: flag(false).describe('TLS to Temporal; the variables of certificates and keys imply it.'),
-  TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().optional().describe('File with the certificate that roles show to Temporal, PEM.'),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().optional().describe('File with the client certificate for Temporal, PEM.'),
   TEMPORAL_TLS_CLIENT_KEY_PATH: z.string().optional().describe('File with the key of that certificate, PEM.'),
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: z
     .string()
@@ -174,7 +174,7 @@ const schema = z.object({
     .min(1)
     .max(1000)
     .default(100)
-    .describe('Retries of webhook deliveries that a worker has on their way at the same time.'),
+    .describe('Retries of webhook deliveries that a worker sends at the same time.'),
   KUBECONFIG: z.string().optional().describe("Where the API server is; in a pod the service account's own configuration is used."),
   PARLEY_NAMESPACE: z
     .string()
@@ -188,7 +188,7 @@ const schema = z.object({
   PARLEY_IDENTITY: z.string().optional().describe("This process's name in the Lease; host name and process id where absent."),
   PARLEY_RECONCILE_CONCURRENCY: z.coerce.number().int().min(1).max(64).default(4).describe('Objects of one kind reconciled at once.'),
   PARLEY_DELETION_GRACE_MS: milliseconds(900_000).describe(
-    'How long a deletion waits for outside things before it lets go, in milliseconds.',
+    'How long a deletion waits for Postgres or the media server before the object is released, in milliseconds.',
   ),
   PARLEY_EMBEDDING_PROFILES: jsonList(embeddingProfile, '[{"name":"default","provider":"lexical","model":"bm25"}]').describe(
     'Embedding profiles that KnowledgeBases may name, a JSON array.',
@@ -231,7 +231,7 @@ const schema = z.object({
   PARLEY_EGRESS_HOSTS: readable((value) => void parseHosts(commaList(value)), '')
     .transform(commaList)
     .describe(
-      'Names that lead webhooks and websites to an address of your own instead of going through DNS: name=address or name=address:port, separated by commas. The address has to be one that may be called.',
+      'Names of webhooks and websites that resolve to an address of your own instead of through DNS: name=address or name=address:port, separated by commas. The address has to be one that may be called.',
     ),
   PARLEY_EVENTS_KEEP_DAYS: z.coerce
     .number()
@@ -262,7 +262,7 @@ const schema = z.object({
     .string()
     .min(32, 'must have at least 32 characters')
     .optional()
-    .describe('The secret that belongs to it.')
+    .describe('The secret of that key.')
     .meta({ secret: true }),
   PARLEY_CALL_PAGE: flag(false).describe(
     'Serve a page at /call of the REST API from which people talk to agents with a browser; it asks for an API key.',
@@ -280,7 +280,7 @@ const schema = z.object({
     .max(100)
     .default(2)
     .describe(
-      'Processes that a voice process keeps ready for the next calls: so many callers at once wait for none; each takes some 150 MB of memory, of which 100 are its own.',
+      'Processes that a voice process keeps ready for the next calls: so many simultaneous callers need not wait; each takes some 150 MB of memory, of which 100 are its own.',
     ),
   PARLEY_VOICE_DRAIN_MS: milliseconds(7_260_000).describe(
     'How long a voice process that is stopping waits for its calls, in milliseconds; by default as long as the longest call.',
@@ -295,7 +295,7 @@ const schema = z.object({
   PARLEY_SMTP_SERVERS: readable((value) => void parseSmtpServers(commaList(value)), '')
     .transform(commaList)
     .describe(
-      'Mail servers of the tool send_email by the domain of the sender, separated by commas: example.com=smtp://mail.example.com:587 (STARTTLS) or smtps:// (TLS), and `*` for all others. The large providers are known where nothing is said.',
+      'Mail servers of the tool send_email by the domain of the sender, separated by commas: example.com=smtp://mail.example.com:587 (STARTTLS) or smtps:// (TLS), and `*` for all others. Large providers are known without an entry.',
     ),
   PARLEY_CALENDAR_URL: z
     .url({ protocol: /^https?$/ })
@@ -307,14 +307,14 @@ const schema = z.object({
   }, '')
     .transform(commaList)
     .describe(
-      'What page tokens and the addresses of recordings are signed with, separated by commas, the newest first: the first one signs, all are accepted. Where empty, a secret that the migration has made and the database keeps.',
+      'Secrets that sign page tokens and the addresses of recordings, separated by commas, the newest first: the first one signs, all are accepted. Where empty, a secret that the migration has made and the database keeps.',
     )
     .meta({ secret: true }),
   PARLEY_PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      'Address of the REST API as clients reach it, for the addresses of recordings; where it is absent they lead to where the API listens on its own machine.',
+      'Address of the REST API as clients reach it, for the addresses of recordings; by default they lead to the port of the API on its own machine.',
     ),
   ...telemetryFields,
 });
@@ -331,7 +331,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const result = schema.safeParse(present);
   if (result.success) return result.data;
-  // A text that is no number arrives as one that isn't: what was written says nothing of NaN.
+  // An invalid number arrives as NaN: the message must show the text instead.
   const lines = result.error.issues.map(
     (issue) => `  ${issue.path.join('.')}: ${issue.message.endsWith('received NaN') ? 'must be a number' : issue.message}`,
   );

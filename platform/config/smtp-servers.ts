@@ -11,7 +11,7 @@ export interface SmtpServer {
 export type SmtpServers = ReadonlyMap<string, SmtpServer>;
 
 /**
- * Reads `domain=smtp://host:port` and `domain=smtps://host:port`; the domain `*` stands for all that have none of their own.
+ * Reads `domain=smtp://host:port` and `domain=smtps://host:port`; the domain `*` is for all without an entry of their own.
  *
  * @throws RangeError naming the part that can't be read
  */

@@ -18,21 +18,21 @@ export const telemetryFields = {
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
     .optional()
-    .describe('Headers for the collector, name=value, separated by commas: what it wants for letting us in.')
+    .describe('Headers for the collector, name=value, separated by commas, such as its credentials.')
     .meta({ secret: true }),
   OTEL_SERVICE_NAME: z.string().optional().describe('Name of the service in traces; `parley-<role>` where absent.'),
   OTEL_RESOURCE_ATTRIBUTES: z
     .string()
     .optional()
-    .describe('What else is said of the process in traces: name=value, separated by commas, e.g. deployment.environment.name=production.'),
+    .describe('Further attributes of the process in traces: name=value, separated by commas, e.g. deployment.environment.name=production.'),
   OTEL_TRACES_SAMPLER: z
     .enum(['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'])
     .default('parentbased_always_on')
-    .describe('Which traces are kept. Those that are `parentbased` do as the caller of a request says.'),
+    .describe('Which traces are kept. The `parentbased` ones follow the decision of the caller.'),
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
     .regex(/^(0(\.[0-9]+)?|1(\.0+)?)$/, 'must be a number from 0 to 1')
     .optional()
-    .describe('For the two that end with `ratio`: how many, from 0 to 1.'),
-  OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false').describe('No traces, whatever else is set.'),
+    .describe('For the two that end with `ratio`: the share of traces, from 0 to 1.'),
+  OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false').describe('Disables traces, whatever else is set.'),
 } as const;

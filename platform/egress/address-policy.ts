@@ -45,15 +45,15 @@ function table(entries: Readonly<Record<string, string>>): readonly { readonly c
 
 export interface AddressPolicy {
   /**
-   * Why the address may not be called, e.g. `loopback, 127.0.0.0/8`; undefined when it may.
-   * @param port where it would be called; absent where nothing depends on it
+   * The reason why the address is forbidden, e.g. `loopback, 127.0.0.0/8`; undefined when it is allowed.
+   * @param port of the connection; absent for a check that no port affects
    */
   objection(address: Address, port?: number): string | undefined;
 }
 
 /**
  * @param options.allow networks that may be called although they are not public
- * @param options.denyPorts ports that may not be called there all the same
+ * @param options.denyPorts ports that stay forbidden there
  */
 export function createAddressPolicy(
   options: { readonly allow?: readonly Cidr[]; readonly denyPorts?: readonly PortRange[] } = {},
@@ -66,7 +66,7 @@ export function createAddressPolicy(
     objection: (address, port) =>
       objection(address) ??
       (port !== undefined && denyPorts.some(({ from, to }) => from <= port && port <= to) && !isPublic(address)
-        ? `port ${port} there is not for calls, PARLEY_EGRESS_DENY_PORTS`
+        ? `port ${port} is forbidden there by PARLEY_EGRESS_DENY_PORTS`
         : undefined),
   };
 }
@@ -83,7 +83,7 @@ function objectionsTo(allow: readonly Cidr[]): (address: Address) => string | un
     return inTable(forbiddenV6, address) ?? isatapObjection(address);
   };
 
-  // An ISATAP interface (RFC 5214) puts what it gets into an IPv4 packet to the last four bytes.
+  // An ISATAP interface (RFC 5214) wraps packets in IPv4 and sends them to the last four bytes.
   const isatapObjection = (address: Address): string | undefined => {
     const [a, b, c, d] = address.bytes.slice(8, 12);
     if ((a !== 0 && a !== 2) || b !== 0 || c !== 0x5e || d !== 0xfe) return undefined;

@@ -1,4 +1,4 @@
-/** IP addresses and networks as bytes, in whichever of their many spellings they come. */
+/** Parses IP addresses and networks, in all their spellings, to bytes. */
 import { isIPv4, isIPv6 } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
@@ -7,7 +7,7 @@ export interface Address {
   readonly family: 4 | 6;
   /** 4 or 16 of them. */
   readonly bytes: readonly number[];
-  /** Canonical: what a socket is given. */
+  /** Canonical, for sockets. */
   readonly text: string;
 }
 
@@ -22,13 +22,13 @@ export interface Cidr {
  * Reads an address as a resolver, a socket or `URL.hostname` (without its brackets) writes it. An IPv4 address inside
  * an IPv6 one (`::ffff:127.0.0.1`) is the IPv4 address: that is where the packets go.
  *
- * Decimal, octal, hexadecimal and short forms of IPv4 are no addresses here; the URL parser has turned them into four
- * decimal numbers by then. Nor is anything with a zone (`fe80::1%eth0`).
+ * Rejects decimal, octal, hexadecimal and short forms of IPv4; the URL parser has turned them into four
+ * decimal numbers by then. Rejects zones (`fe80::1%eth0`), too.
  */
 export function parseAddress(text: string): Address | undefined {
   if (isIPv4(text)) return v4(text.split('.').map(Number));
   if (!isIPv6(text) || text.includes('%')) return undefined;
-  // Only its parser: what it calls `unicast` includes loopback in the form `::7f00:1`.
+  // Only its parser: its range `unicast` includes loopback in the form `::7f00:1`.
   const bytes = ipaddr.IPv6.parse(text).toByteArray();
   return startsWith(bytes, mappedPrefix) ? v4(bytes.slice(12)) : { family: 6, bytes, text: v6Text(bytes) };
 }
@@ -55,7 +55,7 @@ function startsWith(bytes: readonly number[], prefix: readonly number[]): boolea
 /**
  * `10.0.0.0/8`, `fd00::/8`, or one address (`127.0.0.1`).
  *
- * @throws RangeError for anything else, also where bits behind the prefix are set: `10.1.2.3/8` is most likely a slip.
+ * @throws RangeError for anything else, also where bits behind the prefix are set: `10.1.2.3/8` is most likely a typo.
  */
 export function parseCidr(text: string): Cidr {
   const [address = '', length, ...rest] = text.trim().split('/');
@@ -63,7 +63,7 @@ export function parseCidr(text: string): Cidr {
   const width = parsed?.family === 4 ? 32 : 128;
   const bits = length === undefined ? width : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
   if (parsed === undefined || rest.length > 0 || !(bits <= width) || (address.includes(':') && parsed.family === 4)) {
-    throw new RangeError(`${JSON.stringify(text)} is no network: write it as 10.0.0.0/8 or fd00::/8`);
+    throw new RangeError(`${JSON.stringify(text)} is not a network: write it as 10.0.0.0/8 or fd00::/8`);
   }
   const cidr = { family: parsed.family, bytes: parsed.bytes, bits, text: text.trim() };
   const ones = parsed.bytes.some((byte, index) => (byte & ~maskOf(bits, index) & 0xff) !== 0);

@@ -1,15 +1,15 @@
-/** Unused connections by where they lead, so that the next request to the same server saves the handshakes. */
+/** Idle connections by origin, so that the next request to the same server saves the handshakes. */
 import type { Clock } from '../clock.ts';
 import type { Address } from './address.ts';
 import type { Connection } from './connection.ts';
 
-/** How many unused connections are kept: to one server as many as there may be requests at once, or a burst opens most of them again each time. */
+/** Limits of idle connections: per server as many as concurrent requests, or each burst opens most of them again. */
 const mostPerOrigin = 256;
 const mostInAll = 1024;
 
 /**
- * How long a connection has been unused at most when it is taken for what must not be repeated, in milliseconds: servers close unused
- * connections after two seconds at the earliest, hardly any before five, and what is sent at that very moment is lost.
+ * Longest idle time of a connection that is reused for a request that must not be repeated, in milliseconds: servers close idle
+ * connections after two seconds at the earliest, few before five, and a request sent at that moment is lost.
  */
 const freshMs = 1500;
 
@@ -28,18 +28,18 @@ export class ConnectionPool {
   }
 
   /**
-   * An unused connection to this origin at one of these addresses, and at no other: DNS may have changed since.
+   * An idle connection to this origin at one of these addresses only: DNS may have changed since.
    *
-   * @param options.fresh only one that has been used a moment ago
+   * @param options.fresh only a recently used one
    */
   take(origin: string, addresses: readonly Address[], options: { readonly fresh: boolean }): Connection | undefined {
     const idle = this.#idle.get(origin);
     if (idle === undefined) return undefined;
-    // The latest one first: it is the least likely to be closed by the server just now.
+    // The latest one first: the server is least likely to be closing it.
     for (let index = idle.length - 1; index >= 0; index -= 1) {
       const connection = idle[index];
       if (connection === undefined || !addresses.some(({ text }) => text === connection.address)) continue;
-      // Those before it have waited longer.
+      // Earlier ones have been idle for longer.
       if (options.fresh && this.#clock.monotonic() - connection.idleSince > freshMs) return undefined;
       this.#unlist(origin, idle, index);
       if (connection.open) return connection;

@@ -1,8 +1,8 @@
 /**
  * One connection to one vetted address, for one request at a time.
  *
- * Each has an HTTP client of its own, which is handed its socket ready made: so nothing ever queues inside the client
- * (where a request would ignore its deadline), and nothing but this socket is ever used.
+ * Each has its own HTTP client, which receives the open socket: so nothing queues inside the client (where a request
+ * would ignore its deadline), and no other socket is used.
  */
 import type { Socket } from 'node:net';
 
@@ -31,11 +31,11 @@ export interface ExchangeResponse {
   readonly truncated: boolean;
 }
 
-/** Longest time that an unused connection is kept, in milliseconds; less where the server says so. */
+/** Longest idle time of a connection, in milliseconds; less where the server asks for it. */
 const idleMs = 4000;
 
 export class Connection {
-  /** Where it really leads. */
+  /** The remote address. */
   readonly address: string;
   /** Since when it is idle, on the monotonic clock. Set by the pool. */
   idleSince = 0;
@@ -56,9 +56,9 @@ export class Connection {
       connect: (_options, callback) => {
         const again = handedOut;
         handedOut = true;
-        // Later: the client doesn't notice a connection that is there before this returns.
+        // Deferred: the client misses a connection that is ready before this returns.
         queueMicrotask(() => {
-          // It would like a new socket when this one has closed; it gets none.
+          // The client asks for a new socket after this one has closed; it gets none.
           if (again) callback(Object.assign(new Error('the connection is closed'), { code: 'UND_ERR_CLOSED' }), null);
           else callback(null, options.socket);
         });
@@ -66,7 +66,7 @@ export class Connection {
       pipelining: 1,
       keepAliveTimeout: idleMs,
       keepAliveMaxTimeout: idleMs,
-      // Both are checked too rarely to be precise, and the second doesn't stop a slow drip: the caller's clock does.
+      // Both are imprecise, and the second does not stop a slow drip: the caller's deadline does.
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: 16_384,
@@ -82,7 +82,7 @@ export class Connection {
     return !this.#socket.destroyed && !this.#client.destroyed;
   }
 
-  /** It has carried a request before: the server may be closing it at this very moment. */
+  /** Has carried a request before: the server may be closing it right now. */
   get reused(): boolean {
     return this.#used > 1;
   }
@@ -136,7 +136,7 @@ export class Connection {
             fail(tooLarge(this.#host, request.maxBodyBytes));
             return;
           }
-          // Not one byte more is waited for: a server that drips on behind the limit decides nothing.
+          // Ends at the limit, without waiting for another byte from a slow server.
           if (request.overflow === 'truncate' && size === request.maxBodyBytes) finish(true);
         },
         onResponseEnd: () => finish(false),
@@ -161,7 +161,7 @@ function join(chunks: readonly Buffer[], size: number): Buffer {
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
 }
 
-/** The request got no answer because the server had closed a connection that was kept: as good as not sent. */
+/** The request got no answer because the server had closed the kept connection: counts as not sent. */
 export function wentStale(error: unknown, connection: Connection): boolean {
   return connection.reused && error instanceof EgressError && error.kind === 'reset' && error.phase === 'head';
 }

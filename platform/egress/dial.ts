@@ -1,7 +1,7 @@
 /**
- * Opens a TCP connection to the first of several addresses that answers. A new one is tried when the last has failed, or
- * has taken a while; those that are under way go on (RFC 8305, 5). Node's own way gives up on the first address when it
- * tries the second, and so never reaches a host that is merely far away.
+ * Opens a TCP connection to the first of several addresses that answers. Tries the next one when the last has failed or
+ * takes a while; attempts under way go on (RFC 8305, 5). Node's own algorithm gives up on the first address when it
+ * tries the second, and so never reaches a host that is only far away.
  */
 import { connect, type Socket } from 'node:net';
 

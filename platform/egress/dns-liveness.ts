@@ -5,7 +5,7 @@
  */
 import { sleep, type Clock } from '../clock.ts';
 
-/** How long servers have to say anything at all, in milliseconds. */
+/** Time for servers to send any answer, in milliseconds. */
 const SILENCE_MS = 5_000;
 
 export class DnsLiveness {
@@ -24,13 +24,13 @@ export class DnsLiveness {
     this.#ask = options.ask;
   }
 
-  /** An answer has come, if only that there is none. */
+  /** An answer has arrived, negative ones included. */
   heard(): void {
     this.#heardAt = this.#clock.monotonic();
     for (const resolve of this.#waiting) resolve();
   }
 
-  /** Once at a time. */
+  /** One at a time. */
   probe(): void {
     this.#probe ??= this.#listen();
   }
@@ -42,9 +42,9 @@ export class DnsLiveness {
     if (this.#heardAt < since) this.#unansweredAt = since;
   }
 
-  /** Whether any server has said anything since `moment`, on the monotonic clock. Known at once in most cases, after some seconds in the worst. */
+  /** Whether any server has answered since `moment`, on the monotonic clock. Resolves at once in most cases, after some seconds in the worst. */
   async answeredSince(moment: number): Promise<boolean> {
-    // Nothing is heard in the future.
+    // A moment in the future has no answers.
     const since = Math.min(moment, this.#clock.monotonic());
     const { promise: heard, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);

@@ -1,19 +1,19 @@
 /**
- * Puts questions to DNS servers, one after the other and more than once, and goes on to listen for the answers to the earlier ones: the
- * resolver below forgets a question when it asks again, and so never hears a server that is merely slow.
+ * Queries DNS servers one after the other, with retries, and still accepts answers to earlier queries: the resolver
+ * below drops a query when it retries, and so never gets the answer of a server that is only slow.
  */
 import { getServers, promises as dns } from 'node:dns';
 
 import type { Clock, Timer } from '../clock.ts';
 
-/** How long an answer is listened for, in milliseconds. */
+/** How long an answer is accepted, in milliseconds. */
 const QUERY_TIMEOUT_MS = 5_500;
-/** How long a server has before the next one is asked, or the same once more, in milliseconds. */
+/** Time until the next server is queried, or the same one again, in milliseconds. */
 const againMs = 1_500;
-/** How often a question is put at least. */
+/** Minimum number of queries for a name. */
 const leastTries = 3;
 
-/** Said by the resolver itself when no answer came. */
+/** Codes of the resolver itself when no answer came. */
 const silence = new Set(['ECONNREFUSED', 'ETIMEOUT', 'ECANCELLED', 'EDESTRUCTION', 'EHOSTUNREACH', 'ENETUNREACH']);
 /** The name has no such records: no other server knows better. */
 const absence = new Set(['ENOTFOUND', 'ENODATA']);
@@ -42,8 +42,8 @@ export class DnsServers {
   }
 
   /**
-   * The first answer. Rejects as the resolver does: at once where the name has none, otherwise when all servers have failed, rather with what one
-   * of them said than with silence.
+   * The first answer. Rejects as the resolver does: at once where the name has no records, otherwise when all servers have failed, preferring
+   * an error that a server sent over a timeout.
    */
   ask<T>(question: (resolver: dns.Resolver) => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -95,8 +95,8 @@ export class DnsServers {
 }
 
 /**
- * One for each question. c-ares remembers how fast a server answered its last questions and gives up on the next one after five times that,
- * 250 ms at the least, whatever the timeout says: a name that takes long would be lost behind a few that don't.
+ * One resolver for each query. c-ares remembers how fast a server answered its last queries and gives up on the next one after five times
+ * that, 250 ms at least, whatever the timeout says: a slow name would fail after a few fast ones.
  */
 function resolverOf(server: string): dns.Resolver {
   const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 1 });

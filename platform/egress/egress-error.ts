@@ -1,24 +1,24 @@
-/** How a call to an address that a user chose can fail. Kinds are kept in attempts and in metrics: never renamed. */
+/** Failures of requests to addresses that users chose. Kinds are stored in attempts and metrics: never rename one. */
 
 export type EgressErrorKind =
   /** Not an http(s) address, with credentials in it, a port that isn't allowed… */
   | 'forbidden_url'
-  /** It is, or its name resolves to, an address that may not be called. Nothing was sent. */
+  /** The address, or one that its name resolves to, is forbidden. Nothing was sent. */
   | 'forbidden_address'
-  /** A header that is not the caller's to set, or that can't be written. Nothing was sent. */
+  /** A header that callers may not set, or that cannot be encoded. Nothing was sent. */
   | 'forbidden_header'
-  /** The name has no address, or those who should know it don't answer. */
+  /** The name has no address, or its own DNS servers do not answer. */
   | 'dns'
-  /** Our own DNS servers can't be asked: no fault of the host. */
+  /** The configured DNS servers do not answer: no fault of the host. */
   | 'dns_unavailable'
   | 'connect'
   | 'tls'
   | 'timeout'
   /** The connection ended before the response did. */
   | 'reset'
-  /** The body is longer than the caller takes, as sent or once inflated. */
+  /** The body exceeds the caller's limit, as sent or once inflated. */
   | 'too_large'
-  /** More redirects than allowed, or one that leads nowhere. */
+  /** More redirects than allowed, or one without a valid address. */
   | 'redirect'
   /** The answer is not HTTP, or encoded in a way that can't be read. */
   | 'protocol'
@@ -27,7 +27,7 @@ export type EgressErrorKind =
   /** The guard was closed, as at a shutdown. */
   | 'closed';
 
-/** How far a call had come. */
+/** The phase in which a request failed. */
 export type EgressPhase = 'check' | 'dns' | 'connect' | 'tls' | 'head' | 'body';
 
 export class EgressError extends Error {
@@ -51,7 +51,7 @@ export class EgressError extends Error {
     this.host = options.host;
   }
 
-  /** The failure lies with this installation, not with the host: it says nothing about the host. */
+  /** The failure is this installation's, not the host's. */
   get ours(): boolean {
     return this.kind === 'dns_unavailable' || this.kind === 'local' || this.kind === 'closed';
   }
@@ -60,7 +60,7 @@ export class EgressError extends Error {
 const outOfResources = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 const resets = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
-/** Puts what a socket or the HTTP client threw into the vocabulary of {@link EgressError}. */
+/** Maps an error of a socket or of the HTTP client to an {@link EgressError}. */
 export function egressErrorOf(error: unknown, phase: EgressPhase, host: string): EgressError {
   if (error instanceof EgressError) return error;
   const code = codeOf(error);
@@ -69,7 +69,7 @@ export function egressErrorOf(error: unknown, phase: EgressPhase, host: string):
   if (code !== undefined && outOfResources.has(code)) {
     return failure('local', `this machine can open no further connection (${code}): raise its limits or lower the load`);
   }
-  // It stood, and was gone by the time it was looked at.
+  // The connection was established and closed at once.
   if (phase === 'connect' && code === 'ECONNRESET')
     return failure('reset', `${host} closed the connection at once; see the server's own log`);
   if (phase === 'connect') return failure('connect', `no connection to ${host} (${code ?? detail}): is a server listening there?`);

@@ -1,10 +1,10 @@
-/** The egress guard as the configuration says: the same rules for whatever calls an address that a user chose. */
+/** Creates the egress guard from the configuration: the same rules for all requests to addresses that users chose. */
 import type { Registry } from 'prom-client';
 
 import type { Logger } from '../logging.ts';
 import { createEgress, type Egress } from './egress.ts';
 
-/** The variables of the configuration that say what may be called. */
+/** The configuration variables of the egress rules. */
 interface EgressSettings {
   readonly PARLEY_EGRESS_ALLOW_CIDRS: readonly string[];
   readonly PARLEY_EGRESS_DENY_PORTS: string;
@@ -13,7 +13,7 @@ interface EgressSettings {
   readonly PARLEY_EGRESS_HOSTS: readonly string[];
 }
 
-/** @throws RangeError for networks, ports or names that can't be read, which a loaded configuration doesn't have */
+/** @throws RangeError for invalid networks, ports or names, which a loaded configuration does not have */
 export function egressOf(config: EgressSettings, observers: { readonly logger?: Logger; readonly registry?: Registry } = {}): Egress {
   return createEgress({
     allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,

@@ -1,10 +1,10 @@
 /**
- * The one way to call an address that a user chose: webhooks, tools, dynamic data, pages of websites.
+ * The only path for requests to addresses that users chose: webhooks, tools, dynamic data, pages of websites.
  *
  * A user must not be able to make Parley call what only Parley can reach: other services of the cluster, the metadata
- * of a cloud, the machine itself. So the name is resolved here, every answer is checked, the connection goes to a
- * checked address and is checked again once it stands, and a redirect is a new address that passes the same way.
- * One clock runs over all of it.
+ * of a cloud, the machine itself. So this module resolves the name and checks every answer, connects to a checked
+ * address, checks the remote address again once connected, and treats a redirect like a new address. One deadline
+ * covers all of it.
  */
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
@@ -28,9 +28,9 @@ import { checkHeaders, redirected } from './request-head.ts';
 import { readTarget, type Target, type UrlProblem } from './target.ts';
 import { VettedNames } from './vetted-names.ts';
 
-/** Longest time until a connection for another HTTP client stands, in milliseconds. */
+/** Connect timeout of connections for other HTTP clients, in milliseconds. */
 const connectMs = 10_000;
-/** How long such a connection is kept for the next request, in milliseconds, unless the server says less. */
+/** Keep-alive of such a connection, in milliseconds, unless the server sends less. */
 const keptMs = 30_000;
 
 export interface EgressOptions {
@@ -38,11 +38,11 @@ export interface EgressOptions {
   readonly allowCidrs?: readonly string[];
   /** Default `80,443,1024-65535`. */
   readonly allowedPorts?: string;
-  /** Ports that are not called there all the same, e.g. `2379,20000-29999`; default none. */
+  /** Ports that stay forbidden there, e.g. `2379,20000-29999`; default none. */
   readonly denyPorts?: string;
   /** `address` or `address:port` each; default those of the operating system. */
   readonly dnsServers?: readonly string[];
-  /** Names that lead elsewhere than DNS says: `name=address` or `name=address:port` each. */
+  /** Names that resolve to another address than in DNS: `name=address` or `name=address:port` each. */
   readonly hosts?: readonly string[];
   /** Instead of DNS. */
   readonly resolver?: NameResolver;
@@ -60,18 +60,18 @@ export interface EgressRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
-  /** From now to the last byte of the body, through all redirects, in milliseconds. */
+  /** From the start to the last byte of the body, through all redirects, in milliseconds. */
   readonly timeoutMs: number;
-  /** Default 0: a redirect is an answer like any other. */
+  /** Default 0: a redirect is returned as the answer. */
   readonly maxRedirects?: number;
   /** Of the body, as sent and once inflated. */
   readonly maxBodyBytes: number;
-  /** What happens at `maxBodyBytes`: an error (default), or an answer with what has come, as soon as it has. */
+  /** At `maxBodyBytes`: an error (default), or at once an answer with the truncated body. */
   readonly overflow?: 'fail' | 'truncate';
-  /** Ask for a compressed body and inflate it; default false: the body is handed over as sent. */
+  /** Ask for a compressed body and inflate it; default false: the body is returned as sent. */
   readonly decompress?: boolean;
   /**
-   * Sent once more, on a new connection, when the server turns out to have closed a kept one; default for GET and HEAD.
+   * Sends the request once more, on a new connection, when the server had closed the kept one; default for GET and HEAD.
    * Otherwise that is a `reset`.
    */
   readonly repeatable?: boolean;
@@ -92,27 +92,27 @@ export interface EgressResponse {
 
 export interface Egress {
   /**
-   * What is wrong with an address as far as that can be seen without the network, for the moment when a user writes it.
+   * The problem of an address that can be found without the network, for the moment when a user writes it.
    * Names are resolved at each request only.
    */
   check(url: string): UrlProblem | undefined;
   /** @throws EgressError, or the signal's own reason */
   request(request: EgressRequest): Promise<EgressResponse>;
   /**
-   * For clients of HTTP that bring their own reading, such as of an answer that is streamed: every connection that they get through it has passed
-   * the guard, that to a redirect's address, too. Deadlines, redirects and sizes are theirs to mind, all but the first 10 s of a connection.
+   * For HTTP clients that read answers themselves, such as streams: every connection that they open has passed the guard, also after a
+   * redirect. They enforce deadlines, redirects and sizes themselves, except for the connect timeout of 10 s.
    */
   readonly dispatcher: Dispatcher;
   /**
-   * Whether DNS has answered anything since `since` (monotonic, in milliseconds). For who was timed out while waiting for it, and wants to know
-   * whose fault that is: a slow name's, or that of our DNS servers. Takes some seconds in the worst case.
+   * Whether DNS has answered anything since `since` (monotonic, in milliseconds). After a timeout it decides whether the name was slow or
+   * our DNS servers are down. Takes some seconds in the worst case.
    */
   dnsAnswered(since: number): Promise<boolean>;
   /** Ends every connection; requests under way fail with `closed`. */
   close(): void;
 }
 
-/** @throws RangeError for networks, ports or names that can't be read */
+/** @throws RangeError for invalid networks, ports or names */
 export function createEgress(options: EgressOptions = {}): Egress {
   const clock = options.clock ?? systemClock;
   const policy = createAddressPolicy({
@@ -171,7 +171,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
     } as const;
     const repeatable = request.repeatable ?? (method === 'GET' || method === 'HEAD');
     for (let stale = false; ; stale = true) {
-      // One that was stale says enough about its like: at most two requests are sent in all.
+      // After one stale connection open a new one: at most two requests are sent in all.
       const kept = stale ? undefined : pool.take(target.origin, addresses, { fresh: !repeatable });
       const connection = kept ?? (await open(run, target, addresses));
       run.cleanUp = () => connection.destroy();
@@ -206,7 +206,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
           kind: 'redirect',
           phase: 'head',
           host: target.host,
-          message: `${target.host} redirects on after ${hops} redirects: use the address that it leads to`,
+          message: `${target.host} redirects again after ${hops} redirects: use the final address`,
         });
       }
       request = next;
@@ -214,7 +214,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
     }
   };
 
-  /** Opens a connection for an HTTP client that does the rest by itself. */
+  /** Opens a connection for another HTTP client. */
   const connectFor = async (origin: string): Promise<Socket> => {
     const target = readOrThrow(origin);
     let opening: SocketOpening | undefined;
@@ -279,7 +279,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
       running.add(run);
       if (closed) run.close();
       const timer = clock.after(request.timeoutMs, () => {
-        // An answer that came in time, while this process was busy with something else, is read first.
+        // An answer that arrived in time while this process was busy is read first.
         setImmediate(() => run.timeOut(request.timeoutMs));
       });
       const onAbort = (): void => run.stop(request.signal?.reason);
@@ -323,11 +323,11 @@ const withCodings = (request: EgressRequest): EgressRequest => ({
   headers: { ...request.headers, 'accept-encoding': acceptedCodings },
 });
 
-/** One request on its way: how far it is, and how it is stopped from outside at any point. */
+/** The state of one request: its phase, and how to stop it at any point. */
 class Run {
   phase: EgressPhase = 'check';
   target: Target | undefined;
-  /** Ends what is under way now. */
+  /** Aborts the step under way. */
   cleanUp: (() => void) | undefined;
   stopped = false;
   /** It has its answer, or has failed. */
@@ -359,10 +359,10 @@ class Run {
 
   close(): void {
     const host = this.target?.host ?? '';
-    this.stop(new EgressError({ kind: 'closed', phase: this.phase, host, message: 'Parley is stopping: the call was given up' }));
+    this.stop(new EgressError({ kind: 'closed', phase: this.phase, host, message: 'Parley is stopping: the request was aborted' }));
   }
 
-  /** What was stopped while it waited for something that can't be stopped ends here. */
+  /** Throws for a request that was stopped during a step that cannot be aborted. */
   throwIfStopped(): void {
     if (!this.stopped) return;
     this.cleanUp?.();

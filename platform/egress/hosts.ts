@@ -1,8 +1,8 @@
-/** Names that lead to an address of the operator's choice instead of going through DNS: the hosts file of the guard. */
+/** Names that resolve to an address of the operator's choice instead of through DNS: the hosts file of the guard. */
 import { type Address, parseAddress } from './address.ts';
 
 export interface FixedHost {
-  /** Has to pass the policy like any other. */
+  /** Must pass the policy like any other. */
   readonly address: Address;
   /** Instead of the port that the URL names. */
   readonly port?: number;

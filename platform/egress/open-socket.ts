@@ -11,11 +11,11 @@ import type { Target } from './target.ts';
 
 export interface OpenedSocket {
   readonly socket: Socket;
-  /** Where it really leads. */
+  /** The remote address. */
   readonly address: string;
 }
 
-/** A connection under way, which can be given up at any moment. */
+/** A connection attempt that can be aborted at any moment. */
 export interface SocketOpening {
   /** @throws EgressError */
   readonly opened: Promise<OpenedSocket>;
@@ -46,7 +46,7 @@ export function openSocket(options: SocketOptions): SocketOpening {
     socket = tcp;
     if (cancelled) tcp.destroy();
     const address = parseAddress(tcp.remoteAddress ?? '');
-    // The last word: whatever happened above, no byte goes to an address that may not be called.
+    // The final check: whatever happened above, no byte goes to a forbidden address.
     if (address === undefined || options.policy.objection(address, target.portIsFixed === true ? undefined : target.port) !== undefined) {
       tcp.destroy();
       throw address === undefined ? lost(target) : forbidden(target);
@@ -72,12 +72,12 @@ function secure(tcp: Socket, { target, secureContext }: SocketOptions): Promise<
     const tls = connectTls({
       socket: tcp,
       host: target.hostname,
-      // An address is no server name (RFC 6066); the certificate is checked against `host` all the same.
+      // An IP address is not a valid server name (RFC 6066); the certificate is still checked against `host`.
       servername: target.literal === undefined ? target.hostname : '',
       ALPNProtocols: ['http/1.1'],
       secureContext,
     });
-    // Stays for good, as that of the TCP socket does.
+    // This listener stays, as that of the TCP socket does.
     tls.on('error', (error) => {
       tls.destroy();
       reject(egressErrorOf(error, 'tls', target.host));
@@ -91,9 +91,9 @@ const forbidden = ({ host }: Target): EgressError =>
     kind: 'forbidden_address',
     phase: 'connect',
     host,
-    message: `the connection to ${host} led to an address that may not be called`,
+    message: `the connection to ${host} reached a forbidden address`,
   });
 
-/** It has no other end any more by the time it is looked at. */
+/** The peer has closed the connection before it was used. */
 const lost = ({ host }: Target): EgressError =>
   new EgressError({ kind: 'reset', phase: 'connect', host, message: `${host} closed the connection at once` });

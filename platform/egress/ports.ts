@@ -1,4 +1,4 @@
-/** The ports that may be called, as the operator of the installation writes them. */
+/** The allowed ports, in the syntax of the configuration. */
 export interface PortRange {
   readonly from: number;
   readonly to: number;
@@ -12,13 +12,13 @@ export function shownPorts(ports: readonly PortRange[]): string {
   return new Intl.ListFormat('en-GB').format(ports.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)));
 }
 
-/** None for an empty text. @throws RangeError as {@link parsePorts} */
+/** No ports for an empty text. @throws RangeError as {@link parsePorts} */
 export const parseDeniedPorts = (text: string): readonly PortRange[] => (text.trim() === '' ? [] : parsePorts(text));
 
 /**
  * Reads `80,443,1024-65535`.
  *
- * @throws RangeError naming the part that is no port and no range of ports.
+ * @throws RangeError naming the part that is neither a port nor a range.
  */
 export function parsePorts(text: string): readonly PortRange[] {
   return text.split(',').map((part) => {
@@ -26,7 +26,7 @@ export function parsePorts(text: string): readonly PortRange[] {
     const from = Number(match?.[1]);
     const to = Number(match?.[2] ?? match?.[1]);
     if (match === null || from < 1 || to > 65_535 || from > to) {
-      throw new RangeError(`${JSON.stringify(part.trim())} is no port: write them as ${defaultPorts}`);
+      throw new RangeError(`${JSON.stringify(part.trim())} is not a port: write them as ${defaultPorts}`);
     }
     return { from, to };
   });

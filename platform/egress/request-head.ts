@@ -1,9 +1,9 @@
-/** The head of a request: which headers the caller may set, and what becomes of them at a redirect. */
+/** The head of a request: which headers callers may set, and which survive a redirect. */
 import { EgressError } from './egress-error.ts';
 import type { EgressRequest, EgressResponse } from './egress.ts';
 import type { Target } from './target.ts';
 
-/** They belong to the connection (RFC 9110, 7.6.1) or say which host is meant: the guard sets them. */
+/** Headers of the connection (RFC 9110, 7.6.1) and of the host: the guard sets them. */
 const ours = new Set(['host', 'connection', 'content-length', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
 
 /** What HTTP can carry (RFC 9110, 5.1 and 5.5). */
@@ -13,10 +13,10 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** @throws EgressError `forbidden_header`, with the name and never the value */
 export function checkHeaders(headers: Readonly<Record<string, string>>, host: string): void {
   for (const name in headers) {
-    if (!token.test(name)) throw forbidden(host, `${JSON.stringify(name)} is no name for a header: letters, digits and hyphens`);
+    if (!token.test(name)) throw forbidden(host, `${JSON.stringify(name)} is not a valid header name: use letters, digits and hyphens`);
     const lower = name.toLowerCase();
     if (ours.has(lower) || lower.startsWith('proxy-'))
-      throw forbidden(host, `the header ${name} can't be set: Parley sets it itself. Remove it`);
+      throw forbidden(host, `the header ${name} cannot be set, because Parley sets it itself: remove it`);
     if (!fieldValue.test(headers[name] ?? '')) {
       throw forbidden(
         host,
@@ -30,14 +30,14 @@ function forbidden(host: string, message: string): EgressError {
   return new EgressError({ kind: 'forbidden_header', phase: 'check', host, message });
 }
 
-/** What may go to another host than the one it was meant for: everything else may be a credential. */
+/** Headers that may follow a redirect to another host: all others may be credentials. */
 const harmless = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
 const redirects = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The request that a redirect asks for; undefined when the answer is none.
+ * The request that follows a redirect; undefined when the answer is not a redirect.
  *
- * @throws EgressError `redirect` when it leads nowhere
+ * @throws EgressError `redirect` when it has no valid address
  */
 export function redirected(
   request: EgressRequest,
@@ -49,11 +49,11 @@ export function redirected(
   if (location === undefined) return undefined;
   const to = typeof location === 'string' ? URL.parse(location, from.url.href) : null;
   if (to === null) {
-    const message = `${from.host} redirects to something that is no address: use the address that is meant`;
+    const message = `${from.host} redirects to an invalid address: use the final address`;
     throw new EgressError({ kind: 'redirect', phase: 'head', host: from.host, message });
   }
   const { body, method, headers, ...rest } = request;
-  // A POST that was answered with 301 or 302 has always been followed with GET; 307 and 308 were made to keep it.
+  // Clients follow a 301 or 302 answer to POST with GET; 307 and 308 keep the method.
   const keeps = response.status === 307 || response.status === 308 || method === undefined || method === 'GET' || method === 'HEAD';
   const foreign = to.origin !== from.origin;
   const kept = Object.entries(headers ?? {}).filter(([name]) => {

@@ -1,4 +1,4 @@
-/** Reads an address that a user wrote, and says at once what can be said without asking the network. */
+/** Parses and checks an address that a user wrote, as far as possible without the network. */
 import { type Address, parseAddress } from './address.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import type { FixedHost } from './hosts.ts';
@@ -12,20 +12,20 @@ export interface UrlProblem {
 
 export interface Target {
   readonly url: URL;
-  /** Scheme, host and port: what a connection can be used again for. */
+  /** Scheme, host and port: the key of reusable connections. */
   readonly origin: string;
   /** Host and port as messages name them. */
   readonly host: string;
   /** Lower case, without brackets and without a final dot. */
   readonly hostname: string;
-  /** Where the connection goes: the URL's, unless the operator leads the name elsewhere. */
+  /** Port of the connection: the URL's, unless PARLEY_EGRESS_HOSTS maps the name. */
   readonly port: number;
   readonly secure: boolean;
   /** The host is an address, not a name. */
   readonly literal?: Address;
-  /** The operator leads this name here, whatever DNS says. */
+  /** The address that PARLEY_EGRESS_HOSTS maps this name to, instead of DNS. */
   readonly fixed?: Address;
-  /** And to this port. */
+  /** The port of that mapping. */
   readonly portIsFixed?: boolean;
 }
 
@@ -33,14 +33,14 @@ export interface TargetRules {
   readonly policy: AddressPolicy;
   readonly ports: readonly PortRange[];
   readonly hosts?: ReadonlyMap<string, FixedHost>;
-  /** What a refusal of an address ends with; {@link publicOnly} where absent. */
+  /** The cure in a refusal; {@link publicOnly} by default. */
   readonly cure?: string;
 }
 
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const loopbacks = ['127.0.0.1', '::1'].map((text) => parseAddress(text) as Address);
 
-/** The loopback addresses that the policy lets through: what `localhost` may mean. */
+/** The loopback addresses that the policy allows, for `localhost`. */
 export function allowedLoopbacks(policy: AddressPolicy, port?: number): readonly Address[] {
   return loopbacks.filter((address) => policy.objection(address, port) === undefined);
 }
@@ -48,18 +48,18 @@ export function allowedLoopbacks(policy: AddressPolicy, port?: number): readonly
 /** RFC 6761: these names never leave the machine, whatever a DNS server says. */
 export const isLocalhost = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost');
 
-/** The cure that a refusal of an address ends with. */
+/** The cure in a refusal of an address. */
 export const publicOnly =
   'use a host on the public internet, or have the operator of this installation allow its network (PARLEY_EGRESS_ALLOW_CIDRS)';
 
-/** Decides about spelling, scheme, port and literal addresses; names are for the resolver. */
+/** Checks spelling, scheme, port and literal addresses; the resolver checks names. */
 export function readTarget(text: string, rules: TargetRules): Target | UrlProblem {
   const { cure = publicOnly } = rules;
   const refuse = (message: string): UrlProblem => ({ kind: 'forbidden_url', message });
   // The URL parser drops some of these silently and takes \ for /, so that two readers could see two hosts.
   if (/[\p{Cc}\p{Zs}]|^[^?#]*\\/u.test(text)) return refuse('an address has no spaces, control characters or backslashes');
   const url = URL.parse(text);
-  if (url === null) return refuse(`${shorten(text)} is no web address: write it as https://host/path`);
+  if (url === null) return refuse(`${shorten(text)} is not a web address: write it as https://host/path`);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return refuse(`${shorten(text)} has the scheme ${url.protocol.slice(0, -1)}: only https and http are called`);
   }
@@ -97,7 +97,7 @@ export function readTarget(text: string, rules: TargetRules): Target | UrlProble
     return { kind: 'forbidden_address', message: `${hostname} is the machine that Parley itself runs on: ${cure}` };
   }
   if (hostname.length > 253 || !hostname.split('.').every((part) => label.test(part))) {
-    return refuse(`${shorten(hostname)} is no host name: labels of letters, digits and hyphens, at most 63 each and 253 in all`);
+    return refuse(`${shorten(hostname)} is not a host name: use labels of letters, digits and hyphens, at most 63 each and 253 in all`);
   }
   return target;
 }

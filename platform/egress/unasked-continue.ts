@@ -1,6 +1,6 @@
 /**
- * Servers may say `100 Continue` although the request did not ask for it (RFC 9110, 15.2), and some do. The HTTP client takes that one interim answer for
- * an attack, and skips every other one: so it is shown another one instead.
+ * Servers may say `100 Continue` although the request did not ask for it (RFC 9110, 15.2), and some do. The HTTP client takes it for
+ * an attack but skips other interim answers: so this replaces it with one of those.
  */
 import type { Socket } from 'node:net';
 
@@ -19,7 +19,7 @@ export function skipUnaskedContinue(socket: Socket, awaitsHead: () => boolean): 
   };
 }
 
-/** Makes `102 Processing` of each `100 Continue` among the interim answers that the chunk begins with. */
+/** Replaces each `100 Continue` among the interim answers at the start of the chunk by `102 Processing`. */
 function disguise(chunk: Buffer): void {
   for (let at = 0; ;) {
     const statusEnd = at + statusAt + unasked.length;

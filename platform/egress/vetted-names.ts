@@ -1,4 +1,4 @@
-/** Names with the addresses that they may be called at, kept as long as DNS says. */
+/** A cache of names with their checked addresses, for the TTL of DNS. */
 import type { Clock } from '../clock.ts';
 import { LruMap } from '../lru.ts';
 import { type Address, parseAddress } from './address.ts';
@@ -7,7 +7,7 @@ import { EgressError } from './egress-error.ts';
 import type { NameResolver } from './name-resolver.ts';
 import { allowedLoopbacks, isLocalhost, publicOnly, type Target } from './target.ts';
 
-/** Longest time that an answer is kept, in seconds, however long its TTL. */
+/** Longest time that an answer is cached, in seconds, however long its TTL. */
 const longestSeconds = 30;
 
 interface Entry {
@@ -24,7 +24,7 @@ export class VettedNames {
   readonly #known = new LruMap<string, Entry>(10_000);
   readonly #asking = new Map<string, Promise<Entry>>();
 
-  /** @param options.cure what a refusal ends with; {@link publicOnly} where absent */
+  /** @param options.cure of a refusal; {@link publicOnly} by default */
   constructor(options: { readonly resolver: NameResolver; readonly policy: AddressPolicy; readonly clock: Clock; readonly cure?: string }) {
     this.#resolver = options.resolver;
     this.#policy = options.policy;
@@ -32,7 +32,7 @@ export class VettedNames {
     this.#cure = options.cure ?? publicOnly;
   }
 
-  /** The addresses of a name that was asked for lately; undefined when DNS has to be asked. */
+  /** The cached addresses of a name; undefined when it has to be resolved. */
   known(target: Target): readonly Address[] | undefined {
     const given = target.literal ?? target.fixed;
     if (given !== undefined) return [given];
@@ -42,9 +42,9 @@ export class VettedNames {
   }
 
   /**
-   * Asks DNS, once for all who ask at the same time.
+   * Queries DNS, once for all concurrent callers.
    *
-   * @throws EgressError `forbidden_address` when any answer is forbidden: a name with two faces is not to be trusted with one
+   * @throws EgressError `forbidden_address` when any answer is forbidden: a name with allowed and forbidden addresses is not trusted
    */
   async ask(target: Target): Promise<readonly Address[]> {
     const name = target.hostname;

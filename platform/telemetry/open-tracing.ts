@@ -1,4 +1,4 @@
-/** Decides whether a process makes traces, and opens what that needs. */
+/** Decides whether a process traces, and opens its tracer. */
 import type { Logger } from '../logging.ts';
 import { setTracer } from './tracing.ts';
 
@@ -11,25 +11,25 @@ export interface OpenTracingOptions {
 }
 
 export interface Tracing {
-  /** Sends what is left, for some seconds at most, and makes no more spans. */
+  /** Sends the remaining spans, for some seconds at most, and records no more. */
   close(): Promise<void>;
 }
 
-/** Whether an address for traces is set, and nothing that switches them off. */
+/** Whether an address for traces is set and traces are not disabled. */
 export function wantsTraces(env: Readonly<Record<string, string | undefined>>): boolean {
   const isTrue = (name: string): boolean => env[name]?.trim().toLowerCase() === 'true';
   if (isTrue('OTEL_SDK_DISABLED') || env['OTEL_TRACES_EXPORTER']?.trim() === 'none') return false;
   return ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'].some((name) => (env[name] ?? '').trim() !== '');
 }
 
-/** For a process that is kept ready for work that must not wait: loads what traces need, if they are wanted. */
+/** For a standby process whose work must not wait: preloads the tracer, if traces are enabled. */
 export function loadTracing(env: Readonly<Record<string, string | undefined>>): void {
   // The caller reports what is wrong.
   if (wantsTraces(env)) import('./otel-tracer.ts').catch(() => undefined);
 }
 
 /**
- * Off unless an address is set: nothing is loaded then, and nothing is sent. All other settings are OpenTelemetry's own variables
+ * Off, with nothing loaded, unless an address is set. All other settings are OpenTelemetry's own variables
  * (`OTEL_*`), which its packages read from the environment of the process.
  */
 export async function openTracing(options: OpenTracingOptions): Promise<Tracing> {

@@ -1,4 +1,4 @@
-/** The tracer of a process, made of OpenTelemetry's parts. Imported only where traces are wanted. */
+/** The tracer of a process, on OpenTelemetry's SDK. Imported only where traces are enabled. */
 import {
   context as contextApi,
   createTraceState,
@@ -21,7 +21,7 @@ import { OutageLog } from './outage-log.ts';
 import { readTraceparent, writeTraceparent, type SpanReference, type TraceContext } from './trace-context.ts';
 import type { Attributes, Span, SpanStart, Tracer } from './tracing.ts';
 
-/** How long the end of a process waits for the last spans to be taken, in milliseconds. */
+/** How long the shutdown waits for the last spans to be sent, in milliseconds. */
 const closeMs = 3_000;
 /** Of the message of an error, in characters. */
 const longestMessage = 256;
@@ -37,7 +37,7 @@ const kinds = {
 export function createTracer({ env, role, version, logger }: OpenTracingOptions): Tracer {
   const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? env['OTEL_EXPORTER_OTLP_PROTOCOL'] ?? '';
   if (!['', 'http/protobuf'].includes(protocol))
-    logger.warn({ protocol }, 'traces are sent as http/protobuf, whatever OTEL_EXPORTER_OTLP_PROTOCOL says');
+    logger.warn({ protocol }, 'sending traces as http/protobuf; ignoring OTEL_EXPORTER_OTLP_PROTOCOL');
   const named = resourceFromAttributes({
     'service.name': `parley-${role}`,
     'service.namespace': 'parley',
@@ -50,7 +50,7 @@ export function createTracer({ env, role, version, logger }: OpenTracingOptions)
     spanProcessors: [new BatchSpanProcessor(new OutageLog(new OTLPTraceExporter(), logger))],
   });
   const otel = provider.getTracer('parley', version);
-  // One for the process: libraries that make spans of their own find it, too.
+  // Global for the process, so that libraries with their own spans find it, too.
   const contexts = new AsyncLocalStorageContextManager().enable();
   contextApi.setGlobalContextManager(contexts);
 
@@ -96,7 +96,7 @@ export function createTracer({ env, role, version, logger }: OpenTracingOptions)
     async close() {
       let timer: NodeJS.Timeout | undefined;
       const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeMs)));
-      await Promise.race([provider.shutdown().catch((err: unknown) => logger.debug({ err }, 'the last spans were not sent')), enough]);
+      await Promise.race([provider.shutdown().catch((err: unknown) => logger.debug({ err }, 'failed to send the last spans')), enough]);
       clearTimeout(timer);
       contextApi.disable();
     },

@@ -43,7 +43,7 @@ export class OutageLog implements SpanExporter {
     if (!this.#away)
       this.#logger.warn(
         { cause: error.message },
-        'spans could not be sent and are dropped; look at OTEL_EXPORTER_OTLP_ENDPOINT and the collector behind it',
+        'failed to send spans; dropping them (check OTEL_EXPORTER_OTLP_ENDPOINT and the collector behind it)',
       );
     this.#away = true;
   }

@@ -1,10 +1,10 @@
-/** How a trace is carried from one process to the next: W3C Trace Context. */
+/** Propagation of traces between processes: W3C Trace Context. */
 
 /** The context that is passed on: to another process, or stored with an object or a row for the process that handles it later. */
 export interface TraceContext {
   /** `00-<32 hexadecimal digits>-<16>-<flags>`. Source: W3C Trace Context, section 3.2. */
   readonly traceparent: string;
-  /** What other vendors' tracers have to say; handed on as it is. */
+  /** Data of other vendors' tracers; passed on unchanged. */
   readonly tracestate?: string | undefined;
 }
 
@@ -17,11 +17,11 @@ export interface SpanReference {
   readonly sampled: boolean;
 }
 
-/** What of a `tracestate` has to be handed on, in characters; a longer one is left out. Source: section 3.3.1.5. */
+/** Longest `tracestate` that is passed on, in characters; a longer one is dropped. Source: section 3.3.1.5. */
 const longestState = 512;
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** @returns undefined for what is no sound `traceparent`: a new trace starts then, as the standard demands */
+/** @returns undefined for an invalid `traceparent`: a new trace starts then, as the standard demands */
 export function readTraceparent(text: unknown): SpanReference | undefined {
   const match = typeof text === 'string' ? form.exec(text) : null;
   const [, version, traceId, spanId, flags, rest] = match ?? [];
@@ -34,7 +34,7 @@ export function writeTraceparent({ traceId, spanId, sampled }: SpanReference): s
   return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }
 
-/** From headers, an annotation or a column. @returns undefined where there is none, or none that is sound */
+/** From headers, an annotation or a column. @returns undefined for a missing or invalid one */
 export function traceContextOf(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
   const reference = readTraceparent(traceparent);
   if (reference === undefined) return undefined;

@@ -1,50 +1,50 @@
 /**
- * Spans, as the roles make them. The process has one tracer or none, as it has one clock: where none was opened every function here does
- * next to nothing, and nothing of OpenTelemetry is in memory.
+ * Spans for the roles. A process has at most one tracer: without one every function here is nearly a no-op, and
+ * OpenTelemetry is not loaded.
  */
 import { readTraceparent, traceContextOf, type SpanReference, type TraceContext } from './trace-context.ts';
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanStart {
-  /** Of few values: what differs from one to the next belongs into attributes. */
+  /** Of low cardinality: details belong into attributes. */
   readonly name: string;
   /** Default `internal`. */
   readonly kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
-  /** The span that is current where left out; `'none'` begins a trace. */
+  /** Default the current span; `'none'` starts a trace. */
   readonly parent?: TraceContext | 'none' | undefined;
-  /** When it began, in milliseconds since the epoch; now where left out. */
+  /** Start time, in milliseconds since the epoch; default now. */
   readonly startedAt?: number | undefined;
-  /** What else led to it. */
+  /** Other spans that led to it. */
   readonly links?: readonly TraceContext[];
   /** Names and numbers: never a prompt, a key or an address with its query. */
   readonly attributes?: Attributes;
 }
 
 export interface Span {
-  /** To be handed on; undefined where nothing is traced. */
+  /** To pass on; undefined without a tracer. */
   readonly context: TraceContext | undefined;
-  /** For logs; undefined where nothing is traced. */
+  /** For logs; undefined without a tracer. */
   readonly reference: SpanReference | undefined;
   set(attributes: Attributes): void;
-  /** It has failed: an error, or a word for what went wrong. */
+  /** Marks it as failed: an error, or a short reason. */
   fail(error: unknown): void;
-  /** Once; what is said afterwards is lost. */
+  /** Once; later calls on the span are ignored. */
   end(): void;
-  /** Runs `work`, and everything that it starts, in the course of this span. */
+  /** Runs `work`, and everything that it starts, within this span. */
   run<T>(work: () => T): T;
 }
 
-/** What {@link openTracing} gives the process. */
+/** The tracer that {@link openTracing} sets for the process. */
 export interface Tracer {
   startSpan(start: SpanStart): Span;
-  /** What is current here: a span, or what was continued. */
+  /** The current span or continued context. */
   current(): { readonly context: TraceContext; readonly reference: SpanReference } | undefined;
-  /** Runs `work` as if in the course of that span, wherever it is. */
+  /** Runs `work` within that span, which may be remote. */
   continue<T>(context: TraceContext, work: () => T): T;
   /** Runs `work` outside of any span. */
   outside<T>(work: () => T): T;
-  /** Sends what is left, for as long as it may. */
+  /** Sends the remaining spans, up to its timeout. */
   close(): Promise<void>;
 }
 
@@ -64,17 +64,17 @@ export function setTracer(wanted: Tracer | undefined): void {
   tracer = wanted;
 }
 
-/** Whether it is worth the while to gather what only traces need. */
+/** Whether a tracer is open: else skip work that only traces need. */
 export function isTracing(): boolean {
   return tracer !== undefined;
 }
 
-/** A span that is ended by hand. */
+/** Starts a span that the caller ends. */
 export function startSpan(start: SpanStart): Span {
   return tracer === undefined ? noSpan : tracer.startSpan(start);
 }
 
-/** Runs `work` in a span, which fails as it does and ends with it. */
+/** Runs `work` in a span that ends with it, failed if it throws. */
 export async function inSpan<T>(start: SpanStart, work: (span: Span) => Promise<T>): Promise<T> {
   if (tracer === undefined) return work(noSpan);
   const span = tracer.startSpan(start);
@@ -88,7 +88,7 @@ export async function inSpan<T>(start: SpanStart, work: (span: Span) => Promise<
   }
 }
 
-/** Runs `work` in the course of what was handed on; as it is, where nothing was. */
+/** Runs `work` within the received context; without one just runs it. */
 export function continueTrace<T>(context: TraceContext | undefined, work: () => T): T {
   return tracer === undefined || context === undefined ? work() : tracer.continue(context, work);
 }
@@ -98,20 +98,20 @@ export function outsideOfTraces<T>(work: () => T): T {
   return tracer === undefined ? work() : tracer.outside(work);
 }
 
-/** What is to be handed on from here; undefined outside of any trace. */
+/** The context to pass on; undefined outside of any trace. */
 export function currentTrace(): TraceContext | undefined {
   return tracer?.current()?.context;
 }
 
-/** The same, where it is to be written down for later: undefined for a trace that is not sampled. */
+/** The same, to be stored for later: undefined for a trace that is not sampled. */
 export function currentSampledTrace(): TraceContext | undefined {
   const current = tracer?.current();
   return current?.reference.sampled === true ? current.context : undefined;
 }
 
 /**
- * What is to be handed on about something that has a trace of its own, such as a call: from here, if this is in the course of it, else from where
- * it began.
+ * The context to pass on for something with a trace of its own, such as a call: the current one, if it belongs to that trace, else the
+ * one where it started.
  */
 export function traceFor(own: string | null | undefined): TraceContext | undefined {
   if (tracer === undefined) return undefined;

@@ -62,7 +62,7 @@ function traceIn(headers: Headers): TraceContext | undefined {
     const carried = defaultPayloadConverter.fromPayload<{ readonly traceparent?: unknown; readonly tracestate?: unknown } | null>(payload);
     return traceContextOf(carried?.traceparent, carried?.tracestate);
   } catch {
-    // Somebody else's, in another form.
+    // Of another client, in another form.
     return undefined;
   }
 }

@@ -73,10 +73,10 @@ const alerts: readonly Alert[] = [
     for: '15m',
     summary: 'Reconciles of {{ $labels.controller }} fail',
     description: 'More than one in ten seconds has failed for a quarter of an hour.',
-    means: 'Some resources are not brought up to date; each is tried again, ever more seldom.',
+    means: 'Some resources are not brought up to date; the operator retries each with growing delays.',
     steps: [
       'The log of the leading operator names the object and the error: `kubectl logs -n <namespace of the release> -l app.kubernetes.io/component=operator --tail=-1 | grep \'"level":"error"\'`.',
-      'Postgres, Temporal or the media server away: see their alerts.',
+      'Postgres, Temporal or the media server unavailable: see their alerts.',
       '403 in the message: the role lacks a permission in that namespace. Is it among `organizations`?',
     ],
   },
@@ -85,7 +85,7 @@ const alerts: readonly Alert[] = [
     severity: 'warning',
     expr: `max by (name) (workqueue_longest_running_processor_seconds{${of('operator')}}) > 300`,
     for: '5m',
-    summary: 'A reconcile of {{ $labels.name }} does not come to an end',
+    summary: 'A reconcile of {{ $labels.name }} does not end',
     description: 'One has been running for {{ $value | humanizeDuration }}.',
     means: 'That object stays as it is. The others go on as long as there are free workers.',
     steps: [
@@ -123,7 +123,7 @@ const alerts: readonly Alert[] = [
     severity: 'warning',
     expr: `max by (job, resource) (informer_last_contact_seconds{${every}}) > 300`,
     for: '5m',
-    summary: '{{ $labels.job }} hears nothing of {{ $labels.resource }}',
+    summary: '{{ $labels.job }} gets no changes of {{ $labels.resource }}',
     description: 'The API server has sent nothing for {{ $value | humanizeDuration }}; a minute is usual.',
     means: 'Changes of these resources are not seen.',
     steps: [
@@ -154,7 +154,7 @@ const alerts: readonly Alert[] = [
     means: 'Clients get 500 or 503 and have to try again.',
     steps: [
       'Each answer has one line in the log, with the same `x-trace-id`: `kubectl logs -n <namespace of the release> -l app.kubernetes.io/component=api --tail=-1 | grep \'"status":50\'`.',
-      '503: Postgres or the API server is away. 500: a defect; report it with that line.',
+      '503: Postgres or the API server is unavailable. 500: a defect; report it with that line.',
     ],
   },
   {
@@ -190,8 +190,7 @@ const alerts: readonly Alert[] = [
     for: '10m',
     summary: 'Webhooks are late',
     description: 'What has been waiting for longest ({{ $labels.of }}) has done so for {{ $value | humanizeDuration }}.',
-    means:
-      'Subscribers hear of calls and documents later than they should. Nothing is lost: events stay in Postgres until they are delivered.',
+    means: 'Subscribers receive events later than they should. Nothing is lost: events stay in Postgres until they are delivered.',
     steps: [
       'Are there dispatchers, and are they ready? `/readyz` says what they miss.',
       'All subscribers of one endpoint: `parley_webhook_breakers`. An endpoint that only fails is left alone for a while.',
@@ -216,7 +215,7 @@ const alerts: readonly Alert[] = [
     severity: 'warning',
     expr: `sum(increase(parley_documents_ended_total{${of('worker')},outcome!~"completed|cancelled"}[1h])) > 10`,
     for: '15m',
-    summary: 'Documents are not taken up',
+    summary: 'Documents are not ingested',
     description: '{{ $value | humanize }} documents have failed within an hour.',
     means: 'They are not found by searches; what was there before them stays.',
     steps: [

@@ -18,7 +18,7 @@ export interface AnalysisError {
 export interface AnalysisResult {
   readonly name: string;
   readonly type: 'string' | 'enum' | 'boolean' | 'number';
-  /** null where the call says nothing of it, or with an error. */
+  /** null where the transcript has no answer, or with an error. */
   readonly result: AnalysisValue | null;
   readonly error: AnalysisError | null;
 }
@@ -67,7 +67,7 @@ export class CallAnalyses {
     return { ...row, error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' } };
   }
 
-  /** Those that somebody has to begin, of all organisations; the longest due first. */
+  /** Those that are due to start, of all organisations; the longest due first. */
   async due({ limit }: { readonly limit: number }): Promise<readonly DueAnalysis[]> {
     const { rows } = await this.#database.asDirectory((transaction) =>
       transaction.query<DueAnalysis & Record<string, unknown>>(
@@ -79,7 +79,7 @@ export class CallAnalyses {
     return rows;
   }
 
-  /** It was begun: somebody is to look again later whether it has come to an end. */
+  /** Records its start: a later sweep checks that it has ended. */
   async begun({ org, id, lookAgainInMs }: CallRef & { readonly lookAgainInMs: number }): Promise<void> {
     await this.#database.asOrganization(org, (transaction) =>
       transaction.query(
@@ -89,7 +89,7 @@ export class CallAnalyses {
     );
   }
 
-  /** The end of an analysis, with its events; the first one counts. @returns false where it had ended before, or there is none */
+  /** Ends an analysis, with its events; the first end counts. @returns false where it had ended before, or does not exist */
   async finish({ org, id, items, error, events }: CallRef & AnalysisOutcome & { readonly events: readonly NewEvent[] }): Promise<boolean> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rowCount } = await transaction.query(

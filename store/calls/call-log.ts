@@ -107,7 +107,7 @@ export class CallLog {
   }
 }
 
-/** Speech recognition is not ours: what Postgres doesn't keep is taken out, and what is too long ends early. */
+/** Text of an external STT: removes characters that Postgres cannot store, and cuts what is too long. */
 function storable(content: string): string {
   const text = content.toWellFormed().replaceAll('\u0000', '');
   if (Buffer.byteLength(text) <= LONGEST_MESSAGE) return text;

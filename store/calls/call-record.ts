@@ -40,7 +40,7 @@ export interface NewCall extends CallRef {
 }
 
 export interface StoredRecording {
-  /** Where it stands in the storage of files. */
+  /** Its key in the file storage. */
   readonly key: string;
   readonly bytes: number;
   readonly durationMs: number;

@@ -4,7 +4,7 @@
  *   registered ──start──▶ ongoing ──end──▶ ended | error
  *        └──────────────end──────────────▶ ended | error
  *
- * The reason decides between `ended` and `error`. What is over stays as it is: the first reason counts.
+ * The reason decides between `ended` and `error`. Both are final: the first reason counts.
  */
 export const callStatuses = ['registered', 'ongoing', 'ended', 'error'] as const;
 

@@ -27,9 +27,9 @@ export type Registration = { readonly outcome: 'registered'; readonly call: Call
 
 export interface EndOptions extends CallRef, WithEvents {
   readonly reason: FinishReason;
-  /** For how long it has been over by now, in milliseconds: what is to be put in order first doesn't count as talking. 0 by default. */
+  /** Time since its end, in milliseconds: clean-up before this call does not count as talking. 0 by default. */
   readonly endedAgoMs?: number | undefined;
-  /** Only as long as the call is in this state, and its job was last heard of at this time. */
+  /** Only while the call is in this state, with this last heartbeat of its job. */
   readonly only?: { readonly status: CallStatus; readonly jobSeenAt: Date | null };
 }
 
@@ -133,7 +133,7 @@ export class Calls {
   }
 
   /**
-   * `registered` → `ongoing`: media flow. The job counts as heard of.
+   * `registered` → `ongoing`: media flow. Counts as a heartbeat of the job.
    * @throws StoreError `not_found`
    */
   async start({ org, id, jobId, events }: CallRef & WithEvents & { readonly jobId: string }): Promise<CallTransition> {
@@ -204,8 +204,8 @@ export class Calls {
   }
 
   /**
-   * Somebody sees to it that a job comes, which counts as one that was heard of.
-   * @returns false when a job has the call, somebody else sees to it, or it is over
+   * Claims the dispatch of a job, which counts as its first heartbeat.
+   * @returns false when a job has the call, another process dispatches one, or it is over
    */
   async lookAfter({ org, id }: CallRef): Promise<boolean> {
     return this.#database.asOrganization(org, async (transaction) => {

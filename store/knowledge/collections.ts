@@ -100,7 +100,7 @@ export class Collections {
   }
 
   /**
-   * The collection of a KnowledgeBase, made where there is none. Kept documents of a former resource of this name are taken over.
+   * The collection of a KnowledgeBase, created if it does not exist. Kept documents of a former resource of this name are taken over.
    * Language and chunking follow the resource and hold for documents to come.
    *
    * @throws StoreError `conflict` when the documents that are there were embedded with another model

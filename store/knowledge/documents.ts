@@ -14,7 +14,7 @@ export interface PageOutcome {
   readonly status: 'fetched' | 'failed';
   /** Of a failure, for a person. */
   readonly reason?: string;
-  /** Where what was fetched stands in the storage, and what it is. */
+  /** The key of the fetched content in the file storage, and its type. */
   readonly objectKey?: string;
   readonly contentType?: string;
   readonly extension?: 'html' | 'pdf' | 'txt';
@@ -229,7 +229,7 @@ export class Documents {
   }
 
   /**
-   * Nothing of the document is found once this has returned. What it had counted for is taken back in the same transaction.
+   * Nothing of the document is found once this has returned. Its terms are subtracted from the counts in the same transaction.
    *
    * @param unlessCompleted - leaves it alone where it can be found already, as a caller that saw it unfinished wants
    * @returns false when there is no such document, or it was left alone
@@ -255,7 +255,7 @@ export class Documents {
     });
   }
 
-  /** Takes more of the terms of a deleted document that has very many out of what is counted. @returns whether there are more yet */
+  /** Subtracts more terms of a large deleted document from the counts. @returns whether more are left */
   async uncountMoreTerms({ org, id }: DocumentRef): Promise<boolean> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<{ id: string }>(
@@ -307,7 +307,7 @@ export class Documents {
   }
 }
 
-/** Takes a document out of what is found and counted, within the caller's transaction. @returns false when it was out already */
+/** Removes a document from searches and counts, within the caller's transaction. @returns false when it was removed before */
 export async function hideDocument(
   transaction: Transaction,
   { org, id, collectionId }: DocumentRef & { readonly collectionId: string },
@@ -327,7 +327,7 @@ export async function hideDocument(
   return true;
 }
 
-/** One completion or deletion at a time in a collection: the frequencies of its terms are everybody's rows. */
+/** One completion or deletion at a time in a collection: all share the rows of its term frequencies. */
 async function lockCounters(transaction: Transaction, { org, id }: DocumentRef): Promise<void> {
   await transaction.query('SELECT FROM parley.collections WHERE org = $1 AND id = $2 FOR NO KEY UPDATE', [org, id]);
 }

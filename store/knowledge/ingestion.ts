@@ -6,7 +6,7 @@ import { tellOfCollection } from './collections.ts';
 import { hideDocument, type DocumentStage, type PageOutcome } from './documents.ts';
 import { countTerms } from './term-counts.ts';
 
-/** A chunk as it stands in the store. */
+/** A chunk as stored. */
 export interface StoredChunk {
   readonly ordinal: number;
   readonly text: string;
@@ -122,7 +122,7 @@ export class Ingestion {
     });
   }
 
-  /** What is known of the document once all of it is read. */
+  /** The facts of a fully parsed document. */
   async parsed(
     ref: DocumentRef,
     facts: {

@@ -1,12 +1,12 @@
 /**
  * What a document's terms add to its collection's frequencies, and take away again. In slices, so that no transaction takes long; the first one
  * is counted with what makes the document found or hidden, which for most documents is all. Frequencies that lag behind move a score a little, and nothing else.
- * The caller holds the collection: its frequencies are everybody's rows.
+ * The caller holds the collection: all share the rows of its frequencies.
  */
 import type { Transaction } from '../database.ts';
 
 const countedAtOnce = 50_000;
-/** Fewer, for somebody waits for the answer to a deletion. */
+/** Fewer, for a client waits for the answer to a deletion. */
 const uncountedAtOnce = 20_000;
 
 interface CountedDocument {

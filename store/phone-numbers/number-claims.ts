@@ -1,4 +1,4 @@
-/** Whose phone numbers are: one claim for each number, which passes to another organisation only here. */
+/** Ownership of phone numbers: one claim for each number, which passes to another organisation only here. */
 import type { Database } from '../database.ts';
 
 export interface NumberOwner {

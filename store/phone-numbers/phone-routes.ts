@@ -1,4 +1,4 @@
-/** Phone numbers as calls need them: the operator writes them down, calls go by them alone. */
+/** Routes of phone numbers: the operator writes them, and calls use only them. */
 import type { Database } from '../database.ts';
 
 export interface PhoneRoute {
@@ -62,7 +62,7 @@ export class PhoneRoutes {
     });
   }
 
-  /** The number within an organisation: somebody else's isn't there. */
+  /** The number within an organisation: another one's is not found. */
   async get({ org, number }: Pick<PhoneRoute, 'org' | 'number'>): Promise<PhoneRoute | undefined> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<Row>(`SELECT ${columns} FROM parley.phone_routes WHERE org = $1 AND number = $2`, [

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The id of the delivery of an event to a subscription: a UUIDv8 that begins with the event's time, so that it stands in the same partition.
+ * The id of the delivery of an event to a subscription: a UUIDv8 that begins with the event's time, so that it is in the same partition.
  * Every process computes the same one. Source: RFC 9562, section 5.8.
  */
 export function deliveryIdOf(eventId: string, subscriptionUid: string): string {

@@ -52,7 +52,7 @@ export interface DispatchStore {
   ): Promise<readonly ClaimedDelivery[]>;
   /**
    * For the activity of a retry: the delivery if it is to be retried (`retry_pending` or `retrying`) and is due; otherwise its state, and in how
-   * many milliseconds it is due (0 for what isn't live): somebody else may have it until then. Undefined when it is gone.
+   * many milliseconds it is due (0 for what isn't live): another dispatcher may have it until then. Undefined when it is gone.
    */
   claimOne(
     deliveryId: string,
@@ -82,14 +82,14 @@ export interface DispatchStore {
   /** Uids of all subscriptions that have deliveries in one of these states. */
   subscriptionsIn(states: readonly DeliveryState[]): Promise<readonly string[]>;
 
-  /** What is known of endpoints; those that never failed and were never disabled may have no row. */
+  /** The health of endpoints; those that never failed and were never disabled may have no row. */
   endpoints(options?: {
     readonly changedSince?: Date | undefined;
     readonly uids?: readonly string[] | undefined;
   }): Promise<readonly EndpointRecord[]>;
   /** @returns the endpoint as it is then, or undefined when the decision was made on something older than what there is */
   changeBreaker(change: BreakerChange): Promise<EndpointRecord | undefined>;
-  /** One of all processes gets to try an open endpoint when its time has come; the next time is `leaseMs` from now unless somebody decides otherwise. */
+  /** One of all processes may probe an open endpoint when its time has come; the next probe is `leaseMs` from now unless another decision is recorded. */
   takeProbe(subscriptionUid: string, leaseMs: number): Promise<boolean>;
   /** Takes up to `wanted` of what a half-open endpoint still lets through in this step. @returns how many were granted */
   takeRamp(subscriptionUid: string, wanted: number): Promise<number>;
@@ -101,10 +101,10 @@ export interface DispatchStore {
   enable(endpoint: { readonly org: string; readonly subscriptionUid: string }): Promise<boolean>;
   /** Endpoints that have changed since their status was last written, `everyMs` ago or longer: of all processes the caller gets to write them. */
   takeStatusWrites(which: { readonly everyMs: number; readonly limit: number }): Promise<readonly EndpointRecord[]>;
-  /** They could not be written: somebody else may, at once. */
+  /** They could not be written: another process may, at once. */
   giveBackStatusWrites(subscriptionUids: readonly string[]): Promise<void>;
   /**
-   * What is left to do for a subscription that is gone ends as `skipped`, reason `subscription_deleted`, and its endpoint is forgotten.
+   * Ends the open deliveries of a deleted subscription as `skipped`, reason `subscription_deleted`, and deletes its endpoint's row.
    * @returns whether there may be more: call again
    */
   removeSubscription(subscriptionUid: string, limit?: number): Promise<boolean>;
@@ -140,6 +140,6 @@ export interface Maintained {
   readonly dropped: number;
   /** Rows. */
   readonly deleted: number;
-  /** Tables that somebody was in the way of: they are done the next time. */
+  /** Tables that were locked: they are done the next time. */
   readonly postponed: number;
 }

@@ -1,4 +1,4 @@
-/** What is known of the addresses that events are sent to. */
+/** The health of endpoints. */
 import { HOUR_MS } from '../../platform/time.ts';
 import type { Transaction } from '../database.ts';
 import type { Statements } from './statements.ts';
@@ -81,7 +81,7 @@ export async function standingOf(transaction: Transaction, subscriptionUids: rea
   return new Map(rows.map((row) => [row.uid, row]));
 }
 
-/** What is to be written down of endpoints: of all that failed or are back, and now and then of one that goes on well. */
+/** The endpoints to record: all that failed or recovered, and from time to time a healthy one. */
 export type Noteworthy = readonly (readonly [uid: string, outcomes: Outcomes])[];
 
 export function noteworthy(results: readonly AttemptResult[], standing: Standing): Noteworthy {

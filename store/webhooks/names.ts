@@ -46,7 +46,7 @@ export async function forgetName(statements: Statements, uid: string): Promise<v
 }
 
 /**
- * Moves deliveries, attempts and what is known of the endpoint to the uid that its name has now. Repeating it changes nothing; the name comes last, so
+ * Moves deliveries, attempts and the endpoint's health to the uid that its name has now. Repeating it changes nothing; the name comes last, so
  * that an interrupted caller starts over.
  *
  * @param generation of the resource as it is now: one that switched itself off stays so until it is changed
@@ -74,7 +74,7 @@ export async function adoptDeliveries(
      WHERE id = ANY (ARRAY(SELECT o.event_id FROM parley.outbox o WHERE o.org = $3)) AND (only_subscription = $1 OR except_subscription = $1)`,
     [formerUid, uid, org],
   );
-  // Where the new one has been heard of already, that is the truth.
+  // A row of the new one wins.
   await statements.query(
     `UPDATE parley.webhook_endpoints SET subscription_uid = $2, version = version + 1, changed_at = clock_timestamp(), status_written_at = NULL,
        disabled_generation = CASE WHEN disabled_generation IS NULL THEN NULL ELSE $4::bigint END

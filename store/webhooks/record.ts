@@ -1,4 +1,4 @@
-/** What attempts came to: their rows, their deliveries and their endpoints, in one transaction. */
+/** Records attempts: their rows, deliveries and endpoints, in one transaction. */
 import type { Transaction } from '../database.ts';
 import { disableEndpoint, noteOutcomes, noteworthy, standingOf } from './endpoints.ts';
 import { insertEventsAsDispatcher } from './events.ts';

@@ -27,7 +27,7 @@ export function spanOf(ids: readonly string[]): readonly [string, string] {
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * A common table expression, to be joined: the transaction that it is in commits without waiting for the disk. For what is merely done again
+ * A common table expression, to be joined: its transaction commits without waiting for the disk. For work that is merely repeated
  * when a crash of Postgres takes it back. Results are committed after it and do wait, and flush all that came before: only what has no
  * result can be taken back.
  */

@@ -1,4 +1,4 @@
-/** Who may copy what is known of endpoints into the status of their resources, and when. */
+/** Coordinates which process writes the health of endpoints into the status of their resources, and when. */
 import { endpointColumns, endpointOf, type EndpointRow } from './endpoints.ts';
 import type { Statements } from './statements.ts';
 import type { EndpointRecord } from './types.ts';
@@ -21,7 +21,7 @@ export async function takeStatusWrites(
   return rows.map(endpointOf);
 }
 
-/** They could not be written after all: somebody else may, at once. */
+/** They could not be written after all: another process may, at once. */
 export async function giveBackStatusWrites(statements: Statements, subscriptionUids: readonly string[]): Promise<void> {
   await statements.query('UPDATE parley.webhook_endpoints SET status_written_at = NULL WHERE subscription_uid = ANY ($1::text[])', [
     subscriptionUids,

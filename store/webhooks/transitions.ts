@@ -5,7 +5,7 @@ import { liveStates, type DeliveryState, type RetryToStart } from './types.ts';
 
 const DEFAULT_LIMIT = 1_000;
 
-/** Rows that somebody else holds at this moment are left for the next call. */
+/** Locked rows are left for the next call. */
 export async function transition(statements: Statements, change: DeliveryTransition, org?: string): Promise<number> {
   const { subscriptionUid, from, to, reason, due = 'keep', limit = DEFAULT_LIMIT } = change;
   const ends = to === 'failed' || to === 'skipped';

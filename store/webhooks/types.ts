@@ -1,4 +1,4 @@
-/** What the tables of events and deliveries hold, as everybody else speaks of it. Ids are plain UUIDs here; prefixes belong to REST, bodies and logs. */
+/** The rows of events and deliveries in TypeScript's terms. Ids are plain UUIDs here; prefixes belong to REST, bodies and logs. */
 
 /** An event as it is written, with the change it reports. */
 export interface NewEvent {
@@ -16,7 +16,7 @@ export interface NewEvent {
   readonly exceptSubscription?: string | undefined;
   /** Signed and sent as they are; 1 MiB at most. */
   readonly body: Uint8Array;
-  /** In the course of which trace it came to be: W3C Trace Context. */
+  /** The trace in which it was created: W3C Trace Context. */
   readonly traceparent?: string | undefined;
 }
 
@@ -57,10 +57,10 @@ export type DeliveryState = (typeof deliveryStates)[number];
 /** Those that something is still to happen to. */
 export const liveStates = ['pending', 'retry_pending', 'retrying', 'paused'] as const satisfies readonly DeliveryState[];
 
-/** Which events are taken first, where there are more than are asked for: the oldest, or a few of each kind that somebody emits. */
+/** Which events are taken first, where there are more than are asked for: the oldest, or a few of each kind that is emitted. */
 export type OutboxOrder = 'age' | 'turns';
 
-/** What is to become of one event. */
+/** The relay's decision about one event. */
 export interface PlannedDelivery {
   readonly event: OutboxEvent;
   readonly subscriptionUid: string;
@@ -113,7 +113,7 @@ export interface ClaimedDelivery {
   readonly traceparent?: string | undefined;
 }
 
-/** How an attempt ended and what is to come after it. */
+/** How an attempt ended and what follows. */
 export interface AttemptResult {
   readonly deliveryId: string;
   readonly org: string;
@@ -170,7 +170,7 @@ export interface RecordResult {
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** What is known of an address that events are sent to. */
+/** The health of an endpoint. */
 export interface EndpointRecord {
   readonly subscriptionUid: string;
   readonly org: string;
@@ -226,7 +226,7 @@ export interface RetryToStart {
   readonly subscriptionUid: string;
   readonly state: 'retry_pending' | 'retrying';
   readonly dueAt: Date;
-  /** Until it is due, by the database's clock; 0 for what is overdue. */
+  /** Until it is due, by the database's clock; 0 if overdue. */
   readonly dueInMs: number;
   readonly seriesStart: number;
 }

@@ -19,7 +19,7 @@ export interface WebhookStore {
       readonly limit: number;
     },
   ): Promise<readonly DeliveryRecord[]>;
-  /** Undefined for another organisation's, and for what is no UUID. */
+  /** Undefined for one of another organisation, and for an invalid UUID. */
   delivery(ref: { readonly org: string; readonly deliveryId: string }): Promise<DeliveryRecord | undefined>;
   /** By number. There are few of each delivery: its series are short. */
   attempts(ref: {
@@ -29,7 +29,7 @@ export interface WebhookStore {
   }): Promise<readonly AttemptRecord[]>;
   /**
    * Replays a delivery that is at an end, with its full number of retries. One that is still on its way, paused included, is due at once instead.
-   * @returns the delivery as it is then; `gone` when its body is no longer kept; undefined where there is none
+   * @returns the updated delivery; `gone` when its body is no longer kept; undefined when it does not exist
    */
   redeliver(ref: { readonly org: string; readonly deliveryId: string }): Promise<DeliveryRecord | 'gone' | undefined>;
   /**

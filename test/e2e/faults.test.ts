@@ -46,7 +46,7 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
           unanswered += 1;
         }
       } catch {
-        unanswered += 1; // the api was away: no answer, so nothing was promised
+        unanswered += 1; // the api was unavailable: no answer, so nothing was promised
         await delay(100);
       }
     }

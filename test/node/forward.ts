@@ -1,7 +1,7 @@
 import { connect, createServer, type Server } from 'node:net';
 
 /**
- * Serves a port of the machine's loopback address at the node's address as well, where pods reach it. Not by rewriting addresses: whoever
+ * Serves a port of the machine's loopback address at the node's address as well, where pods reach it. Not by rewriting addresses: whatever component
  * enforces NetworkPolicies would see the rewritten one.
  */
 export async function forward({ host, port }: { readonly host: string; readonly port: number }): Promise<Server> {

@@ -75,7 +75,7 @@ export interface LiveData {
   readonly agent: Answer['body'];
 }
 
-/** An agent, a subscription whose receiver is away, and the call that the first start made; documents come with the examples. */
+/** An agent, a subscription whose receiver is unavailable, and the call that the first start made; documents come with the examples. */
 export async function makeLiveData(rest: Rest, receiver: Receiver): Promise<LiveData> {
   const agent = await must(rest, 201, 'POST', '/v2/ai-agents', {
     agent_name: 'Survivor',

@@ -75,7 +75,7 @@ try {
   await allReady(env);
   const queued = [await idsOf(emit(older.folder, folder, env))];
   await eventually(() => {
-    if (receiver.refused.length === 0) throw new Error('the receiver that is away was not asked');
+    if (receiver.refused.length === 0) throw new Error('the receiver that is unavailable was not asked');
   }, 120_000);
   say('an agent, documents, a call with its recording, and an event that waits for its receiver are there');
 

@@ -1,7 +1,7 @@
 /**
  * One attempt to deliver one event to one endpoint: one POST, one clock, one outcome.
  *
- * What is sent at all is sent once. A kept connection that the server resets before it has answered is a failed attempt like
+ * Each request is sent at most once. A kept connection that the server resets before it has answered is a failed attempt like
  * any other, although the server may merely have been closing it: it may as well have read the request, and then a second
  * one would be a delivery without an attempt row. Kept connections are instead used only while they are fresh, so that
  * servers hardly ever close one just then.
@@ -25,7 +25,7 @@ export interface AttemptRequest {
   readonly eventId: string;
   /** Sent and signed as it is. */
   readonly body: Uint8Array;
-  /** Sent in addition to what is signed; a subscription's own header `traceparent` goes before it. */
+  /** Sent in addition to the signed content; a subscription's own header `traceparent` overrides it. */
   readonly trace?: TraceContext | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface FailedAttempt extends Common {
   readonly retryAfterMs?: number;
 }
 
-/** The fault of this installation: says nothing about the endpoint, and is neither counted nor recorded as an attempt. */
+/** The fault of this installation, not of the endpoint: neither counted nor recorded as an attempt. */
 export interface NoAttempt extends Common {
   readonly succeeded: false;
   readonly ours: true;

@@ -13,7 +13,7 @@ import type { EndpointQueue, EndpointQueues, Held } from './endpoint-queues.ts';
 import type { EndpointSlots } from './endpoint-slots.ts';
 import type { HandBack, Recorder } from './recorder.ts';
 
-/** How long an endpoint receives nothing after a delivery was handed back, in milliseconds: the next one would fare the same. */
+/** How long an endpoint receives nothing after a delivery was handed back, in milliseconds: the next one would fail in the same way. */
 const BLOCKED_MS: Partial<Readonly<Record<HandBack, number>>> = { credentials: 5_000, local: 1_000 };
 
 export interface AttempterOptions {
@@ -79,7 +79,7 @@ export class Attempter {
     if (slots.total > 0) await new Promise<void>((resolve) => this.#idle.add(resolve));
   }
 
-  /** The delivery is recorded or handed back: this process holds it no more, and others may begin. */
+  /** The delivery is recorded or handed back: this process has released it, and others may start. */
   #settled(id: string): void {
     this.#ids.delete(id);
     if (this.#pumpScheduled) return;

@@ -36,7 +36,7 @@ describe('a batcher', () => {
     expect(one.size).toBe(0);
   });
 
-  it('tries again for as long as the other side is away, and loses nothing', async () => {
+  it('tries again for as long as the other side is unavailable, and loses nothing', async () => {
     let away = 4;
     const written: number[] = [];
     const { one, clock, waits } = batcher(async (batch) => {

@@ -21,7 +21,7 @@ const GONE_AFTER_MS = 60_000;
  * that had not heard of it.
  */
 const ECHO_MS = 120_000;
-/** What is known of endpoints is compared with those that there are this often, in milliseconds. */
+/** How often rows of endpoints are compared with the existing subscriptions, in milliseconds. */
 const COMPARE_MS = 60_000;
 
 export class DeletedSubscriptions {
@@ -66,7 +66,7 @@ export class DeletedSubscriptions {
     for (const uid of uids) {
       if (directory.byUid(uid) !== undefined || this.#gone.has(uid)) continue;
       const since = this.#missing.get(uid) ?? now;
-      // While nothing is heard from the API server, nothing is known of what is gone.
+      // Without a connection to the API server deletions are unknown.
       this.#missing.set(uid, directory.connected ? since : now);
       if (directory.connected && now - since >= GONE_AFTER_MS) {
         this.#missing.delete(uid);

@@ -123,7 +123,7 @@ export class Dispatcher {
     this.#sweeper.start();
   }
 
-  /** Claims nothing more, finishes what is on its way, records it, and hands the rest back. */
+  /** Stops claiming, finishes and records the attempts under way, and hands the rest back. */
   async stop(): Promise<void> {
     const swept = this.#sweeper.stop();
     // The attempter hands back what the others still bring.

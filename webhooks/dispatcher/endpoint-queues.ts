@@ -33,7 +33,7 @@ export interface EndpointQueue {
   blockedUntil: number;
 }
 
-/** Twice what is sent at once doubles a fast endpoint's throughput; more than this gains nothing. */
+/** Twice the concurrent attempts double a fast endpoint's throughput; more gains nothing. */
 const WIDEST_WINDOW = 64;
 /** Few rows at a time are fetched no more often than this, in milliseconds. */
 const CLAIM_PAUSE_MS = 10;
@@ -102,7 +102,7 @@ export class EndpointQueues {
     this.#held += 1;
   }
 
-  /** What was reserved is over: delivered, handed back, or not needed. */
+  /** Releases a reservation: delivered, handed back, or not needed. */
   release(uid: string): void {
     const entry = this.#queues.get(uid);
     if (entry === undefined || entry.held === 0) throw new RangeError(`nothing is held for ${uid}`);
@@ -111,7 +111,7 @@ export class EndpointQueues {
     this.#tidy(entry);
   }
 
-  /** For what is held already. */
+  /** For deliveries that are held already. */
   enqueue(held: Held): EndpointQueue {
     const entry = this.#entry(held.delivery.subscriptionUid);
     entry.queue.push(held);
@@ -178,7 +178,7 @@ export class EndpointQueues {
     return { rooms, waitMs };
   }
 
-  /** What fetching came to: an endpoint that has taken all it was sent by the time more came gets a wider window. */
+  /** The result of a fetch: an endpoint whose queue was empty before more arrived gets a wider window. */
   fetched(uid: string, { asked, got }: { readonly asked: number; readonly got: number }): void {
     const entry = this.#entry(uid);
     entry.fetchedAt = this.#options.clock.monotonic();

@@ -39,7 +39,7 @@ function create() {
     },
     starter: {
       start: async (one) => {
-        if (state.away) throw new TemporalUnavailableError('Temporal is away');
+        if (state.away) throw new TemporalUnavailableError('Temporal is unavailable');
         state.started.push(one);
       },
       close: async () => undefined,
@@ -63,7 +63,7 @@ it('begins a retry and writes that down', async () => {
   expect(state.marked).toEqual(['1', '2']);
 });
 
-it('leaves retries where they are while Temporal is away, asks rarely, and begins all of them afterwards', async () => {
+it('leaves retries where they are while Temporal is unavailable, asks rarely, and begins all of them afterwards', async () => {
   const { handOver, state, clock } = create();
   state.away = true;
   state.waiting = Array.from({ length: 1_200 }, (_, index) => ({
@@ -79,7 +79,7 @@ it('leaves retries where they are while Temporal is away, asks rarely, and begin
   for (let round = 0; round < 10; round += 1) handOver.add([retry(String(round))]);
   await handOver.sweep();
   expect([state.asked, state.started.length, state.marked.length]).toEqual([0, 0, 0]);
-  expect(state.reasons).toEqual(['Temporal is away']);
+  expect(state.reasons).toEqual(['Temporal is unavailable']);
   state.away = false;
   await clock.advance(3_000);
   await handOver.sweep();

@@ -26,7 +26,7 @@ const PAUSE_MS = 3_000;
 const SWEEP_LIMIT = 500;
 /** How long before its time a retry gets its workflow, where it has none yet, in milliseconds. */
 const SWEEP_AHEAD_MS = 10_000;
-/** A workflow that hasn't been heard of for so long after its retry was due is begun again, in milliseconds. */
+/** Time after a due retry without a sign of its workflow until the workflow is started again, in milliseconds. */
 const LOST_MS = 120_000;
 
 interface Waiting {
@@ -76,7 +76,7 @@ export class HandOver {
     }
   }
 
-  /** Nothing more is begun; resolves when what is under way has ended. */
+  /** Starts nothing more; resolves when the work under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#waiting = [];

@@ -44,7 +44,7 @@ export interface RecorderOptions {
 
 /** Rows in one transaction. */
 const BATCH = 256;
-/** How long a delivery waits that was handed back, by the reason, in milliseconds. */
+/** How long a delivery waits after it was handed back, by reason, in milliseconds. */
 const HAND_BACK_DELAY_MS: Readonly<Record<HandBack, number>> = {
   stopping: 0,
   late: 0,

@@ -14,7 +14,7 @@ export const GIVE_UP_AFTER_MS = 5 * DAY_MS;
 export const GIVE_UP_SLOTS = 3;
 
 /**
- * To be asked right after a failure: time that passes without an attempt says nothing about the endpoint.
+ * Call it right after a failure: time without attempts says nothing about the endpoint.
  *
  * @param now milliseconds since the epoch
  * @returns why it is given up, for its owner; undefined while it isn't, or when it has been already
@@ -40,7 +40,7 @@ export interface AutoDisableOptions {
 /**
  * Switches off the endpoints among those that have just failed that have done nothing else for days.
  *
- * @returns what is known of those then; to be asked again with the next failure when it throws
+ * @returns their current health; call it again with the next failure when it throws
  * @throws StoreError
  */
 export async function disableFailingEndpoints(

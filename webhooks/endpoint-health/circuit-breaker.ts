@@ -25,7 +25,7 @@ export type Breaker =
       readonly rampLeft: number;
     };
 
-/** What the attempts of the last {@link WINDOW_MS} came to. */
+/** The results of the attempts of the last {@link WINDOW_MS}. */
 export interface AttemptWindow {
   readonly attempts: number;
   readonly failures: number;

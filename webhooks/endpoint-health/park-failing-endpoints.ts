@@ -11,7 +11,7 @@ export interface ParkOptions {
   readonly clock: Clock;
 }
 
-/** Nine failures of ten don't come without a row of as many. Saves counting those of everybody who fails now and then. */
+/** Nine failures of ten imply a row of several. Saves counting for endpoints that fail now and then. */
 const FAILURES_IN_A_ROW = 5;
 
 interface Tally {

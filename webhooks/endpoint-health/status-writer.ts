@@ -1,5 +1,5 @@
 /**
- * Copies what is known of endpoints into the status of their subscriptions: for people who look with kubectl, and for the operator's
+ * Copies the health of endpoints into the status of their subscriptions: for users of kubectl, and for the operator's
  * conditions. Postgres has the truth, so that a copy may be late by half a minute, and costs the API server no more than that.
  */
 import { API_VERSION, webhookSubscriptionKind, type WebhookSubscription, type WebhookSubscriptionStatus } from '../../crds/index.ts';
@@ -41,7 +41,7 @@ export function statusClient(transport: Transport): ResourceClient<WebhookSubscr
   });
 }
 
-/** What a status says of an endpoint. What is left out is taken away. */
+/** The endpoint's part of a status. Absent fields are removed. */
 export function statusOf(
   record: Pick<
     EndpointRecord,

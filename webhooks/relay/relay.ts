@@ -13,7 +13,7 @@ export interface RelayOptions {
   readonly store: Pick<DispatchStore, 'takeOutbox' | 'listen'>;
   readonly directory: Pick<EndpointDirectory, 'matching' | 'behind'>;
   readonly gate: (endpoint: Endpoint) => EndpointGate;
-  /** Room for one delivery, kept for it until it is taken or given back; undefined where there is none. @returns the lease in milliseconds */
+  /** Reserves a slot for one delivery until it is used or released. @returns the lease in milliseconds; undefined without a free slot */
   readonly reserve: (endpoint: Endpoint, pastBreaker: boolean) => number | undefined;
   readonly unreserve: (uid: string) => void;
   /** Deliveries that were claimed as they were made. */

@@ -19,7 +19,7 @@ export function generateSigningKey(random: (size: number) => Buffer = randomByte
 const shortest = 24;
 const longest = 64;
 
-/** @returns undefined for what is no key: no prefix, no base64, fewer than 24 or more than 64 bytes */
+/** @returns undefined for an invalid key: no prefix, no base64, fewer than 24 or more than 64 bytes */
 export function parseSigningKey(text: string): SigningKey | undefined {
   const trimmed = text.trim();
   if (!trimmed.startsWith(prefix)) return undefined;

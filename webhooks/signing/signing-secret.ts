@@ -14,7 +14,7 @@ export interface DatedKey {
 }
 
 /**
- * @param value the text behind a key of the Secret, undefined where there is none
+ * @param value the text under a key of the Secret, undefined for a missing key
  * @param expiry the annotation {@link wellKnown.signingExpiry}: JSON, an RFC 3339 instant by the name of a former key
  * @returns newest first; undefined where the current key is missing or none. A former key that cannot be read signs nothing, and is no error
  */
@@ -34,7 +34,7 @@ export function readSigningSecret(
   return [{ key: current }, ...former];
 }
 
-/** The instants of the annotation by key. What can't be read is no date: a slip of the pen must not end a key that somebody still relies on. */
+/** The instants of the annotation by key. An unreadable one is ignored: a typo must not end a key that is still in use. */
 export function readExpiry(expiry: string | undefined): Readonly<Record<string, string | undefined>> {
   try {
     const dates: unknown = JSON.parse(expiry ?? '{}');

@@ -4,7 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { sign } from './sign.ts';
 import type { SigningKey } from './signing-keys.ts';
 
-/** How far the clocks of sender and receiver may be apart, in seconds: what is older may have been recorded and sent again. */
+/** Allowed difference of the sender's and the receiver's clock, in seconds: an older request may be a replay attack. */
 const toleranceSeconds = 300;
 
 export type Verdict =

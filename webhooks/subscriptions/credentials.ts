@@ -33,7 +33,7 @@ export function secretsOf({ signingSecret, headers }: Endpoint): readonly string
 
 /**
  * @param secrets by name, every one that {@link secretsOf} names
- * @throws DeliverySecretError `missing` for a key that isn't there, `invalid` for a signing key that is none
+ * @throws DeliverySecretError `missing` for a missing key, `invalid` for an unusable signing key
  */
 export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string, SecretVersion>): CredentialSet {
   const { org, signingSecret } = endpoint;

@@ -29,7 +29,7 @@ export interface EndpointDirectory {
    * @throws DeliverySecretError
    */
   credentials(endpoint: Endpoint): Promise<Credentials>;
-  /** Called after the directory has changed; not for what is there already. @returns a function that takes the listener out again */
+  /** Called after each change of the directory; not for existing endpoints. @returns a function that removes the listener */
   onChange(listener: (change: EndpointChange) => void): () => void;
   /** Resolves once the first listings are complete. Rejects with the signal's reason or when stopped. */
   synced(signal?: AbortSignal): Promise<void>;

@@ -42,7 +42,7 @@ export interface Endpoint {
   readonly resourceVersion: string;
 }
 
-/** What is matched of an event. */
+/** The parts of an event that subscriptions match. */
 export interface EventToMatch {
   readonly org: string;
   readonly name: string;

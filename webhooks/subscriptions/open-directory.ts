@@ -127,7 +127,7 @@ class WatchedDirectory implements EndpointDirectory {
       ]),
     );
     const set = makeCredentials(endpoint, new Map(secrets));
-    // What is gone needs none any more, and would never be forgotten.
+    // A deleted one needs none any more, and would stay for ever.
     if (this.byUid(uid) !== undefined) this.#credentials.set(uid, { generation, set });
     return credentialsAt(set, this.#clock.now());
   }

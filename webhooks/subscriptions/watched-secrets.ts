@@ -1,6 +1,6 @@
 /**
  * Values of Secrets, for signing and for headers. One watch for each organisation that needs any shows the versions, by
- * metadata only; a value is read once for each version and kept. While the API server is away, what is kept goes on.
+ * metadata only; a value is read once for each version and kept. While the API server is unavailable, what is kept goes on.
  */
 import type { Registry } from 'prom-client';
 
@@ -182,7 +182,7 @@ function unreadable(org: string, name: string, error: KubeError): DeliverySecret
     : new DeliverySecretError({ reason: 'unreachable', message: `${what} could not be read: ${error.message}`, cause: error });
 }
 
-/** Identity and version: all that is looked at, of Secrets that are mostly somebody else's. */
+/** Identity and version: all that is looked at, of Secrets that mostly belong to others. */
 function versionOnly(object: Stored<KubeObject>): Stored<KubeObject> {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const metadata = { name, uid, resourceVersion, creationTimestamp, ...(namespace === undefined ? {} : { namespace }) };

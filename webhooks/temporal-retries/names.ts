@@ -25,7 +25,7 @@ export interface DeliveryJob {
 }
 
 /**
- * Temporal's timers are up to a second late, in milliseconds: they are set earlier by as much, and who is woken early waits for
+ * Temporal's timers are up to a second late, in milliseconds: they are set earlier by as much, and a workflow that is woken early waits for
  * the rest himself. Measured on 1.32: a timer of 2 s fires after 2.0 to 3.0 s.
  */
 export const TIMER_LEAD_MS = 1_000;

@@ -55,7 +55,7 @@ const SOON_MS = 10;
 /** How long a place for one more attempt at an endpoint is waited for, and when it is asked for again, in milliseconds. */
 const PLACE_WAIT_MS = 250;
 const NO_PLACE_MS = 2_000;
-/** What is due within this time, in milliseconds, is waited for: no timer of Temporal's is that exact. */
+/** A retry due within this time, in milliseconds, is awaited here: Temporal's timers are not that exact. */
 const WAITED_FOR_MS = 2 * TIMER_LEAD_MS;
 
 export async function retryDelivery(job: DeliveryJob, dependencies: RetryDependencies, signal: AbortSignal): Promise<RetryOutcome> {
@@ -74,7 +74,7 @@ async function attend(job: DeliveryJob, dependencies: RetryDependencies): Promis
   const endpoint = directory.byUid(job.subscriptionUid);
   const found = await store.claimOne(job.deliveryId, (endpoint?.timeoutMs ?? LONGEST_TIMEOUT_MS) + LEASE_MARGIN_MS);
   if (found === undefined) return { done: 'gone' };
-  // Whose it is may have another uid than when its workflow began.
+  // Its subscription may have another uid than when its workflow began.
   if (!('state' in found)) return deliver(found, directory.byUid(found.subscriptionUid), dependencies);
   if (found.state !== 'retry_pending' && found.state !== 'retrying') return { done: found.state };
   // Woken early, or another process has it: perhaps a worker that died with it.
@@ -128,13 +128,13 @@ async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined
   );
   if (recorded?.state === undefined) return { done: 'gone' };
   const { state } = recorded;
-  // Another process may have had the last word: a redelivery, or a pause.
+  // Another process may have changed it: a redelivery, or a pause.
   if (state === 'retrying' && delayMs !== undefined) return { againInMs: delayMs };
   if (state === 'succeeded' || state === 'failed' || state === 'skipped') metrics.finished(state);
   return { done: state };
 }
 
-/** What has been sent counts, even if Postgres is away for a moment. It may be written down twice, and counts once. */
+/** What has been sent counts, even if Postgres is unavailable for a moment. It may be written down twice, and counts once. */
 async function recordForSure(result: AttemptResult, { record, clock }: RetryDependencies): Promise<RecordResult> {
   const until = clock.monotonic() + RECORD_FOR_MS;
   for (;;) {

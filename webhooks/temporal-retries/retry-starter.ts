@@ -20,7 +20,7 @@ export interface Retry {
   /** uuid */
   readonly eventId: string;
   readonly subscriptionUid: string;
-  /** A workflow was begun for it and has not been heard of. Otherwise none has it: what there may still be of an earlier one makes way. */
+  /** A workflow was started for it and shows no progress. Otherwise it has none: an earlier one is replaced. */
   readonly lost: boolean;
   /** Of the event, where it is at hand. */
   readonly traceparent?: string | undefined;
@@ -33,7 +33,7 @@ export interface RetryStarter {
   /**
    * May be repeated: the row decides who may attempt, so that at worst a workflow starts again.
    *
-   * @throws TemporalUnavailableError when Temporal does not answer in time: the row says what is to be done, and a sweep starts it later
+   * @throws TemporalUnavailableError when Temporal does not answer in time: the row is kept, and a sweep starts it later
    */
   start(retry: Retry): Promise<void>;
   close(): Promise<void>;

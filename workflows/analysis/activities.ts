@@ -32,7 +32,7 @@ const aliveEveryMs = 3_000;
 /** A server whose answer cannot be parsed always answers so, or a proxy in front of it failed for a moment. */
 const unreadableAttempts = 3;
 
-/** Revisions are kept for weeks: the worker was away for longer. */
+/** Revisions are kept for weeks: the worker was unavailable for longer. */
 const revisionGone = { code: 'revision_gone', message: 'the configuration that the call began with is not kept any more' };
 
 const codes = {
@@ -119,7 +119,7 @@ function eventsOf(call: CallRecord, { items, error }: AnalysisOutcome, now: numb
   ];
 }
 
-/** What is refused now is refused in an hour; all else is tried again. Messages of providers' failures hold nothing that is secret. */
+/** Refusals are final; all other failures are retried. Messages of providers' failures hold no secrets. */
 function inTemporalsWords(error: unknown, attempt: number): unknown {
   if (!(error instanceof ProviderError)) return error;
   const { message, kind } = error;

@@ -30,7 +30,7 @@ export interface OpenAnalysesOptions {
   readonly config: Config;
   readonly store: Pick<Store, 'calls' | 'agentRevisions'>;
   readonly egress: Pick<Egress, 'dispatcher'>;
-  /** Whether somebody said where the API server is: without it, only models whose key the operator has set can be asked. */
+  /** Whether KUBECONFIG is set: without it, only models whose key the operator has set can be asked. */
   readonly knowsCluster: boolean;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -9,7 +9,7 @@ const { analyse } = proxyActivities<Pick<AnalysisActivities, 'analyse'>>({
   startToCloseTimeout: '10 minutes',
   // Says every few seconds that it is alive, so that a worker which dies in it is noticed soon.
   heartbeatTimeout: '10 seconds',
-  // About two hours of a provider, or of a Kubernetes API that has the key, that is away.
+  // About two hours of a provider, or of a Kubernetes API that has the key, that is unavailable.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes', maximumAttempts: 20 },
 });
 

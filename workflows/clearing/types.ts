@@ -5,6 +5,6 @@ export interface ClearingActivities {
   removeDocument(job: DocumentJob): Promise<void>;
   /** Up to `limit` ids behind `after`. */
   documentsOf(job: CollectionJob, page: { readonly after: string; readonly limit: number }): Promise<readonly string[]>;
-  /** What is left of a deleted collection once its documents are gone. */
+  /** Deletes the rest of a deleted collection once its documents are gone. */
   removeCollection(job: CollectionJob): Promise<void>;
 }

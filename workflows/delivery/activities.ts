@@ -6,13 +6,13 @@ import { whileAlive } from '../while-alive.ts';
 import type { DeliveryActivities } from './types.ts';
 
 export type DeliveryActivityDependencies = RetryDependencies & {
-  /** Who gets what is known by now. */
+  /** The directory of endpoints is loaded. */
   readonly isReady: () => boolean;
 };
 
-/** How often Temporal hears that an attempt is being made, in milliseconds. */
+/** Between two heartbeats to Temporal during an attempt, in milliseconds. */
 const ALIVE_EVERY_MS = 3_000;
-/** A worker that has just begun, or whose API server is away, asks again after this, in milliseconds. */
+/** A worker that has just begun, or whose API server is unavailable, asks again after this, in milliseconds. */
 const NOT_READY_MS = 2_000;
 
 export function createDeliveryActivities(dependencies: DeliveryActivityDependencies): DeliveryActivities {

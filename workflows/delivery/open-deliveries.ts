@@ -15,7 +15,7 @@ import type { DeliveryActivities } from './types.ts';
 
 export interface Deliveries {
   readonly activities: DeliveryActivities;
-  /** Keeps what is known of endpoints fresh until the signal aborts. */
+  /** Refreshes the health of endpoints until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface OpenDeliveriesOptions {
 }
 
 const PART = 'subscriptions';
-/** What is known of endpoints is read again this often, in milliseconds. */
+/** Between two refreshes of the health of endpoints, in milliseconds. */
 const REFRESH_MS = 1_000;
 
 /** Whether anybody said where the API server is: a pod knows, and elsewhere `KUBECONFIG` says it. */

@@ -12,7 +12,7 @@ const { deliver } = proxyActivities<DeliveryActivities>({
   startToCloseTimeout: '2 minutes',
   // Says every few seconds that it is alive, so that a worker which dies in it is noticed soon.
   heartbeatTimeout: '10 seconds',
-  // For what has nothing to do with the endpoint, such as a database that is away.
+  // For what has nothing to do with the endpoint, such as a database that is unavailable.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 });
 

@@ -31,7 +31,7 @@ export function createHousekeepingActivities({ store, keep, registry }: Housekee
       const { dropped, deleted: rows, postponed } = await explained(() => store.webhooks.maintainPartitions(keep));
       deleted.inc({ what: 'event_tables' }, dropped);
       deleted.inc({ what: 'event_rows' }, rows);
-      // Somebody was in the way; not for long.
+      // The table was locked; not for long.
       if (postponed > 0) throw ApplicationFailure.create({ message: `${postponed} tables of events were in use`, type: 'TablesInUse' });
     },
     async organizationsAfter({ after, limit }) {

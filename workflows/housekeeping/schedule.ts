@@ -27,7 +27,7 @@ function scheduleOptions(scheduleId: string, taskQueue: string) {
 }
 
 /**
- * Makes the schedule or brings it to this version's wishes. Idempotent; a schedule that somebody paused stays paused: what is as it should be is not
+ * Makes the schedule or brings it to this version's wishes. Idempotent; a paused schedule stays paused: what is as it should be is not
  * written, because an update replaces the state as well, and Temporal's client can't make it depend on the state that was read.
  */
 export async function ensureHousekeepingSchedule(

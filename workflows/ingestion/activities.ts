@@ -33,7 +33,7 @@ interface Heartbeat {
   readonly total?: number | undefined;
 }
 
-/** Progress is written to Postgres this often at most, in milliseconds; Temporal hears of it each time. */
+/** Shortest time between two writes of progress to Postgres, in milliseconds; Temporal gets each as a heartbeat. */
 const SHOW_EVERY_MS = 1_000;
 /** While a step has nothing to report it says that it is alive, this often, in milliseconds. */
 const ALIVE_EVERY_MS = 5_000;
@@ -182,7 +182,7 @@ function requireProgress(progressAt: Date, stage: DocumentStage, now: number, st
   if (stoodStillMs < stalledAfterMs) return;
   throw new IngestionError(
     'stalled',
-    `no progress for ${Math.round(stoodStillMs / 60_000)} minutes while ${stage}: something that the ingestion needs was away for too long; submit the document again`,
+    `no progress for ${Math.round(stoodStillMs / 60_000)} minutes while ${stage}: something that the ingestion needs was unavailable for too long; submit the document again`,
   );
 }
 

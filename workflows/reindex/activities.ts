@@ -27,7 +27,7 @@ export function createReindexActivities(
         knowledge.collections.get({ org, id: collectionId }),
         knowledge.documents.get({ org, id: documentId }),
       ]);
-      // What is being ingested is weighed with the new length by itself.
+      // Documents under ingestion get the new length anyway.
       if (collection === undefined || collection.deleted || document?.status !== 'completed') return;
       const last = context.info.heartbeatDetails as Heartbeat | undefined;
       await indexDocument(

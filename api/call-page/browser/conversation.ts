@@ -21,7 +21,7 @@ export interface ConversationEvents {
   readonly onLine: (line: SpokenLine) => void;
   /** The agent's voice, to be put into the page. */
   readonly onVoice: (element: HTMLMediaElement) => void;
-  /** The browser plays nothing until somebody presses a button. */
+  /** The browser plays nothing until the user presses a button. */
   readonly onSilenced: (silenced: boolean) => void;
   /** The room is disconnected. */
   readonly onOver: (reason: string) => void;
@@ -80,7 +80,7 @@ export class PageConversation {
     await this.#room.startAudio();
   }
 
-  /** Also lets go of the microphone. */
+  /** Also releases the microphone. */
   async hangUp(): Promise<void> {
     await this.#room.disconnect();
     for (const track of this.#tracks) track.stop();

@@ -56,7 +56,7 @@ export interface DeviceEvents {
   readonly onFailed: (why: string) => void;
 }
 
-/** Hands over what the microphone hears, until it is stopped. */
+/** Streams the microphone's audio until it is stopped. */
 export function openMicrophone(
   program: Program,
   { onSamples, onFailed }: DeviceEvents & { readonly onSamples: (samples: Int16Array) => void },

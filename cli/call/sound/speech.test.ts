@@ -41,7 +41,7 @@ it('asks as any client of such a server does', async () => {
   ]);
 });
 
-it('says which server is away, or refuses, and what to do', async () => {
+it('says which server is unavailable, or refuses, and what to do', async () => {
   await expect(speak('x', { url: 'http://127.0.0.1:1/v1', ...voice })).rejects.toThrow(
     /speech server at http:\/\/127\.0\.0\.1:1\/v1 does not answer/,
   );

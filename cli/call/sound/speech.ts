@@ -17,7 +17,7 @@ const timeoutMs = 60_000;
 /** No sentence is longer than that. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** @throws UserError when the server is away, refuses, or answers with something else */
+/** @throws UserError when the server is unavailable, refuses, or answers with something else */
 export async function speak(text: string, server: SpeechServer, ask: typeof fetch = fetch): Promise<Sound> {
   const address = `${server.url.replace(/\/+$/, '')}/audio/speech`;
   const response = await ask(address, {

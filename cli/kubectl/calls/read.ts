@@ -58,7 +58,7 @@ export async function listCalls(api: Api, { agent, status, limit }: ListCallsOpt
   return sorted.slice(0, limit).map(withoutToken);
 }
 
-/** @throws UserError when there is none in the organisation of the key */
+/** @throws UserError when the organisation of the key has no such call */
 export async function readCall(api: Api, id: string): Promise<CallDetails> {
   try {
     return withoutToken((await api.request('GET', `/v1/calls/${encodeURIComponent(id)}`)) as CallDetails);

@@ -17,7 +17,7 @@ export interface LogLine {
   readonly raw: string;
 }
 
-/** `undefined` for what is no such line: output of a library, a stack that was printed. */
+/** `undefined` for any other line: output of a library, a printed stack. */
 export function parseLine(raw: string, origin: { readonly source: string; readonly role: string }): LogLine | undefined {
   if (!raw.startsWith('{')) return undefined;
   let fields: LogFields;

@@ -59,7 +59,7 @@ export function podSource(transport: Transport, pod: Pod): LogSource | undefined
   };
 }
 
-/** The files of a `parley dev` that runs the very cluster that is asked; `undefined` where there is none. */
+/** The log files of the `parley dev` that runs this cluster; `undefined` without one. */
 export function localSources(options: {
   readonly server: string;
   readonly kubeconfig: string | undefined;
@@ -97,7 +97,7 @@ async function* readFile(file: string, follow: boolean, signal: AbortSignal): As
   let at = 0;
   for (;;) {
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    // Rotated: what follows stands in a new file.
+    // Rotated: new lines go to a new file.
     if (size < at) at = 0;
     if (size > at) {
       let read = at;

@@ -57,7 +57,7 @@ export function maskMetadata(metadata: KubeObject['metadata'], redactor: Redacto
   };
 }
 
-/** Of any object but Parley's own and Secrets: `spec` and `status`, with pod templates reduced to what is no secret. */
+/** Of any object but Parley's own and Secrets: `spec` and `status`, with pod templates reduced to non-secret parts. */
 export function maskObject(object: KubeObject, redactor: Redactor): Tree {
   const { apiVersion, kind, metadata, spec, status } = object as KubeObject & { readonly spec?: Tree; readonly status?: Tree };
   const isPod = kind === 'Pod';

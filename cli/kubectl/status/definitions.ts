@@ -30,7 +30,7 @@ interface ApiResources {
 export async function readDefinitions(reader: Reader, clientVersion: string): Promise<readonly DefinitionReport[]> {
   const reports = await Promise.all((kinds as readonly KindDefinition[]).map((kind) => readDefinition(reader, kind, clientVersion)));
   if (reports.every((report) => report !== undefined)) return reports;
-  // Everybody who is known to the API server may ask what it serves.
+  // Every user of the API server may ask what it serves.
   const served = await reader.get<ApiResources>(`/apis/${GROUP}/${VERSION}`, `what the group ${GROUP} serves`);
   return (kinds as readonly KindDefinition[]).map((kind, index) => {
     const { plural } = kind.descriptor;

@@ -14,7 +14,7 @@ const parsers: Readonly<Record<ParsedExtension, () => Promise<Parser>>> = {
   html: async () => (await import('../formats/html.ts')).parseHtml,
 };
 
-/** Reads one file to the end; sends its blocks and then what is known of the whole. @throws IngestionError and nothing else */
+/** Reads one file to the end; sends its blocks and then the facts of the whole. @throws IngestionError and nothing else */
 export async function parse(input: ParserInput, send: (message: ChildMessage) => void): Promise<void> {
   const sink = new BlockSink({ limits: input.limits, send });
   try {

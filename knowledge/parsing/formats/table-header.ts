@@ -1,4 +1,4 @@
-/** What is known of a row when looking for the one that names the columns. */
+/** Features of a row in the search for the header row. */
 export interface CandidateRow {
   readonly cells: readonly string[];
   /** Whether a cell is text, not a number, date or truth value. By default a cell is text unless it looks like a number. */

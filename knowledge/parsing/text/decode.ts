@@ -6,7 +6,7 @@ import { IngestionError } from '../../ingestion-failure.ts';
 const SAMPLE_BYTES = 64_000;
 
 /**
- * The text of a file that says nothing of its encoding: by byte order mark, as strict UTF-8, as UTF-16 without a mark, else the likeliest of
+ * Decodes a text file of undeclared encoding: by byte order mark, as strict UTF-8, as UTF-16 without a mark, else the likeliest of
  * the older encodings (windows-125x, ISO 8859, GB18030, Big5, Shift_JIS, EUC-JP, EUC-KR, KOI8).
  *
  * @param named an encoding that the sender names, tried before any guess
@@ -49,7 +49,7 @@ function decoded(content: Buffer, encoding: string): string | undefined {
 }
 
 function guessed(content: Buffer): string | undefined {
-  // NUL stands in no text of these encodings.
+  // Text in these encodings has no NUL.
   if (content.includes(0)) return undefined;
   const candidates = analyse(content.subarray(0, SAMPLE_BYTES))
     .map(({ name, confidence }) => ({ confidence: confidence * prior(name), text: decoded(content, whatwgName(name)) }))

@@ -233,7 +233,7 @@ describe('create-web-call', () => {
 });
 
 describe('making calls', () => {
-  it('goes on while the Kubernetes API is away', async () => {
+  it('goes on while the Kubernetes API is unavailable', async () => {
     const away = (): Promise<never> => Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'away' }));
     const wrap = (transport: Transport): Transport => ({
       server: transport.server,

@@ -1,4 +1,4 @@
-/** Knowledge bases while a server behind the facade is away. */
+/** Knowledge bases while a server behind the facade is unavailable. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { KubeError, type Transport } from '../../../kube/index.ts';

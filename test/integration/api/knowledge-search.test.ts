@@ -148,7 +148,7 @@ describe('a search', () => {
     expect(late).toEqual([]);
   });
 
-  it('is 503 with Retry-After, and no empty list, where a store is away', async () => {
+  it('is 503 with Retry-After, and no empty list, where a store is unavailable', async () => {
     const away = await knowledgeMeans({
       search: { search: () => Promise.reject(new SearchUnavailableError('the vector store does not answer')) },
     });

@@ -226,7 +226,7 @@ it('says what is wrong, with what, and what to do', async () => {
   await platform.facade.store.organizations.limitLiveCalls(platform.org.name, 10);
 });
 
-it('says that the media server is away, and which one', async () => {
+it('says that the media server is unavailable, and which one', async () => {
   const away = { ...platform.mediaServer, publicUrl: 'ws://127.0.0.1:1' };
   const other = await startFacade(platform.facade.database, undefined, undefined, undefined, { mediaServer: away });
   onTestFinished(() => other.close());

@@ -84,7 +84,7 @@ describe('what is broken is named with its cure', () => {
     expect(of(missing, 'kubeconfig')).toMatchObject({ outcome: 'fail', cure: expect.stringContaining('KUBECONFIG') as string });
   });
 
-  it('of every server that is away, all at once', async () => {
+  it('of every server that is unavailable, all at once', async () => {
     const all = await findings({
       DATABASE_URL: 'postgres://parley:secret@127.0.0.1:1/parley',
       TEMPORAL_ADDRESS: '127.0.0.1:1',

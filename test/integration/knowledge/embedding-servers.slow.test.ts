@@ -233,7 +233,7 @@ describe('a hybrid search', () => {
   });
 });
 
-describe('while the vector store is away', () => {
+describe('while the vector store is unavailable', () => {
   it('(Postgres) a search says so', async () => {
     const kb = await knowledgeHarness();
     await kb.ended(await kb.add('note.txt', 'The gate code is 4711.'));

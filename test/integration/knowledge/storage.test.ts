@@ -351,7 +351,7 @@ describe.skipIf('missing' in program)(`files in a bucket ${s3Title}`, () => {
     wrong.close();
   });
 
-  it('is unavailable while the server is away, and works when it is back', async () => {
+  it('is unavailable while the server is down, and works when it is back', async () => {
     const name = key();
     await storage.put(name, Readable.from(['still there']), { maxBytes: 100 });
     await server.down();

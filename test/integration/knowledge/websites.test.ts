@@ -164,7 +164,7 @@ describe('a page', () => {
     expect(await fetchAll([one.at('/x'), one.at('/y')])).toMatchObject([{ code: 'empty' }, { code: 'empty' }]);
   });
 
-  it('whose server is away, or breaks off, fails', async () => {
+  it('whose server is unavailable, or breaks off, fails', async () => {
     const gone = await site({});
     const url = gone.at('/x');
     await servers.stop();
@@ -303,7 +303,7 @@ describe('robots.txt', () => {
     ['is not for everyone', 403, true],
     ['is gone for good', 410, true],
     ['is broken', 500, false],
-    ['is away', 503, false],
+    ['is unavailable', 503, false],
   ])('that %s (%i) allows it: %s', async (_, status, allowed) => {
     const one = await site({ '/robots.txt': sent('text/plain', 'User-agent: *\nDisallow: /', status), '/x': 'x' });
     expect(await fetchOne(one.at('/x'))).toMatchObject(allowed ? { status: 'fetched' } : { code: 'robots' });

@@ -40,21 +40,21 @@ describe('an informer whose API server is killed', () => {
 
   it('ends up with what the server has, after five kills under load, and its listener with the same', async () => {
     const informer = createInformer<ConfigMap>({ client, namespace: 'load' });
-    const told = new Map<string, string>();
+    const replayed = new Map<string, string>();
     const surprises: string[] = [];
     informer.onChange(({ type, object }) => {
       const { name } = object.metadata;
       // Collected, not thrown: an informer survives what its listeners throw.
-      if (told.has(name) === (type === 'added')) surprises.push(`${type} ${name}`);
-      if (type === 'deleted') told.delete(name);
-      else told.set(name, object.data?.['value'] ?? '');
+      if (replayed.has(name) === (type === 'added')) surprises.push(`${type} ${name}`);
+      if (type === 'deleted') replayed.delete(name);
+      else replayed.set(name, object.data?.['value'] ?? '');
     });
     informer.start();
     await informer.synced();
 
     const state = { writing: true };
     let written = 0;
-    /** Writes and deletes without pause; what fails while the server is away is part of the test. */
+    /** Writes and deletes without pause; what fails while the server is unavailable is part of the test. */
     const load = async (writer: number): Promise<void> => {
       for (let n = 0; state.writing; n++) {
         const name = `w${writer}-${n % 20}`;
@@ -81,7 +81,7 @@ describe('an informer whose API server is killed', () => {
     const truth = Object.fromEntries(items.map((object) => [object.metadata.name, object.data?.['value'] ?? '']));
     await eventually(() => {
       expect(values(informer)).toEqual(truth);
-      expect(Object.fromEntries(told)).toEqual(truth);
+      expect(Object.fromEntries(replayed)).toEqual(truth);
     }, 120_000);
     expect(surprises).toEqual([]);
     expect(informer.state).toBe('watching');

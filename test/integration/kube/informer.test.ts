@@ -69,7 +69,7 @@ describe('createInformer', () => {
     await proxy?.stop();
   });
 
-  it('knows what there is, is told what changes, and reads its own writes', async () => {
+  it('lists what exists, follows changes, and reads its own writes', async () => {
     await put('a');
     await put('b');
     const informed = informer();
@@ -120,7 +120,7 @@ describe('createInformer', () => {
     expect(lines.filter((line) => line.includes('broken listener') && line.includes(key('a')))).toHaveLength(1);
   });
 
-  it('tells a late listener what is there, and one that left nothing more', async () => {
+  it('replays the cache to a late listener, and calls a removed one no more', async () => {
     await put('a');
     const informed = informer();
     informed.start();

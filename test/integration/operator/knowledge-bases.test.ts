@@ -296,7 +296,7 @@ describe('with everything there', () => {
   });
 });
 
-describe('while Postgres is away', () => {
+describe('while Postgres is unavailable', () => {
   beforeEach(async () => {
     operator = await startOperator({ PARLEY_DELETION_GRACE_MS: '3000' });
   });
@@ -339,7 +339,7 @@ describe('while Postgres is away', () => {
   });
 });
 
-describe('while Temporal is away', () => {
+describe('while Temporal is unavailable', () => {
   it('takes documents on all the same, without waiting for it', async () => {
     // Takes every connection and never says a word.
     const silent = await startTcpProxy({ host: '127.0.0.1', port: 1 });

@@ -60,7 +60,7 @@ function agentState(org: string, name: string): () => Promise<'there' | 'gone'> 
     );
 }
 
-describe('while Postgres is away', () => {
+describe('while Postgres is unavailable', () => {
   it('keeps what serves, says why the change waits, and goes on by itself', async () => {
     operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_LOG_LEVEL: 'error' } });
     const org = await cluster.organization();
@@ -154,7 +154,7 @@ describe('without a permission', () => {
   });
 });
 
-describe('while the API server is away', () => {
+describe('while the API server is unavailable', () => {
   it('takes up what changed when it is back', async () => {
     const { hostname, port } = new URL(cluster.addresses.server);
     const apiServer = await startTcpProxy({ host: hostname, port: Number(port) });

@@ -233,7 +233,7 @@ describe('without what they need', () => {
     }
   });
 
-  it('an organisation is not half made when the API server is away', async () => {
+  it('an organisation is not half made when the API server is unavailable', async () => {
     const name = unique('cli');
     const refused = await parleyWith({ KUBECONFIG: '/nowhere/kubeconfig' }, 'org', 'create', name);
     expect(refused).toMatchObject({

@@ -95,7 +95,7 @@ describe('a revocation on one replica', () => {
   });
 });
 
-describe('while Postgres is away', () => {
+describe('while Postgres is unavailable', () => {
   it('a known key is good for 4 s more, then and for every other key the question has no answer', async () => {
     const clock = new FakeClock({ now: Date.now() });
     const { url, store: maker } = await freshStore();

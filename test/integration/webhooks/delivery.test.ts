@@ -167,7 +167,7 @@ it('waits for Postgres at the start and later, says so, and delivers when it is 
   await eventually(async () => expect(await readiness()).toBe('ok\n'));
 });
 
-it('delivers to the subscriptions that it knows while the API server is away', async () => {
+it('delivers to the subscriptions that it knows while the API server is unavailable', async () => {
   const harness = await dispatchHarness();
   const { kubeconfig, proxy } = await proxiedKubeconfig(harness.env['KUBECONFIG'] ?? '');
   await harness.subscribe('a');

@@ -126,7 +126,7 @@ describe('what is known of endpoints', () => {
     expect(directory.list()).toHaveLength(5);
     expect(directory.list('other')).toEqual([]);
     expect(directory.byUid(named('full').uid)).toBe(named('full'));
-    expect(directory.byUid('nobody')).toBeUndefined();
+    expect(directory.byUid('absent')).toBeUndefined();
     expect(
       directory
         .matching({ org, name: 'CallHandler.CallEnded', agent: 'anna' })
@@ -137,7 +137,7 @@ describe('what is known of endpoints', () => {
     expect(directory.matching({ org: 'other', name: 'A.B', onlySubscription: named('full').uid })).toEqual([]);
   });
 
-  it('follows every change, and tells of those that matter', async () => {
+  it('follows every change, and reports those that matter', async () => {
     await began();
     const changes: string[] = [];
     directory.onChange(({ endpoint, previous }: EndpointChange) => void changes.push(`${previous?.url ?? '-'} → ${endpoint?.url ?? '-'}`));
@@ -255,7 +255,7 @@ describe('credentials', () => {
     await eventually(() => expect(directory.credentials(named('one'))).rejects.toMatchObject({ reason: 'missing' }));
   });
 
-  it('stay good while the API server is away', async () => {
+  it('stay good while the API server is unavailable', async () => {
     await putSecret('webhooksubscription-one', { current: first });
     await putSecret('webhooksubscription-two', { current: second });
     await subscribe('one', { signing: {} });
@@ -285,7 +285,7 @@ describe('credentials', () => {
     await eventually(async () => expect(hex((await directory.credentials(named('one'))).keys)).toEqual([second]));
   });
 
-  it('that were never read are an error while the API server is away', async () => {
+  it('that were never read are an error while the API server is unavailable', async () => {
     await subscribe('one', { signing: {} });
     proxy.faults.next({ kind: 'drop', times: 1_000_000, match: { method: 'GET', path: /secrets/ } });
     await began();

@@ -113,7 +113,7 @@ it('brings everything to an endpoint that refuses whatever it sees for the first
   await sink.close();
 });
 
-it('tries an endpoint again that it left alone although all its deliveries were waiting for Temporal, which is away', async () => {
+it('tries an endpoint again that it left alone although all its deliveries were waiting for Temporal, which is unavailable', async () => {
   const harness = await dispatchHarness();
   const { sink } = harness;
   sink.behave('/down', 500);

@@ -7,7 +7,7 @@ import { retryHarness, waits } from './retry-harness.ts';
 
 const policy = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 3, maxDelay: '2s' }, requestTimeout: '500ms' };
 
-it('goes on with first attempts while Temporal is away, and with what failed once it is back, by itself', async () => {
+it('goes on with first attempts while Temporal is unavailable, and with what failed once it is back, by itself', async () => {
   const temporal = await ownTemporal();
   const harness = await retryHarness({ TEMPORAL_ADDRESS: temporal.address });
   const { sink } = harness;

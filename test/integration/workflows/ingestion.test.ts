@@ -25,7 +25,9 @@ describe('the ingestion of a document', () => {
   });
 
   it('tries again what may go better, and goes on from there', async () => {
-    const { outcome, diary } = await ingest({ failing: { indexDocument: [new Error('the store is away'), new Error('still away')] } });
+    const { outcome, diary } = await ingest({
+      failing: { indexDocument: [new Error('the store is unavailable'), new Error('still away')] },
+    });
     expect(outcome).toBe('completed');
     expect(diary.filter((step) => step === 'indexDocument')).toHaveLength(3);
     expect(diary.filter((step) => step === 'parseDocument')).toHaveLength(1);

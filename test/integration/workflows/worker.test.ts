@@ -39,7 +39,7 @@ function startWorker(env: Readonly<Record<string, string>>) {
   return { get, lines, registry, stop: () => (stopping.abort(), running) };
 }
 
-it('waits for Temporal without ever exiting, finds it again after it was away, and stops in order', async () => {
+it('waits for Temporal without ever exiting, finds it again after it was unavailable, and stops in order', async () => {
   const { url } = await migratedDatabase();
   const temporal = await ownTemporal();
   const { address } = temporal;

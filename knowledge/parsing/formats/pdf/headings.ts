@@ -27,7 +27,7 @@ export class Headings {
     this.#levels = new Map([...sizes].sort((one, other) => other - one).map((size, at) => [size, at + 1]));
   }
 
-  /** From 1 for the outermost; undefined for what is no heading. */
+  /** From 1 for the outermost; undefined for body text. */
   level(paragraph: Paragraph): number | undefined {
     const bookmarked = paragraph.text.length <= LONGEST ? this.#bookmarks.get(bookmarkKey(paragraph.text)) : undefined;
     if (this.#isLarge(paragraph)) return this.#levels.get(roundedSize(paragraph.size));

@@ -48,7 +48,7 @@ export function runningLines(pages: readonly PageOfLines[]): { readonly all: Rea
   return { all: running, first: new Set([...first.values()].filter((line) => running.has(line))) };
 }
 
-/** `Page 1 of 12` says nothing. */
+/** `Page 1 of 12` carries no content. */
 function isWorthKeeping(text: string): boolean {
   return (text.match(/\p{L}{2,}/gu) ?? []).some((word) => !/^(?:page|of|seite|von|p[aá]gina|de|sur|পৃষ্ঠা)$/iu.test(word));
 }

@@ -100,7 +100,7 @@ export interface paths {
   "/api/v1/vector/search": {
     /**
      * Search a knowledge base
-     * @description Finds the chunks of completed documents. Where a store is away the answer is 503 and never an empty list. Nothing but a filter of the described form is taken for one: a placeholder such as `additionalProp1` is 422.
+     * @description Finds the chunks of completed documents. Where a store is unavailable the answer is 503 and never an empty list. Nothing but a filter of the described form is taken for one: a placeholder such as `additionalProp1` is 422.
      *
      * Needs the permission `knowledge_bases:read`.
      */
@@ -219,7 +219,7 @@ export interface paths {
   };
   "/v1/calls/dial-outbound-phone-call": {
     /**
-     * Call somebody by phone
+     * Make an outbound phone call
      * @description The outbound agent of the number calls, with the configuration that it has now. The answer comes before the phone rings: read the call, or subscribe to its events, for the outcome. It is `ongoing` when the callee answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` otherwise.
      *
      * Needs the permission `calls:write`.
@@ -2206,7 +2206,7 @@ export interface components {
         "application/json": components["schemas"]["AuthenticationFailure"];
       };
     };
-    /** @description The same for what doesn't exist, can't exist, and is somebody else's. */
+    /** @description The same for an unknown id, an impossible one and one of another organisation. */
     not_found: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -2215,7 +2215,7 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
-    /** @description The call has no recording, or the address of one is past its time. The same for a call that doesn’t exist, and one that is somebody else’s. */
+    /** @description The call has no recording, or the address of one is past its time. The same for an unknown call and one of another organisation. */
     recording_not_found: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -2353,7 +2353,7 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
-    /** @description The Kubernetes API, the database or a store of files or vectors is away. */
+    /** @description The Kubernetes API, the database or a store of files or vectors is unavailable. */
     unavailable: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -2372,7 +2372,7 @@ export interface components {
         "application/json": components["schemas"]["WebhookFailure"];
       };
     };
-    /** @description The same for what doesn't exist, can't exist, and is somebody else's. */
+    /** @description The same for an unknown id, an impossible one and one of another organisation. */
     webhook_not_found: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -2459,7 +2459,7 @@ export interface components {
         "application/json": components["schemas"]["WebhookFailure"];
       };
     };
-    /** @description The Kubernetes API, the database or a store of files or vectors is away. */
+    /** @description The Kubernetes API, the database or a store of files or vectors is unavailable. */
     webhook_unavailable: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -2493,7 +2493,7 @@ export interface components {
     "Content-Range": string;
     /** @description Only where the request has fields that nothing reads: one header for each, `299 - "unknown field \"llm.modelname\""`. */
     Warning: string;
-    /** @description Only while the Kubernetes API is away: seconds since the answer was last known to be up to date. */
+    /** @description Only while the Kubernetes API is unavailable: seconds since the answer was last known to be up to date. */
     Age: string;
   };
   pathItems: never;
@@ -3059,7 +3059,7 @@ export interface operations {
   };
   /**
    * Search a knowledge base
-   * @description Finds the chunks of completed documents. Where a store is away the answer is 503 and never an empty list. Nothing but a filter of the described form is taken for one: a placeholder such as `additionalProp1` is 422.
+   * @description Finds the chunks of completed documents. Where a store is unavailable the answer is 503 and never an empty list. Nothing but a filter of the described form is taken for one: a placeholder such as `additionalProp1` is 422.
    *
    * Needs the permission `knowledge_bases:read`.
    */
@@ -3632,7 +3632,7 @@ export interface operations {
     };
   };
   /**
-   * Call somebody by phone
+   * Make an outbound phone call
    * @description The outbound agent of the number calls, with the configuration that it has now. The answer comes before the phone rings: read the call, or subscribe to its events, for the outcome. It is `ongoing` when the callee answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` otherwise.
    *
    * Needs the permission `calls:write`.

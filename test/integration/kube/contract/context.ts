@@ -8,7 +8,7 @@ export interface ContractContext {
   readonly namespace: string;
   /** Widgets, written as `manager`. */
   widgets(manager?: string): ResourceClient<Widget>;
-  /** A Widget of a name that nobody else uses. */
+  /** A Widget with a unique name. */
   widget(spec: Widget['spec'], metadata?: Partial<KubeObject['metadata']>): Widget;
   client<T extends KubeObject>(
     kind: 'ConfigMap' | 'Secret' | 'Namespace' | 'Lease',
