@@ -61,8 +61,9 @@ const nothingRan = (failure: string): TestTotals => ({ passed: 0, failed: 1, ski
 
 async function runChecks(): Promise<TestTotals> {
   const failures: string[] = [];
-  for (const { name, command, cure } of CHECKS) {
-    const { ok, output } = await run(command);
+  const running = CHECKS.map((check) => ({ ...check, finished: run(check.command) }));
+  for (const { name, cure, finished } of running) {
+    const { ok, output } = await finished;
     process.stdout.write(`${ok ? '✓' : '✗'} ${name}\n`);
     if (ok) continue;
     failures.push(name);
