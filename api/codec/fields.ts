@@ -50,6 +50,8 @@ export interface StoredSecret {
 export interface Field {
   /** In the spec: `sip.terminationURI`. Absent where the spec has no such field. */
   readonly path?: string;
+  /** The names of `path`, set by {@link field}. */
+  readonly names?: readonly string[];
   /** Other paths of the spec that have the same name in REST. */
   readonly also?: readonly string[];
   /** In a body that makes an object; absent where none has it. */
@@ -85,7 +87,7 @@ export type Fields = Readonly<Record<string, Field | Group>>;
 
 /** Gives the compiler the exact type of a field. */
 export function field<const F extends Field>(description: F): F {
-  return description;
+  return { ...description, ...(description.path !== undefined && { names: description.path.split('.') }) };
 }
 
 type Shape<F, Part extends string> = {
@@ -171,19 +173,19 @@ function* namesOf(fields: Fields, prefix: string): Generator<readonly [path: str
 
 /** The fields of an answer, as far as something is stored. */
 export function readFields(fields: Fields, object: { readonly spec: unknown }, reading: Decoding): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, each]) => {
-      if (each.answer === undefined) return [];
-      const value = 'fields' in each ? readFields(each.fields, object, reading) : readField(each, object, reading);
-      const answered = value ?? (each.answer instanceof z.ZodNullable ? null : undefined);
-      return answered === undefined ? [] : [[name, answered]];
-    }),
-  );
+  const answer: Record<string, unknown> = {};
+  for (const [name, each] of Object.entries(fields)) {
+    if (each.answer === undefined) continue;
+    const value = 'fields' in each ? readFields(each.fields, object, reading) : readField(each, object, reading);
+    const answered = value ?? (each.answer instanceof z.ZodNullable ? null : undefined);
+    if (answered !== undefined) answer[name] = answered;
+  }
+  return answer;
 }
 
 function readField(each: Field, object: { readonly spec: unknown }, reading: Decoding): unknown {
   if (each.read !== undefined) return each.read(object, reading);
-  const stored = each.path === undefined ? undefined : valueAt(object.spec, each.path);
+  const stored = storedIn(object.spec, each);
   if (stored === undefined) return each.empty;
   return each.as === undefined ? stored : each.as.read(stored, reading);
 }
@@ -214,14 +216,17 @@ function writeEach(fields: Fields, body: object, previous: unknown, encoding: En
   for (const { name, field: each } of leaves(fields)) {
     const sent = sentAt(body, name);
     if (each.write !== undefined) spec = each.write(sent, spec, encoding, body);
-    else if (each.path !== undefined) spec = withValueAt(spec, previous, each.path, written(each, name, sent, previous, encoding));
+    else if (each.names !== undefined) {
+      const value = written(each, name, sent, previous, encoding);
+      if (value !== storedIn(spec, each)) spec = withValueAt(spec, previous, each.names, value);
+    }
   }
   return spec ?? {};
 }
 
 function written(each: Field, name: string, sent: unknown, previous: unknown, encoding: Encoding): unknown {
-  const { path = '', fixed, as, empty } = each;
-  const stored = valueAt(previous, path);
+  const { fixed, as, empty } = each;
+  const stored = storedIn(previous, each);
   if (fixed !== undefined && previous !== undefined) {
     if (sent !== undefined && !sameJson(sent, stored)) encoding.found.push(issues.value([...encoding.loc, ...name.split('.')], fixed));
     return stored ?? each.default;
@@ -269,7 +274,7 @@ export function secretRefsOf(fields: Fields, spec: unknown): readonly KeyRef[] {
 
 function* secretRefs(fields: Fields, spec: unknown): Generator<KeyRef> {
   for (const { field: each } of leaves(fields)) {
-    const stored = valueAt(spec, each.path ?? '');
+    const stored = storedIn(spec, each);
     if (stored !== undefined) for (const { ref } of each.as?.secretsIn?.(stored, {}) ?? []) if (ref !== undefined) yield ref;
     for (const { ref } of each.uses?.(spec) ?? []) if (ref !== undefined) yield ref;
     for (const item of listed(each, stored)) yield* secretRefs(each.as?.items ?? {}, item);
@@ -290,7 +295,7 @@ function* secretUses(fields: Fields, spec: unknown, encoding: Encoding): Generat
   const all = leaves(fields).map(({ name, field: each }) => ({
     each,
     loc: [...encoding.loc, ...name.split('.')],
-    stored: valueAt(spec, each.path ?? ''),
+    stored: storedIn(spec, each),
   }));
   for (const { each, loc, stored } of all)
     for (const [index, item] of listed(each, stored).entries())
@@ -314,10 +319,14 @@ export function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-export function valueAt(object: unknown, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), object);
+function storedIn(spec: unknown, { names }: Field): unknown {
+  if (names === undefined) return undefined;
+  let value = spec;
+  for (const name of names) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
 }
 
 /** Null for all fields of a group that is null. */
@@ -326,12 +335,12 @@ function sentAt(body: unknown, name: string): unknown {
 }
 
 /** An object that loses its last field goes too, unless it was stored empty: an empty one and none read the same. */
-function withValueAt(target: unknown, previous: unknown, path: string, value: unknown): unknown {
-  const [name = '', ...rest] = path.split('.');
+function withValueAt(target: unknown, previous: unknown, names: readonly string[], value: unknown): unknown {
+  const [name = '', ...rest] = names;
   const object = isObject(target) ? target : {};
   const before = Object.hasOwn(object, name) ? object[name] : undefined;
   const stored = isObject(previous) ? previous[name] : undefined;
-  const after = rest.length === 0 ? value : withValueAt(before, stored, rest.join('.'), value);
+  const after = rest.length === 0 ? value : withValueAt(before, stored, rest, value);
   if (after !== undefined) return { ...object, [name]: after };
   const { [name]: _, ...others } = object;
   const stays = Object.keys(others).length > 0 || (isObject(previous) && Object.keys(previous).length === 0);
