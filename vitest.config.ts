@@ -7,6 +7,8 @@ import { TotalsReporter } from './scripts/totals-reporter.ts';
 
 // Hundreds of commands and roles are started: with what Node has compiled once they start in half the processor time.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
+// The servers, most of them in Go, collect garbage less often: a sixth less processor time of the API server.
+process.env['GOGC'] ??= '400';
 
 const source = [
   'api',
