@@ -1,25 +1,22 @@
 import { Gauge } from 'prom-client';
 
-/** Of what an agent server is busy with. */
-export function liveCallsGauge(live: () => number): Gauge {
-  return new Gauge({
-    name: 'parley_voice_calls',
-    help: 'Calls that this process serves.',
-    registers: [],
-    collect() {
-      this.set(live());
-    },
-  });
-}
+export const liveCallsGauge = (live: () => number): Gauge => gauge('parley_voice_calls', 'Calls that this process serves.', live);
 
-/** Of what waits for the storage. */
-export function waitingRecordingsGauge(recordings: { readonly waiting: number }): Gauge {
+export const waitingRecordingsGauge = (recordings: { readonly waiting: number }): Gauge =>
+  gauge(
+    'parley_voice_recordings_waiting',
+    'Recordings that jobs left behind and that are not in the storage yet.',
+    () => recordings.waiting,
+  );
+
+/** Read at each scrape. */
+function gauge(name: string, help: string, read: () => number): Gauge {
   return new Gauge({
-    name: 'parley_voice_recordings_waiting',
-    help: 'Recordings that jobs left behind and that are not in the storage yet.',
+    name,
+    help,
     registers: [],
     collect() {
-      this.set(recordings.waiting);
+      this.set(read());
     },
   });
 }

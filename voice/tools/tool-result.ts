@@ -24,6 +24,14 @@ export interface ToolDefinition {
   run(args: Arguments, signal: AbortSignal): Promise<ToolResult>;
 }
 
+/** Of a built-in tool that the owner configured. */
+export interface BuiltinToolOptions<S> {
+  readonly name: string;
+  readonly spec: S;
+  readonly description: string | undefined;
+  readonly messages: ToolMessages;
+}
+
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** As the owner wrote them, placeholders and all. */

@@ -118,21 +118,16 @@ function withWatchedBody(response: Answer, { clock, signal, fail, failures }: Wa
   return new Response(body, { status: response.status, headers });
 }
 
-interface Failures {
-  status(status: number): ProviderError;
-  slow(ms: number): ProviderError;
-  connection(error: unknown): ProviderError;
-  broken(how: string, more?: { readonly slow: boolean }): ProviderError;
-}
+type Failures = ReturnType<typeof failuresOf>;
 
 /** Refusals that another attempt may not meet. */
 const TRANSIENT_STATUSES = new Set([408, 409, 425, 429]);
 
-function failuresOf(endpoint: ProviderFetchOptions['endpoint']): Failures {
+function failuresOf(endpoint: ProviderFetchOptions['endpoint']) {
   const failure = (kind: ProviderErrorKind, message: string, more?: { status?: number; slow?: boolean }): ProviderError =>
     failureOf(endpoint, kind, message, more);
   return {
-    status(status) {
+    status(status: number): ProviderError {
       if (status >= 500 || TRANSIENT_STATUSES.has(status)) {
         return failure('runtime', `answers ${status}: ${status === 429 ? 'its limit is reached' : 'it fails at the moment'}`, { status });
       }
@@ -142,15 +137,16 @@ function failuresOf(endpoint: ProviderFetchOptions['endpoint']): Failures {
         return failure('refused', `redirects (${status}), and redirects are not followed: use the address that is meant`, { status });
       return failure('refused', `answers ${status}: check its model and settings`, { status });
     },
-    slow: (ms) => failure('unreachable', `did not answer within ${ms} ms`, { slow: true }),
-    connection(error) {
+    slow: (ms: number) => failure('unreachable', `did not answer within ${ms} ms`, { slow: true }),
+    connection(error: unknown): ProviderError {
       const guard = egressErrorIn(error);
       // The guard's messages are for users; those of HTTP libraries may quote what was sent.
       if (guard !== undefined)
         return failure(FORBIDDING_KINDS.has(guard.kind) ? 'refused' : 'unreachable', `can't be called: ${guard.message}`);
       return failure('unreachable', `can't be reached (${codeOf(error)}): check its address`);
     },
-    broken: (how, more) => failure('connection_lost', `broke off in the middle of an answer (${how})`, more),
+    broken: (how: string, more?: { readonly slow: boolean }) =>
+      failure('connection_lost', `broke off in the middle of an answer (${how})`, more),
   };
 }
 

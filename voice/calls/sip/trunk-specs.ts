@@ -59,7 +59,7 @@ function transportNumber(transport: SipTransport): SIPOutboundTrunkInfo['transpo
 
 export type SipInfo = SIPInboundTrunkInfo | SIPOutboundTrunkInfo | SIPDispatchRuleInfo;
 
-/** @param at whose it is, and the agent that a rule dispatches */
+/** @param options.agentName dispatched by a rule */
 export function infoOf(spec: SipSpec, { metadata, agentName }: { readonly metadata: string; readonly agentName: string }): SipInfo {
   const { name } = spec;
   if (spec.kind === 'rule') {
@@ -111,9 +111,10 @@ function roomConfiguration(agentName: string): RoomConfiguration {
 export function likenessOf(info: SipInfo): unknown {
   const { name } = info;
   if (info instanceof SIPDispatchRuleInfo) {
-    const { case: kind, value } = info.rule?.rule ?? {};
+    const rule = info.rule?.rule;
+    const rooms = rule?.case === 'dispatchRuleIndividual' ? [rule.value.roomPrefix, rule.value.pin] : rule?.case;
     const agents = info.roomConfig?.agents.map((agent) => [agent.agentName, agent.metadata, agent.restartPolicy]);
-    return ['rule', name, info.trunkIds, kind, value?.toJson(), agents, info.roomConfig?.emptyTimeout];
+    return ['rule', name, info.trunkIds, rooms, agents, info.roomConfig?.emptyTimeout];
   }
   const { numbers, authUsername, authPassword } = info;
   if (info instanceof SIPInboundTrunkInfo)

@@ -5,14 +5,10 @@ import { DAY_MS } from '../../../platform/time.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import { type Calendar, CalendarError } from '../calendar/calendar.ts';
 import type { ReadSecret } from '../http/headers.ts';
-import { failure, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
+import { failure, type BuiltinToolOptions, type ToolDefinition } from '../tool-result.ts';
 import { dateIn, isDate, wallTime } from './local-time.ts';
 
-export interface CalendarToolOptions {
-  readonly name: string;
-  readonly spec: NonNullable<ToolSpec['checkCalendarAvailability']>;
-  readonly description: string | undefined;
-  readonly messages: ToolMessages;
+export interface CalendarToolOptions extends BuiltinToolOptions<NonNullable<ToolSpec['checkCalendarAvailability']>> {
   readonly readSecret: ReadSecret;
   readonly calendar: Calendar;
   readonly clock: Clock;

@@ -3,13 +3,9 @@ import type { ToolSpec } from '../../../crds/index.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import type { ReadSecret } from '../http/headers.ts';
 import { MailError, type Mailer } from '../mail/mailer.ts';
-import { failure, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
+import { failure, type BuiltinToolOptions, type ToolDefinition } from '../tool-result.ts';
 
-export interface SendEmailOptions {
-  readonly name: string;
-  readonly spec: NonNullable<ToolSpec['sendEmail']>;
-  readonly description: string | undefined;
-  readonly messages: ToolMessages;
+export interface SendEmailOptions extends BuiltinToolOptions<NonNullable<ToolSpec['sendEmail']>> {
   readonly readSecret: ReadSecret;
   readonly mailer: Mailer;
 }

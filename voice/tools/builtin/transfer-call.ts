@@ -1,13 +1,9 @@
 import { fillTemplate, type DynamicData } from '../../calls/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import type { ToolHost } from '../tool-host.ts';
-import { failure, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
+import { failure, type BuiltinToolOptions, type ToolDefinition } from '../tool-result.ts';
 
-export interface TransferToolOptions {
-  readonly name: string;
-  readonly spec: NonNullable<ToolSpec['transferCall']>;
-  readonly description: string | undefined;
-  readonly messages: ToolMessages;
+export interface TransferToolOptions extends BuiltinToolOptions<NonNullable<ToolSpec['transferCall']>> {
   readonly data: DynamicData;
   readonly host: ToolHost;
 }
