@@ -8,18 +8,18 @@
 const foreign = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 const text = /"[^"\\]*(?:\\.[^"\\]*)*"(:?)/g;
 /** YAML takes a longer key only with a `?` before it. Source: YAML 1.1, 7.3.1: 1024 characters, of which quotes and escapes are some. */
-const longestPlainKey = 1000;
+const LONGEST_PLAIN_KEY = 1000;
 
 /** `value` as YAML that reads as the same JSON. */
 export function jsonAsYaml(value: unknown): string {
   const escaped = JSON.stringify(value).replaceAll(foreign, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  if (escaped.length <= longestPlainKey || !mayHaveLongKey(value)) return escaped;
-  return escaped.replaceAll(text, (all, colon: string) => (colon !== '' && all.length > longestPlainKey ? `? ${all}` : all));
+  if (escaped.length <= LONGEST_PLAIN_KEY || !mayHaveLongKey(value)) return escaped;
+  return escaped.replaceAll(text, (all, colon: string) => (colon !== '' && all.length > LONGEST_PLAIN_KEY ? `? ${all}` : all));
 }
 
 /** Spares almost every value the search through its text. Escaped and in quotes a key is at most six times as long, and two. */
 function mayHaveLongKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(mayHaveLongKey);
-  return Object.entries(value).some(([key, item]) => key.length > longestPlainKey / 6 - 1 || mayHaveLongKey(item));
+  return Object.entries(value).some(([key, item]) => key.length > LONGEST_PLAIN_KEY / 6 - 1 || mayHaveLongKey(item));
 }

@@ -22,9 +22,9 @@ const secretKeys = [
 ];
 
 /** A line waits at most so long for others, in milliseconds: one system call for each would cost as much as all the rest of it. */
-const gatherMs = 100;
+const GATHER_MS = 100;
 /** So many characters go out at once. */
-const gatherCharacters = 4096;
+const GATHER_CHARACTERS = 4096;
 
 /** JSON lines on standard output with `level`, `time` (RFC 3339) and `role`. */
 export function createLogger(options: { readonly role: string; readonly level: string; readonly destination?: DestinationStream }): Logger {
@@ -50,7 +50,7 @@ function spanFields(): object {
 
 /** Lines are gathered for a moment, and written when the process ends, whatever ends it but SIGKILL. Nothing is done while nothing is logged. */
 function standardOutput(): DestinationStream {
-  const output = pino.destination({ fd: 1, sync: false, minLength: gatherCharacters });
+  const output = pino.destination({ fd: 1, sync: false, minLength: GATHER_CHARACTERS });
   const write = output.write.bind(output);
   let due = false;
   output.write = (line) => {
@@ -59,7 +59,7 @@ function standardOutput(): DestinationStream {
       setTimeout(() => {
         due = false;
         output.flush();
-      }, gatherMs).unref();
+      }, GATHER_MS).unref();
     }
     return write(line);
   };

@@ -4,7 +4,7 @@ import type { CallRef } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 
 /** Retry-After where the media server did not answer, in seconds. */
-const retrySeconds = 5;
+const RETRY_SECONDS = 5;
 
 /**
  * Opens the room of a call that was just registered: rooms come from here and not from joining, so that the limits hold.
@@ -21,7 +21,7 @@ export async function openRoom(
     await lifecycle.end({ org, id, reason: 'native_platform_internal_error' });
     throw new ApiError('unavailable', 'the media server does not answer, and there is no call; try again', {
       cause,
-      retryAfterSeconds: retrySeconds,
+      retryAfterSeconds: RETRY_SECONDS,
     });
   }
 }

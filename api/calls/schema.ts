@@ -8,9 +8,9 @@ import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 import { LONGEST_LINK_MINUTES } from './signed-links.ts';
 
-const mostMetadataKeys = 50;
-const maxMetadataBytes = 16 * 1024;
-const maxDynamicDataBytes = 32 * 1024;
+const MOST_METADATA_KEYS = 50;
+const MAX_METADATA_BYTES = 16 * 1024;
+const MAX_DYNAMIC_DATA_BYTES = 32 * 1024;
 
 /** A free object that is kept as it is, up to a size. */
 function freeObject(what: string, maxBytes: number, meta: Readonly<Record<string, unknown>> = {}) {
@@ -22,10 +22,10 @@ function freeObject(what: string, maxBytes: number, meta: Readonly<Record<string
   });
 }
 
-const metadata = freeObject('metadata', maxMetadataBytes, { maxProperties: mostMetadataKeys }).describe(
+const metadata = freeObject('metadata', MAX_METADATA_BYTES, { maxProperties: MOST_METADATA_KEYS }).describe(
   'Whatever you want to find again with the call: 50 keys and 16 KiB at most.',
 );
-const dynamicData = freeObject('native_llm_dynamic_data', maxDynamicDataBytes).describe(
+const dynamicData = freeObject('native_llm_dynamic_data', MAX_DYNAMIC_DATA_BYTES).describe(
   'Values for the `{{name}}` placeholders of the agent, 32 KiB at most. The names in its `required_dynamic_data` that it does not look up itself have to be there.',
 );
 const agentId = z.string().describe('The `ai_agent_id` of the agent that handles the call.');

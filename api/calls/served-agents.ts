@@ -8,8 +8,8 @@ import { isObjectName } from '../resources/names.ts';
 type Serving = NonNullable<Awaited<ReturnType<AgentRevisions['servingByName']>>>;
 
 /** How long a call waits for the operator to take in an agent that was written a moment ago, and how often it looks, in milliseconds. */
-const settlingMs = 2_000;
-const lookEveryMs = 50;
+const SETTLING_MS = 2_000;
+const LOOK_EVERY_MS = 50;
 
 export class ServedAgents {
   readonly #views: KindContext['views'];
@@ -44,9 +44,9 @@ export class ServedAgents {
     const resource = await this.#views.agents.get(org, name);
     if (resource === undefined) throw agentNotFound();
     // Created a moment ago, perhaps by another replica: this one may have seen it only now.
-    const giveUpAt = this.#clock.monotonic() + settlingMs;
+    const giveUpAt = this.#clock.monotonic() + SETTLING_MS;
     while (this.#clock.monotonic() < giveUpAt) {
-      await sleep(this.#clock, lookEveryMs);
+      await sleep(this.#clock, LOOK_EVERY_MS);
       const late = await this.#serving(org, name);
       if (late !== undefined) return late;
     }
@@ -61,7 +61,7 @@ export class ServedAgents {
 
   /** An edit that this replica knows of counts for the next call: the operator is given a moment. What it doesn't take in changes nothing. */
   async #settled(org: string, name: string): Promise<void> {
-    const giveUpAt = this.#clock.monotonic() + settlingMs;
+    const giveUpAt = this.#clock.monotonic() + SETTLING_MS;
     while (!this.#availability.lost && this.#clock.monotonic() < giveUpAt) {
       const agent = this.#views.agents.newest(org, name);
       if (agent === undefined || agent.spec.suspend === true) return;
@@ -69,7 +69,7 @@ export class ServedAgents {
       if (agent.status?.observedGeneration === undefined) return;
       // A change of one of its tools is one, too.
       if ((await this.#states.agent(agent)).reason !== 'Reconciling') return;
-      await sleep(this.#clock, lookEveryMs);
+      await sleep(this.#clock, LOOK_EVERY_MS);
     }
   }
 

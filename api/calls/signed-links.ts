@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Keys, SigningKeys } from '../signing/signing-keys.ts';
 
 /** Longest token that is looked at. */
-const maxLength = 1024;
+const MAX_LENGTH = 1024;
 
 export interface RecordingLink {
   readonly org: string;
@@ -16,7 +16,7 @@ export interface RecordingLink {
 /** Longest life of a link, in minutes. */
 export const LONGEST_LINK_MINUTES = 1_440;
 /** What the clocks of replicas may differ by, in milliseconds. */
-const clockSkewMs = 60_000;
+const CLOCK_SKEW_MS = 60_000;
 
 export class SignedLinks {
   readonly #signing: Pick<SigningKeys, 'load' | 'of'>;
@@ -36,14 +36,14 @@ export class SignedLinks {
    * @throws StoreError when the database doesn't answer
    */
   async read(token: string, now: number): Promise<RecordingLink | undefined> {
-    if (token.length > maxLength) return undefined;
+    if (token.length > MAX_LENGTH) return undefined;
     await this.#signing.load();
     const bytes = Buffer.from(token, 'base64url');
     const payload = bytes.subarray(32);
     if (payload.length === 0 || bytes.toString('base64url') !== token) return undefined;
     if (!this.#keys.some((key) => timingSafeEqual(bytes.subarray(0, 32), macOf(key, payload)))) return undefined;
     const [org, callId, expiresAt] = JSON.parse(payload.toString()) as readonly [string, string, number];
-    const latest = now + LONGEST_LINK_MINUTES * 60_000 + clockSkewMs;
+    const latest = now + LONGEST_LINK_MINUTES * 60_000 + CLOCK_SKEW_MS;
     return expiresAt > now && expiresAt <= latest ? { org, callId, expiresAt } : undefined;
   }
 

@@ -15,9 +15,9 @@ export interface RestClient {
 }
 
 /** How long a whole answer may take, in milliseconds: an api that is being restarted needs less. */
-const answerWithinMs = 30_000;
+const ANSWER_WITHIN_MS = 30_000;
 /** The same for what carries a file, whichever way it goes. */
-const fileWithinMs = 600_000;
+const FILE_WITHIN_MS = 600_000;
 
 /** The server has answered, with a no. */
 export class RestError extends UserError {
@@ -58,7 +58,7 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = syst
     read: (answer: Response, limit: Limit) => Promise<T>,
   ): Promise<T> => {
     const isForm = body instanceof FormData;
-    const limit = new Limit(clock, isForm ? fileWithinMs : answerWithinMs);
+    const limit = new Limit(clock, isForm ? FILE_WITHIN_MS : ANSWER_WITHIN_MS);
     try {
       const response = await ask(new URL(path, url), {
         method,
@@ -81,7 +81,7 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = syst
     download: (method, path, body, options) =>
       exchange({ method, path, body, ...options }, async (answer, limit) => {
         // Whether there is anything is answered as soon as everything else is.
-        limit.renew(fileWithinMs);
+        limit.renew(FILE_WITHIN_MS);
         return new Uint8Array(await answer.arrayBuffer());
       }),
   };

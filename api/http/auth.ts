@@ -10,7 +10,7 @@ import type { Caller } from './caller.ts';
 import { requestState } from './request-state.ts';
 
 /** Longest credential that is looked at; ours have fewer than 100 characters. */
-const maxTokenLength = 512;
+const MAX_TOKEN_LENGTH = 512;
 
 /** For who comes through a proxy that needs the Authorization header for itself and takes it off, as a Kubernetes API server's does. */
 const keyHeader = 'x-parley-api-key';
@@ -70,7 +70,7 @@ async function authenticate(apiKeys: Pick<Store['apiKeys'], 'authenticate'>, req
   const behindProxy = request.headers.authorization === undefined && timesSent(request, keyHeader) === 1;
   const credential = behindProxy ? `Bearer ${String(request.headers[keyHeader])}` : request.headers.authorization;
   const [, token] = /^bearer +([\x21-\x7e]+) *$/i.exec(credential ?? '') ?? [];
-  if (token === undefined || token.length > maxTokenLength) {
+  if (token === undefined || token.length > MAX_TOKEN_LENGTH) {
     throw unauthorized('send your API key in the header Authorization: Bearer <API_KEY>');
   }
   const result = await apiKeys.authenticate(token);

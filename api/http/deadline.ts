@@ -5,9 +5,9 @@ import { ApiError } from './api-error.ts';
 import { requestState } from './request-state.ts';
 
 /** The slowest line on which an upload may come, in bytes a second: 50 MB take 53 minutes then. */
-const slowestLine = 16 * 1024;
+const SLOWEST_LINE = 16 * 1024;
 /** How long what is left of a body is read and thrown away once the answer is out, in milliseconds. */
-const lingerMs = 30_000;
+const LINGER_MS = 30_000;
 
 /**
  * Answers for a handler that takes too long, and aborts what it waits for. Fastify's own `handlerTimeout` ends with the body of
@@ -30,7 +30,7 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
     timers.get(request)?.cancel();
     // A client that is answered early may read only when it has sent everything: Node throws the rest away meanwhile, within reason.
     const { raw } = request;
-    if (!raw.complete) arm(request, lingerMs, () => void (raw.complete || raw.destroy()));
+    if (!raw.complete) arm(request, LINGER_MS, () => void (raw.complete || raw.destroy()));
   });
 
   /** An answer of many parts may take longer than a request, while its client takes it in. */
@@ -38,7 +38,7 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
     const { socket } = request.raw;
     const before = socket.bytesWritten;
     arm(request, timeoutMs, () => {
-      const enough = socket.bytesWritten - before >= (slowestLine * timeoutMs) / 1000;
+      const enough = socket.bytesWritten - before >= (SLOWEST_LINE * timeoutMs) / 1000;
       if (reply.raw.headersSent && enough) watchAnswer(request, reply);
       else end(request, reply);
     });
@@ -52,7 +52,7 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
     const look = (): void => {
       const now = clock.monotonic();
       if (socket.bytesRead > bytes) [bytes, movedAt] = [socket.bytesRead, now];
-      const earned = ((bytes - startBytes) / slowestLine) * 1000;
+      const earned = ((bytes - startBytes) / SLOWEST_LINE) * 1000;
       if (now - movedAt >= timeoutMs || now - startedAt >= timeoutMs + earned) end(request, reply);
       else arm(request, timeoutMs / 10, look);
     };

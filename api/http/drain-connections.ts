@@ -8,10 +8,10 @@ export interface ConnectionDrain {
 }
 
 /** Time without a request, in milliseconds, after which the open connections count as idle. */
-const quietMs = 1_500;
+const QUIET_MS = 1_500;
 /** Longest wait, in milliseconds. */
-const longestMs = 5_000;
-const lookMs = 50;
+const LONGEST_MS = 5_000;
+const LOOK_MS = 50;
 
 /**
  * Lets clients leave a server before it closes. A connection that is closed by the server while its client sends the next request is an
@@ -34,8 +34,8 @@ export function connectionDrain(app: FastifyInstance, { clock }: { readonly cloc
     async drain() {
       draining = true;
       const begun = clock.monotonic();
-      while (connections > 0 && clock.monotonic() - begun < longestMs && clock.monotonic() - Math.max(lastRequest, begun) < quietMs)
-        await sleep(clock, lookMs);
+      while (connections > 0 && clock.monotonic() - begun < LONGEST_MS && clock.monotonic() - Math.max(lastRequest, begun) < QUIET_MS)
+        await sleep(clock, LOOK_MS);
     },
   };
 }

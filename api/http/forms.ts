@@ -10,7 +10,7 @@ import { ApiError } from './api-error.ts';
 const partLimit = 32;
 const fileLimit = 4;
 /** Longest value of a field that is kept, in bytes; what is too long for its field is longer than a field's own limit. */
-const fieldBytes = 64 * 1024;
+const FIELD_BYTES = 64 * 1024;
 
 export type FormPart =
   | { readonly kind: 'field'; readonly name: string; readonly value: FieldValue }
@@ -40,7 +40,7 @@ export function registerForms(app: FastifyInstance): void {
     preservePath: true,
     isPartAFile: (_field, _type, filename) => filename !== undefined,
     throwFileSizeLimit: false,
-    limits: { parts: partLimit, files: fileLimit, fields: partLimit, fieldSize: fieldBytes, headerPairs: 32 },
+    limits: { parts: partLimit, files: fileLimit, fields: partLimit, fieldSize: FIELD_BYTES, headerPairs: 32 },
   });
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { headers } = request;

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 
 /** Between two warnings, in milliseconds: any client can send the header. */
-const everyMs = 3_600_000;
+const EVERY_MS = 3_600_000;
 
 /** Warns, once in a while, of an `X-Forwarded-For` that isn't believed: a proxy that PARLEY_TRUSTED_PROXIES doesn't name, or a client that pretends. */
 export function warnOfUntrustedProxies(app: FastifyInstance, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }): void {
@@ -13,7 +13,7 @@ export function warnOfUntrustedProxies(app: FastifyInstance, { clock, logger }: 
     const { remoteAddress } = request.socket;
     // Of a trusted proxy, `ip` is what the header says.
     if (request.headers['x-forwarded-for'] !== undefined && request.ip === remoteAddress && clock.monotonic() >= quietUntil) {
-      quietUntil = clock.monotonic() + everyMs;
+      quietUntil = clock.monotonic() + EVERY_MS;
       logger.warn(
         { proxy: remoteAddress },
         'ignored X-Forwarded-For of a peer that is not trusted: if it is your proxy, name it in PARLEY_TRUSTED_PROXIES',

@@ -25,7 +25,7 @@ import { fileKey } from '../../knowledge/ingestion/clear-document.ts';
 type Page = Awaited<ReturnType<KnowledgeStore['documents']['list']>>;
 
 /** Chunks that are read from Postgres at a time. */
-const chunkPage = 200;
+const CHUNK_PAGE = 200;
 
 export class DocumentService {
   readonly #bases: BaseCollections;
@@ -103,7 +103,7 @@ export class DocumentService {
   ): Promise<{ readonly document: DocumentRecord; readonly chunks: AsyncIterable<string> }> {
     const document = await this.get(org, baseName, id);
     if (document.status !== 'completed') return { document, chunks: Readable.from([]) };
-    const first = await this.#store.lookup.chunksOf({ org, documentId: id, limit: chunkPage });
+    const first = await this.#store.lookup.chunksOf({ org, documentId: id, limit: CHUNK_PAGE });
     return { document, chunks: this.#chunksFrom(document, first) };
   }
 
@@ -147,7 +147,7 @@ export class DocumentService {
     while (page.length > 0) {
       for (const { text } of page) yield text;
       sent += page.length;
-      page = await this.#store.lookup.chunksOf({ org, documentId: id, after: page.at(-1)?.ordinal ?? -1, limit: chunkPage });
+      page = await this.#store.lookup.chunksOf({ org, documentId: id, after: page.at(-1)?.ordinal ?? -1, limit: CHUNK_PAGE });
     }
     // An answer that breaks off is seen; one that ends early would be believed.
     if (sent !== chunkCount) throw new Error(`document ${id}: deleted while its chunks were being answered`);

@@ -15,7 +15,7 @@ import { brokenMetadata, readMetadata } from './metadata.ts';
 import { fileExtensions, fileForm, maxFileBytes } from './schema.ts';
 
 /** What a form may have in addition to the file, in bytes. */
-const envelopeBytes = 1024 * 1024;
+const ENVELOPE_BYTES = 1024 * 1024;
 
 export interface Upload extends StoredFile {
   readonly name: string;
@@ -36,7 +36,7 @@ export async function receiveUpload(
   request: FastifyRequest,
   target: { readonly key: string; readonly files: UploadStorage },
 ): Promise<Upload> {
-  if (Number(request.headers['content-length'] ?? 0) > maxFileBytes + envelopeBytes) throw tooLarge();
+  if (Number(request.headers['content-length'] ?? 0) > maxFileBytes + ENVELOPE_BYTES) throw tooLarge();
   const { signal, warnings } = requestState(request);
   const form = new UploadForm(target, signal);
   try {

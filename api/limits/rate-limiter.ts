@@ -45,14 +45,14 @@ interface Bucket {
 }
 
 /** Subjects at most that are counted at a time. An evicted one starts over, with what the other replicas know of it. */
-const subjects = 20_000;
+const SUBJECTS = 20_000;
 /** Wait after an exchange that failed, in milliseconds. */
-const retryMs = 2_000;
-const forgetEveryMs = 600_000;
+const RETRY_MS = 2_000;
+const FORGET_EVERY_MS = 600_000;
 
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
-  readonly #buckets = new LruMap<string, Bucket>(subjects);
+  readonly #buckets = new LruMap<string, Bucket>(SUBJECTS);
   /** Those with something to report. */
   #unreported = new Map<string, Bucket>();
   #timer: Timer | undefined;
@@ -106,7 +106,7 @@ export class RateLimiter {
     // What has been refilled since need not be reported: a full bucket is the most there can be.
     bucket.unreportedMs = Math.min(bucket.unreportedMs + cost, bucket.limit.burst * cost);
     this.#unreported.set(bucket.subject, bucket);
-    this.#exchangeLater(this.#failing ? retryMs : this.#options.exchangeMs);
+    this.#exchangeLater(this.#failing ? RETRY_MS : this.#options.exchangeMs);
   }
 
   #exchangeLater(ms: number): void {
@@ -115,7 +115,7 @@ export class RateLimiter {
       this.#timer = undefined;
       this.#exchanging = this.#exchange().finally(() => {
         this.#exchanging = undefined;
-        if (this.#unreported.size > 0) this.#exchangeLater(this.#failing ? retryMs : this.#options.exchangeMs);
+        if (this.#unreported.size > 0) this.#exchangeLater(this.#failing ? RETRY_MS : this.#options.exchangeMs);
       });
     });
   }
@@ -138,7 +138,7 @@ export class RateLimiter {
       }
       if (this.#failing) logger.info('request limits are counted together with the other replicas again');
       this.#failing = false;
-      if (sentAt - this.#forgotAt < forgetEveryMs) return;
+      if (sentAt - this.#forgotAt < FORGET_EVERY_MS) return;
       this.#forgotAt = sentAt;
       await exchange.forgetFull();
     } catch (err) {

@@ -9,11 +9,11 @@ import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord, type CallStore } from '../../store/index.ts';
 
 /** A job sends a heartbeat every 8 s: one without any for so long, in milliseconds, and not in the room either, is gone. */
-const silentMs = 12_000;
+const SILENT_MS = 12_000;
 /** Looks at one call; each waits as long as it would take the job to be found silent. */
-const mostLooks = 5;
+const MOST_LOOKS = 5;
 /** Calls that are watched at a time. Those beyond are left to the stale-call sweeper. */
-const mostSuspects = 1_000;
+const MOST_SUSPECTS = 1_000;
 
 export interface LostJobsOptions {
   readonly calls: Pick<CallStore['calls'], 'ofRoom' | 'get'>;
@@ -43,7 +43,7 @@ export class LostJobs {
   /** Watches the call from now on, until it is over, or its agent is found in the room. Returns at once. */
   suspect(suspicion: Suspicion): void {
     const { room } = suspicion;
-    if (this.#stopping.signal.aborted || this.#suspects.has(room) || this.#suspects.size >= mostSuspects) return;
+    if (this.#stopping.signal.aborted || this.#suspects.has(room) || this.#suspects.size >= MOST_SUSPECTS) return;
     this.#suspects.set(
       room,
       this.#watch(suspicion).finally(() => this.#suspects.delete(room)),
@@ -60,10 +60,10 @@ export class LostJobs {
     const { clock, logger } = this.#options;
     const { signal } = this.#stopping;
     const since = clock.now();
-    for (let looks = 0; looks < mostLooks && !signal.aborted; looks += 1) {
+    for (let looks = 0; looks < MOST_LOOKS && !signal.aborted; looks += 1) {
       const againInMs = await this.#look(suspicion, since).catch((err: unknown) => {
         logger.warn({ err, room: suspicion.room }, 'failed to check whether a call has lost its job; retrying');
-        return silentMs;
+        return SILENT_MS;
       });
       if (againInMs === undefined) return;
       await sleep(clock, againInMs, signal).catch(() => undefined);
@@ -78,14 +78,14 @@ export class LostJobs {
     if (call === undefined || isTerminal(call.status)) return undefined;
     // No job has had it: one may still come, and the sweeper ends a call that no job takes.
     if (call.jobSeenAt === null && !hadAgent) return undefined;
-    const left = silentMs - (clock.now() - lastHeardOf(call, since));
+    const left = SILENT_MS - (clock.now() - lastHeardOf(call, since));
     if (left > 0) return left;
     if (await rooms.hasAgent(room)) return undefined;
     const { org, id, status, jobSeenAt } = call;
     const reason = 'native_platform_internal_error';
     const { changed } = await lifecycle.end({ org, id, reason, only: { status, jobSeenAt } });
     // The job has sent a heartbeat after all, or another process was faster.
-    if (!changed) return silentMs;
+    if (!changed) return SILENT_MS;
     onEnded();
     logger.warn({ org, callId: id, reason }, 'ended a call whose agent has left the room and whose job is silent');
     await rooms.close(room).catch((err: unknown) => logger.warn({ err, callId: id }, 'failed to close the room of a call'));

@@ -6,8 +6,8 @@ import type { Keys, SigningKeys } from '../signing/signing-keys.ts';
 import { issues } from '../validation/issue.ts';
 
 /** Longest token that is looked at. */
-const maxLength = 4096;
-const macBytes = 16;
+const MAX_LENGTH = 4096;
+const MAC_BYTES = 16;
 
 export class PageTokens {
   readonly #keys: () => Keys;
@@ -28,12 +28,12 @@ export class PageTokens {
    */
   read(list: string, token: string): readonly string[] {
     if (token === '') return [];
-    const bytes = Buffer.from(token.slice(0, maxLength), 'base64url');
-    const payload = bytes.subarray(macBytes);
+    const bytes = Buffer.from(token.slice(0, MAX_LENGTH), 'base64url');
+    const payload = bytes.subarray(MAC_BYTES);
     const genuine =
-      token.length <= maxLength &&
-      bytes.length > macBytes &&
-      this.#keys().some((key) => timingSafeEqual(bytes.subarray(0, macBytes), macOf(key, list, payload))) &&
+      token.length <= MAX_LENGTH &&
+      bytes.length > MAC_BYTES &&
+      this.#keys().some((key) => timingSafeEqual(bytes.subarray(0, MAC_BYTES), macOf(key, list, payload))) &&
       bytes.toString('base64url') === token;
     if (!genuine)
       throw new ValidationError([
@@ -44,5 +44,5 @@ export class PageTokens {
 }
 
 function macOf(key: Uint8Array, list: string, payload: Uint8Array): Uint8Array {
-  return createHmac('sha256', key).update(list).update('\0').update(payload).digest().subarray(0, macBytes);
+  return createHmac('sha256', key).update(list).update('\0').update(payload).digest().subarray(0, MAC_BYTES);
 }

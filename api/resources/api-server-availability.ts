@@ -15,13 +15,13 @@ export interface AvailabilityOptions {
 }
 
 /** Longest wait for one answer of the API server, in milliseconds: a client waits behind it. */
-const answerWithinMs = 10_000;
+const ANSWER_WITHIN_MS = 10_000;
 /** Silence after which the server is asked whether it is there, in milliseconds; and the longest wait for that answer. */
-const askAfterMs = 2_000;
+const ASK_AFTER_MS = 2_000;
 /** The same while it is unavailable. */
-const askAgainMs = 1_000;
+const ASK_AGAIN_MS = 1_000;
 /** Questions in a row that have to fail before it counts as away. */
-const questions = 2;
+const QUESTIONS = 2;
 
 /**
  * The transport of the facade. While the API server is unavailable it fails at once, so that no request waits in vain; requests under way
@@ -98,7 +98,7 @@ export class ApiServerAvailability {
     const state = currentRequest();
     const signals = [this.#whileHere.signal, state?.signal, request.signal].filter((signal) => signal !== undefined);
     const send = (): Promise<T> =>
-      this.#observed(this.#options.transport.request<T>({ timeoutMs: answerWithinMs, ...request, signal: AbortSignal.any(signals) }));
+      this.#observed(this.#options.transport.request<T>({ timeoutMs: ANSWER_WITHIN_MS, ...request, signal: AbortSignal.any(signals) }));
     return state === undefined ? send() : state.timed('kubernetes', send);
   }
 
@@ -116,8 +116,8 @@ export class ApiServerAvailability {
 
   async #watch(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
-      await sleep(this.#options.clock, this.#lost ? askAgainMs : askAfterMs, stop).catch(() => undefined);
-      if (!stop.aborted && (this.#lost || this.silentMs >= askAfterMs)) await this.#check();
+      await sleep(this.#options.clock, this.#lost ? ASK_AGAIN_MS : ASK_AFTER_MS, stop).catch(() => undefined);
+      if (!stop.aborted && (this.#lost || this.silentMs >= ASK_AFTER_MS)) await this.#check();
     }
   }
 
@@ -128,12 +128,12 @@ export class ApiServerAvailability {
   }
 
   async #ask(): Promise<void> {
-    for (let question = 0; question < (this.#lost ? 1 : questions); question += 1) {
+    for (let question = 0; question < (this.#lost ? 1 : QUESTIONS); question += 1) {
       const since = this.#lastAnswer;
       try {
         // Any client with credentials may ask for the version, and a refusal is an answer too.
         const signal = this.#stop.signal;
-        await this.#options.transport.request({ method: 'GET', path: '/version', timeoutMs: askAfterMs, idempotent: false, signal });
+        await this.#options.transport.request({ method: 'GET', path: '/version', timeoutMs: ASK_AFTER_MS, idempotent: false, signal });
         return this.#answered();
       } catch (error) {
         if (this.#stop.signal.aborted) return;

@@ -12,9 +12,9 @@ import { ownerReferenceTo, stageMarks, stageOf, withoutMarks, type Stage } from 
 import { TextMemory } from './text-memory.ts';
 
 /** Long texts that are kept for the time when they can't be read: 16 Mi characters. */
-const rememberedCharacters = 16 * 1024 * 1024;
+const REMEMBERED_CHARACTERS = 16 * 1024 * 1024;
 /** The longest prompt, in characters. */
-const longestText = 128 * 1024;
+const LONGEST_TEXT = 128 * 1024;
 
 export type CompanionKind = 'Secret' | 'ConfigMap';
 
@@ -78,7 +78,7 @@ export class Companions {
   readonly #clock: Clock;
   readonly #availability: ApiServerAvailability;
   /** Long texts that were read, for the time when they can't be. Secrets are never kept. */
-  readonly #texts = new TextMemory(rememberedCharacters);
+  readonly #texts = new TextMemory(REMEMBERED_CHARACTERS);
 
   constructor(options: {
     readonly clients: CoreClients;
@@ -140,7 +140,7 @@ export class Companions {
 
   /** Reads a text for later, while there is room for it. */
   async remember(namespace: string, ref: KeyRef): Promise<void> {
-    if (this.#texts.get(`${namespace}/${refId(ref)}`) !== undefined || !this.#texts.hasRoomFor(longestText)) return;
+    if (this.#texts.get(`${namespace}/${refId(ref)}`) !== undefined || !this.#texts.hasRoomFor(LONGEST_TEXT)) return;
     await this.readText(namespace, ref).catch(() => undefined);
   }
 

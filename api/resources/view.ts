@@ -33,11 +33,11 @@ export interface ViewOptions<T extends KubeObject> {
 }
 
 /** How long a deletion is remembered, in milliseconds: far longer than a watch lags behind. */
-const tombstoneMs = 60_000;
+const TOMBSTONE_MS = 60_000;
 /** Answers to own writes that are kept at most. */
-const recentObjects = 1000;
+const RECENT_OBJECTS = 1000;
 /** Longest wait for the cache to catch up with a write of this process, in milliseconds. */
-const catchUpMs = 2_000;
+const CATCH_UP_MS = 2_000;
 
 /** Partial updates start from what the facade owns; kubectl's copy of the object is of no use to them. */
 function withOwnership<T extends KubeObject>(object: Stored<T>): Stored<T> {
@@ -114,7 +114,7 @@ export class View<T extends KubeObject> {
    */
   async find(index: string, value: string): Promise<readonly Stored<T>[]> {
     if (!this.#informer.cache.synced && !this.#availability.lost)
-      await this.#informer.synced(AbortSignal.timeout(catchUpMs)).catch(() => undefined);
+      await this.#informer.synced(AbortSignal.timeout(CATCH_UP_MS)).catch(() => undefined);
     await this.#caughtUp();
     if (!this.#upToDate) this.#answerFromMemory();
     return this.#present(index, value);
@@ -123,7 +123,7 @@ export class View<T extends KubeObject> {
   /** As {@link find}, with everything that was there when `object` was written; undefined where the watch doesn't deliver that in time. */
   async findSince(object: Stored<T>, index: string, value: string): Promise<readonly Stored<T>[] | undefined> {
     try {
-      await this.#informer.cache.waitFor(object.metadata.resourceVersion, AbortSignal.timeout(catchUpMs));
+      await this.#informer.cache.waitFor(object.metadata.resourceVersion, AbortSignal.timeout(CATCH_UP_MS));
     } catch {
       return undefined;
     }
@@ -186,7 +186,7 @@ export class View<T extends KubeObject> {
     this.#deletions.set(key, waiting.add(seen.resolve));
     try {
       if (!(await remove())) return { done: false };
-      const version = await withTimeout(this.#clock, catchUpMs, seen.promise);
+      const version = await withTimeout(this.#clock, CATCH_UP_MS, seen.promise);
       return { done: true, ...(version !== undefined && { version }) };
     } finally {
       waiting.delete(seen.resolve);
@@ -208,14 +208,14 @@ export class View<T extends KubeObject> {
   wrote(object: Stored<T>): void {
     const { resourceVersion } = object.metadata;
     this.#recent.set(keyOf(object), object);
-    if (this.#recent.size > recentObjects) this.#recent.delete(this.#recent.keys().next().value ?? '');
+    if (this.#recent.size > RECENT_OBJECTS) this.#recent.delete(this.#recent.keys().next().value ?? '');
     if (this.#written === '' || compareResourceVersions(resourceVersion, this.#written) > 0) this.#written = resourceVersion;
   }
 
   /** This process deleted `object`: later reads don't see it. */
   deleted(object: Stored<T>): void {
     const now = this.#clock.monotonic();
-    for (const [uid, since] of this.#deleted) if (now - since > tombstoneMs) this.#deleted.delete(uid);
+    for (const [uid, since] of this.#deleted) if (now - since > TOMBSTONE_MS) this.#deleted.delete(uid);
     this.#deleted.set(object.metadata.uid, now);
     this.#recent.delete(keyOf(object));
   }
@@ -247,6 +247,6 @@ export class View<T extends KubeObject> {
   async #caughtUp(): Promise<void> {
     if (this.#written === '' || !this.#upToDate) return;
     // A watch that lags this far is as good as down: what is there is the best there is.
-    await this.#informer.cache.waitFor(this.#written, AbortSignal.timeout(catchUpMs)).catch(() => undefined);
+    await this.#informer.cache.waitFor(this.#written, AbortSignal.timeout(CATCH_UP_MS)).catch(() => undefined);
   }
 }

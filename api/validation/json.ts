@@ -26,7 +26,7 @@ export function parseJson(body: Uint8Array): ParsedJson {
   }
 }
 
-const exactDigits = 400;
+const EXACT_DIGITS = 400;
 
 /**
  * Python distinguishes integers of any size from fractions by their notation, and pydantic goes on from there. An integer of 2^63
@@ -35,7 +35,7 @@ const exactDigits = 400;
 function keepLargeIntegers(_key: string, read: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source ?? '';
   if (typeof read !== 'number' || Math.abs(read) < 2 ** 63 || !/^-?\d+$/.test(source)) return read;
-  if (source.length <= exactDigits) return BigInt(source);
+  if (source.length <= EXACT_DIGITS) return BigInt(source);
   return BigInt(Number.isFinite(read) ? read : Math.sign(read) * Number.MAX_VALUE);
 }
 
@@ -45,7 +45,7 @@ const number = /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/y;
 const plain = /[^"\\\u0000-\u001f]*/y;
 /** Python reads NaN and the infinities; they are no JSON, and end the search where they stand. */
 const words = ['null', 'true', 'false'];
-const deepest = 1000;
+const DEEPEST = 1000;
 
 /** Thrown inside the search only: the place where the text stops being JSON. */
 class JsonSyntaxError extends Error {
@@ -75,7 +75,7 @@ function skip(text: string, at: number): number {
 }
 
 function value(text: string, at: number, depth: number): number {
-  if (depth > deepest) throw new JsonSyntaxError(at);
+  if (depth > DEEPEST) throw new JsonSyntaxError(at);
   const first = text[at];
   if (first === '"') return string(text, at);
   if (first === '{') return object(text, at, depth);

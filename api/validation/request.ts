@@ -8,7 +8,7 @@ import { validate } from './validate.ts';
 import { unknownFieldWarnings } from './warning.ts';
 
 /** Most unknown fields that are named; a body can have hundreds of thousands. */
-const mostNamed = 16;
+const MOST_NAMED = 16;
 
 /** What a route reads from a request. */
 export interface RequestSchemas {
@@ -67,11 +67,11 @@ export function validateRequest<S extends RequestSchemas>(
     return undefined;
   };
   const query = part(schemas.query, raw.query, 'query');
-  const unknownQuery = schemas.query === undefined ? [] : unknownFields(schemas.query, raw.query, [], mostNamed);
+  const unknownQuery = schemas.query === undefined ? [] : unknownFields(schemas.query, raw.query, [], MOST_NAMED);
   for (const { path } of unknownQuery) found.push(issues.extra(['query', ...path]));
   const value = { query, body: part(schemas.body, body, 'body') };
-  const unknown = schemas.body === undefined ? [] : unknownFields(schemas.body, body, answers, mostNamed + 1);
+  const unknown = schemas.body === undefined ? [] : unknownFields(schemas.body, body, answers, MOST_NAMED + 1);
   for (const { path, forbidden } of unknown) if (forbidden) found.push(issues.extra(['body', ...path]));
   if (found.length > 0) return { ok: false, issues: found };
-  return { ok: true, value: value as unknown as ReadRequest<S>, warnings: unknownFieldWarnings(unknown, mostNamed) };
+  return { ok: true, value: value as unknown as ReadRequest<S>, warnings: unknownFieldWarnings(unknown, MOST_NAMED) };
 }

@@ -99,10 +99,10 @@ function inside(schemas: readonly Schema[], step: string | number): readonly Sch
 }
 
 /** Longer names are not compared. */
-const longestCompared = 64;
+const LONGEST_COMPARED = 64;
 
 function similarName(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length > longestCompared) return undefined;
+  if (name.length > LONGEST_COMPARED) return undefined;
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   const [best] = candidates
     .map((candidate) => ({ candidate, distance: editDistance(plain(name), plain(candidate)) }))

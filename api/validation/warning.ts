@@ -3,7 +3,7 @@ import type { Loc } from './issue.ts';
 import type { UnknownField } from './unknown-fields.ts';
 
 /** Characters of a path that are shown. */
-const longestPath = 128;
+const LONGEST_PATH = 128;
 
 /** @param most how many fields are named; for the rest there is one more warning */
 export function unknownFieldWarnings(fields: readonly UnknownField[], most: number): readonly string[] {
@@ -18,7 +18,7 @@ export function unknownFieldWarnings(fields: readonly UnknownField[], most: numb
 function pathText(path: Loc): string {
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   const bare = text.replace(/^\./, '').toWellFormed();
-  return bare.length > longestPath ? `${bare.slice(0, longestPath).toWellFormed()}…` : bare;
+  return bare.length > LONGEST_PATH ? `${bare.slice(0, LONGEST_PATH).toWellFormed()}…` : bare;
 }
 
 /**

@@ -27,7 +27,7 @@ import {
 import { SigningService } from './signing-service.ts';
 import { SubscriptionService, type Written } from './subscription-service.ts';
 
-const hourMs = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 export function registerWebhooks(
   app: FastifyInstance,
@@ -94,7 +94,7 @@ export function registerWebhooks(
   });
 
   addRoute(app, rotateSecret, async ({ params, body, caller: { org } }) => {
-    const { secret, previousExpiresAt } = await signing.rotate(org, params.subscription_id, Math.round(body.grace_period_hours * hourMs));
+    const { secret, previousExpiresAt } = await signing.rotate(org, params.subscription_id, Math.round(body.grace_period_hours * HOUR_MS));
     return { secret, previous_secret_expires_at: previousExpiresAt };
   });
 

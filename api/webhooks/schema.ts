@@ -14,14 +14,14 @@ export const subscriptionPage = z.object({
 });
 
 /** Longest time for which a replaced secret goes on signing, in hours. */
-const longestGraceHours = 168;
+const LONGEST_GRACE_HOURS = 168;
 
 export const rotation = z
   .object({
     grace_period_hours: z
       .number()
       .min(0)
-      .max(longestGraceHours)
+      .max(LONGEST_GRACE_HOURS)
       .default(24)
       .describe('How long the replaced secret signs along; 0: it stops at once, with every older one.'),
   })

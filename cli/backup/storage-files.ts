@@ -10,7 +10,7 @@ import { type BackedUpFile, type BackupManifest, filesList, measure } from './ma
 import { StorageError } from '../../knowledge/storage/file-storage.ts';
 
 /** Files at a time. */
-const atOnce = 4;
+const AT_ONCE = 4;
 const page = 1_000;
 
 /** Opens the storage for `use`. Its failures come as a {@link UserError}. */
@@ -93,5 +93,5 @@ async function inParallel<T>(items: Iterable<T> | AsyncIterable<T>, work: (item:
       }
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }

@@ -30,7 +30,7 @@ export interface NewCallRequest {
   readonly data: Readonly<Record<string, string>>;
 }
 
-const askEveryMs = 250;
+const ASK_EVERY_MS = 250;
 
 /** @throws UserError where no call can be made, or the signal's reason */
 export async function makeCall(rest: RestClient, { agent, metadata, data }: NewCallRequest, signal: AbortSignal): Promise<MadeCall> {
@@ -88,7 +88,7 @@ export async function endOf(rest: RestClient, id: string, { clock, withinMs, sig
     const call = (await rest.request('GET', `/v1/calls/${id}`, undefined, { signal })) as CallView;
     const over = call.call_status === 'ended' || call.call_status === 'error';
     if (over || clock.monotonic() >= giveUpAt || signal.aborted) return call;
-    await sleep(clock, askEveryMs, signal).catch(() => undefined);
+    await sleep(clock, ASK_EVERY_MS, signal).catch(() => undefined);
   }
 }
 
@@ -104,6 +104,6 @@ export async function recordingOf(rest: RestClient, id: string, { clock, withinM
       if (!(error instanceof RestError && (error.status === 404 || error.status === 409))) throw error;
     }
     if (clock.monotonic() >= giveUpAt || signal.aborted) return undefined;
-    await sleep(clock, askEveryMs, signal).catch(() => undefined);
+    await sleep(clock, ASK_EVERY_MS, signal).catch(() => undefined);
   }
 }

@@ -4,12 +4,12 @@ import { AudioFrame, AudioResampler, AudioSource } from '@livekit/rtc-node';
 import type { Sound } from '../../platform/wav.ts';
 import { deviceRate } from './sound/devices.ts';
 
-const frameMs = 20;
-const frameSamples = (deviceRate * frameMs) / 1_000;
+const FRAME_MS = 20;
+const frameSamples = (deviceRate * FRAME_MS) / 1_000;
 /** Audio queued ahead, in milliseconds: little, so that speech is not late. */
-const aheadMs = 60;
+const AHEAD_MS = 60;
 /** Longest queue of microphone audio, in milliseconds; older audio is dropped. */
-const mostHeardMs = 500;
+const MOST_HEARD_MS = 500;
 
 interface Piece {
   readonly samples: Int16Array;
@@ -18,7 +18,7 @@ interface Piece {
 }
 
 export class OutgoingAudio {
-  readonly source = new AudioSource(deviceRate, 1, aheadMs * 2);
+  readonly source = new AudioSource(deviceRate, 1, AHEAD_MS * 2);
   readonly #pieces: Piece[] = [];
   #heard = new Int16Array(0);
   #closed = false;
@@ -39,7 +39,7 @@ export class OutgoingAudio {
 
   /** From a microphone. */
   hear(samples: Int16Array): void {
-    const most = (deviceRate * mostHeardMs) / 1_000;
+    const most = (deviceRate * MOST_HEARD_MS) / 1_000;
     const all = new Int16Array(this.#heard.length + samples.length);
     all.set(this.#heard);
     all.set(samples, this.#heard.length);
@@ -55,9 +55,9 @@ export class OutgoingAudio {
 
   async #run(): Promise<void> {
     const startedAt = performance.now();
-    for (let sentMs = 0; !this.#closed; sentMs += frameMs) {
+    for (let sentMs = 0; !this.#closed; sentMs += FRAME_MS) {
       await this.source.captureFrame(new AudioFrame(this.#next(), deviceRate, 1, frameSamples));
-      const early = sentMs - aheadMs - (performance.now() - startedAt);
+      const early = sentMs - AHEAD_MS - (performance.now() - startedAt);
       if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
     }
   }

@@ -22,7 +22,7 @@ import { deviceRate, type Speaker } from './sound/devices.ts';
 /** The attribute in which LiveKit's agents report their state. */
 const stateAttribute = 'lk.agent.state';
 /** Longest time to get into the room, in milliseconds. */
-const joinWithinMs = 15_000;
+const JOIN_WITHIN_MS = 15_000;
 
 export interface RoomCallEvents {
   readonly onAgent: () => void;
@@ -65,7 +65,7 @@ export async function joinCall(
     void listen(track, events.openSpeaker());
   });
   followTranscript(room, { userIdentity: userIdentityOf(id), onLine: events.onLine });
-  await within(joinWithinMs, room.connect(url, token, { autoSubscribe: true, dynacast: false })).catch((error: unknown) => {
+  await within(JOIN_WITHIN_MS, room.connect(url, token, { autoSubscribe: true, dynacast: false })).catch((error: unknown) => {
     void room.disconnect().catch(() => undefined);
     throw new UserError(`the media server at ${url} can't be joined: ${error instanceof Error ? error.message : String(error)}`, {
       cure: 'is it running, and can this machine reach it? LIVEKIT_PUBLIC_URL of the api is the address that callers get',

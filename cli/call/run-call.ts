@@ -46,11 +46,11 @@ export interface CallSurroundings {
 }
 
 /** How long things are waited for, in milliseconds. */
-const agentWithinMs = 30_000;
-const turnWithinMs = 120_000;
-const answerWithinMs = 30_000;
-const endWithinMs = 45_000;
-const recordingWithinMs = 60_000;
+const AGENT_WITHIN_MS = 30_000;
+const TURN_WITHIN_MS = 120_000;
+const ANSWER_WITHIN_MS = 30_000;
+const END_WITHIN_MS = 45_000;
+const RECORDING_WITHIN_MS = 60_000;
 
 /**
  * @returns the call as it was when it was over
@@ -73,7 +73,7 @@ export async function runCall(command: CallCommand, surroundings: CallSurroundin
   await dispose();
   if (failure !== undefined && !(failure instanceof NoAgentError)) throw failure;
   // A call that no agent joined stays registered: it does not end soon.
-  const call = await endOf(rest, made.id, { clock, withinMs: served ? endWithinMs : 0, signal: neverAborts });
+  const call = await endOf(rest, made.id, { clock, withinMs: served ? END_WITHIN_MS : 0, signal: neverAborts });
   const recording = command.record === false ? undefined : await keepRecording(call, command.record, surroundings);
   reporter.result({ call, recording });
   if (failure !== undefined && !stop.aborted) throw failure;
@@ -129,7 +129,7 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
     const served = await arrives(agent.promise, { clock, signal: ended });
     if (!served) {
       if (!ended.aborted)
-        throw new NoAgentError(`no agent joined the call within ${agentWithinMs / 1_000} s`, {
+        throw new NoAgentError(`no agent joined the call within ${AGENT_WITHIN_MS / 1_000} s`, {
           cure: 'is the voice role running? `parley dev status` shows it, and its log says why it takes no calls',
         });
     } else if (sounds.length > 0) {
@@ -174,17 +174,17 @@ async function recite(
   }: { readonly turns: TurnTaking; readonly audio: OutgoingAudio; readonly reporter: Reporter; readonly signal: AbortSignal },
 ): Promise<void> {
   for (const sound of sounds) {
-    await turns.usersTurn(turnWithinMs, signal);
+    await turns.usersTurn(TURN_WITHIN_MS, signal);
     if (signal.aborted) return;
     await Promise.race([audio.say(sound), aborted(signal)]);
-    if (!(await turns.answering(answerWithinMs, signal)) && !signal.aborted)
-      reporter.note(`the agent has not answered within ${answerWithinMs / 1_000} s`);
+    if (!(await turns.answering(ANSWER_WITHIN_MS, signal)) && !signal.aborted)
+      reporter.note(`the agent has not answered within ${ANSWER_WITHIN_MS / 1_000} s`);
   }
-  await turns.usersTurn(turnWithinMs, signal);
+  await turns.usersTurn(TURN_WITHIN_MS, signal);
 }
 
 async function arrives(agent: Promise<true>, { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<boolean> {
-  return (await withTimeout(clock, agentWithinMs, Promise.race([agent, aborted(signal).then(() => false)]))) ?? false;
+  return (await withTimeout(clock, AGENT_WITHIN_MS, Promise.race([agent, aborted(signal).then(() => false)]))) ?? false;
 }
 
 async function keepRecording(
@@ -197,9 +197,9 @@ async function keepRecording(
   try {
     // After Ctrl-C hung up, a second one ends the process by itself.
     const signal = stop.aborted ? neverAborts : stop;
-    const recording = await recordingOf(rest, id, { clock, withinMs: recordingWithinMs, signal });
+    const recording = await recordingOf(rest, id, { clock, withinMs: RECORDING_WITHIN_MS, signal });
     if (recording === undefined) {
-      reporter.note(signal.aborted ? 'the recording is not waited for' : `no recording has come within ${recordingWithinMs / 1_000} s`);
+      reporter.note(signal.aborted ? 'the recording is not waited for' : `no recording has come within ${RECORDING_WITHIN_MS / 1_000} s`);
       return undefined;
     }
     await writePrivately(file, recording);

@@ -2,9 +2,9 @@
 import type { Clock } from '../../platform/clock.ts';
 
 /** An agent that listens may go on at once: a pause has to be this long, in milliseconds. */
-const settledMs = 700;
+const SETTLED_MS = 700;
 /** An agent that joined and reports no state waits for the user: it reports changes only. In milliseconds. */
-const silentMs = 2_500;
+const SILENT_MS = 2_500;
 
 export class TurnTaking {
   readonly #clock: Clock;
@@ -43,7 +43,7 @@ export class TurnTaking {
 
   #untilUsersTurn(): number | undefined {
     if (this.#since === undefined || (this.#state !== undefined && this.#state !== 'listening')) return undefined;
-    return this.#since + (this.#state === undefined ? silentMs : settledMs) - this.#clock.monotonic();
+    return this.#since + (this.#state === undefined ? SILENT_MS : SETTLED_MS) - this.#clock.monotonic();
   }
 
   /** @param waitMs how long the state has to last for it to count; undefined for one that doesn't */

@@ -5,8 +5,8 @@ import { type Finding, findingsOf } from './finding.ts';
 import { accessOf, type Audience, type Question, questionsOf } from './permissions.ts';
 
 /** So many are asked about; what is missing in one is missing in most. */
-const maxOrganizations = 20;
-const atOnce = 16;
+const MAX_ORGANIZATIONS = 20;
+const AT_ONCE = 16;
 
 export interface AccessOptions {
   /** The role or person whose permissions are checked. */
@@ -47,12 +47,12 @@ async function checkPermissions(transport: Transport, options: AccessOptions, or
   const permissions = findingsOf('permissions');
   const { audience, namespace, leaseNamespace } = options;
   const accesses = accessOf(audience);
-  const known = organizations instanceof KubeError ? [] : organizations.slice(0, maxOrganizations);
+  const known = organizations instanceof KubeError ? [] : organizations.slice(0, MAX_ORGANIZATIONS);
   const questions = questionsOf(accesses, { namespace, organizations: known, leaseNamespace });
   const missing: Question[] = [];
   try {
-    for (let at = 0; at < questions.length; at += atOnce) {
-      const asked = questions.slice(at, at + atOnce);
+    for (let at = 0; at < questions.length; at += AT_ONCE) {
+      const asked = questions.slice(at, at + AT_ONCE);
       const answers = await Promise.all(asked.map((question) => mayI(transport, question)));
       missing.push(...asked.filter((_, index) => answers[index] !== true));
     }

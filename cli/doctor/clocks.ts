@@ -3,8 +3,8 @@ import { type Finding, findingsOf } from './finding.ts';
 import type { ClockReading } from './postgres.ts';
 
 /** In milliseconds; Kubernetes answers whole seconds. */
-const worthKnowing = 2_000;
-const tooMuch = 30_000;
+const WORTH_KNOWING = 2_000;
+const TOO_MUCH = 30_000;
 
 export function checkClocks(readings: readonly ClockReading[]): Finding {
   const clocks = findingsOf('clocks');
@@ -15,8 +15,8 @@ export function checkClocks(readings: readonly ClockReading[]): Finding {
     .map(({ of, ms }) => `${of} ${ms === 0 ? 'has the same time' : `is ${describe(Math.abs(ms))} ${ms > 0 ? 'ahead' : 'behind'}`}`)
     .join(', ');
   const cure = `set the clocks by NTP (chrony, systemd-timesyncd), this machine's and that of ${worst.of}`;
-  if (Math.abs(worst.ms) >= tooMuch) return clocks.fail(detail, cure);
-  return Math.abs(worst.ms) >= worthKnowing ? clocks.warn(detail, cure) : clocks.ok(detail);
+  if (Math.abs(worst.ms) >= TOO_MUCH) return clocks.fail(detail, cure);
+  return Math.abs(worst.ms) >= WORTH_KNOWING ? clocks.warn(detail, cure) : clocks.ok(detail);
 }
 
 /** Of the server's clock against this machine's; 0 within the precision of the reading. */

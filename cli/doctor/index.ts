@@ -16,7 +16,7 @@ export { describeFinding, type Finding } from './finding.ts';
 export type { Audience } from './permissions.ts';
 
 /** For one check of a server, in milliseconds. */
-const longest = 45_000;
+const LONGEST = 45_000;
 
 export interface DoctorOptions {
   /** As of a role: `KUBECONFIG`, `DATABASE_URL` and the others. */
@@ -85,5 +85,5 @@ const isEmpty = (value: string | undefined): boolean => value === undefined || v
 /** A server that never answers does not hold up the other checks. */
 async function inTime(check: CheckId, finding: Promise<Finding>): Promise<Finding> {
   const cure = 'it can be reached and does not answer: look at its own log, and at what stands between';
-  return (await withTimeout(awakeClock, longest, finding)) ?? findingsOf(check).fail(`no answer within ${longest / 1_000} s`, cure);
+  return (await withTimeout(awakeClock, LONGEST, finding)) ?? findingsOf(check).fail(`no answer within ${LONGEST / 1_000} s`, cure);
 }

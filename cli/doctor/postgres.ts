@@ -5,7 +5,7 @@ import { maskUrl } from '../../platform/masking.ts';
 import { migrationStatus } from '../../store/index.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
-const oldestPostgres = 160_000;
+const OLDEST_POSTGRES = 160_000;
 /** What Parley's statements run as; see docs/adr/0003-row-level-security.md. */
 const databaseRoles = ['parley_app', 'parley_directory', 'parley_dispatcher'];
 
@@ -86,7 +86,7 @@ export async function* checkPostgres({ databaseUrl, poolSize, onClock, now }: Po
 
 function checkServer(row: Server, shown: string): Finding {
   const postgres = findingsOf('postgres');
-  if (Number(row.number) < oldestPostgres) return postgres.fail(`${shown} is version ${row.version}`, 'use Postgres 16 or newer');
+  if (Number(row.number) < OLDEST_POSTGRES) return postgres.fail(`${shown} is version ${row.version}`, 'use Postgres 16 or newer');
   if (row.standby) return postgres.fail(`${shown} is a standby: nothing can be written there`, 'let DATABASE_URL name the primary server');
   return postgres.ok(`${shown}, version ${row.version}`);
 }

@@ -4,14 +4,14 @@ import type { Address } from './address.ts';
 import type { Connection } from './connection.ts';
 
 /** Limits of idle connections: per server as many as concurrent requests, or each burst opens most of them again. */
-const mostPerOrigin = 256;
-const mostInAll = 1024;
+const MOST_PER_ORIGIN = 256;
+const MOST_IN_ALL = 1024;
 
 /**
  * Longest idle time of a connection that is reused for a request that must not be repeated, in milliseconds: servers close idle
  * connections after two seconds at the earliest, few before five, and a request sent at that moment is lost.
  */
-const freshMs = 1500;
+const FRESH_MS = 1500;
 
 export class ConnectionPool {
   readonly #idle = new Map<string, Connection[]>();
@@ -40,7 +40,7 @@ export class ConnectionPool {
       const connection = idle[index];
       if (connection === undefined || !addresses.some(({ text }) => text === connection.address)) continue;
       // Earlier ones have been idle for longer.
-      if (options.fresh && this.#clock.monotonic() - connection.idleSince > freshMs) return undefined;
+      if (options.fresh && this.#clock.monotonic() - connection.idleSince > FRESH_MS) return undefined;
       this.#unlist(origin, idle, index);
       if (connection.open) return connection;
     }
@@ -49,7 +49,7 @@ export class ConnectionPool {
 
   give(origin: string, connection: Connection): void {
     const idle = this.#idle.get(origin) ?? [];
-    if (!connection.open || idle.length >= mostPerOrigin || this.#idleCount >= mostInAll) {
+    if (!connection.open || idle.length >= MOST_PER_ORIGIN || this.#idleCount >= MOST_IN_ALL) {
       connection.destroy();
       return;
     }

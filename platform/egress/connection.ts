@@ -32,7 +32,7 @@ export interface ExchangeResponse {
 }
 
 /** Longest idle time of a connection, in milliseconds; less where the server asks for it. */
-const idleMs = 4000;
+const IDLE_MS = 4000;
 
 export class Connection {
   /** The remote address. */
@@ -64,8 +64,8 @@ export class Connection {
         });
       },
       pipelining: 1,
-      keepAliveTimeout: idleMs,
-      keepAliveMaxTimeout: idleMs,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MS,
       // Both are imprecise, and the second does not stop a slow drip: the caller's deadline does.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -15,15 +15,15 @@ export interface Dialling {
 }
 
 /** How long an address has before the next one is tried in parallel, in milliseconds. */
-const nextAfterMs = 250;
+const NEXT_AFTER_MS = 250;
 
 /** How many of a name's addresses are tried. */
-const mostAddresses = 6;
+const MOST_ADDRESSES = 6;
 
 /** @param options.addresses at least one, in the order in which they are tried */
 export function dial(options: { readonly addresses: readonly Address[]; readonly port: number; readonly clock: Clock }): Dialling {
   const { promise: connected, resolve, reject } = Promise.withResolvers<Socket>();
-  const waiting = options.addresses.slice(0, mostAddresses);
+  const waiting = options.addresses.slice(0, MOST_ADDRESSES);
   const trying = new Set<Socket>();
   let timer: Timer | undefined;
 
@@ -50,7 +50,7 @@ export function dial(options: { readonly addresses: readonly Address[]; readonly
       end(socket);
       resolve(socket);
     });
-    if (waiting.length > 0) timer = options.clock.after(nextAfterMs, tryNext);
+    if (waiting.length > 0) timer = options.clock.after(NEXT_AFTER_MS, tryNext);
   };
 
   tryNext();

@@ -9,9 +9,9 @@ import type { Clock, Timer } from '../clock.ts';
 /** How long an answer is accepted, in milliseconds. */
 const QUERY_TIMEOUT_MS = 5_500;
 /** Time until the next server is queried, or the same one again, in milliseconds. */
-const againMs = 1_500;
+const AGAIN_MS = 1_500;
 /** Minimum number of queries for a name. */
-const leastTries = 3;
+const LEAST_TRIES = 3;
 
 /** Codes of the resolver itself when no answer came. */
 const silence = new Set(['ECONNREFUSED', 'ETIMEOUT', 'ECANCELLED', 'EDESTRUCTION', 'EHOSTUNREACH', 'ENETUNREACH']);
@@ -86,7 +86,7 @@ export class DnsServers {
       tries += 1;
       open += 1;
       question(resolverOf(server)).then(onAnswer, onError);
-      if (tries < Math.max(leastTries, count)) timer = this.#clock.after(againMs, tryNext);
+      if (tries < Math.max(LEAST_TRIES, count)) timer = this.#clock.after(AGAIN_MS, tryNext);
     };
 
     tryNext();

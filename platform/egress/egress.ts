@@ -31,7 +31,7 @@ import { VettedNames } from './vetted-names.ts';
 /** Connect timeout of connections for other HTTP clients, in milliseconds. */
 const connectMs = 10_000;
 /** Keep-alive of such a connection, in milliseconds, unless the server sends less. */
-const keptMs = 30_000;
+const KEPT_MS = 30_000;
 
 export interface EgressOptions {
   /** Networks that may be called although they are not public, e.g. `127.0.0.0/8`; default none. */
@@ -258,8 +258,8 @@ export function createEgress(options: EgressOptions = {}): Egress {
       );
     },
     allowH2: false,
-    keepAliveTimeout: keptMs,
-    keepAliveMaxTimeout: keptMs,
+    keepAliveTimeout: KEPT_MS,
+    keepAliveMaxTimeout: KEPT_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16_384,

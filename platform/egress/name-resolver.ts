@@ -41,7 +41,7 @@ export function parseDnsServer(text: string): void {
 }
 
 /** How long a question is open before another one shows whether anybody listens, in milliseconds. */
-const slowMs = 250;
+const SLOW_MS = 250;
 
 /** How long an answer with IPv4 addresses waits for the IPv6 ones, in milliseconds: many name servers never answer those. */
 const graceMs = 100;
@@ -80,7 +80,7 @@ export function createNameResolver(options: { readonly servers?: readonly string
 
     async resolve(name) {
       const begin = clock.monotonic();
-      const slow = clock.after(slowMs, () => liveness.probe());
+      const slow = clock.after(SLOW_MS, () => liveness.probe());
       // With the final dot no search domain is ever appended.
       const absolute = `${name}.`;
       const v4 = family(servers.ask((resolver) => resolver.resolve4(absolute, { ttl: true })));

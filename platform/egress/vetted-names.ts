@@ -8,7 +8,7 @@ import type { NameResolver } from './name-resolver.ts';
 import { allowedLoopbacks, isLocalhost, publicOnly, type Target } from './target.ts';
 
 /** Longest time that an answer is cached, in seconds, however long its TTL. */
-const longestSeconds = 30;
+const LONGEST_SECONDS = 30;
 
 interface Entry {
   readonly expiresAt: number;
@@ -63,7 +63,7 @@ export class VettedNames {
       .map((address) => (address === undefined ? 'not an address' : this.#policy.objection(address)))
       .find((reason) => reason !== undefined);
     const entry: Entry = {
-      expiresAt: this.#clock.monotonic() + Math.min(answer.ttlSeconds, longestSeconds) * 1000,
+      expiresAt: this.#clock.monotonic() + Math.min(answer.ttlSeconds, LONGEST_SECONDS) * 1000,
       addresses: addresses.filter((address) => address !== undefined),
       ...(objection === undefined ? {} : { objection }),
     };

@@ -22,9 +22,9 @@ import { readTraceparent, writeTraceparent, type SpanReference, type TraceContex
 import type { Attributes, Span, SpanStart, Tracer } from './tracing.ts';
 
 /** How long the shutdown waits for the last spans to be sent, in milliseconds. */
-const closeMs = 3_000;
+const CLOSE_MS = 3_000;
 /** Of the message of an error, in characters. */
-const longestMessage = 256;
+const LONGEST_MESSAGE = 256;
 
 const kinds = {
   internal: SpanKind.INTERNAL,
@@ -95,7 +95,7 @@ export function createTracer({ env, role, version, logger }: OpenTracingOptions)
     outside: (work) => contexts.with(ROOT_CONTEXT, work),
     async close() {
       let timer: NodeJS.Timeout | undefined;
-      const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeMs)));
+      const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_MS)));
       await Promise.race([provider.shutdown().catch((err: unknown) => logger.debug({ err }, 'failed to send the last spans')), enough]);
       clearTimeout(timer);
       contextApi.disable();
@@ -144,6 +144,6 @@ function describe(error: unknown): { readonly type: string; readonly message: st
   const { code } = error as { readonly code?: unknown };
   return {
     type: typeof code === 'string' || typeof code === 'number' ? String(code) : error.name,
-    message: error.message.slice(0, longestMessage),
+    message: error.message.slice(0, LONGEST_MESSAGE),
   };
 }

@@ -18,7 +18,7 @@ export interface SpanReference {
 }
 
 /** Longest `tracestate` that is passed on, in characters; a longer one is dropped. Source: section 3.3.1.5. */
-const longestState = 512;
+const LONGEST_STATE = 512;
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /** @returns undefined for an invalid `traceparent`: a new trace starts then, as the standard demands */
@@ -38,6 +38,6 @@ export function writeTraceparent({ traceId, spanId, sampled }: SpanReference): s
 export function traceContextOf(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
   const reference = readTraceparent(traceparent);
   if (reference === undefined) return undefined;
-  const state = typeof tracestate === 'string' && tracestate !== '' && tracestate.length <= longestState ? tracestate : undefined;
+  const state = typeof tracestate === 'string' && tracestate !== '' && tracestate.length <= LONGEST_STATE ? tracestate : undefined;
   return { traceparent: writeTraceparent(reference), ...(state !== undefined && { tracestate: state }) };
 }

@@ -5,9 +5,9 @@
  */
 import type { Transaction } from '../database.ts';
 
-const countedAtOnce = 50_000;
+const COUNTED_AT_ONCE = 50_000;
 /** Fewer, for a client waits for the answer to a deletion. */
-const uncountedAtOnce = 20_000;
+const UNCOUNTED_AT_ONCE = 20_000;
 
 interface CountedDocument {
   readonly org: string;
@@ -19,7 +19,7 @@ interface CountedDocument {
 export async function countTerms(transaction: Transaction, document: CountedDocument): Promise<boolean> {
   const known = await countedOf(transaction, document);
   if (known === undefined || known.counted === known.total) return false;
-  const until = Math.min(known.total, known.counted + countedAtOnce);
+  const until = Math.min(known.total, known.counted + COUNTED_AT_ONCE);
   await addSlice(transaction, document, { sign: 1, from: known.counted + 1, until });
   await setCounted(transaction, document, until);
   return until < known.total;
@@ -29,7 +29,7 @@ export async function countTerms(transaction: Transaction, document: CountedDocu
 export async function uncountTerms(transaction: Transaction, document: CountedDocument): Promise<boolean> {
   const known = await countedOf(transaction, document);
   if (known === undefined || known.counted === 0) return false;
-  const from = Math.max(0, known.counted - uncountedAtOnce);
+  const from = Math.max(0, known.counted - UNCOUNTED_AT_ONCE);
   const range = { from: from + 1, until: known.counted };
   await addSlice(transaction, document, { sign: -1, ...range });
   await transaction.query(

@@ -40,13 +40,13 @@ export interface AttemptOptions {
 }
 
 /** How much of an answer is waited for, in bytes. Its status decides; the rest only shows that the answer is sound. */
-const mostBodyBytes = 4096;
+const MOST_BODY_BYTES = 4096;
 
 /** Longest wait that an endpoint can ask for by `Retry-After`, in milliseconds. */
 const LONGEST_RETRY_AFTER_MS = HOUR_MS;
 
 /** Longest message of an outcome, in characters. */
-const longestMessage = 1024;
+const LONGEST_MESSAGE = 1024;
 
 export function createAttempt(options: AttemptOptions): Attempt {
   const { egress, clock = systemClock, userAgent = 'Parley-Webhooks/1.0' } = options;
@@ -62,7 +62,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
         headers: headersOf(credentials, { eventId, body, userAgent, startedAt, trace }),
         body,
         timeoutMs: endpoint.timeoutMs,
-        maxBodyBytes: mostBodyBytes,
+        maxBodyBytes: MOST_BODY_BYTES,
         overflow: 'truncate',
         repeatable: false,
       });
@@ -166,5 +166,5 @@ function reasonOf(kind: Exclude<EgressErrorKind, NoFault>): FailureReason {
 }
 
 function shorten(message: string): string {
-  return message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 1)}…`;
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE - 1)}…`;
 }

@@ -8,16 +8,16 @@ export type SigningKey = KeyObject;
 const prefix = 'whsec_';
 
 /** Of keys that are made here. */
-const generatedBytes = 32;
+const GENERATED_BYTES = 32;
 
 /** @returns a new key in its written form, `whsec_` and base64 */
 export function generateSigningKey(random: (size: number) => Buffer = randomBytes): string {
-  return `${prefix}${random(generatedBytes).toString('base64')}`;
+  return `${prefix}${random(GENERATED_BYTES).toString('base64')}`;
 }
 
 /** In bytes. Source: as above. */
-const shortest = 24;
-const longest = 64;
+const SHORTEST = 24;
+const LONGEST = 64;
 
 /** @returns undefined for an invalid key: no prefix, no base64, fewer than 24 or more than 64 bytes */
 export function parseSigningKey(text: string): SigningKey | undefined {
@@ -26,5 +26,5 @@ export function parseSigningKey(text: string): SigningKey | undefined {
   const encoded = trimmed.slice(prefix.length);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || encoded.replace(/=+$/, '').length % 4 === 1) return undefined;
   const bytes = Buffer.from(encoded, 'base64');
-  return bytes.length < shortest || bytes.length > longest ? undefined : createSecretKey(bytes);
+  return bytes.length < SHORTEST || bytes.length > LONGEST ? undefined : createSecretKey(bytes);
 }

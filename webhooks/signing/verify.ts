@@ -5,7 +5,7 @@ import { sign } from './sign.ts';
 import type { SigningKey } from './signing-keys.ts';
 
 /** Allowed difference of the sender's and the receiver's clock, in seconds: an older request may be a replay attack. */
-const toleranceSeconds = 300;
+const TOLERANCE_SECONDS = 300;
 
 export type Verdict =
   | { readonly verdict: 'verified'; readonly key: SigningKey }
@@ -29,8 +29,8 @@ export function verify({ headers, body, keys, now }: ReceivedDelivery): Verdict 
   if (typeof id !== 'string' || id === '') return { verdict: 'refused', why: 'it has no header webhook-id' };
   if (typeof timestamp !== 'string' || !/^\d{1,12}$/.test(timestamp))
     return { verdict: 'refused', why: 'it has no header webhook-timestamp' };
-  if (Math.abs(now / 1000 - Number(timestamp)) > toleranceSeconds) {
-    return { verdict: 'refused', why: `its webhook-timestamp is more than ${toleranceSeconds / 60} minutes away from now` };
+  if (Math.abs(now / 1000 - Number(timestamp)) > TOLERANCE_SECONDS) {
+    return { verdict: 'refused', why: `its webhook-timestamp is more than ${TOLERANCE_SECONDS / 60} minutes away from now` };
   }
   if (signatures === undefined) return { verdict: 'unsigned' };
   const given = String(signatures)

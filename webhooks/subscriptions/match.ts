@@ -32,7 +32,7 @@ const every = '';
 const key = (...parts: readonly string[]): string => parts.join(separator);
 
 /** Of one endpoint; more for one with many agents or workspaces. */
-const mostKeys = 100;
+const MOST_KEYS = 100;
 
 /** Under which keys of an index of its kind an endpoint stands: organisation, event and scope; organisation and name of an agent. */
 export function indexKeys({ org, kind, name, events, scope }: Endpoint): readonly string[] {
@@ -44,7 +44,7 @@ export function indexKeys({ org, kind, name, events, scope }: Endpoint): readonl
         ? scope.workspaces.map((workspace) => key('workspace', workspace))
         : [every];
   // Rather looked at in vain now and then than entered under thousands of keys.
-  const names = events.length === 0 || events.length * places.length > mostKeys ? [every] : events;
+  const names = events.length === 0 || events.length * places.length > MOST_KEYS ? [every] : events;
   return names.flatMap((event) => places.map((place) => key(org, event, place)));
 }
 

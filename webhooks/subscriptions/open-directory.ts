@@ -44,7 +44,7 @@ interface Listed extends KubeObject {
 const fieldManager = 'parley-dispatcher';
 
 /** How many endpoints' Secrets are read ahead at the same time: no delivery waits for it, and the API server has other clients. */
-const readAhead = 2;
+const READ_AHEAD = 2;
 
 class WatchedDirectory implements EndpointDirectory {
   readonly #clock: Clock;
@@ -203,7 +203,7 @@ class WatchedDirectory implements EndpointDirectory {
     if (after !== undefined && needsSecrets(after)) {
       this.#secrets.watch(after.org);
       this.#cold.add(after.uid);
-      if (this.#warming < readAhead) void this.#warmUp();
+      if (this.#warming < READ_AHEAD) void this.#warmUp();
     }
     if (before !== undefined && needsSecrets(before)) this.#secrets.unwatch(before.org);
     const uid = after?.uid ?? before?.uid;

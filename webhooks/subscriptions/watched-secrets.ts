@@ -37,17 +37,17 @@ const descriptor: ResourceDescriptor = { group: '', version: 'v1', kind: 'Secret
 const fieldManager = 'parley-dispatcher';
 
 /** Secrets of which values are kept. */
-const mostSecrets = 20_000;
+const MOST_SECRETS = 20_000;
 /** Longest value that is kept, in characters of base64. No header or key is longer; what else is in a Secret is nothing to us. */
 const longestValue = 16_384;
 /** How long one may take to read, in milliseconds. */
-const readTimeoutMs = 5_000;
+const READ_TIMEOUT_MS = 5_000;
 /** How long one that could not be read is not asked for again, in milliseconds, unless it changes: many deliveries may wait for it. */
-const failureMs = 1_000;
+const FAILURE_MS = 1_000;
 /** How long stale values serve when they cannot be read again, in milliseconds: deliveries must not each wait for an API server that is down. */
-const excusedMs = 5_000;
+const EXCUSED_MS = 5_000;
 /** How long values count as new where no watch reports changes, in milliseconds. */
-const unwatchedMs = 30_000;
+const UNWATCHED_MS = 30_000;
 
 interface Failure {
   readonly error: DeliverySecretError;
@@ -61,13 +61,13 @@ export class WatchedSecrets {
   readonly #secrets: SecretReader;
   readonly #watches = new Map<string, { readonly informer: Informer<KubeObject>; users: number }>();
   /** Until when a kept version counts although there may be a newer one, on the monotonic clock: the API server does not answer. */
-  readonly #excused = new LruMap<string, number>(mostSecrets);
-  readonly #failed = new LruMap<string, Failure>(mostSecrets);
+  readonly #excused = new LruMap<string, number>(MOST_SECRETS);
+  readonly #failed = new LruMap<string, Failure>(MOST_SECRETS);
 
   constructor(options: SecretValuesOptions) {
     this.#options = options;
     const { transport, clock } = options;
-    this.#secrets = new SecretReader({ transport, clock, limit: mostSecrets, longestValue, annotations: [wellKnown.signingExpiry] });
+    this.#secrets = new SecretReader({ transport, clock, limit: MOST_SECRETS, longestValue, annotations: [wellKnown.signingExpiry] });
   }
 
   /** Begins to watch the Secrets of an organisation, for one more user. */
@@ -108,7 +108,7 @@ export class WatchedSecrets {
     const now = this.#options.clock.monotonic();
     if (now < (this.#excused.get(`${org}/${name}`) ?? -Infinity)) return kept;
     const informer = this.#watches.get(org)?.informer;
-    if (informer?.cache.synced !== true) return now - kept.readAt < unwatchedMs ? kept : undefined;
+    if (informer?.cache.synced !== true) return now - kept.readAt < UNWATCHED_MS ? kept : undefined;
     const seen = this.#seen(org, name);
     // What was read may be newer than what the watch has shown, or so new that the watch has shown nothing of it yet.
     const current =
@@ -128,18 +128,19 @@ export class WatchedSecrets {
     const key = `${org}/${name}`;
     const failure = this.#failed.get(key);
     if (failure !== undefined) {
-      if (clock.monotonic() - failure.at < failureMs && failure.seenVersion === this.#seen(org, name)?.resourceVersion) throw failure.error;
+      if (clock.monotonic() - failure.at < FAILURE_MS && failure.seenVersion === this.#seen(org, name)?.resourceVersion)
+        throw failure.error;
       this.#failed.delete(key);
     }
     try {
-      const version = await this.#secrets.read(org, name, readTimeoutMs);
+      const version = await this.#secrets.read(org, name, READ_TIMEOUT_MS);
       this.#excused.delete(key);
       return version;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       const kept = error.code === 403 ? undefined : this.#secrets.kept(org, name);
       if (kept !== undefined) {
-        this.#excused.set(key, clock.monotonic() + excusedMs);
+        this.#excused.set(key, clock.monotonic() + EXCUSED_MS);
         return kept;
       }
       const unread = unreadable(org, name, error);

@@ -28,9 +28,9 @@ export interface AnalysisActivityDependencies {
 type AgentRevision = NonNullable<Awaited<ReturnType<Store['agentRevisions']['get']>>>;
 
 /** Between two heartbeats to Temporal while the model answers, in milliseconds. */
-const aliveEveryMs = 3_000;
+const ALIVE_EVERY_MS = 3_000;
 /** A server whose answer cannot be parsed always answers so, or a proxy in front of it failed for a moment. */
-const unreadableAttempts = 3;
+const UNREADABLE_ATTEMPTS = 3;
 
 /** Revisions are kept for weeks: the worker was unavailable for longer. */
 const revisionGone = { code: 'revision_gone', message: 'the configuration that the call began with is not kept any more' };
@@ -89,7 +89,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
         return finish(call, outcome);
       };
       try {
-        return await whileAlive(() => context.heartbeat(), aliveEveryMs, run);
+        return await whileAlive(() => context.heartbeat(), ALIVE_EVERY_MS, run);
       } catch (error) {
         throw inTemporalsWords(error, context.info.attempt);
       }
@@ -123,6 +123,6 @@ function eventsOf(call: CallRecord, { items, error }: AnalysisOutcome, now: numb
 function inTemporalsWords(error: unknown, attempt: number): unknown {
   if (!(error instanceof ProviderError)) return error;
   const { message, kind } = error;
-  const nonRetryable = kind === 'refused' || (kind === 'payload' && attempt >= unreadableAttempts);
+  const nonRetryable = kind === 'refused' || (kind === 'payload' && attempt >= UNREADABLE_ATTEMPTS);
   return ApplicationFailure.create({ message, type: modelFailure, details: [codes[kind]], nonRetryable });
 }

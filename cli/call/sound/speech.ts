@@ -13,9 +13,9 @@ export interface SpeechServer {
 }
 
 /** Longest time for one sentence, in milliseconds. */
-const timeoutMs = 60_000;
+const TIMEOUT_MS = 60_000;
 /** No sentence is longer than that. */
-const mostBytes = 64 * 1024 * 1024;
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /** @throws UserError when the server is unavailable, refuses, or answers with something else */
 export async function speak(text: string, server: SpeechServer, ask: typeof fetch = fetch): Promise<Sound> {
@@ -27,7 +27,7 @@ export async function speak(text: string, server: SpeechServer, ask: typeof fetc
       ...(server.apiKey !== undefined && { authorization: `Bearer ${server.apiKey}` }),
     },
     body: JSON.stringify({ model: server.model, voice: server.voice, input: text, response_format: 'wav' }),
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch((error: unknown) => {
     throw new UserError(`the speech server at ${server.url} does not answer: ${causeOf(error)}`, {
       cure: 'is `parley dev` running, or is --speech-url right? With --audio <file.wav> none is needed',
@@ -41,7 +41,7 @@ export async function speak(text: string, server: SpeechServer, ask: typeof fetc
     });
   }
   const bytes = new Uint8Array(await response.arrayBuffer());
-  if (bytes.length > mostBytes) throw new UserError(`the speech server at ${server.url} sent ${bytes.length} bytes for one sentence`);
+  if (bytes.length > MOST_BYTES) throw new UserError(`the speech server at ${server.url} sent ${bytes.length} bytes for one sentence`);
   return soundIn(bytes, `what the speech server at ${server.url} sent`);
 }
 

@@ -4,7 +4,7 @@ import { toYaml, type Format } from '../output.ts';
 import { callsTable } from './print.ts';
 import type { ListedCall } from './read.ts';
 
-const everyMs = 2_000;
+const EVERY_MS = 2_000;
 
 /** Prints the calls, and each again when its state has changed, until Ctrl-C; as `kubectl get --watch` does. */
 export async function watch(options: {
@@ -20,7 +20,7 @@ export async function watch(options: {
     for (const call of changed) shown.set(call._id, markOf(call));
     await print(changed, format, first, io);
     first = false;
-    await sleep(awakeClock, everyMs, io.signal).catch(() => undefined);
+    await sleep(awakeClock, EVERY_MS, io.signal).catch(() => undefined);
   }
 }
 

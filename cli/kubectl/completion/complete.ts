@@ -12,8 +12,8 @@ import { builtIn } from '../../descriptors.ts';
 import type { Io } from '../io.ts';
 
 /** Of cobra's directives: files are no candidates; no blank goes behind a candidate that isn't whole; files are candidates. */
-const noFiles = 4;
-const noBlank = 2;
+const NO_FILES = 4;
+const NO_BLANK = 2;
 const files = 0;
 
 /** The shell waits for the answer, in milliseconds. */
@@ -55,7 +55,7 @@ export function printCompletion({ candidates, directive }: Completion): string {
 
 async function argumentsOf(name: string, typed: string, before: readonly string[], io: Io): Promise<Completion> {
   if (name === 'logs') return fitting(await names(agentKind.descriptor, before, io), typed);
-  if (name !== 'explain') return { candidates: [], directive: noFiles };
+  if (name !== 'explain') return { candidates: [], directive: NO_FILES };
   const [kindText = ''] = typed.split('/');
   const all = kinds as readonly KindDefinition[];
   if (!typed.includes('/')) {
@@ -63,10 +63,10 @@ async function argumentsOf(name: string, typed: string, before: readonly string[
       all.map(({ singular }) => `${singular}/`),
       typed,
     );
-    return { ...found, directive: noFiles | noBlank };
+    return { ...found, directive: NO_FILES | NO_BLANK };
   }
   const kind = all.find(({ singular, shortNames, descriptor }) => [singular, descriptor.plural, ...shortNames].includes(kindText));
-  if (kind === undefined) return { candidates: [], directive: noFiles };
+  if (kind === undefined) return { candidates: [], directive: NO_FILES };
   return fitting(
     (await names(kind.descriptor, before, io)).map((each) => `${kindText}/${each}`),
     typed,
@@ -140,5 +140,5 @@ function flagsOf(command: Command): readonly string[] {
 }
 
 function fitting(candidates: readonly string[], typed: string): Completion {
-  return { candidates: candidates.filter((candidate) => candidate.startsWith(typed)), directive: noFiles };
+  return { candidates: candidates.filter((candidate) => candidate.startsWith(typed)), directive: NO_FILES };
 }

@@ -23,7 +23,7 @@ function findingBlock({ condition, reason, message, cure }: ConditionFinding, la
 }
 
 /** Characters of a revision that identify it. */
-const revisionLength = 12;
+const REVISION_LENGTH = 12;
 
 export function printExplanation(explanation: Explanation, { style, now }: { readonly style: Style; readonly now: number }): string {
   const { revision, events } = explanation;
@@ -54,8 +54,8 @@ function serving({ serving: revision, since, desired }: Revision, now: number): 
   if (revision === undefined) return 'Serves no revision: new calls are refused\n';
   const age = since === undefined ? '' : `, for ${ageOf(since, now)}`;
   const other =
-    desired === undefined || desired === revision ? '' : `; what the spec asks for now (${desired.slice(0, revisionLength)}) is withheld`;
-  return `Serves revision ${revision.slice(0, revisionLength)}${age}${other}\n`;
+    desired === undefined || desired === revision ? '' : `; what the spec asks for now (${desired.slice(0, REVISION_LENGTH)}) is withheld`;
+  return `Serves revision ${revision.slice(0, REVISION_LENGTH)}${age}${other}\n`;
 }
 
 function relations(title: string, all: readonly Relation[], style: Style): string {

@@ -46,7 +46,7 @@ export interface Event extends KubeObject {
   readonly regarding?: { readonly kind?: string; readonly name?: string; readonly namespace?: string };
 }
 
-const shownEvents = 10;
+const SHOWN_EVENTS = 10;
 
 export async function gatherExplanation(
   connection: ClusterConnection,
@@ -80,7 +80,7 @@ async function eventsOf(reader: Reader, object: KubeObject, namespace: string): 
   return events
     ?.map(reportEvent)
     .sort((a, b) => Date.parse(a.time) - Date.parse(b.time))
-    .slice(-shownEvents);
+    .slice(-SHOWN_EVENTS);
 }
 
 export function reportEvent({

@@ -24,9 +24,9 @@ const callFields: ReadonlySet<string> = new Set(['callId', 'call_id', 'parley.ca
 const CALL_ROOM = /^call-([0-9a-z-]{8,})$/i;
 
 /** Lines of calls that are not known to be anybody's yet, kept at most. */
-const maxHeld = 20_000;
+const MAX_HELD = 20_000;
 /** How deep a line is looked into: `err` and what hangs on it are no identities. */
-const maxDepth = 3;
+const MAX_DEPTH = 3;
 
 export class AboutAgent {
   readonly #options: AboutAgentOptions;
@@ -81,7 +81,7 @@ export class AboutAgent {
     if (held === undefined) this.#held.set(call, [line]);
     else held.push(line);
     this.#heldCount += 1;
-    while (this.#heldCount > maxHeld) {
+    while (this.#heldCount > MAX_HELD) {
       const [oldest] = this.#held.keys();
       if (oldest === undefined) return;
       this.#heldCount -= this.#held.get(oldest)?.length ?? 0;
@@ -108,7 +108,7 @@ function look(fields: LogFields): Found {
         if (callFields.has(key)) found.calls.add(inner);
         const [, room] = key === 'room' ? (CALL_ROOM.exec(inner) ?? []) : [];
         if (room !== undefined) found.calls.add(`call_${room}`);
-      } else if (typeof inner === 'object' && inner !== null && depth < maxDepth) {
+      } else if (typeof inner === 'object' && inner !== null && depth < MAX_DEPTH) {
         walk(inner as LogFields, depth + 1);
       }
     }

@@ -42,9 +42,9 @@ export interface FollowLogsOptions extends CollectOptions {
 }
 
 /** A line waits at most so long for those of other sources that were written before it, in milliseconds. */
-const gatherMs = 400;
+const GATHER_MS = 400;
 /** How often is looked for new pods, in milliseconds. */
-const lookMs = 5_000;
+const LOOK_MS = 5_000;
 
 /** Goes on until the signal aborts. */
 export async function follow(options: FollowLogsOptions): Promise<void> {
@@ -79,7 +79,7 @@ export async function follow(options: FollowLogsOptions): Promise<void> {
     looked = Date.now();
     for (const source of await options.sources().catch(() => [])) if (!reading.has(source.name)) begin(source, from);
   };
-  const stops = [options.every(gatherMs, flush), options.every(lookMs, () => void look())];
+  const stops = [options.every(GATHER_MS, flush), options.every(LOOK_MS, () => void look())];
   await aborted(signal);
   for (const stop of stops) stop();
   await Promise.all(reading.values());

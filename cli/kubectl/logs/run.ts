@@ -13,7 +13,7 @@ import type { LogLine } from './line.ts';
 import { printLine } from './print.ts';
 import { localSources, podSource, type LogSource } from './sources.ts';
 
-const defaultSinceMs = 3_600_000;
+const DEFAULT_SINCE_MS = 3_600_000;
 
 /** @throws UserError when there is no such agent, or no log of its roles can be read */
 export async function runLogs(agent: string, flags: LogsFlags, io: Io): Promise<void> {
@@ -27,7 +27,7 @@ export async function runLogs(agent: string, flags: LogsFlags, io: Io): Promise<
     const style = styleOf(io);
     const print = (line: LogLine): void => void io.out.write(flags.output === 'json' ? `${line.raw}\n` : printLine(line, style));
     const problems = new Map<string, KubeError>();
-    const sinceMs = flags.since ?? (flags.call === undefined ? defaultSinceMs : undefined);
+    const sinceMs = flags.since ?? (flags.call === undefined ? DEFAULT_SINCE_MS : undefined);
     const options = {
       about,
       since: sinceMs === undefined ? undefined : io.now() - sinceMs,

@@ -91,7 +91,7 @@ function isOf(layout: Layout, server: string): boolean {
   }
 }
 
-const askAgainMs = 500;
+const ASK_AGAIN_MS = 500;
 
 async function* readFile(file: string, follow: boolean, signal: AbortSignal): AsyncGenerator<string> {
   let at = 0;
@@ -110,7 +110,7 @@ async function* readFile(file: string, follow: boolean, signal: AbortSignal): As
       at = read;
     }
     if (!follow || signal.aborted) return;
-    await sleep(awakeClock, askAgainMs, signal).catch(() => undefined);
+    await sleep(awakeClock, ASK_AGAIN_MS, signal).catch(() => undefined);
   }
 }
 

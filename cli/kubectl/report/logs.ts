@@ -6,7 +6,7 @@ import { maskTree } from './objects.ts';
 import type { Redactor } from './redactor.ts';
 
 /** Longest line that is kept; what is longer is cut, in characters. */
-const maxLine = 16_384;
+const MAX_LINE = 16_384;
 
 /** @throws KubeError when it can't be read */
 export async function lastLines(
@@ -29,8 +29,8 @@ export async function lastLines(
 
 export function maskLine(raw: string, redactor: Redactor): string {
   const line = parseLine(raw, { source: '', role: '' });
-  if (line !== undefined) return JSON.stringify(maskTree(line.fields, redactor)).slice(0, maxLine);
-  return redactor.text(raw.slice(0, maxLine));
+  if (line !== undefined) return JSON.stringify(maskTree(line.fields, redactor)).slice(0, MAX_LINE);
+  return redactor.text(raw.slice(0, MAX_LINE));
 }
 
 /** What a role says of its readiness, through the API server; and why that is not known where it isn't. */
@@ -44,7 +44,7 @@ export async function readinessOf(
     const { body } = await transport.stream({ method: 'GET', path, accept: '*/*', timeoutMs: 5_000 });
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk);
-    return Buffer.concat(chunks).toString().trim().slice(0, maxLine);
+    return Buffer.concat(chunks).toString().trim().slice(0, MAX_LINE);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     return error.body ?? `not known: ${error.message}`;

@@ -6,10 +6,10 @@ import { MASK } from '../../../platform/masking.ts';
 import { addressPattern, maskAddress } from './address.ts';
 
 /** Shorter ones are words that stand everywhere. */
-const minKnown = 6;
+const MIN_KNOWN = 6;
 /** And words that are shorter than this: `secret`, `string`, `default`. */
-const minWord = 8;
-const maxKnown = 512;
+const MIN_WORD = 8;
+const MAX_KNOWN = 512;
 /** One word, or several: a name, as often as not. */
 const wordsOnly = /^[a-z]+([-_. ][a-z]+)*$/i;
 
@@ -100,7 +100,7 @@ export class Redactor {
   /** The mask for what stands where secrets stand, and the value is known from now on, even where it is a word. */
   secret(value: string): string {
     const word = value.trim();
-    if (wordsOnly.test(word) && word.length >= minWord && word.length <= maxKnown) this.#words.add(word);
+    if (wordsOnly.test(word) && word.length >= MIN_WORD && word.length <= MAX_KNOWN) this.#words.add(word);
     return this.unknown(value);
   }
 
@@ -153,7 +153,7 @@ export class Redactor {
 
   #remember(value: string): void {
     const word = value.trim();
-    if (word.length < minKnown || word.length > maxKnown || word.includes('\n')) return;
+    if (word.length < MIN_KNOWN || word.length > MAX_KNOWN || word.includes('\n')) return;
     if (wordsOnly.test(word) || /^[\d.]+$/.test(word)) return;
     this.#known.add(word);
   }

@@ -7,20 +7,20 @@ export interface TarEntry {
   readonly mode?: number;
 }
 
-const blockSize = 512;
+const BLOCK_SIZE = 512;
 
 /** @param mtime seconds since the Unix epoch, of every file */
 export function tar(entries: readonly TarEntry[], mtime: number): Uint8Array {
   const blocks = entries.flatMap(({ path, content, mode = 0o600 }) => [
     header({ path, size: content.length, mtime, mode }),
     content,
-    new Uint8Array((blockSize - (content.length % blockSize)) % blockSize),
+    new Uint8Array((BLOCK_SIZE - (content.length % BLOCK_SIZE)) % BLOCK_SIZE),
   ]);
-  return Buffer.concat([...blocks, new Uint8Array(2 * blockSize)]);
+  return Buffer.concat([...blocks, new Uint8Array(2 * BLOCK_SIZE)]);
 }
 
 function header({ path, size, mtime, mode }: Readonly<Record<'size' | 'mtime' | 'mode', number>> & { readonly path: string }): Uint8Array {
-  const block = Buffer.alloc(blockSize);
+  const block = Buffer.alloc(BLOCK_SIZE);
   const [prefix, name] = split(path);
   block.write(name, 0);
   block.write(octal(mode, 8), 100);

@@ -13,8 +13,8 @@ export interface PrintStatusOptions {
 }
 
 /** Number of ready resources of a kind that are shown; those that are not ready are all shown. */
-const readyShown = 5;
-const messageLength = 100;
+const READY_SHOWN = 5;
+const MESSAGE_LENGTH = 100;
 
 export function printStatus(report: StatusReport, options: PrintStatusOptions): string {
   const sections = [
@@ -80,7 +80,7 @@ function resources({ plural, resources: all }: KindReport, withNamespace: boolea
   const suspended = count('suspended');
   const counts = `${count('ready')} ready, ${count('not ready')} not ready, ${count('stalled')} stalled${suspended === 0 ? '' : `, ${suspended} suspended`}`;
   const ready = all.filter(({ state }) => state === 'ready');
-  const shown = [...all.filter(({ state }) => state !== 'ready'), ...(wide ? ready : ready.slice(0, readyShown))];
+  const shown = [...all.filter(({ state }) => state !== 'ready'), ...(wide ? ready : ready.slice(0, READY_SHOWN))];
   const header = [...(withNamespace ? ['NAMESPACE'] : []), 'NAME', 'STATE', 'REASON', 'AGE', ...(wide ? ['SINCE'] : []), 'MESSAGE'];
   const row = (one: ResourceReport): readonly string[] => [
     ...(withNamespace ? [one.namespace] : []),
@@ -109,7 +109,7 @@ function verdict({ problems: all, namespace }: StatusReport, { style }: PrintSta
   return `${style.bad('✗')} ${all.length} not ready; more about one: kubectl parley explain <kind>/<name> ${flag}\n`;
 }
 
-function cut(text: string, length = messageLength): string {
+function cut(text: string, length = MESSAGE_LENGTH): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
 }
