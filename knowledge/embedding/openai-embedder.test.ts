@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
 import { Agent } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Clock, systemClock } from '../../platform/clock.ts';
+import { Servers, startEndpoint, type TestEndpoint } from '../../test/support/http-servers.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import { OpenAiEmbedder, type OpenAiEmbedderOptions } from './openai-embedder.ts';
 import type { OpenAiProfile } from './embedder.ts';
@@ -24,12 +23,13 @@ const fast: Clock = {
 interface Asked {
   readonly input: readonly string[];
   readonly body: Readonly<Record<string, unknown>>;
-  readonly headers: IncomingMessage['headers'];
+  readonly headers: IncomingHttpHeaders;
 }
 
 type Answer = (asked: Asked, response: ServerResponse, attempt: number) => void;
 
-let server: Server;
+const servers = new Servers();
+let server: TestEndpoint;
 let dispatcher: Agent;
 let asked: Asked[];
 let answer: Answer;
@@ -60,24 +60,17 @@ beforeEach(async () => {
   asked = [];
   answer = fine;
   dispatcher = new Agent();
-  server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(parts).toString()) as Record<string, unknown>;
-      const entry = { input: body['input'] as string[], body, headers: request.headers };
-      asked.push(entry);
-      answer(entry, response, asked.length);
-    });
+  server = await startEndpoint(servers, (response, request) => {
+    const body = JSON.parse(request.body) as Record<string, unknown>;
+    const entry = { input: body['input'] as string[], body, headers: request.headers };
+    asked.push(entry);
+    answer(entry, response, asked.length);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
 });
 
 afterEach(async () => {
   await dispatcher.destroy();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await servers.stop();
 });
 
 function embedder(
@@ -91,7 +84,7 @@ function embedder(
       provider: 'openai_compatible',
       model: 'small',
       dimension,
-      baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/`,
+      baseURL: `${server.url}/v1/`,
       apiKeyEnv: 'EMBEDDING_KEY',
       queryPrefix: 'query: ',
       passagePrefix: 'passage: ',
@@ -370,7 +363,7 @@ describe('stopping', () => {
     answer = () => undefined;
     const controller = new AbortController();
     const pending = embedder().embed(texts, 'passage', { signal: controller.signal });
-    await new Promise((resolve) => server.once('request', resolve));
+    await expect.poll(() => asked).toHaveLength(1);
     controller.abort(new Error('not needed any more'));
     await expect(pending).rejects.toThrow('not needed any more');
   });

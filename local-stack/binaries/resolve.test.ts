@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -8,6 +7,7 @@ import { execFileSync } from 'node:child_process';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { Servers, startEndpoint } from '../../test/support/http-servers.ts';
 import { binarySpec } from '../programs.ts';
 import type { BinarySpec } from './binary-spec.ts';
 import type { BinaryProgress } from './progress.ts';
@@ -15,14 +15,13 @@ import { resolveBinary, type ResolveBinaryOptions } from './resolve.ts';
 
 const platform = 'linux-amd64';
 let folder: string;
-let servers: Server[];
+const servers = new Servers();
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'parley-binaries-'));
-  servers = [];
 });
-afterEach(() => {
-  servers.forEach((server) => server.close());
+afterEach(async () => {
+  await servers.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -51,13 +50,11 @@ function options(spec: BinarySpec, env: NodeJS.ProcessEnv = {}, more: Partial<Re
 }
 
 async function serve(files: Readonly<Record<string, Buffer>>): Promise<string> {
-  const server = createServer((request, response) => {
-    const file = files[request.url ?? ''];
+  const { url } = await startEndpoint(servers, (response, request) => {
+    const file = files[request.url];
     response.writeHead(file === undefined ? 404 : 200).end(file);
   });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  return url;
 }
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createEgress, type Egress, type EgressOptions } from './egress.ts';
 import { EgressError } from './egress-error.ts';
-import { DnsServer } from './testing/dns-server.ts';
-import { Servers, type TestServer } from './testing/servers.ts';
+import { DnsServer } from '../../test/support/dns-server.ts';
+import { Servers, type TestServer } from '../../test/support/http-servers.ts';
 
 const servers = new Servers();
 let dns: DnsServer;

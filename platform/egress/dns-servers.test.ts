@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sleep, systemClock } from '../clock.ts';
 import { DnsServers } from './dns-servers.ts';
 import { createNameResolver, type NameResolver } from './name-resolver.ts';
-import { DnsServer } from './testing/dns-server.ts';
+import { DnsServer } from '../../test/support/dns-server.ts';
 
 let first: DnsServer;
 let second: DnsServer;

@@ -11,8 +11,8 @@ import { systemClock } from '../clock.ts';
 import { createEgress, type Egress, type EgressOptions, type EgressRequest, type EgressResponse } from './egress.ts';
 import { EgressError } from './egress-error.ts';
 import { selfSigned } from '../self-signed.ts';
-import { DnsServer } from './testing/dns-server.ts';
-import { Servers } from './testing/servers.ts';
+import { DnsServer } from '../../test/support/dns-server.ts';
+import { Servers } from '../../test/support/http-servers.ts';
 
 const servers = new Servers();
 let dns: DnsServer;

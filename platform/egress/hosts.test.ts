@@ -1,12 +1,15 @@
-import { createServer } from 'node:http';
-
 import { afterEach, expect, it } from 'vitest';
 
+import { Servers } from '../../test/support/http-servers.ts';
 import { createEgress } from './egress.ts';
 import { parseHosts } from './hosts.ts';
 
 const closing: (() => void)[] = [];
-afterEach(() => closing.splice(0).forEach((close) => close()));
+const servers = new Servers();
+afterEach(async () => {
+  closing.splice(0).forEach((close) => close());
+  await servers.stop();
+});
 
 it.each([
   ['receiver.example=127.0.0.1', 'receiver.example', '127.0.0.1', undefined],
@@ -27,10 +30,7 @@ it.each(['', 'a', 'a=', '=127.0.0.1', 'a=b', 'a=127.0.0.1:0', 'a=127.0.0.1:65536
 );
 
 it('calls a name at the address and port that it is led to, without DNS, under its own name', async () => {
-  const server = createServer((request, response) => response.end(request.headers.host));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => server.close());
-  const { port } = server.address() as { port: number };
+  const { port } = await servers.http((request, response) => response.end(request.headers.host));
   const asked: string[] = [];
   const egress = createEgress({
     allowCidrs: ['127.0.0.0/8'],

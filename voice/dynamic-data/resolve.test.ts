@@ -5,9 +5,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
-import { Servers } from '../../platform/egress/testing/servers.ts';
+import { Servers, sendJson, startEndpoint, type Received } from '../../test/support/http-servers.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { sendJson, startEndpoint, type Received } from '../../test/support/tool-endpoint.ts';
 import type { Lookup } from './lookup.ts';
 import { resolveDynamicData, type DynamicDataCache } from './resolve.ts';
 

@@ -1,12 +1,14 @@
 import { writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 
+import { Servers, startEndpoint } from '../../../test/support/http-servers.ts';
 import { readSound, speak } from './speech.ts';
+
+const servers = new Servers();
+afterEach(() => servers.stop());
 
 interface Asked {
   readonly path: string | undefined;
@@ -16,17 +18,11 @@ interface Asked {
 
 async function server(status: number, answer: Uint8Array | string): Promise<{ readonly url: string; readonly asked: Asked[] }> {
   const asked: Asked[] = [];
-  const listener = createServer((request: IncomingMessage, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      asked.push({ path: request.url, key: request.headers.authorization, body: JSON.parse(body) });
-      response.writeHead(status).end(answer);
-    });
+  const { url } = await startEndpoint(servers, (response, { url: path, headers, body }) => {
+    asked.push({ path, key: headers.authorization, body: JSON.parse(body) });
+    response.writeHead(status).end(answer);
   });
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => new Promise((resolve) => void listener.close(() => resolve())));
-  return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/v1`, asked };
+  return { url: `${url}/v1`, asked };
 }
 
 const wav = Buffer.from('UklGRigAAABXQVZFZm10IBAAAAABAAEAwF0AAIC7AAACABAAZGF0YQQAAAABAAIA', 'base64');

@@ -1,7 +1,4 @@
 /** Whatever dies or goes away in the middle: a document is completed once, with all of its chunks, or failed with a reason. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { Client } from 'pg';
@@ -9,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 import { newDocumentId, type DocumentStage } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { Servers, startEndpoint } from '../../support/http-servers.ts';
 import { spawnRole } from '../../support/role-process.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { temporalAddress } from '../../support/temporal.ts';
@@ -99,19 +97,16 @@ async function killedWhile(stage: DocumentStage): Promise<void> {
 }
 
 async function killedWhileFetching(): Promise<void> {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+  const servers = new Servers();
+  onTestFinished(() => servers.stop());
+  const { url, requests } = await startEndpoint(servers, (response, request) => {
     if (request.url === '/robots.txt') response.writeHead(404).end();
     else
       setTimeout(
         () => response.setHeader('content-type', 'text/plain').end(`Page ${request.url} of the site, with its own words.`),
         request.url === '/last' ? 1_500 : 0,
       ).unref();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => server.close().closeAllConnections());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
   const kb = await knowledgeHarness({ worker: false });
   const first = spawnWorker(kb.env);
   const id = newDocumentId();
@@ -119,7 +114,7 @@ async function killedWhileFetching(): Promise<void> {
   const urls = [`${url}/first`, `${url}/last`];
   await kb.store.knowledge.documents.create({ org: 'acme', id, collectionId, kind: 'website', filename: url, urls });
   await kb.knowledge.jobs.ingest({ org: 'acme', knowledgeBase: 'manuals', collectionId, documentId: id, small: true });
-  await eventually(() => expect(asked).toContain('/last'));
+  await eventually(() => expect(requests.map((request) => request.url)).toContain('/last'));
   await first.kill();
   spawnWorker(kb.env);
   expect(await kb.ended(id)).toMatchObject({ status: 'completed', chunkCount: 2 });

@@ -1,8 +1,6 @@
 /** Embedding servers as they are: whatever they answer, there is never a wrong vector, and never a silence that looks like an answer. */
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 
 import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -14,6 +12,7 @@ import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { openStore, type Collection } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { Servers, startEndpoint } from '../../support/http-servers.ts';
 import { startMilvusLite } from '../../support/milvus-lite.ts';
 import { findPython, withoutPython } from '../../support/python.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
@@ -90,22 +89,17 @@ type Way = keyof typeof answers;
 /** A server with a path for each model: it answers in one way `times` times, then in another. */
 async function embeddingServer() {
   const counts = new Map<string, number>();
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (part: Buffer) => (body += part.toString()));
-    request.on('end', () => {
-      const [, way = '', times = '', then = ''] = (request.url ?? '').split('/');
-      const count = counts.get(request.url ?? '') ?? 0;
-      counts.set(request.url ?? '', count + 1);
-      const { input } = JSON.parse(body) as { readonly input: readonly string[] };
-      const answer: Answer = answers[(count < Number(times) ? way : then) as Way];
-      answer(response, input);
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const stop = (): void => server.close().closeAllConnections();
+  const servers = new Servers();
+  const { host } = await startEndpoint(servers, (response, { url, body }) => {
+    const [, way = '', times = '', then = ''] = url.split('/');
+    const count = counts.get(url) ?? 0;
+    counts.set(url, count + 1);
+    const { input } = JSON.parse(body) as { readonly input: readonly string[] };
+    const answer: Answer = answers[(count < Number(times) ? way : then) as Way];
+    answer(response, input);
+  });
+  const stop = (): Promise<void> => servers.stop();
   onTestFinished(stop);
-  const { port } = server.address() as AddressInfo;
   return {
     stop,
     profile: (way: Way, times: number, then: Way) => ({
@@ -114,7 +108,7 @@ async function embeddingServer() {
       model: `model-${way}-${times}-${then}`,
       dimension,
       maxTokens: 512,
-      baseURL: `http://127.0.0.1:${port}/${way}/${times}/${then}`,
+      baseURL: `http://${host}/${way}/${times}/${then}`,
       passagePrefix: 'passage: ',
       queryPrefix: 'query: ',
       timeoutMs: way === 'late' ? 400 : 10_000,
@@ -228,7 +222,7 @@ describe('a hybrid search', () => {
     expect(await kb.search('automobile', { in: collection, filter: { absent: 'has it' } })).toEqual([]);
 
     // Not a list of what the words alone have found: that would be another answer to the same question.
-    server.stop();
+    await server.stop();
     await expect(kb.search('garden and kitchen', { in: collection })).rejects.toThrow(SearchUnavailableError);
   });
 });

@@ -1,17 +1,15 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 
-import { expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 
 import { newDocumentId } from '../../../store/index.ts';
+import { Servers } from '../../support/http-servers.ts';
 import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
 
-async function site(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const servers = new Servers();
+afterEach(() => servers.stop());
+
+const site = async (listener: RequestListener): Promise<string> => `http://127.0.0.1:${(await servers.http(listener)).port}`;
 
 async function addWebsite(kb: KnowledgeHarness, urls: readonly string[]): Promise<string> {
   const id = newDocumentId();

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { fetchPages, type FetchPagesOptions } from '../../../knowledge/websites/fetch-pages.ts';
 import type { PageResult } from '../../../knowledge/websites/page.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
-import { Servers } from '../../../platform/egress/testing/servers.ts';
+import { Servers } from '../../support/http-servers.ts';
 import { eventually } from '../../support/eventually.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;

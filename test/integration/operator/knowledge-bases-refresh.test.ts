@@ -1,7 +1,5 @@
 /** Declared sources with a real operator and a real worker: what is searched for is there throughout. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,6 +13,7 @@ import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { aConfigMap, aKnowledgeBase, type Manifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { Servers, startEndpoint, type TestEndpoint } from '../../support/http-servers.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { startWorker } from '../knowledge/harness.ts';
 import { unique } from '../workflows/support.ts';
@@ -24,19 +23,19 @@ let cluster: Cluster;
 let knowledge: Knowledge;
 let env: Readonly<Record<string, string>>;
 let folder: string;
-let site: Server;
+const servers = new Servers();
+let site: TestEndpoint;
 /** What the website answers with. */
 let page: { readonly status: number; readonly words: string } = { status: 200, words: 'edition 1' };
 
 beforeAll(async () => {
   cluster = await startCluster();
   folder = await mkdtemp(join(tmpdir(), 'parley-refresh-'));
-  site = createServer((request, response) => {
+  site = await startEndpoint(servers, (response, request) => {
     const found = request.url === '/prices';
     response.writeHead(found ? page.status : 404, { 'content-type': 'text/html' });
     response.end(`<html><body><main><h1>Prices</h1><p>A walrus costs ten crowns, ${page.words}.</p></main></body></html>`);
   });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   env = {
     ...cluster.env(),
     TEMPORAL_ADDRESS: await temporalAddress(),
@@ -58,7 +57,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await knowledge?.close();
   await cluster?.stop();
-  await new Promise((resolve) => site?.close(resolve));
+  await servers.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -72,7 +71,7 @@ it('keeps what it declares in step with its sources, and never without an answer
     const manifest = aKnowledgeBase('handbook', org, {
       sources: [
         { name: 'rules', configMapKeyRef: { name: 'texts', key: 'rules.md' }, metadata: { kind: 'rule' } },
-        { name: 'site', website: { urls: [`http://127.0.0.1:${(site.address() as AddressInfo).port}/prices`] } },
+        { name: 'site', website: { urls: [`${site.url}/prices`] } },
       ],
     });
     if (requested === undefined) return manifest;

@@ -2,8 +2,7 @@
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { Servers } from '../../../platform/egress/testing/servers.ts';
-import { sendJson, startEndpoint } from '../../support/tool-endpoint.ts';
+import { Servers, sendJson, startEndpoint } from '../../support/http-servers.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const servers = new Servers();

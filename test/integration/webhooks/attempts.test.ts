@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress, type EgressOptions } from '../../../platform/egress/egress.ts';
 import { selfSigned } from '../../../platform/self-signed.ts';
-import { DnsServer } from '../../../platform/egress/testing/dns-server.ts';
-import { Servers, type TestServer } from '../../../platform/egress/testing/servers.ts';
+import { DnsServer } from '../../support/dns-server.ts';
+import { Servers, type TestServer } from '../../support/http-servers.ts';
 import { createAttempt, type AttemptRequest } from '../../../webhooks/attempt/attempt.ts';
 import type { AttemptOutcome } from '../../../webhooks/attempt/outcome.ts';
 import { generateSigningKey, parseSigningKey } from '../../../webhooks/signing/signing-keys.ts';

@@ -6,7 +6,7 @@ import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
-import { Servers, type TestServer } from '../../../platform/egress/testing/servers.ts';
+import { Servers, type TestServer } from '../../support/http-servers.ts';
 import { createAttempt } from '../../../webhooks/attempt/attempt.ts';
 import { generateSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { keysAt, readSigningSecret } from '../../../webhooks/signing/signing-secret.ts';

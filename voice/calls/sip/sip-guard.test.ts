@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { loadConfig } from '../../../platform/config/config.ts';
-import { DnsServer } from '../../../platform/egress/testing/dns-server.ts';
+import { DnsServer } from '../../../test/support/dns-server.ts';
 import type { SipGateway } from './gateway.ts';
 import { guardedSipGateway } from './sip-guard.ts';
 import { createSipGuard } from './sip-guard.ts';

@@ -1,11 +1,10 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 
 import { createEgress } from '../../../platform/egress/egress.ts';
-import { Servers } from '../../../platform/egress/testing/servers.ts';
+import { Servers, sendJson, startEndpoint, type TestEndpoint } from '../../../test/support/http-servers.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { createBookCalendar } from '../builtin/book-calendar.ts';
 import { createCheckAvailability } from '../builtin/check-calendar-availability.ts';
-import { sendJson, startEndpoint, type TestEndpoint } from '../../../test/support/tool-endpoint.ts';
 import type { Arguments } from '../tool-result.ts';
 import { createCalCom } from './cal-com.ts';
 

@@ -3,10 +3,9 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
-import { Servers } from '../../../platform/egress/testing/servers.ts';
+import { Servers, sendJson, startEndpoint } from '../../../test/support/http-servers.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort } from '../../../test/support/free-port.ts';
-import { sendJson, startEndpoint } from '../../../test/support/tool-endpoint.ts';
 import type { Arguments, ToolResult } from '../tool-result.ts';
 import { createCustomTool, type CustomSpec } from './custom-tool.ts';
 

@@ -1,5 +1,8 @@
-/** Real servers on loopback addresses, all ended together. */
-import { createServer as createHttp, type RequestListener } from 'node:http';
+/**
+ * Real servers on loopback addresses, all ended together: with {@link startEndpoint} one that keeps what it was asked and
+ * answers as the test says.
+ */
+import { createServer as createHttp, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
 
@@ -56,4 +59,43 @@ export class Servers {
     );
     return { port: (server.address() as AddressInfo).port, connections: () => connections, open: () => sockets.size, dropConnections };
   }
+}
+
+export interface Received {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface TestEndpoint {
+  readonly url: string;
+  readonly host: string;
+  readonly requests: Received[];
+  /** How many connections are open. */
+  readonly open: () => number;
+}
+
+export async function startEndpoint(
+  servers: Servers,
+  answer: (response: ServerResponse, request: Received) => void,
+): Promise<TestEndpoint> {
+  const requests: Received[] = [];
+  const server = await servers.http((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      const received = { method, url, headers, body: Buffer.concat(chunks).toString() };
+      requests.push(received);
+      answer(response, received);
+    });
+  });
+  const host = `127.0.0.1:${server.port}`;
+  return { url: `http://${host}`, host, requests, open: server.open };
+}
+
+export function sendJson(response: ServerResponse, body: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
