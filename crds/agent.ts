@@ -132,7 +132,6 @@ const ambientSounds = [
 
 const spec = z.object({
   displayName: name(200).optional().describe('metadata.name where absent.'),
-  note: text(1500).optional().describe('A note for people.'),
   suspend,
   language: text(35)
     .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)

@@ -6,16 +6,7 @@ import { mask } from '../http/caller.ts';
 import { masked, refId, SecretWriter, unmaskedReader, type KeyRef } from '../codec/secrets.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { validate } from '../validation/validate.ts';
-import {
-  agentCreate,
-  agentFieldNames,
-  agentFromRest,
-  agentToRest,
-  agentUpdate,
-  maxInlinePrompt,
-  type AgentDecoding,
-  type AgentUpdate,
-} from './fields.ts';
+import { agentCreate, agentFromRest, agentToRest, agentUpdate, maxInlinePrompt, type AgentDecoding, type AgentUpdate } from './fields.ts';
 
 const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
 const named = (max: number) => fc.string({ minLength: 1, maxLength: Math.min(max, 8), unit: 'grapheme-ascii' });
@@ -390,12 +381,4 @@ describe('REST → resource → REST', () => {
     stored = agentKind.spec.parse({ ...base, dynamicData: lookupsAfter({ dynamic_data_config: [c, a, b] }, stored) });
     expect(stored.dynamicData?.map(({ name }) => name)).toEqual(['lookup-3', 'lookup-1', 'lookup-2']);
   });
-});
-
-it('has a note for people, which failures name as REST does', () => {
-  const stored = agentKind.spec.parse({ llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } });
-  const { draft } = encode(read(agentUpdate, { agent_note: 'answers at night' }), stored);
-  expect(draft).toEqual({ ...stored, note: 'answers at night' });
-  expect(agentToRest(storedAgent(agentKind.spec.parse(draft)), reading)).toMatchObject({ agent_note: 'answers at night' });
-  expect(agentFieldNames['note']).toBe('agent_note');
 });

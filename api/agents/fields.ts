@@ -219,7 +219,6 @@ const fields = {
       .nullish(),
     answer: z.string(),
   }),
-  agent_note: field({ path: 'note', create: text(1500).nullish(), answer: label }),
   llm,
   stt,
   tts,

@@ -513,7 +513,6 @@ export interface components {
       agent_name: string;
       state: components["schemas"]["AgentState"];
       language_code: string;
-      agent_note?: string;
       llm: {
         llm_id: string;
         llm_type: string;
@@ -595,7 +594,6 @@ export interface components {
     AgentCreate: {
       agent_name: string;
       language_code?: string | null;
-      agent_note?: string | null;
       llm: {
         llm_type?: "simple" | null;
         model_provider?: string | null;
@@ -732,7 +730,6 @@ export interface components {
     AgentUpdate: {
       agent_name?: string;
       language_code?: string | null;
-      agent_note?: string | null;
       llm?: {
         llm_type?: "simple" | null;
         model_provider?: string | null;
