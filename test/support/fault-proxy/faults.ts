@@ -1,4 +1,4 @@
-/** Things that go wrong on purpose. */
+/** The faults that a test plans, and which request or event meets them. */
 
 export interface SeenRequest {
   readonly method: string;
