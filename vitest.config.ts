@@ -65,8 +65,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: source.map((folder) => `${folder}/**/*.test.ts`),
-          testTimeout: 60_000,
-          expect: { poll: { timeout: 50_000 } },
+          testTimeout: 180_000,
+          expect: { poll: { timeout: 120_000 } },
           sequence: { groupOrder: 0 },
         },
       },
