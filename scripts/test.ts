@@ -61,6 +61,7 @@ const nothingRan = (failure: string): TestTotals => ({ passed: 0, failed: 1, ski
 
 async function runChecks(): Promise<TestTotals> {
   const failures: string[] = [];
+  await run(['node', 'scripts/client-types.ts']);
   const running = CHECKS.map((check) => ({ ...check, finished: run(check.command) }));
   for (const { name, cure, finished } of running) {
     const { ok, output } = await finished;
