@@ -21,7 +21,6 @@ import {
   openSignedRecording,
   signRecordingUrl,
 } from './descriptions.ts';
-import { listeningUrl } from './listening-url.ts';
 import { OutboundPhoneCalls } from './outbound-phone-calls.ts';
 import { addressMinutes, fileNameOf, RecordingLinks } from './recordings.ts';
 import { ServedAgents } from './served-agents.ts';
@@ -116,4 +115,11 @@ export function registerCalls(
 /** Who may make calls sees those that the same key has made, and with its permission all of them. */
 function maySee(caller: Caller, call: CallRecord, permission: Exclude<Requirement, 'public'>): boolean {
   return covers(caller.permissions, permission) || (covers(caller.permissions, 'calls:create') && call.createdByKey === caller.keyId);
+}
+
+/** Where the API listens, for those on this machine: the address of an installation that says no other. */
+function listeningUrl({ server }: Pick<FastifyInstance, 'server'>): string {
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return `http://127.0.0.1${port === undefined ? '' : `:${port}`}`;
 }

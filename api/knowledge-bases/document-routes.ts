@@ -1,9 +1,10 @@
+import { Readable } from 'node:stream';
+
 import type { FastifyInstance } from 'fastify';
 
 import type { DocumentRecord } from '../../store/index.ts';
 import { addRoute } from '../http/route.ts';
 import type { PageTokens } from '../pagination/page-token.ts';
-import { chunkStream } from './chunk-stream.ts';
 import { documentStatusToRest, documentToRest } from './document-codec.ts';
 import {
   deleteDocument,
@@ -63,4 +64,21 @@ export function registerDocuments(
 
 function acknowledge({ id, status }: DocumentRecord) {
   return { document_id: id, status, message: 'The document was accepted and is being ingested' };
+}
+
+/** A document's chunks as JSON, written as they are read: 20 MB of text are never whole in memory. */
+function chunkStream({ id, filename, status, chunkCount }: DocumentRecord, chunks: AsyncIterable<string>): Readable {
+  const head = { document_id: id, filename, chunk_count: status === 'completed' ? chunkCount : 0, chunks: [] };
+  return Readable.from(
+    (async function* () {
+      yield JSON.stringify(head).slice(0, -2);
+      let separator = '';
+      for await (const chunk of chunks) {
+        yield separator + JSON.stringify(chunk);
+        separator = ',';
+      }
+      yield ']}';
+    })(),
+    { objectMode: false },
+  );
 }

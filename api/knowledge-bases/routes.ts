@@ -2,6 +2,9 @@ import type { FastifyInstance } from 'fastify';
 
 import type { ApiDependencies } from '../dependencies.ts';
 import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
+import { parseFilter } from '../../knowledge/search-filter.ts';
+import type { EqualityFilter } from '../../knowledge/vector-stores/vector-store.ts';
+import { ValidationError } from '../http/api-error.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { requestState } from '../http/request-state.ts';
 import { addRoute } from '../http/route.ts';
@@ -9,13 +12,13 @@ import type { KindContext } from '../kinds/context.ts';
 import type { FindUsers } from '../references/users.ts';
 import { listPage } from '../state/list-page.ts';
 import { stateOf } from '../state/resource-state.ts';
+import { issues } from '../validation/issue.ts';
 import { BaseCollections, knowledgeBaseNotFound } from './base-collections.ts';
 import { knowledgeBaseToRest } from './fields.ts';
 import { createKnowledgeBase, deleteKnowledgeBase, getKnowledgeBase, listKnowledgeBases, updateKnowledgeBase } from './descriptions.ts';
 import { registerDocuments } from './document-routes.ts';
 import { DocumentService } from './document-service.ts';
 import { KnowledgeBaseService } from './knowledge-base-service.ts';
-import { readFilter } from './read-filter.ts';
 import { searchKnowledgeBase } from './search-descriptions.ts';
 
 export function registerKnowledgeBases(
@@ -92,4 +95,11 @@ export function registerKnowledgeBases(
       })),
     };
   });
+}
+
+/** The `filter` of a search. @throws ValidationError with everything in it that can't be applied */
+function readFilter(filter: Readonly<Record<string, unknown>>): EqualityFilter {
+  const parsed = parseFilter(filter);
+  if (parsed.ok) return parsed.filter;
+  throw new ValidationError(parsed.problems.map(({ path, message }) => issues.value(['body', 'filter', ...path], message)));
 }
