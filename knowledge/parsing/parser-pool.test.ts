@@ -71,7 +71,7 @@ describe('a pool of parsers', () => {
   });
 
   it('ends a text that takes more processor time than one of its size', async () => {
-    const pool = aPool({ textProcessorMs: 300, textProcessorMsPerMegabyte: 1000 });
+    const pool = aPool({ textProcessorMs: 1500, textProcessorMsPerMegabyte: 1000 });
     expect(await failureCode(pool, { content: slow, extension: 'md' })).toBe('parse_timeout');
     expect((await read(pool, { content: 'quick', extension: 'md' })).blocks).toHaveLength(1);
   });

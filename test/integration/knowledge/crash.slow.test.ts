@@ -15,7 +15,7 @@ import { knowledgeHarness, startWorker, type KnowledgeHarness } from './harness.
 const spawnWorker = (env: Readonly<Record<string, string>>) => spawnRole('worker', { ...process.env, PARLEY_LOG_LEVEL: 'error', ...env });
 
 /** Some thousand paragraphs, each with a number that no other has. */
-const paragraphs = 8_000;
+const paragraphs = 3_000;
 const bigText = Array.from(
   { length: paragraphs },
   (_, index) => `Paragraph ${index} covers item PX-${100_000 + index}. ${'It has some words more to fill the line. '.repeat(6)}`,
