@@ -82,7 +82,7 @@ export default defineConfig({
       },
       {
         test: {
-          // Faults, kills and whole installations: they wait more than they compute, next to the others.
+          // Faults, kills, whole installations, thousands of random inputs: for the complete run.
           name: 'slow',
           include: ['test/integration/**/*.slow.test.ts'],
           ...withServers,

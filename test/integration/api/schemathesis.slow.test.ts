@@ -1,7 +1,7 @@
 /**
  * Schemathesis against a real facade: requests made from the OpenAPI document, sound and broken, in every phase it has.
  * Here a few requests an operation, the same in every run. More and others, as a search and no gate:
- * `PARLEY_SCHEMATHESIS_EXAMPLES=200 npm test -- test/integration/api/schemathesis.test.ts`.
+ * `PARLEY_SCHEMATHESIS_EXAMPLES=200 npm test -- test/integration/api/schemathesis.slow.test.ts`.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
