@@ -8,7 +8,7 @@ it('loses nothing when dispatchers are killed in the middle of their work, and r
   const { sink } = harness;
   const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
   // Leases are short, and so is the wait for what a dead one had claimed.
-  await Promise.all(names.map((name) => harness.subscribe(name, { requestTimeout: '2s' })));
+  await Promise.all(names.map((name) => harness.subscribe(name, { requestTimeout: '6s' })));
   // Late enough for many to be on their way at any time.
   for (const name of names) sink.behave(`/${name}`, (_received, response) => void setTimeout(() => response.writeHead(200).end(), 20));
   const ids = await harness.emit(500);
