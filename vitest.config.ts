@@ -95,17 +95,19 @@ export default defineConfig({
           name: 'call',
           include: [talkingCall],
           ...withServers,
+          isolate: true,
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },
       },
       {
         test: {
-          // Sound has its own time: these files run one by one, with nothing else at work.
+          // Sound has its own time: these files run one by one, with nothing else at work. LiveKit's native client doesn't outlive many rooms.
           name: 'voice',
           include: ['test/integration/voice/**/*.test.ts'],
           exclude: [talkingCall],
           ...withServers,
+          isolate: true,
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
         },
