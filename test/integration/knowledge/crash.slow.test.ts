@@ -37,7 +37,7 @@ async function stopAt(kb: KnowledgeHarness, stage: DocumentStage): Promise<(mean
     CREATE TRIGGER wait_for_test BEFORE UPDATE ON parley.documents FOR EACH ROW WHEN (OLD.stage = '${stage}') EXECUTE FUNCTION wait_for_test()`);
   const waiting = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`;
   return async (meanwhile) => {
-    await eventually(async () => expect((await client.query(`SELECT pid ${waiting}`)).rowCount).toBeGreaterThan(0), 120_000);
+    await eventually(async () => expect((await client.query(`SELECT pid ${waiting}`)).rowCount).toBeGreaterThan(0), 240_000);
     await meanwhile();
     await client.query(`SELECT pg_terminate_backend(pid) ${waiting}; SELECT pg_advisory_unlock(1)`);
   };
@@ -157,8 +157,8 @@ async function withoutTemporal(): Promise<void> {
 it('kill -9 of the worker in the middle of each stage', async () => {
   const scenarios = { parsing: () => killedWhile('parsing'), indexing: () => killedWhile('indexing'), fetching: killedWhileFetching };
   expect(await together(scenarios)).toEqual([]);
-});
+}, 600_000);
 
 it('Postgres or Temporal away in the middle', async () => {
   expect(await together({ Postgres: withoutPostgres, Temporal: withoutTemporal })).toEqual([]);
-});
+}, 600_000);
