@@ -1,17 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
+import { sourceFiles } from './changed.ts';
+
 const root = join(import.meta.dirname, '..');
 
-const sources = execFileSync('git', ['ls-files', '--cached', '--', '*.ts', ':!test', ':!*.test.ts', ':!**/testdata/**'], {
-  cwd: root,
-  encoding: 'utf8',
-})
-  .trim()
-  .split('\n')
+const sources = sourceFiles()
+  .filter((file) => !/^test\/|\.test\.ts$|\/testdata\//.test(file))
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 
 it('exports no type or class under a name that another module exports too', () => {

@@ -57,7 +57,7 @@ function run(
   });
 }
 
-const nothingRan = (failure: string): TestTotals => ({ passed: 0, failed: 1, skipped: 0, files: [], failures: [failure] });
+const nothingRan = (failure: string): TestTotals => ({ passed: 0, skipped: 0, files: [], failures: [failure] });
 
 async function runChecks(): Promise<TestTotals> {
   const failures: string[] = [];
@@ -70,7 +70,7 @@ async function runChecks(): Promise<TestTotals> {
     failures.push(name);
     process.stdout.write(`${output}\n${cure === undefined ? '' : `  → ${cure}\n`}`);
   }
-  return { passed: CHECKS.length - failures.length, failed: failures.length, skipped: 0, files: [], failures };
+  return { passed: CHECKS.length - failures.length, skipped: 0, files: [], failures };
 }
 
 async function runSuites(args: readonly string[]): Promise<TestTotals> {
@@ -79,7 +79,7 @@ async function runSuites(args: readonly string[]): Promise<TestTotals> {
   try {
     const { ok } = await run(['vitest', 'run', ...args], { env: { PARLEY_TEST_TOTALS: totalsFile }, inherit: true });
     const totals = JSON.parse(await readFile(totalsFile, 'utf8')) as TestTotals;
-    return !ok && totals.failed === 0 ? { ...totals, failed: 1 } : totals;
+    return !ok && totals.failures.length === 0 ? { ...totals, failures: ['vitest ended with an error'] } : totals;
   } catch {
     return nothingRan('the suites ended without a report');
   } finally {
@@ -119,6 +119,6 @@ if (ownArgs && slowest.length > 0) {
 const failures = results.flatMap((one) => one.failures);
 if (failures.length > 0) process.stdout.write(`\nFailed:\n${failures.map((failure) => `  ${failure}\n`).join('')}`);
 const sum = (count: (totals: TestTotals) => number): number => results.reduce((total, one) => total + count(one), 0);
-const [passed, failed, skipped] = [sum((one) => one.passed), sum((one) => one.failed), sum((one) => one.skipped)];
+const [passed, failed, skipped] = [sum((one) => one.passed), failures.length, sum((one) => one.skipped)];
 process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
 process.exitCode = failed === 0 ? 0 : 1;
