@@ -22,7 +22,7 @@ import {
   type Encoding,
 } from '../codec/fields.ts';
 import { present, type Draft } from '../codec/present.ts';
-import { distinct } from '../codec/schemas.ts';
+import { distinct, named, text } from '../codec/schemas.ts';
 import { refId, type KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
 import { stateFields } from '../state/answers.ts';
@@ -52,8 +52,6 @@ export interface AgentEncoding extends Encoding {
   readonly storedLongPrompt: string | null;
 }
 
-const text = (max: number) => z.string().max(max);
-const named = (max: number) => z.string().min(1).max(max);
 const address = text(2048).regex(/^https?:\/\//);
 const providers = z.enum(['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible']);
 const label = z.string().optional();

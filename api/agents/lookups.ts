@@ -10,7 +10,7 @@ import { headers } from '../codec/conversions.ts';
 import { durationOfMilliseconds } from '../codec/duration.ts';
 import { answerShape, createShape, field, items, readFields, type Conversion } from '../codec/fields.ts';
 import { looksSecret } from '../codec/headers.ts';
-import { distinct, headerMap } from '../codec/schemas.ts';
+import { distinct, headerMap, named, text } from '../codec/schemas.ts';
 import { masked } from '../codec/secrets.ts';
 import { mask } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
@@ -19,9 +19,6 @@ import { sameJson } from '../validation/same-json.ts';
 import { withRule } from '../validation/validate.ts';
 
 type AgentLookup = NonNullable<AgentSpec['dynamicData']>[number];
-
-const text = (max: number) => z.string().max(max);
-const named = (max: number) => z.string().min(1).max(max);
 
 const mostMilliseconds = 30_000;
 

@@ -4,6 +4,12 @@ import { z } from 'zod';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
+/** A string of at most `max` characters. */
+export const text = (max: number) => z.string().max(max);
+
+/** A string of 1 to `max` characters. */
+export const named = (max: number) => z.string().min(1).max(max);
+
 /** A rule for lists: reports every item whose `key` an earlier one has. */
 export function distinct<T>(
   what: string,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { phoneNumberVariants, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import { sipOriginOf } from '../../voice/calls/sip/termination.ts';
 import { reference, secret } from '../codec/conversions.ts';
+import { named, text } from '../codec/schemas.ts';
 import {
   answerShape,
   createShape,
@@ -29,8 +30,6 @@ interface PhoneNumberReading extends Decoding {
   readonly state: ResourceState;
 }
 
-const text = (max: number) => z.string().max(max);
-const named = (max: number) => z.string().min(1).max(max);
 const answer = z.string().nullable();
 const secretAnswer = answer.describe('`"********"` unless the key names the permission `secrets:read`.');
 const region = z.enum(['global', 'bd', 'bd_link3']);

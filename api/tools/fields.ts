@@ -26,7 +26,7 @@ import {
   type Decoding,
 } from '../codec/fields.ts';
 import { present, type Draft } from '../codec/present.ts';
-import { headerMap } from '../codec/schemas.ts';
+import { headerMap, named, text } from '../codec/schemas.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { stateFields } from '../state/answers.ts';
@@ -41,8 +41,6 @@ interface ToolReading extends Decoding {
   readonly state: ResourceState;
 }
 
-const text = (max: number) => z.string().max(max);
-const named = (max: number) => z.string().min(1).max(max);
 const secretAnswer = z.string().optional().describe('`"********"` unless the key names the permission `secrets:read`.');
 
 const toolState = z
