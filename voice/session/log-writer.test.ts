@@ -41,6 +41,14 @@ describe('a writer', () => {
     expect(await writer.close({ withinMs: 1_000 })).toBe(0);
   });
 
+  it.each(Array.from({ length: 16 }, (_, index) => index))('writes what comes %i microtasks after a beginning', async (microtasks) => {
+    writer.add([message(1)]);
+    for (let waited = 0; waited < microtasks; waited += 1) await null;
+    writer.add([message(2)]);
+    await settled();
+    expect(written).toEqual([1, 2]);
+  });
+
   it('tries again, less and less often, and loses nothing', async () => {
     broken = true;
     writer.add([message(1)]);

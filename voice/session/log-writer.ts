@@ -44,7 +44,7 @@ export class LogWriter {
       this.#waiting = this.#waiting.slice(over);
       this.#lost += over;
     }
-    this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+    this.#writing ??= this.#write();
   }
 
   /**
@@ -70,7 +70,10 @@ export class LogWriter {
       await log.add(call, { messages: batch.flatMap(({ message }) => message ?? []), turns: batch.flatMap(({ turn }) => turn ?? []) });
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((entry) => !written.has(entry));
-      return this.#waiting.length > 0 ? 'again' : 'stop';
+      if (this.#waiting.length > 0) return 'again';
+      // In the same turn as the last look at what waits: an entry added later begins a loop of its own.
+      this.#writing = undefined;
+      return 'stop';
     });
   }
 }

@@ -36,6 +36,15 @@ describe('a batcher', () => {
     expect(one.size).toBe(0);
   });
 
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])('writes what comes %i microtasks after the last item was written', async (microtasks) => {
+    const written: number[] = [];
+    const { one } = batcher(async (batch) => void written.push(...batch));
+    await one.add(1);
+    for (let waited = 0; waited < microtasks; waited += 1) await null;
+    await one.add(2);
+    expect(written).toEqual([1, 2]);
+  });
+
   it('tries again for as long as the other side is unavailable, and loses nothing', async () => {
     let away = 4;
     const written: number[] = [];

@@ -40,7 +40,7 @@ export class Batcher<T> {
   add(item: T): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ item, settled: resolve });
-    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    this.#running ??= this.#run();
     return promise;
   }
 
@@ -61,6 +61,8 @@ export class Batcher<T> {
         this.#writing = 0;
       }
     }
+    // In the same turn as the last look at what waits: what is added later begins a run of its own.
+    this.#running = undefined;
   }
 
   /** One item that can't be written keeps none of the others from it: the batch is halved until it stands alone. */

@@ -52,7 +52,7 @@ export class HandOver {
     if (this.#stopped || now < this.#pausedUntil) return;
     const room = MOST_WAITING - this.#waiting.length;
     for (const retry of retries.slice(0, Math.max(0, room))) this.#waiting.push({ retry, dueAt: now + retry.delayMs });
-    if (this.#waiting.length > 0) this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    if (this.#waiting.length > 0) this.#running ??= this.#run();
   }
 
   /** Starts workflows that were never started, and those that got lost again. @throws StoreError */
@@ -91,6 +91,8 @@ export class HandOver {
       if (ids.length > 0) await this.#mark(ids);
       if (begun.includes(false)) this.#waiting = [];
     }
+    // In the same turn as the last look at what waits: what is added later begins a run of its own.
+    this.#running = undefined;
   }
 
   async #begin({ retry, dueAt }: Waiting): Promise<boolean> {
