@@ -37,7 +37,7 @@ export class ToolService {
   readonly #writer: ToolWriter;
   readonly #includes: (spec: ToolSpec) => boolean;
 
-  /** @param includes tells custom from built-in tools */
+  /** @param includes distinguishes custom from built-in tools */
   constructor(context: KindContext, includes: (spec: ToolSpec) => boolean) {
     this.#context = context;
     this.#writer = new ToolWriter(context);
