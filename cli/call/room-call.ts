@@ -13,7 +13,7 @@ import {
 } from '@livekit/rtc-node';
 
 import { followTranscript, type SpokenLine } from '../../voice/calls/live-transcript.ts';
-import { userIdentityOf } from '../../voice/calls/names.ts';
+import { userIdentityOf, WELCOMED_ATTRIBUTE } from '../../voice/calls/names.ts';
 import { awakeClock, withTimeout } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import type { OutgoingAudio } from './outgoing-audio.ts';
@@ -29,6 +29,8 @@ export interface RoomCallEvents {
   /** It has a voice. */
   readonly onVoice: () => void;
   readonly onAgentState: (state: string) => void;
+  /** It has said its welcome message, or has none. */
+  readonly onWelcomed: () => void;
   readonly onLine: (line: SpokenLine) => void;
   /** For each voice that comes into the room. */
   readonly openSpeaker: () => Speaker | undefined;
@@ -50,8 +52,10 @@ export async function joinCall(
   const room = new Room();
   const { promise: over, resolve } = Promise.withResolvers<string>();
   const tellState = (participant: Participant): void => {
-    const { [stateAttribute]: state } = participant.attributes;
-    if (participant.identity !== userIdentityOf(id) && state !== undefined) events.onAgentState(state);
+    const { [stateAttribute]: state, [WELCOMED_ATTRIBUTE]: welcomed } = participant.attributes;
+    if (participant.identity === userIdentityOf(id)) return;
+    if (state !== undefined) events.onAgentState(state);
+    if (welcomed !== undefined) events.onWelcomed();
   };
   room.on(RoomEvent.Disconnected, (reason) => resolve(DisconnectReason[reason]));
   room.on(RoomEvent.ParticipantConnected, (participant) => {

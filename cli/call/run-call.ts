@@ -119,6 +119,7 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
         turns.reported(state);
         reporter.agentState(state);
       },
+      onWelcomed: () => turns.welcomed(),
       onLine: (line) => reporter.line(line),
       openSpeaker: () => player && openSpeaker(player, { onFailed: (why) => reporter.note(`no sound: ${why}`) }),
     });

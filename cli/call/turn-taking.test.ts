@@ -17,6 +17,7 @@ it('gives the user a turn once the agent has listened for a moment', async () =>
   const turn = watched(turns.usersTurn(60_000, never));
   turns.reported('speaking');
   await clock.advance(5_000);
+  turns.welcomed();
   turns.reported('listening');
   await clock.advance(500);
   // A tool's first message is over; the answer comes.
@@ -30,14 +31,30 @@ it('gives the user a turn once the agent has listened for a moment', async () =>
   expect(turn.value()).toBe(true);
 });
 
-it('an agent that waits for the user does not announce it', async () => {
+it('gives the user no turn before the welcome message is over, however long the agent seems to listen', async () => {
+  const clock = new FakeClock();
+  const turns = new TurnTaking(clock);
+  const turn = watched(turns.usersTurn(60_000, never));
+  turns.arrived();
+  turns.reported('listening');
+  await clock.advance(9_000);
+  turns.reported('speaking');
+  turns.welcomed();
+  await clock.advance(9_000);
+  expect(turn.value()).toBeUndefined();
+  turns.reported('listening');
+  await clock.advance(700);
+  expect(turn.value()).toBe(true);
+});
+
+it('gives the user a turn where the agent says nothing of a welcome message', async () => {
   const clock = new FakeClock();
   const turns = new TurnTaking(clock);
   const turn = watched(turns.usersTurn(60_000, never));
   await clock.advance(10_000);
   expect(turn.value()).toBeUndefined();
   turns.arrived();
-  await clock.advance(2_499);
+  await clock.advance(9_999);
   expect(turn.value()).toBeUndefined();
   await clock.advance(1);
   expect(turn.value()).toBe(true);

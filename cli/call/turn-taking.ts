@@ -3,13 +3,14 @@ import type { Clock } from '../../platform/clock.ts';
 
 /** An agent that listens may go on at once: a pause has to be this long, in milliseconds. */
 const SETTLED_MS = 700;
-/** An agent that joined and reports no state waits for the user: it reports changes only. In milliseconds. */
-const SILENT_MS = 2_500;
+/** The same for an agent that doesn't say when its welcome message is over, as older versions of the voice role. */
+const UNWELCOMED_MS = 10_000;
 
 export class TurnTaking {
   readonly #clock: Clock;
   #state: string | undefined;
   #since: number | undefined;
+  #welcomed = false;
   readonly #watchers = new Set<() => void>();
 
   constructor(clock: Clock) {
@@ -20,6 +21,13 @@ export class TurnTaking {
   arrived(): void {
     if (this.#since !== undefined) return;
     this.#since = this.#clock.monotonic();
+    for (const look of this.#watchers) look();
+  }
+
+  /** The agent has said its welcome message, or has none. */
+  welcomed(): void {
+    if (this.#welcomed) return;
+    this.#welcomed = true;
     for (const look of this.#watchers) look();
   }
 
@@ -43,7 +51,7 @@ export class TurnTaking {
 
   #untilUsersTurn(): number | undefined {
     if (this.#since === undefined || (this.#state !== undefined && this.#state !== 'listening')) return undefined;
-    return this.#since + (this.#state === undefined ? SILENT_MS : SETTLED_MS) - this.#clock.monotonic();
+    return this.#since + (this.#welcomed ? SETTLED_MS : UNWELCOMED_MS) - this.#clock.monotonic();
   }
 
   /** @param waitMs how long the state has to last for it to count; undefined for one that doesn't */

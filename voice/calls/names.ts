@@ -10,6 +10,9 @@ export function userIdentityOf(callId: string): string {
   return `user-${callId}`;
 }
 
+/** Attribute of the agent once it has said its welcome message, or has none: from then on a user who waits for a turn may speak. */
+export const WELCOMED_ATTRIBUTE = 'parley.welcomed';
+
 /** Participants can read it: it names the call and nothing else. */
 export function dispatchMetadata(callId: string): string {
   return JSON.stringify({ call_id: callId });

@@ -5,6 +5,7 @@ import type { Room } from '@livekit/rtc-node';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { FinishReason } from '../../store/index.ts';
+import { WELCOMED_ATTRIBUTE } from '../calls/names.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { joinRoom, MeasuredVad } from '../livekit-patches/index.ts';
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
@@ -119,8 +120,18 @@ export class Conversation implements ToolHost {
     const longest = clock.after(settings.maxDurationMs, () => onEnd('maximum_duration_exceeded'));
     this.#stopLongest = () => longest.cancel();
     this.#silence.start();
-    if (welcome !== undefined) this.#session.say(welcome);
+    void this.#welcome(welcome);
     this.#ambience?.start(room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
+  }
+
+  async #welcome(text: string | undefined): Promise<void> {
+    const { room, logger } = this.#options;
+    try {
+      if (text !== undefined) await this.#session.say(text).waitForPlayout();
+      await room.localParticipant?.setAttributes({ [WELCOMED_ATTRIBUTE]: 'true' });
+    } catch (err) {
+      if (this.#closed === undefined) logger.warn({ err }, 'failed to show that the welcome message is over');
+    }
   }
 
   /** For voicemail detection and transfers. */
