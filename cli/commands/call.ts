@@ -64,14 +64,16 @@ export function registerCall(program: Command): void {
     .addOption(new Option('--quiet', 'print only the result').conflicts('json'))
     .addHelpText('after', help)
     .action(async (agent: string, flags: CallFlags) => {
-      // For any other value LiveKit's client logs to standard output.
+      // LiveKit's client logs to standard output, which is for results: only errors, and to standard error.
       process.env['NODE_ENV'] = 'production';
+      const { fd } = process.stdout;
+      process.stdout.fd = process.stderr.fd as 1;
       const [{ runCall }, { restClientFromEnvironment }, reporters, { awakeClock }] = await Promise.all([
         import('../call/run-call.ts'),
         import('../../api/client/rest-client.ts'),
         import('../call/reporter.ts'),
         import('../../platform/clock.ts'),
-      ]);
+      ]).finally(() => (process.stdout.fd = fd));
       const streams = { out: process.stdout, err: process.stderr };
       const chosen =
         flags.json === true
