@@ -10,14 +10,20 @@ it('brings everything to the healthy ones while an endpoint hangs that has thous
   const { metadata } = await harness.subscribe('hangs', { requestTimeout: '30s' });
   await harness.subscribe('one');
   await harness.subscribe('two');
-  // They wait for longer than all the rest takes, and come first in every order.
+  // They come first in every order.
   await harness.emit(1_000);
   await harness.dispatcher();
   await harness.emit(100);
   for (const path of ['/one', '/two']) await sink.arrived(path, 1_100);
   expect(sink.mostInFlight('/hangs')).toBe(8);
-  expect(await harness.states(metadata.uid)).toEqual({ pending: 1_100 });
-  expect(await harness.sql('SELECT FROM parley.delivery_attempts WHERE subscription_uid = $1', [metadata.uid])).toEqual([]);
+  // On a slow machine the first of them have timed out by then.
+  const { pending = 0, failed = 0 } = await harness.states(metadata.uid);
+  expect(pending + failed).toBe(1_100);
+  expect(pending).toBeGreaterThan(1_000);
+  const attempts = await harness.sql<{ reason: string }>('SELECT reason FROM parley.delivery_attempts WHERE subscription_uid = $1', [
+    metadata.uid,
+  ]);
+  expect(new Set(attempts.map(({ reason }) => reason))).toEqual(new Set(failed === 0 ? [] : ['timeout']));
   await sink.close();
 });
 
