@@ -38,6 +38,9 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
+/** Suites that make calls. */
+const calls = ['test/integration/{cli-call,voice}/**/*.test.ts'];
+
 /** One call with everything in it, for the runs without the `voice` project. */
 const talkingCall = 'test/integration/voice/conversation.test.ts';
 
@@ -74,7 +77,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          exclude: ['test/integration/voice/**', '**/*.slow.test.ts'],
+          exclude: [...calls, '**/*.slow.test.ts'],
           ...withServers,
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
@@ -104,7 +107,7 @@ export default defineConfig({
         test: {
           // Sound has its own time: these files run one by one, with nothing else at work. LiveKit's native client doesn't outlive many rooms.
           name: 'voice',
-          include: ['test/integration/voice/**/*.test.ts'],
+          include: calls,
           exclude: [talkingCall],
           ...withServers,
           isolate: true,
