@@ -49,7 +49,7 @@ export function relatedTests(changed: readonly string[]): { readonly chosen: rea
   const found = [...importersOf([...changed, ...naming.map(({ file }) => file)], imports)].filter(
     ([file]) => file.endsWith('.test.ts') && files.includes(file),
   );
-  const integration = found.filter(([file]) => /^test\/integration\/(?!voice\/).*(?<!\.slow)\.test\.ts$/.test(file));
+  const integration = found.filter(([file]) => /^test\/integration\/(?!voice\/|cli-call\/).*(?<!\.slow)\.test\.ts$/.test(file));
   const unit = found.filter(([file]) => !/^test\/(integration|e2e)\//.test(file));
   const nearest = integration.toSorted(([, a], [, b]) => a - b).slice(0, INTEGRATION_FILES);
   return { chosen: [...unit, ...nearest].map(([file]) => file), left: integration.length - nearest.length };
