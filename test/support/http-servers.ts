@@ -2,7 +2,13 @@
  * Real servers on loopback addresses, all ended together: with {@link startEndpoint} one that keeps what it was asked and
  * answers as the test says.
  */
-import { createServer as createHttp, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttp,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
 
@@ -61,6 +67,15 @@ export class Servers {
   }
 }
 
+/** A listener for whole requests: it hears nothing of a client that goes away before the end of one. */
+export function whole(listener: (request: IncomingMessage, response: ServerResponse, body: Buffer) => unknown): RequestListener {
+  return (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => undefined);
+    request.on('end', () => void listener(request, response, Buffer.concat(chunks)));
+  };
+}
+
 export interface Received {
   readonly method: string;
   /** Path and query. */
@@ -82,16 +97,13 @@ export async function startEndpoint(
   answer: (response: ServerResponse, request: Received) => void,
 ): Promise<TestEndpoint> {
   const requests: Received[] = [];
-  const server = await servers.http((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { method = '', url = '', headers } = request;
-      const received = { method, url, headers, body: Buffer.concat(chunks).toString() };
+  const server = await servers.http(
+    whole(({ method = '', url = '', headers }, response, body) => {
+      const received = { method, url, headers, body: body.toString() };
       requests.push(received);
       answer(response, received);
-    });
-  });
+    }),
+  );
   const host = `127.0.0.1:${server.port}`;
   return { url: `http://${host}`, host, requests, open: server.open };
 }

@@ -1,11 +1,10 @@
 /** A collector of traces, for tests: takes OTLP over HTTP as protobuf, and keeps the spans. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 
 import protobuf from 'protobufjs';
 
 import { eventually } from './eventually.ts';
+import { Servers, whole } from './http-servers.ts';
 
 export interface ReceivedSpan {
   readonly traceId: string;
@@ -75,30 +74,23 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const type = protobuf.parse(definitions).root.lookupType('Request');
   const spans: ReceivedSpan[] = [];
   const requests: OtlpReceiver['requests'][number][] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      requests.push({ path: request.url ?? '', headers: request.headers });
-      const raw = Buffer.concat(chunks);
-      const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw;
-      const decoded = type.toObject(type.decode(body), {
-        bytes: String,
-        longs: Number,
-        defaults: true,
-        arrays: true,
-      }) as unknown as Decoded;
+  const servers = new Servers();
+  const { port } = await servers.http(
+    whole(({ url = '', headers }, response, raw) => {
+      requests.push({ path: url, headers });
+      const body = headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw;
+      const options = { bytes: String, longs: Number, defaults: true, arrays: true };
+      const decoded = type.toObject(type.decode(body), options) as unknown as Decoded;
       spans.push(...decoded.resourceSpans.flatMap(toSpans));
       response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    }),
+  );
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     spans,
     requests,
     until: (check) => eventually(() => check(spans)),
-    close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
+    close: () => servers.stop(),
   };
 }
 

@@ -21,11 +21,11 @@
  *
  * Without a script: nothing is heard, the answer to a chat is "I heard: …", and speech comes as fast as it can, 40 ms a character.
  */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { readWav, wavHeader } from '../../platform/wav.ts';
+import { Servers, whole } from './http-servers.ts';
 import { bytesOf, frequencyOf, heardFrequency, loudness, tone } from './tones.ts';
 
 export type ProviderPath = 'chat' | 'transcriptions' | 'speech';
@@ -166,28 +166,19 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
   let onSpeech: SpeechHandler = () => ({});
   let toHear: (string | HeardScript)[] = [];
   let inFlight = 0;
-  const sockets = new Set<Socket>();
-
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => undefined);
-    request.on('end', () => {
+  const servers = new Servers();
+  const server = await servers.http(
+    whole(({ url = '', headers }, response, body) => {
       inFlight += 1;
       response.once('close', () => (inFlight -= 1));
-      answer(request.url ?? '', request.headers, Buffer.concat(chunks), response).catch((error: unknown) => {
+      answer(url, headers, body, response).catch((error: unknown) => {
         if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
         // What the test's own script did wrong has to be found.
         response.end(`the script failed: ${String(error)}`);
       });
-    });
-  });
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  server.keepAliveTimeout = 30_000;
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const address = server.address() as AddressInfo;
+    }),
+    { port },
+  );
 
   const keep = <T extends ProviderRequest>(entry: T, response: ServerResponse): T => {
     requests.push(entry);
@@ -231,8 +222,8 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
   };
 
   return {
-    url: `http://127.0.0.1:${address.port}/v1`,
-    port: address.port,
+    url: `http://127.0.0.1:${server.port}/v1`,
+    port: server.port,
     chat: (handler) => void (onChat = handler),
     hear: (...texts) => void toHear.push(...texts),
     heard: (handler) => void (onHeard = handler),
@@ -248,8 +239,8 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
       onHeard = () => '';
       onSpeech = () => ({});
     },
-    breakConnections: () => sockets.forEach((socket) => socket.destroy()),
-    close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
+    breakConnections: server.dropConnections,
+    close: () => servers.stop(),
   };
 }
 

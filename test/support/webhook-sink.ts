@@ -1,8 +1,8 @@
 /** A server that receives deliveries, for tests: it keeps what came, and is scripted for each path. */
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
 import { eventually } from './eventually.ts';
+import { Servers, whole } from './http-servers.ts';
 
 export interface Received {
   readonly path: string;
@@ -63,33 +63,26 @@ export async function startWebhookSink({
     return found;
   };
 
-  const server = createServer((request, response) => {
-    const path = request.url ?? '/';
+  const servers = new Servers();
+  const take = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
+    const { url: path = '/', headers } = request;
     const state = stateOf(path);
     state.inFlight += 1;
     state.most = Math.max(state.most, state.inFlight);
     response.once('close', () => (state.inFlight -= 1));
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('error', () => undefined);
-    request.on('end', () => {
-      const { headers } = request;
-      const received: Received = { path, headers, body: Buffer.concat(chunks), id: String(headers['webhook-id']), at: Date.now() };
-      all.push(received);
-      state.received.push(received);
-      state.ids.add(received.id);
-      const { behaviour } = state;
-      if (typeof behaviour === 'function') behaviour(received, response, request);
-      else if (behaviour !== 'hang') response.writeHead(behaviour).end();
-    });
-  });
-  server.keepAliveTimeout = 30_000;
-  await new Promise<void>((resolve) => server.listen(port, host, resolve));
-  const address = server.address() as AddressInfo;
+    const received: Received = { path, headers, body, id: String(headers['webhook-id']), at: Date.now() };
+    all.push(received);
+    state.received.push(received);
+    state.ids.add(received.id);
+    const { behaviour } = state;
+    if (typeof behaviour === 'function') behaviour(received, response, request);
+    else if (behaviour !== 'hang') response.writeHead(behaviour).end();
+  };
+  const server = await servers.http(whole(take), { address: host, port });
 
   return {
-    port: address.port,
-    url: (path) => `http://${host}:${address.port}${path}`,
+    port: server.port,
+    url: (path) => `http://${host}:${server.port}${path}`,
     behave: (path, behaviour) => void (stateOf(path).behaviour = behaviour),
     received: (path) => [...(path === undefined ? all : stateOf(path).received)],
     ids: (path) => stateOf(path).ids,
@@ -107,6 +100,6 @@ export async function startWebhookSink({
         state.ids.clear();
       }
     },
-    close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
+    close: () => servers.stop(),
   };
 }

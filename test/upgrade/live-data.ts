@@ -1,10 +1,8 @@
 /** What an installation has when it is upgraded, and how it is seen that it still has it. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 
 import { eventually } from '../support/eventually.ts';
+import { Servers, startEndpoint } from '../support/http-servers.ts';
 import type { StackEnv } from '../support/stack.ts';
 
 /** Long enough for a machine that is busy with other things. */
@@ -26,24 +24,17 @@ export async function startReceiver(): Promise<Receiver> {
   const taken: string[] = [];
   const refused: string[] = [];
   let open = false;
-  const server = createServer((request, response) => {
-    request.resume().once('end', () => {
-      (open ? taken : refused).push(String(request.headers['webhook-id']));
-      response.writeHead(open ? 204 : 503).end();
-    });
+  const servers = new Servers();
+  const { url } = await startEndpoint(servers, (response, { headers }) => {
+    (open ? taken : refused).push(String(headers['webhook-id']));
+    response.writeHead(open ? 204 : 503).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/upgrade`,
+    url: `${url}/upgrade`,
     taken,
     refused,
     open: () => (open = true),
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close: () => servers.stop(),
   };
 }
 

@@ -2,13 +2,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
+import { Servers, startEndpoint } from '../../support/http-servers.ts';
 import { startFacade } from '../api/facade.ts';
 import { entry, speechWav, startCallPlatform, type CallPlatform } from './call-platform.ts';
 
@@ -51,17 +50,13 @@ function call(args: readonly string[], env: NodeJS.ProcessEnv = {}): Run {
 /** @returns its address, and what it was asked to say */
 async function speechServer(): Promise<{ readonly url: string; readonly said: string[] }> {
   const said: string[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      said.push((JSON.parse(body) as { input: string }).input);
-      response.end(speechWav());
-    });
+  const servers = new Servers();
+  onTestFinished(() => servers.stop());
+  const { url } = await startEndpoint(servers, (response, { body }) => {
+    said.push((JSON.parse(body) as { input: string }).input);
+    response.end(speechWav());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => new Promise((resolve) => void server.close(() => resolve())));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, said };
+  return { url: `${url}/v1`, said };
 }
 
 it('speaks in turn, prints what is said, and leaves the recording', async () => {
@@ -170,14 +165,12 @@ setInterval(() => process.stdout.write(sound.subarray(at, (at += 1920))), 20);`,
 });
 
 it('leaves at Ctrl-C when the api says nothing', async () => {
-  const silent = createServer();
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    silent.close();
-    silent.closeAllConnections();
-  });
-  const run = call(['receptionist'], { PARLEY_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
-  await once(silent, 'request');
+  const servers = new Servers();
+  onTestFinished(() => servers.stop());
+  const asked = Promise.withResolvers<void>();
+  const { url } = await startEndpoint(servers, () => asked.resolve());
+  const run = call(['receptionist'], { PARLEY_URL: url });
+  await asked.promise;
   run.process.kill('SIGINT');
   expect({ code: await run.ended, out: run.out(), err: run.err() }).toEqual({ code: 130, out: '', err: '' });
 });

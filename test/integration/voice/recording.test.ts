@@ -1,7 +1,5 @@
 /** Recordings of real calls: both voices in their places, as long as the call, and there whatever dies. */
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +13,7 @@ import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts
 import { systemClock } from '../../../platform/clock.ts';
 import type { CallRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { Servers, startEndpoint, type TestEndpoint } from '../../support/http-servers.ts';
 import { decodeOgg, type DecodedStereo } from '../../support/ogg.ts';
 import { frequencyOf, heardFrequency, loudness } from '../../support/tones.ts';
 import { openStage, type Stage, type StagedCall } from './stage.ts';
@@ -22,25 +21,21 @@ import { openStage, type Stage, type StagedCall } from './stage.ts';
 let stage: Stage;
 let folder: string;
 /** Where reports of sessions would go. */
-let elsewhere: Server;
-const sentElsewhere: string[] = [];
+let elsewhere: TestEndpoint;
+const servers = new Servers();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-recordings-'));
-  elsewhere = createServer((request, response) => {
-    sentElsewhere.push(request.url ?? '');
-    response.end();
-  });
-  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+  elsewhere = await startEndpoint(servers, (response) => response.end());
   stage = await openStage({
     PARLEY_VOICE_SPOOL: join(folder, 'spool'),
     STORAGE_URL: `file://${folder}/files`,
-    LIVEKIT_OBSERVABILITY_URL: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`,
+    LIVEKIT_OBSERVABILITY_URL: elsewhere.url,
   });
 });
 afterAll(async () => {
   await stage.close();
   await dispose();
-  elsewhere.close();
+  await servers.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -120,7 +115,7 @@ describe('the recording of a call', () => {
     expect(await rateOf(record)).toBe(24_000);
     // No event is emitted, also when the job has finished.
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
-    expect(sentElsewhere).toEqual([]);
+    expect(elsewhere.requests).toEqual([]);
 
     const agent = heard(sound.right);
     const tones = (text: string) => agent.filter(({ frequency }) => frequency === frequencyOf(text));
