@@ -123,6 +123,9 @@ function serverCommand(options: TemporalOptions): ComponentCommand {
       '--log-level=warn',
       // Queued work takes turns by the keys that it was started with: for Parley's, organisations.
       '--dynamic-config-value=matching.enableFairness=true',
+      // One process needs no partitions of its queues, and each costs processor time while it is polled.
+      '--dynamic-config-value=matching.numTaskqueueReadPartitions=1',
+      '--dynamic-config-value=matching.numTaskqueueWritePartitions=1',
     ],
     // The command would otherwise read and write the person's own Temporal configuration.
     env: { ...process.env, TEMPORAL_DISABLE_CONFIG_FILE: 'true', HOME: process.env['HOME'] ?? '/' },
