@@ -43,7 +43,7 @@ describe('a writer', () => {
 
   it.each(Array.from({ length: 16 }, (_, index) => index))('writes what comes %i microtasks after a beginning', async (microtasks) => {
     writer.add([message(1)]);
-    for (let waited = 0; waited < microtasks; waited += 1) await null;
+    for (let waited = 0; waited < microtasks; waited += 1) await Promise.resolve();
     writer.add([message(2)]);
     await settled();
     expect(written).toEqual([1, 2]);

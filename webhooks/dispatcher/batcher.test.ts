@@ -40,7 +40,7 @@ describe('a batcher', () => {
     const written: number[] = [];
     const { one } = batcher(async (batch) => void written.push(...batch));
     await one.add(1);
-    for (let waited = 0; waited < microtasks; waited += 1) await null;
+    for (let waited = 0; waited < microtasks; waited += 1) await Promise.resolve();
     await one.add(2);
     expect(written).toEqual([1, 2]);
   });
