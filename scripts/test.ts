@@ -35,6 +35,9 @@ const CHECKS: readonly Check[] = [
 const BEFORE_PUSH = ['unit', 'integration', 'call'];
 const ALL = [[...BEFORE_PUSH, 'slow', 'voice'], ['e2e']];
 
+/** What the suites start roles and commands from, as users do: the bundle. */
+const ENTRY = join(process.cwd(), 'dist/parley.mjs');
+
 interface Finished {
   readonly ok: boolean;
   readonly output: string;
@@ -77,7 +80,10 @@ async function runSuites(args: readonly string[]): Promise<TestTotals> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-test-'));
   const totalsFile = join(folder, 'totals.json');
   try {
-    const { ok } = await run(['vitest', 'run', ...args], { env: { PARLEY_TEST_TOTALS: totalsFile }, inherit: true });
+    const { ok } = await run(['vitest', 'run', ...args], {
+      env: { PARLEY_TEST_TOTALS: totalsFile, PARLEY_TEST_ENTRY: ENTRY },
+      inherit: true,
+    });
     const totals = JSON.parse(await readFile(totalsFile, 'utf8')) as TestTotals;
     return !ok && totals.failures.length === 0 ? { ...totals, failures: ['vitest ended with an error'] } : totals;
   } catch {

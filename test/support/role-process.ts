@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 import { onTestFinished } from 'vitest';
 
-import { repository } from './stack.ts';
+import { parleyEntry, repository } from './stack.ts';
 
 export interface RoleProcess {
   readonly child: ChildProcess;
@@ -15,11 +15,11 @@ export interface RoleProcess {
   longestTurn(): Promise<number>;
 }
 
-/** A role in a process of its own, from the sources, so that it can be killed; what it writes to stderr is shown. It is gone after the test. */
+/** A role in a process of its own, so that it can be killed; what it writes to stderr is shown. It is gone after the test. */
 export function spawnRole(role: string, env: Readonly<Record<string, string | undefined>>): RoleProcess {
   const probe = pathToFileURL(join(repository, 'test/support/loop-probe.ts')).href;
-  const child = spawn(process.execPath, [`--import=${probe}`, join(repository, 'cli/main.ts'), role], {
-    env: { PATH: process.env['PATH'], ...env },
+  const child = spawn(process.execPath, [`--import=${probe}`, parleyEntry, role], {
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const exited = once(child, 'exit');

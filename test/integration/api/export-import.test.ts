@@ -2,7 +2,6 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -13,9 +12,9 @@ import { aConfigMap, aKnowledgeBase, anAgent, aPhoneNumber, aSecret, aTool, aWeb
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
+import { parleyEntry } from '../../support/stack.ts';
 import { kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
-const entry = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 /** What YAML of one version or another, or a careless writer, would read as something else. */
 const odd = [
   'yes',
@@ -45,7 +44,7 @@ let folder: string;
 let kubeconfig: string;
 
 const parley = (args: readonly string[], input?: string): Promise<Finished> =>
-  run(process.execPath, [entry, ...args], { env: { KUBECONFIG: kubeconfig }, ...(input !== undefined && { input }) });
+  run(process.execPath, [parleyEntry, ...args], { env: { KUBECONFIG: kubeconfig }, ...(input !== undefined && { input }) });
 
 beforeAll(async () => {
   facade = await startFacade();

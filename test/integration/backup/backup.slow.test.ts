@@ -26,7 +26,7 @@ import { freePort } from '../../support/free-port.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { database } from '../../support/postgres.ts';
 import { run } from '../../support/run.ts';
-import { repository } from '../../support/stack.ts';
+import { parleyEntry } from '../../support/stack.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { startWebhookSink } from '../../support/webhook-sink.ts';
 import { startWorker } from '../knowledge/harness.ts';
@@ -108,7 +108,7 @@ async function installation(org: string): Promise<Installation> {
       }
     },
     async parley(...args) {
-      const { code, stdout, stderr } = await run(process.execPath, [join(repository, 'cli/main.ts'), ...args], {
+      const { code, stdout, stderr } = await run(process.execPath, [parleyEntry, ...args], {
         env: { ...process.env, ...env },
       });
       return { code: code ?? -1, said: stdout + stderr };

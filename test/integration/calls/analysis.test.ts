@@ -1,7 +1,6 @@
 /** What agents want to know of their calls, with a real worker, Temporal, API server and a scripted model. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -21,6 +20,7 @@ import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startProviderServer, type ChatRequest, type ProviderServer } from '../../support/provider-server.ts';
 import { temporalAddress } from '../../support/temporal.ts';
+import { parleyEntry } from '../../support/stack.ts';
 import { serveAgent } from '../api/calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
 import { registerCall } from '../store/calls-support.ts';
@@ -367,8 +367,7 @@ describe('an analysis that was not started, or was dropped', () => {
         TEMPORAL_TASK_QUEUE: taskQueue,
         PARLEY_WORKER_PORT: String(await freePort()),
       };
-      const entry = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
-      const worker = spawn(process.execPath, [entry, 'worker'], { env, stdio: 'ignore' });
+      const worker = spawn(process.execPath, [parleyEntry, 'worker'], { env, stdio: 'ignore' });
       workers.push(worker);
       return worker;
     };

@@ -7,18 +7,16 @@ import { join } from 'node:path';
 
 import { expect } from 'vitest';
 
-import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ownMediaServer } from '../../support/own-media-server.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { syntheticSpeech } from '../../support/synthetic-speech.ts';
+import { parleyEntry } from '../../support/stack.ts';
 import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { serveAgent } from '../api/calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
-
-export const entry = join(repositoryRoot(), 'cli', 'main.ts');
 
 export interface CallPlatform {
   /** For what the suite leaves behind. */
@@ -48,7 +46,7 @@ export async function startCallPlatform({ page = false }: { readonly page?: bool
   await serveAgent(facade.store, org.name, 'receptionist', { agent: { ...agent, welcomeMessage: 'Good morning.' } });
   await serveAgent(facade.store, org.name, 'curious', { agent: { ...agent, llm: { ...llm, requiredDynamicData: ['who'] } } });
   const port = await freePort();
-  const voice = spawn(process.execPath, [entry, 'voice'], {
+  const voice = spawn(process.execPath, [parleyEntry, 'voice'], {
     env: {
       ...process.env,
       DATABASE_URL: facade.database.url,

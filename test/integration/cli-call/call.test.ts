@@ -8,8 +8,9 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import { Servers, startEndpoint } from '../../support/http-servers.ts';
+import { parleyEntry } from '../../support/stack.ts';
 import { startFacade } from '../api/facade.ts';
-import { entry, speechWav, startCallPlatform, type CallPlatform } from './call-platform.ts';
+import { speechWav, startCallPlatform, type CallPlatform } from './call-platform.ts';
 
 let platform: CallPlatform;
 
@@ -26,7 +27,7 @@ interface Run {
 }
 
 function call(args: readonly string[], env: NodeJS.ProcessEnv = {}): Run {
-  const child = spawn(process.execPath, [entry, 'call', ...args], {
+  const child = spawn(process.execPath, [parleyEntry, 'call', ...args], {
     cwd: platform.folder,
     env: {
       ...process.env,

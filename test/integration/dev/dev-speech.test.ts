@@ -1,7 +1,6 @@
 /** dev-speech as `parley dev` runs it: a process that speaks, understands what it has spoken, and answers. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -9,6 +8,7 @@ import { readWav } from '../../../platform/wav.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { findPython, withoutPython } from '../../support/python.ts';
+import { parleyEntry } from '../../support/stack.ts';
 
 const python = await findPython();
 
@@ -22,8 +22,7 @@ const running: Running[] = [];
 
 async function start(env: NodeJS.ProcessEnv): Promise<Running> {
   const port = await freePort();
-  const entry = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [entry, 'dev-speech', '--port', String(port)], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [parleyEntry, 'dev-speech', '--port', String(port)], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let log = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (log += chunk.toString()));
   const started = { url: `http://127.0.0.1:${port}`, process: child, log: () => log };

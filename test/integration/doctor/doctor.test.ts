@@ -13,7 +13,7 @@ import { controlPlane } from '../../support/control-plane.ts';
 import { mediaServer } from '../../support/media-server.ts';
 import { database, migratedDatabase } from '../../support/postgres.ts';
 import { run } from '../../support/run.ts';
-import { repository } from '../../support/stack.ts';
+import { parleyEntry } from '../../support/stack.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -131,7 +131,7 @@ describe('what is broken is named with its cure', () => {
 
 it('ends with 1 and prints JSON, as scripts want it', async () => {
   const env = { ...working, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
-  const { code, stdout } = await run(process.execPath, [join(repository, 'cli/main.ts'), 'doctor', '--json'], { env });
+  const { code, stdout } = await run(process.execPath, [parleyEntry, 'doctor', '--json'], { env });
   const answer = JSON.parse(stdout) as { readonly ok: boolean; readonly findings: readonly Finding[] };
   expect([code, answer.ok]).toEqual([1, false]);
   expect(of(answer.findings, 'postgres')?.outcome).toBe('fail');

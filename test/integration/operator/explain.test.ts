@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { anAgent, aPhoneNumber, aSecret, aTool } from '../../support/builders.ts';
 import { run, type Finished } from '../../support/run.ts';
-import { repository } from '../../support/stack.ts';
+import { parleyEntry, repository } from '../../support/stack.ts';
 import { startCluster, type Cluster } from './harness.ts';
 
 let cluster: Cluster;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(async () => cluster?.stop());
 
 function explain(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
-  return run(process.execPath, ['cli/main.ts', 'explain', ...args], {
+  return run(process.execPath, [parleyEntry, 'explain', ...args], {
     cwd: repository,
     env: { KUBECONFIG: cluster.addresses.kubeconfig, ...env },
   });

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { leases, ResourceClient, type KubeObject, type Lease, type ResourceDescriptor } from '../../../kube/index.ts';
 import { anAgent, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { repository } from '../../support/stack.ts';
+import { parleyEntry, repository } from '../../support/stack.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { condition, metricTotal, startCluster, type Cluster, type RunningOperator } from './harness.ts';
 
@@ -185,7 +185,7 @@ describe('while the API server is unavailable', () => {
 });
 
 function start(identity: string): ChildProcess {
-  const child = spawn(process.execPath, ['cli/main.ts', 'operator'], {
+  const child = spawn(process.execPath, [parleyEntry, 'operator'], {
     cwd: repository,
     env: { ...process.env, ...cluster.env({ identity }) },
     stdio: ['ignore', 'ignore', 'inherit'],

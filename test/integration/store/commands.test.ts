@@ -1,6 +1,5 @@
 /** The commands on the database, as a person or a script runs them. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
@@ -8,9 +7,9 @@ import { openStore } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { database } from '../../support/postgres.ts';
 import { run, type Finished } from '../../support/run.ts';
+import { parleyEntry } from '../../support/stack.ts';
 import { storeAt } from './support.ts';
 
-const entry = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 const unique = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
 
 let env: Readonly<Record<string, string>>;
@@ -22,9 +21,9 @@ beforeAll(async () => {
   await parley('migrate');
 });
 
-const parley = (...args: readonly string[]): Promise<Finished> => run(process.execPath, [entry, ...args], { env });
+const parley = (...args: readonly string[]): Promise<Finished> => run(process.execPath, [parleyEntry, ...args], { env });
 const parleyWith = (other: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Finished> =>
-  run(process.execPath, [entry, ...args], { env: { ...env, ...other } });
+  run(process.execPath, [parleyEntry, ...args], { env: { ...env, ...other } });
 
 async function organization(): Promise<string> {
   const name = unique('cli');

@@ -1,7 +1,6 @@
 /** `parley events`, as a person or a script runs it. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
@@ -9,8 +8,8 @@ import { openDispatchStore, openStore, type OutboxEvent } from '../../../store/i
 import { controlPlane } from '../../support/control-plane.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { run, type Finished } from '../../support/run.ts';
+import { parleyEntry } from '../../support/stack.ts';
 
-const entry = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 const org = 'acme';
 
 let env: Readonly<Record<string, string>>;
@@ -24,7 +23,7 @@ beforeAll(async () => {
   await store.close();
 });
 
-const events = (...args: readonly string[]): Promise<Finished> => run(process.execPath, [entry, 'events', ...args], { env });
+const events = (...args: readonly string[]): Promise<Finished> => run(process.execPath, [parleyEntry, 'events', ...args], { env });
 
 interface Line {
   readonly id: string;
@@ -118,7 +117,7 @@ describe('parley events emit', () => {
 
 describe('parley events tail', () => {
   it('shows what is committed from then on, each event once, and stops on SIGTERM', async () => {
-    const tail = spawn(process.execPath, [entry, 'events', 'tail', '--name', 'Webhook.Test'], { env: { ...process.env, ...env } });
+    const tail = spawn(process.execPath, [parleyEntry, 'events', 'tail', '--name', 'Webhook.Test'], { env: { ...process.env, ...env } });
     onTestFinished(() => void tail.kill('SIGKILL'));
     let output = '';
     tail.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { expect } from 'vitest';
 
@@ -23,6 +22,7 @@ import { mediaServer } from '../../support/media-server.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { TestCaller } from '../../support/test-caller.ts';
+import { parleyEntry } from '../../support/stack.ts';
 import { aCall } from '../store/calls-support.ts';
 
 export interface Role {
@@ -221,8 +221,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
 
 async function startRole(env: NodeJS.ProcessEnv): Promise<Role> {
   const port = await freePort();
-  const entry = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [entry, 'voice'], {
+  const child = spawn(process.execPath, [parleyEntry, 'voice'], {
     env: { ...env, PARLEY_VOICE_PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
