@@ -61,6 +61,9 @@ const speechToText = z.object({
   apiKeySecretRef: apiKeySecretRef(),
 });
 
+/** Of text to speech. */
+export const DEFAULT_TEMPERATURE = 0.5;
+
 const textToSpeech = z.object({
   provider: speechProvider(),
   model: text(256).optional().describe("The provider's name of the model; the provider's default where absent."),
@@ -70,7 +73,12 @@ const textToSpeech = z.object({
       name: text(256).optional().describe('The name people know it by.'),
     }),
   ).describe("The provider's default voice where both are absent."),
-  temperature: z.number().min(0).max(2).default(0.5).describe('How much the delivery varies.'),
+  temperature: z
+    .number()
+    .min(0)
+    .max(2)
+    .default(DEFAULT_TEMPERATURE)
+    .describe('How much the delivery varies. Without effect with openai, azure, google, deepgram and cartesia.'),
   baseURL: speechBaseURL(),
   apiKeySecretRef: apiKeySecretRef(),
 });

@@ -3,7 +3,7 @@
  * Problems are values: an unsound spec is an ordinary thing.
  */
 import { closedHost, httpAddress } from './address.ts';
-import type { AgentSpec } from './agent.ts';
+import { DEFAULT_TEMPERATURE, type AgentSpec } from './agent.ts';
 import { pathFault } from './json-path.ts';
 import { jsonSchemaFault } from './json-schema.ts';
 import type { KnowledgeBaseSpec } from './knowledge-base.ts';
@@ -26,6 +26,14 @@ const MAX_FREE_JSON_DEPTH = 32;
 
 export const llmProviders = ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] as const;
 export const speechProviders = ['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible'] as const;
+/** Those whose requests have a setting for `textToSpeech.temperature`. */
+export const temperatureProviders: readonly string[] = ['elevenlabs', 'openai_compatible'];
+
+/** What in a spec has no effect, for its status. */
+export function agentRemarks({ textToSpeech: { provider, temperature } }: AgentSpec): readonly string[] {
+  const unused = temperature !== DEFAULT_TEMPERATURE && !temperatureProviders.includes(provider);
+  return unused ? [`textToSpeech.temperature has no effect with ${provider}`] : [];
+}
 
 export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
   return [

@@ -150,6 +150,14 @@ const deleting = (secondsAgo: number, annotations: Readonly<Record<string, strin
     { finalizers: ['parley.dev/finalizer'], annotations, deletionTimestamp: new Date(options.now - secondsAgo * 1_000).toISOString() },
   );
 
+it.each([
+  ['cartesia', 1, 'the spec is consistent; textToSpeech.temperature has no effect with cartesia'],
+  ['cartesia', 0.5, 'the spec is consistent'],
+  ['elevenlabs', 1, 'the spec is consistent'],
+])('says which setting does nothing: %s with a temperature of %d', (provider, temperature, message) => {
+  expect(conditionOf(plan(agentWith({ textToSpeech: { provider, temperature } })), 'Accepted')).toMatchObject({ message });
+});
+
 describe('an agent that lacks something it can do without', () => {
   const withBase = agentWith({ knowledgeBaseRef: { name: 'faq' } });
   const base = storedObject('KnowledgeBase', 'faq', {}) as KnowledgeBase;

@@ -2,7 +2,7 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentSpec } from '../../crds/agent.ts';
 import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import { inputsDigest } from '../../crds/agent-inputs.ts';
-import { agentProblems } from '../../crds/limits.ts';
+import { agentProblems, agentRemarks } from '../../crds/limits.ts';
 import { notAnOrganization } from '../references/unresolved.ts';
 import { promptText, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
@@ -81,7 +81,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   const references = [...essential, ...promptProblems(agent, snapshot), ...optional];
   const stages = [
     // A forbidden webhook address does not keep calls from starting.
-    accepted([...acceptance, ...forbiddenWebhook(agent, snapshot)]),
+    accepted([...acceptance, ...forbiddenWebhook(agent, snapshot)], agentRemarks(agent.spec)),
     resolvedRefs(references),
     synced({ sound, current, reduced, rejected, store }),
   ];

@@ -2,8 +2,9 @@
 import type { ConditionStage } from './conditions.ts';
 import type { Problem } from './reasons.ts';
 
-export function accepted(problems: readonly Problem[]): ConditionStage {
-  return { type: 'Accepted', good: { reason: 'SpecAccepted', message: 'the spec is consistent' }, problems };
+/** @param remarks on what is accepted and has no effect */
+export function accepted(problems: readonly Problem[], remarks: readonly string[] = []): ConditionStage {
+  return { type: 'Accepted', good: { reason: 'SpecAccepted', message: ['the spec is consistent', ...remarks].join('; ') }, problems };
 }
 
 export function resolvedRefs(problems: readonly Problem[]): ConditionStage {

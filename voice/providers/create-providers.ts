@@ -15,9 +15,10 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { LanguageModel } from './llm/language-model.ts';
-import { sttProtocolOf, ttsProtocolOf } from './provider-table.ts';
+import { sttProtocolOf, ttsProtocolOf, voicesOf } from './provider-table.ts';
 import { SttAdapter } from './stt/stt-adapter.ts';
 import { TtsAdapter } from './tts/tts-adapter.ts';
+import { voiceIdOf } from './tts/voices.ts';
 
 export interface Providers {
   readonly llm: llms.LLM;
@@ -48,12 +49,17 @@ export interface CreateProvidersOptions {
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
   const { agent, egress, logger, clock = systemClock } = options;
   const { language } = agent;
-  const [sttEndpoint, llmEndpoint, ttsEndpoint] = await Promise.all([
+  const [sttEndpoint, llmEndpoint, wantedTts] = await Promise.all([
     sttEndpointOf({ ...options, stt: agent.speechToText }),
     llmEndpointOf({ ...options, llm: agent.llm }),
     ttsEndpointOf({ ...options, tts: agent.textToSpeech }),
   ]);
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
+  const directory = voicesOf(wantedTts);
+  const ttsEndpoint =
+    directory === undefined
+      ? wantedTts
+      : { ...wantedTts, voice: await voiceIdOf({ endpoint: wantedTts, directory, fetch: fetchOf(wantedTts), clock }) };
   const adapter = (endpoint: ProviderEndpoint) => ({ provider: endpoint.provider, language, fetch: fetchOf(endpoint), clock });
   const { temperature, maxTokens } = agent.llm;
   const llm = new LanguageModel({ endpoint: llmEndpoint, temperature, maxTokens, fetch: fetchOf(llmEndpoint) });

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 
 import type { ProviderEndpoint } from '../calls/provider-access/index.ts';
+import { speechProviders, temperatureProviders } from '../../crds/limits.ts';
 import { sttProtocolOf, ttsProtocolOf } from './provider-table.ts';
 
 const endpoint = (part: 'stt' | 'tts', provider: string, more: Partial<ProviderEndpoint> = {}): ProviderEndpoint => ({
@@ -27,7 +28,7 @@ it.each([
   ],
   [
     'elevenlabs',
-    'https://api.elevenlabs.io/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream?output_format=pcm_24000',
+    'https://api.elevenlabs.io/v1/text-to-speech/bIHbv24MWmeRgasZH58o/stream?output_format=pcm_24000',
     { 'xi-api-key': 'k' },
     { model_id: 'eleven_flash_v2_5', language_code: 'de', voice_settings: { stability: 0.8, similarity_boost: 0.75 } },
   ],
@@ -35,7 +36,7 @@ it.each([
     'cartesia',
     'https://api.cartesia.ai/tts/bytes',
     { authorization: 'Bearer k' },
-    { model_id: 'sonic-2', language: 'de', output_format: { container: 'raw', encoding: 'pcm_s16le', sample_rate: 24_000 } },
+    { model_id: 'sonic-3', language: 'de', output_format: { container: 'raw', encoding: 'pcm_s16le', sample_rate: 24_000 } },
   ],
   [
     'deepgram',
@@ -58,6 +59,16 @@ it.each([
     expect(Object.keys(JSON.parse(request.body) as object).sort()).toEqual(['input', 'model', 'response_format', 'voice']);
 });
 
+it('sends a temperature to the providers that the status names as having one', () => {
+  const baseURL = 'https://speech.example.com';
+  const sent = (provider: string, temperature: number): string => {
+    const own = endpoint('tts', provider, provider.startsWith('openai') ? { protocol: 'openai' } : {});
+    return ttsProtocolOf({ endpoint: provider === 'openai' ? own : { ...own, baseURL }, language: 'en', temperature }).requestFor('Hi')
+      .body;
+  };
+  expect(speechProviders.filter((provider) => sent(provider, 0) !== sent(provider, 1))).toEqual(temperatureProviders);
+});
+
 it('asks azure for speech, in SSML that no text can break out of', () => {
   const { url, headers, body } = tts('azure', { baseURL: 'https://westeurope.tts.speech.microsoft.com', voice: 'de-AT-IngridNeural' });
   expect(url).toBe('https://westeurope.tts.speech.microsoft.com/cognitiveservices/v1');
@@ -71,7 +82,7 @@ it.each([
   ['openai', 'https://api.openai.com/v1/audio/transcriptions', { text: 'hallo' }],
   [
     'deepgram',
-    'https://api.deepgram.com/v1/listen?model=nova-3&language=de-AT&smart_format=true',
+    'https://api.deepgram.com/v1/listen?model=nova-3&language=de&smart_format=true',
     { results: { channels: [{ alternatives: [{ transcript: 'hallo' }] }] } },
   ],
   ['elevenlabs', 'https://api.elevenlabs.io/v1/speech-to-text', { text: 'hallo' }],
@@ -96,4 +107,40 @@ it('asks azure for a transcript: recognising nothing is no failure', () => {
   expect(protocol.textOf({ RecognitionStatus: 'Success', DisplayText: 'Hallo.' })).toBe('Hallo.');
   expect(protocol.textOf({ RecognitionStatus: 'NoMatch' })).toBe('');
   expect(protocol.textOf({ error: 'no' })).toBeUndefined();
+  expect(
+    ['Success', 'NoMatch', 'InitialSilenceTimeout', 'Error'].map((RecognitionStatus) => protocol.failed?.({ RecognitionStatus })),
+  ).toEqual([false, false, false, true]);
+});
+
+it.each([
+  ['de-DE', 'de'],
+  ['de-CH', 'de-CH'],
+  ['es-ES', 'es'],
+  ['es', 'es'],
+  ['es-MX', 'es-419'],
+  ['fr-FR', 'fr'],
+  ['it-IT', 'it'],
+  ['en-us', 'en-us'],
+  ['nb-NO', 'no'],
+  ['zh-Hant', 'zh-Hant'],
+  ['zh-SG', 'zh'],
+])('asks deepgram for %s as %s', (language, listed) => {
+  const { url } = sttProtocolOf({ endpoint: endpoint('stt', 'deepgram'), language }).requestFor(new Uint8Array(0));
+  expect(new URL(url).searchParams.get('language')).toBe(listed);
+});
+
+it.each([
+  [0, 1],
+  [0.2, 1],
+  [0.5, 0.5],
+  [0.74, 0.5],
+  [0.8, 0],
+  [2, 0],
+])('asks for a stability that eleven_v3 takes: temperature %d is %d', (temperature, stability) => {
+  const { body } = ttsProtocolOf({
+    endpoint: endpoint('tts', 'elevenlabs', { model: 'eleven_v3' }),
+    language: 'en',
+    temperature,
+  }).requestFor('Hi');
+  expect(JSON.parse(body)).toMatchObject({ voice_settings: { stability } });
 });

@@ -9,17 +9,20 @@ import { failureOf, type ProviderEndpoint, type ProviderError } from '../calls/p
 import type { speechProviders } from '../../crds/limits.ts';
 import * as stt from './stt/stt-protocols.ts';
 import * as tts from './tts/tts-protocols.ts';
+import { cartesiaVoices, elevenLabsVoices, type VoiceDirectory } from './tts/voices.ts';
 
 interface ProviderRow {
   readonly stt?: (settings: stt.SttSettings) => stt.SttProtocol;
   readonly tts?: (settings: tts.TtsSettings) => tts.TtsProtocol;
+  /** Where its voices are found by name; absent where requests take names. */
+  readonly voices?: (endpoint: ProviderEndpoint, name: string) => VoiceDirectory;
 }
 
 const PROVIDERS: Readonly<Record<Exclude<(typeof speechProviders)[number], 'openai' | 'openai_compatible'>, ProviderRow>> = {
   azure: { stt: stt.azure, tts: tts.azure },
-  cartesia: { stt: stt.cartesia, tts: tts.cartesia },
+  cartesia: { stt: stt.cartesia, tts: tts.cartesia, voices: cartesiaVoices },
   deepgram: { stt: stt.deepgram, tts: tts.deepgram },
-  elevenlabs: { stt: stt.elevenLabs, tts: tts.elevenLabs },
+  elevenlabs: { stt: stt.elevenLabs, tts: tts.elevenLabs, voices: elevenLabsVoices },
   google: { stt: stt.google, tts: tts.google },
 };
 
@@ -37,6 +40,13 @@ export function ttsProtocolOf(settings: tts.TtsSettings): tts.TtsProtocol {
   const create = endpoint.protocol === 'openai' ? tts.openAi : rowOf(endpoint)?.tts;
   if (create === undefined) throw unknownProvider(endpoint);
   return create(settings);
+}
+
+/** @returns undefined where requests take the voice as the agent has it */
+export function voicesOf(endpoint: ProviderEndpoint): VoiceDirectory | undefined {
+  const { protocol, voice, voiceIsName } = endpoint;
+  if (voiceIsName === undefined || voice === undefined || protocol === 'openai') return undefined;
+  return rowOf(endpoint)?.voices?.(endpoint, voice);
 }
 
 const rowOf = ({ provider }: ProviderEndpoint): ProviderRow | undefined =>

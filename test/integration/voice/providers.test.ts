@@ -164,6 +164,31 @@ describe('a language model', () => {
     expect(server.requests('chat')[0]?.toolNames).toEqual(['first', 'second']);
   });
 
+  it.each([
+    ['google', [undefined, { type: 'object', properties: { place: { type: 'string' } } }]],
+    [
+      'openai',
+      [
+        { type: 'object', properties: {} },
+        { type: 'object', properties: { place: { type: 'string' } } },
+      ],
+    ],
+  ])('is offered tools without parameters as %s takes them', async (provider, schemas) => {
+    const { llm: model } = await providersOf({
+      llm: { provider },
+      options: { defaults: [{ name: provider, baseURL: server.url }] },
+    });
+    const toolCtx = [z.object({}), z.object({ place: z.string() })].map((parameters, index) =>
+      llm.tool({ name: `tool-${index}`, description: 'A tool.', parameters, execute: async () => '' }),
+    );
+    for await (const _ of model.chat({ chatCtx: asked(), toolCtx, connOptions: once }));
+    const tools = server.requests('chat')[0]?.body['tools'] as readonly { readonly function: { readonly parameters?: object } }[];
+    for (const [index, schema] of schemas.entries()) {
+      if (schema === undefined) expect(tools[index]?.function).not.toHaveProperty('parameters');
+      else expect(tools[index]?.function.parameters).toMatchObject(schema);
+    }
+  });
+
   it('is asked again for a passing reason', async () => {
     server.chat(() => (server.requests('chat').length < 2 ? { status: 503 } : 'Here I am.'));
     expect(await answerOf(await providersOf(), twice)).toBe('Here I am.');

@@ -23,6 +23,8 @@ export interface ProviderEndpoint {
   /** Absent for the provider's default. */
   readonly model?: string;
   readonly voice?: string;
+  /** The agent has a name of the voice, and no id. */
+  readonly voiceIsName?: true;
 }
 
 export interface EndpointOptions {
@@ -36,7 +38,7 @@ export interface EndpointOptions {
 interface Wanted {
   readonly provider: string;
   readonly model?: string | undefined;
-  readonly voice?: string | undefined;
+  readonly voice?: { readonly id?: string | undefined; readonly name?: string | undefined } | undefined;
   readonly baseURL?: string | undefined;
   readonly apiKeySecretRef?: SecretKeyRef | undefined;
 }
@@ -79,7 +81,7 @@ export function ttsEndpointOf({
   tts,
   ...options
 }: EndpointOptions & { readonly tts: AgentSettings['textToSpeech'] }): Promise<ProviderEndpoint> {
-  return speechEndpointOf('tts', { ...tts, voice: tts.voice?.id ?? tts.voice?.name }, options);
+  return speechEndpointOf('tts', tts, options);
 }
 
 async function speechEndpointOf(part: ProviderPart, wanted: Wanted, options: EndpointOptions): Promise<ProviderEndpoint> {
@@ -98,7 +100,8 @@ async function endpointOf(part: ProviderPart, wanted: Wanted, options: EndpointO
   const set = fromAgent === undefined ? entry : undefined;
   const replaces = set?.baseURL !== undefined;
   const model = preferred(modelOf(part, set), wanted.model, replaces);
-  const voice = preferred(part === 'tts' ? set?.voice : undefined, wanted.voice, replaces);
+  const voice = preferred(part === 'tts' ? set?.voice : undefined, wanted.voice?.id ?? wanted.voice?.name, replaces);
+  const voiceIsName = voice !== undefined && wanted.voice?.id === undefined && voice === wanted.voice?.name;
   const baseURL = (fromAgent ?? set?.baseURL)?.replace(/\/+$/, '');
   const apiKey =
     wanted.apiKeySecretRef === undefined
@@ -113,6 +116,7 @@ async function endpointOf(part: ProviderPart, wanted: Wanted, options: EndpointO
     ...(apiKey !== undefined && { apiKey }),
     ...(model !== undefined && { model }),
     ...(voice !== undefined && { voice }),
+    ...(voiceIsName && { voiceIsName }),
   };
 }
 

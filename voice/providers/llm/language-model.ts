@@ -121,7 +121,8 @@ class CompletionStream extends openai.LLMStream {
         if (endpoint.apiKey === undefined) delete headers['authorization'];
         const { method = 'POST', body, signal = null } = init ?? {};
         if (typeof url !== 'string' || typeof body !== 'string') throw new TypeError('not a request of a chat');
-        const response = await fetch(url, { method, headers, body, signal, onFailure });
+        const sent = endpoint.provider === 'google' ? withoutEmptyParameters(body) : body;
+        const response = await fetch(url, { method, headers, body: sent, signal, onFailure });
         return watchCompletion(response, endpoint, onFailure);
       },
     });
@@ -156,6 +157,20 @@ class CompletionStream extends openai.LLMStream {
       return failureOf(this.#endpoint, 'runtime', 'reported an error in the middle of an answer');
     return failureOf(this.#endpoint, 'payload', "sent an answer that can't be read");
   }
+}
+
+interface OfferedTool {
+  readonly function?: { readonly parameters?: { readonly properties?: object; readonly additionalProperties?: unknown } };
+}
+
+/** Gemini refuses an object without properties: what takes no parameters is offered without any, as LiveKit's plugin for Gemini does. */
+function withoutEmptyParameters(body: string): string {
+  const request = JSON.parse(body) as { tools?: readonly OfferedTool[] };
+  for (const { function: offered } of request.tools ?? []) {
+    const { properties = {}, additionalProperties } = offered?.parameters ?? {};
+    if (Object.keys(properties).length === 0 && !additionalProperties) delete (offered as { parameters?: unknown } | undefined)?.parameters;
+  }
+  return JSON.stringify(request);
 }
 
 const EVENT = /(^|\n)data:/;

@@ -72,12 +72,15 @@ export class SttAdapter extends stt.STT {
     const { url, headers, body } = protocol.requestFor(wav);
     const response = await fetch(url, { method: 'POST', headers, body: body as never, signal });
     const answer = await response.text();
-    let text: string | undefined;
+    let parsed: unknown;
     try {
-      text = protocol.textOf(JSON.parse(answer));
+      parsed = JSON.parse(answer);
     } catch {
-      text = undefined;
+      parsed = undefined;
     }
+    if (protocol.failed?.(parsed) === true)
+      throw failureOf({ part: 'stt', provider }, 'runtime', 'reports that it failed to recognise speech');
+    const text = protocol.textOf(parsed);
     if (text !== undefined) return text;
     throw failureOf({ part: 'stt', provider }, 'payload', 'sent something that is no transcript: check its address');
   }

@@ -16,6 +16,8 @@ export interface SttProtocol {
   requestFor(wav: Uint8Array): SttRequest;
   /** @returns undefined for a response that is no transcript */
   textOf(answer: unknown): string | undefined;
+  /** Whether a response of status 200 says that recognition failed. */
+  failed?(answer: unknown): boolean;
 }
 
 export interface SttSettings {
@@ -65,7 +67,7 @@ export function openAi({ endpoint, language }: SttSettings): SttProtocol {
 export function deepgram({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL = 'https://api.deepgram.com/v1', model = 'nova-3' } = endpoint;
   const headers = { authorization: `Token ${keyOf(endpoint)}`, 'content-type': 'audio/wav' };
-  const query = new URLSearchParams({ model, language, smart_format: 'true' }).toString();
+  const query = new URLSearchParams({ model, language: deepgramLanguage(language), smart_format: 'true' }).toString();
   return {
     model,
     requestFor: (wav) => ({ url: `${baseURL}/listen?${query}`, headers, body: wav }),
@@ -73,9 +75,24 @@ export function deepgram({ endpoint, language }: SttSettings): SttProtocol {
   };
 }
 
+/** Deepgram's languages that have a region; all others are listed without one: https://developers.deepgram.com/docs/models-languages-overview */
+const DEEPGRAM_REGIONS = new Set(
+  'da-DK de-CH en-AU en-GB en-IN en-NZ en-US es-419 fr-CA ko-KR nl-BE pt-BR pt-PT sv-SE th-TH zh-CN zh-HK zh-Hans zh-Hant zh-TW'
+    .split(' ')
+    .map((tag) => tag.toLowerCase()),
+);
+
+/** Deepgram refuses regions that it doesn't list: `de-AT` is its `de`, `es-MX` its `es-419`. */
+export function deepgramLanguage(tag: string): string {
+  if (DEEPGRAM_REGIONS.has(tag.toLowerCase())) return tag;
+  const base = baseLanguage(tag);
+  if (base === 'es' && tag.length > 2 && !/^es-es$/i.test(tag)) return 'es-419';
+  return base === 'nb' || base === 'nn' ? 'no' : base;
+}
+
 /** https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
 export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
-  const { baseURL = 'https://api.elevenlabs.io/v1', model = 'scribe_v1' } = endpoint;
+  const { baseURL = 'https://api.elevenlabs.io/v1', model = 'scribe_v2' } = endpoint;
   const headers = { 'xi-api-key': keyOf(endpoint) };
   const fields = { model_id: model, language_code: baseLanguage(language), tag_audio_events: 'false' };
   return {
@@ -107,6 +124,7 @@ export function azure({ endpoint, language }: SttSettings): SttProtocol {
     requestFor: (wav) => ({ url: `${baseURL}/speech/recognition/conversation/cognitiveservices/v1?${query}`, headers, body: wav }),
     // No words recognised: no text, and no failure.
     textOf: (answer) => asText(at(answer, 'DisplayText')) ?? (asText(at(answer, 'RecognitionStatus')) === undefined ? undefined : ''),
+    failed: (answer) => at(answer, 'RecognitionStatus') === 'Error',
   };
 }
 

@@ -1,6 +1,7 @@
 /** What each provider's TTS is sent for one sentence, and how its response carries the audio. */
 import { keyOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
 import { azureAddressMissing, baseLanguage, isOpenAi } from '../protocol-support.ts';
+import { CARTESIA_VERSION } from './voices.ts';
 
 export interface TtsRequest {
   readonly url: string;
@@ -46,13 +47,15 @@ export function openAi({ endpoint, language, temperature }: TtsSettings): TtsPro
 
 /** https://elevenlabs.io/docs/api-reference/text-to-speech/stream */
 export function elevenLabs({ endpoint, language, temperature }: TtsSettings): TtsProtocol {
-  const { baseURL = 'https://api.elevenlabs.io/v1', voice = '21m00Tcm4TlvDq8ikWAM' } = endpoint;
+  const { baseURL = 'https://api.elevenlabs.io/v1', voice = 'bIHbv24MWmeRgasZH58o' } = endpoint;
   const model = endpoint.model ?? 'eleven_flash_v2_5';
   const headers = { ...JSON_HEADERS, 'xi-api-key': keyOf(endpoint) };
   // Only these models take a language; for the others it is part of the voice.
   const named = /flash_v2_5|turbo_v2_5|_v3/.test(model) ? { language_code: baseLanguage(language) } : {};
   // ElevenLabs' opposite of a temperature.
-  const stability = Math.min(1, Math.max(0, 1 - temperature));
+  const wanted = Math.min(1, Math.max(0, 1 - temperature));
+  // The third generation takes 0, 0.5 and 1 only.
+  const stability = /_v3/.test(model) ? Math.round(wanted * 2) / 2 : wanted;
   return {
     model,
     requestFor: (text) => ({
@@ -66,8 +69,8 @@ export function elevenLabs({ endpoint, language, temperature }: TtsSettings): Tt
 /** https://docs.cartesia.ai/api-reference/tts/bytes */
 export function cartesia({ endpoint, language }: TtsSettings): TtsProtocol {
   const { baseURL = 'https://api.cartesia.ai', voice = 'f786b574-daa5-4673-aa0c-cbe3e8534c02' } = endpoint;
-  const model = endpoint.model ?? 'sonic-2';
-  const headers = { ...JSON_HEADERS, authorization: `Bearer ${keyOf(endpoint)}`, 'cartesia-version': '2025-04-16' };
+  const model = endpoint.model ?? 'sonic-3';
+  const headers = { ...JSON_HEADERS, authorization: `Bearer ${keyOf(endpoint)}`, 'cartesia-version': CARTESIA_VERSION };
   const output = { container: 'raw', encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE };
   return {
     model,
