@@ -82,6 +82,7 @@ export interface Received {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  readonly raw: Buffer;
 }
 
 export interface TestEndpoint {
@@ -98,8 +99,8 @@ export async function startEndpoint(
 ): Promise<TestEndpoint> {
   const requests: Received[] = [];
   const server = await servers.http(
-    whole(({ method = '', url = '', headers }, response, body) => {
-      const received = { method, url, headers, body: body.toString() };
+    whole(({ method = '', url = '', headers }, response, raw) => {
+      const received = { method, url, headers, body: raw.toString(), raw };
       requests.push(received);
       answer(response, received);
     }),

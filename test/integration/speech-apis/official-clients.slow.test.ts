@@ -1,0 +1,178 @@
+/** What providers' own clients send, and what Parley sends for the same: field by field, to an API that refuses what the provider refuses. */
+import { fileURLToPath } from 'node:url';
+
+import { initializeLogger } from '@livekit/agents';
+import { AudioFrame } from '@livekit/rtc-node';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { createProviders, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
+import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
+import { run } from '../../support/run.ts';
+import { HEARD, KEY, RACHEL, SOUND, startSpeechApis, type ApiRequest, type SpeechApis } from './speech-apis.ts';
+
+const SAID = 'Wir haben bis sechs geöffnet.';
+const python = await findPython();
+type Agent = CreateProvidersOptions['agent'];
+
+let apis: SpeechApis;
+let egress: Egress;
+
+beforeAll(async () => {
+  initializeLogger({ pretty: false, level: 'silent' });
+  egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+  apis = await startSpeechApis();
+});
+beforeEach(() => void (apis.taken.length = 0));
+afterAll(async () => {
+  egress.close();
+  await apis.stop();
+});
+
+const addressOf = (provider: string): string => (['cartesia', 'azure'].includes(provider) ? apis.url : `${apis.url}/v1`);
+
+interface Settings {
+  readonly language?: string;
+  readonly stt?: Partial<Agent['speechToText']>;
+  readonly tts?: Partial<Agent['textToSpeech']>;
+}
+
+async function withProviders<T>(
+  provider: string,
+  { language = 'de-AT', stt, tts }: Settings,
+  work: (providers: Providers) => Promise<T>,
+): Promise<T> {
+  const endpoint = { provider, baseURL: addressOf(provider), apiKeySecretRef: { name: 'keys', key: 'key' } };
+  const agent = {
+    language,
+    llm: { type: 'simple', provider: 'openai', model: 'm', temperature: 0, apiKeySecretRef: endpoint.apiKeySecretRef },
+    speechToText: { ...endpoint, ...stt },
+    textToSpeech: { ...endpoint, voice: {}, temperature: 0.3, ...tts },
+  } as Agent;
+  const providers = await createProviders({
+    org: 'acme',
+    agent,
+    keys: { read: async () => KEY },
+    egress,
+    defaults: [],
+    logger: pino({ level: 'silent' }),
+    env: {},
+  });
+  try {
+    return await work(providers);
+  } finally {
+    await providers.close();
+  }
+}
+
+const heardBy = (provider: string, settings: Settings = {}): Promise<string | undefined> =>
+  withProviders(provider, settings, async ({ stt }) => {
+    const { alternatives } = await stt.recognize(new AudioFrame(new Int16Array(16_000), 16_000, 1, 16_000));
+    return alternatives?.[0].text;
+  });
+
+const spokenBy = (provider: string, settings: Settings = {}): Promise<Buffer> =>
+  withProviders(provider, settings, async ({ tts }) => {
+    const pieces: Buffer[] = [];
+    for await (const { frame } of tts.synthesize(SAID)) pieces.push(Buffer.from(new Int16Array(frame.data).buffer));
+    return Buffer.concat(pieces);
+  });
+
+/** At an address that is not OpenAI's own the language and the temperature are sent as well. */
+function withoutExtensions(provider: string, request: ApiRequest): ApiRequest {
+  if (provider !== 'openai') return request;
+  const { language: _language, temperature: _temperature, ...fields } = request.fields as Readonly<Record<string, unknown>>;
+  return { ...request, fields };
+}
+
+/** The requests that matter: a connection is opened in advance with a HEAD. */
+const taken = (): readonly ApiRequest[] => apis.taken.filter(({ method }) => method !== 'HEAD');
+
+describe.skipIf(python === undefined)(`the official clients (${withoutPython})`, () => {
+  let interpreter: string;
+  beforeAll(async () => {
+    const versions = {
+      cartesia: '4.2.0',
+      'deepgram-sdk': '7.17.0',
+      elevenlabs: '2.78.0',
+      openai: '3.54.0',
+      'google-cloud-speech': '2.41.0',
+      'google-cloud-texttospeech': '2.38.0',
+    };
+    const requirements = Object.entries(versions).map(([name, version]) => `${name}==${version}`);
+    interpreter = await pythonWith(python ?? '', { name: 'speech-clients', version: Object.values(versions).join('-'), requirements });
+  });
+
+  async function official(
+    provider: string,
+    part: 'stt' | 'tts',
+    settings: object,
+  ): Promise<{ readonly text?: string; readonly sound?: string }> {
+    const script = fileURLToPath(new URL('official_clients.py', import.meta.url));
+    const { code, stdout, stderr } = await run(interpreter, [script, provider, part, apis.url, JSON.stringify(settings)], {
+      timeoutMs: 120_000,
+    });
+    expect(code, stderr).toBe(0);
+    return JSON.parse(stdout) as { text?: string; sound?: string };
+  }
+
+  it.each([
+    ['deepgram', { model: 'nova-3', language: 'de' }],
+    ['elevenlabs', { model_id: 'scribe_v2', language_code: 'de' }],
+    ['cartesia', { model: 'ink-whisper', language: 'de' }],
+    ['openai', { model: 'gpt-4o-mini-transcribe', language: 'de' }, { model: 'gpt-4o-mini-transcribe' }],
+    ['google', { language_code: 'de-AT', model: 'latest_long' }],
+  ])('of %s asks for a transcript as Parley does', async (provider, settings, stt: Settings['stt'] = {}) => {
+    expect(await official(provider, 'stt', settings)).toEqual({ text: HEARD });
+    const theirs = taken();
+    apis.taken.length = 0;
+    expect(await heardBy(provider, { stt })).toBe(HEARD);
+    expect(taken()).toEqual(theirs);
+  });
+
+  it.each([
+    ['deepgram', { text: SAID, model: 'aura-2-thalia-en' }, {}],
+    [
+      'elevenlabs',
+      { text: SAID, voice: 'Rachel', stability: 0.7, model_id: 'eleven_flash_v2_5', language_code: 'de' },
+      { voice: { name: 'Rachel' } },
+    ],
+    ['cartesia', { transcript: SAID, voice: 'Rachel', model_id: 'sonic-3', language: 'de' }, { voice: { name: 'Rachel' } }],
+    ['openai', { input: SAID, model: 'gpt-4o-mini-tts', voice: 'alloy' }, { model: 'gpt-4o-mini-tts' }],
+    ['google', { text: SAID, language_code: 'de-AT', name: 'de-DE-Neural2-F' }, { voice: { name: 'de-DE-Neural2-F' } }],
+  ])('of %s asks for speech as Parley does', async (provider, settings, tts) => {
+    const { sound } = await official(provider, 'tts', settings);
+    expect(Buffer.from(sound ?? '', 'base64').equals(SOUND)).toBe(true);
+    const theirs = taken();
+    apis.taken.length = 0;
+    expect((await spokenBy(provider, { tts })).length).toBeGreaterThanOrEqual(SOUND.length);
+    expect(taken().map((request) => withoutExtensions(provider, request))).toEqual(theirs);
+  });
+});
+
+describe('an API that refuses what its provider refuses', () => {
+  it.each(['de-DE', 'es-ES', 'fr-FR', 'it-IT', 'pt-BR', 'es-MX', 'nb-NO', 'zh-Hant-TW', 'en-ZA'])(
+    'takes %s for Deepgram',
+    async (language) => {
+      expect(await heardBy('deepgram', { language })).toBe(HEARD);
+    },
+  );
+
+  it('takes a voice by its name, its id, and at each temperature of eleven_v3', async () => {
+    for (const voice of [{ name: RACHEL.name }, { name: RACHEL.elevenLabs }, { id: RACHEL.elevenLabs, name: 'any' }])
+      for (const temperature of [0, 0.3, 0.8, 2])
+        expect((await spokenBy('elevenlabs', { tts: { voice, temperature, model: 'eleven_v3' } })).length).toBeGreaterThan(0);
+  });
+
+  it('takes what Azure is sent', async () => {
+    expect(await heardBy('azure')).toBe(HEARD);
+    expect((await spokenBy('azure', { tts: { voice: { name: 'de-AT-IngridNeural' } } })).length).toBeGreaterThan(0);
+  });
+
+  it('says at the start of a call which voice an account lacks', async () => {
+    await expect(spokenBy('cartesia', { tts: { voice: { name: 'Robert' } } })).rejects.toThrow(
+      /cartesia \(text to speech\) has no voice called "Robert" \(it has "Rachel"\)/,
+    );
+  });
+});
