@@ -19,7 +19,8 @@
  * | the user never comes; comes without a microphone | `user_connection_failure`; `no_audio_input` |
  * | a dial fails; voicemail answers | `line_busy`, `no_answer`, `call_failed`, `carrier_error`; `no_answer` |
  * | the agent calls `end_call`; hands the call over | `agent_ended_call`; `call_transferred` |
- * | both sides are silent for too long; the longest duration is reached | `inactivity_timeout`; `maximum_duration_exceeded` |
+ * | both sides are silent for too long | `inactivity_timeout`; `no_audio_input` where the user has no microphone |
+ * | the longest duration is reached | `maximum_duration_exceeded` |
  * | a provider fails, before or during the conversation | `finishReasonOfProviderFailure` |
  * | the process has to stop, the media server is lost, anything else fails | `native_platform_internal_error` |
  * | the record says that the call is over or another job's | `elsewhere`: nothing is recorded |
@@ -200,7 +201,7 @@ export class CallJob {
         if (outcome.outcome === 'done') decision.decide('call_transferred');
         return outcome;
       },
-      onEnd: (reason, farewell) => decision.decide(reason, farewell),
+      onEnd: (reason, farewell) => decision.decide(reason === 'inactivity_timeout' && !watch.heard ? 'no_audio_input' : reason, farewell),
     });
     const transfers = new Transfers({
       room: ctx.room,

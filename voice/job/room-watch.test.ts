@@ -72,6 +72,15 @@ describe('the room of a call', () => {
     expect(reported).toEqual(['media', 'no_audio_input']);
   });
 
+  it('knows whether the user has a microphone', () => {
+    const subject = watch();
+    subject.entered();
+    room.comes('user');
+    expect(subject.heard).toBe(false);
+    room.speaks('user');
+    expect(subject.heard).toBe(true);
+  });
+
   it('knows who was there before it was entered, and who never came', () => {
     const first = watch();
     room.comes('user');

@@ -112,6 +112,11 @@ export class RoomWatch {
     return this.#present;
   }
 
+  /** Whether the user has ever had a microphone. */
+  get heard(): boolean {
+    return this.#heard;
+  }
+
   /** Resolves when the user is in the room. */
   come(): Promise<void> {
     return this.#come.promise;

@@ -103,4 +103,10 @@ describe.concurrent('time', () => {
     const over = await call.becomes({ status: 'error', finishReason: 'no_audio_input' });
     expect(over.endedAt!.getTime() - over.createdAt.getTime()).toBeGreaterThan(29_000);
   });
+
+  it('ends a silent call for want of a microphone, where that is why', async () => {
+    const call = await stage.call({ spec: { call: { ...silent, endAfterSilence: '10s' } } });
+    await call.join({ microphone: false });
+    expect((await call.becomes({ status: 'error' })).finishReason).toBe('no_audio_input');
+  });
 });
