@@ -83,7 +83,8 @@ describe('what is searched too often', () => {
     const first = await search(org.key);
     expect(first.status).toBe(404);
     expect(first.headers.get('ratelimit-policy')).toContain('40;w=2;comment="search"');
-    const rest = await Promise.all(Array.from({ length: 100 }, (_, index) => search(index % 2 === 0 ? org.key : other)));
+    // So many that a slow machine, too, is asked faster than the limit fills up again.
+    const rest = await Promise.all(Array.from({ length: 300 }, (_, index) => search(index % 2 === 0 ? org.key : other)));
     const refused = rest.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(10);
     expect(refused[0]?.body.message).toContain('your organisation has made too many requests');
