@@ -125,7 +125,8 @@ describe.concurrent('a setting', () => {
       await after.caller.hears('New here.');
       await after.caller.speak(800);
       await after.caller.hears('I heard: hello');
-      expect(provider.requests('chat').at(-1)?.system).toContain('After.');
+      // The first call goes on next to it.
+      expect(provider.requests('chat').map(({ system }) => system)).toContainEqual(expect.stringContaining('After.'));
       expect(before.caller.tones()).not.toContain(after.caller.tones()[0]);
     } finally {
       await provider.close();
