@@ -23,7 +23,7 @@ it('chooses the tests of a source file, those that name the folder of another fi
   );
   expect(relatedTests(['examples/argocd/health.lua']).chosen).toContain('test/integration/chart/health.test.ts');
   const { chosen, left } = relatedTests(['platform/clock.ts']);
-  expect(chosen.filter((file) => file.startsWith('test/integration/'))).toHaveLength(12);
+  expect(chosen.filter((file) => file.startsWith('test/integration/'))).toHaveLength(8);
   expect(chosen.filter((file) => file.includes('.slow.'))).toEqual([]);
   expect(left).toBeGreaterThan(0);
 });
