@@ -2,7 +2,7 @@
 import { FormData } from 'undici';
 
 import { keyOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
-import { azureAddressMissing, baseLanguage, isOpenAi } from '../protocol-support.ts';
+import { azureAddressMissing, baseLanguage, cartesiaApi, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
 
 export interface SttRequest {
   readonly url: string;
@@ -92,8 +92,8 @@ export function deepgramLanguage(tag: string): string {
 
 /** https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
 export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
-  const { baseURL = 'https://api.elevenlabs.io/v1', model = 'scribe_v2' } = endpoint;
-  const headers = { 'xi-api-key': keyOf(endpoint) };
+  const { baseURL, headers } = elevenLabsApi(endpoint);
+  const { model = 'scribe_v2' } = endpoint;
   const fields = { model_id: model, language_code: baseLanguage(language), tag_audio_events: 'false' };
   return {
     model,
@@ -104,8 +104,8 @@ export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
 
 /** https://docs.cartesia.ai/api-reference/stt/transcribe */
 export function cartesia({ endpoint, language }: SttSettings): SttProtocol {
-  const { baseURL = 'https://api.cartesia.ai', model = 'ink-whisper' } = endpoint;
-  const headers = { authorization: `Bearer ${keyOf(endpoint)}`, 'cartesia-version': '2025-04-16' };
+  const { baseURL, headers } = cartesiaApi(endpoint);
+  const { model = 'ink-whisper' } = endpoint;
   return {
     model,
     requestFor: (wav) => ({ url: `${baseURL}/stt`, headers, body: formOf(wav, { model, language: baseLanguage(language) }) }),

@@ -1,7 +1,6 @@
 /** What each provider's TTS is sent for one sentence, and how its response carries the audio. */
 import { keyOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
-import { azureAddressMissing, baseLanguage, isOpenAi } from '../protocol-support.ts';
-import { CARTESIA_VERSION } from './voices.ts';
+import { azureAddressMissing, baseLanguage, cartesiaApi, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
 
 export interface TtsRequest {
   readonly url: string;
@@ -47,9 +46,9 @@ export function openAi({ endpoint, language, temperature }: TtsSettings): TtsPro
 
 /** https://elevenlabs.io/docs/api-reference/text-to-speech/stream */
 export function elevenLabs({ endpoint, language, temperature }: TtsSettings): TtsProtocol {
-  const { baseURL = 'https://api.elevenlabs.io/v1', voice = 'bIHbv24MWmeRgasZH58o' } = endpoint;
+  const { baseURL, headers } = elevenLabsApi(endpoint);
+  const { voice = 'bIHbv24MWmeRgasZH58o' } = endpoint;
   const model = endpoint.model ?? 'eleven_flash_v2_5';
-  const headers = { ...JSON_HEADERS, 'xi-api-key': keyOf(endpoint) };
   // Only these models take a language; for the others it is part of the voice.
   const named = /flash_v2_5|turbo_v2_5|_v3/.test(model) ? { language_code: baseLanguage(language) } : {};
   // ElevenLabs' opposite of a temperature.
@@ -60,7 +59,7 @@ export function elevenLabs({ endpoint, language, temperature }: TtsSettings): Tt
     model,
     requestFor: (text) => ({
       url: `${baseURL}/text-to-speech/${encodeURIComponent(voice)}/stream?output_format=pcm_24000`,
-      headers,
+      headers: { ...JSON_HEADERS, ...headers },
       body: JSON.stringify({ text, model_id: model, ...named, voice_settings: { stability, similarity_boost: 0.75 } }),
     }),
   };
@@ -68,15 +67,15 @@ export function elevenLabs({ endpoint, language, temperature }: TtsSettings): Tt
 
 /** https://docs.cartesia.ai/api-reference/tts/bytes */
 export function cartesia({ endpoint, language }: TtsSettings): TtsProtocol {
-  const { baseURL = 'https://api.cartesia.ai', voice = 'f786b574-daa5-4673-aa0c-cbe3e8534c02' } = endpoint;
+  const { baseURL, headers } = cartesiaApi(endpoint);
+  const { voice = 'f786b574-daa5-4673-aa0c-cbe3e8534c02' } = endpoint;
   const model = endpoint.model ?? 'sonic-3';
-  const headers = { ...JSON_HEADERS, authorization: `Bearer ${keyOf(endpoint)}`, 'cartesia-version': CARTESIA_VERSION };
   const output = { container: 'raw', encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE };
   return {
     model,
     requestFor: (text) => ({
       url: `${baseURL}/tts/bytes`,
-      headers,
+      headers: { ...JSON_HEADERS, ...headers },
       body: JSON.stringify({
         model_id: model,
         transcript: text,

@@ -4,9 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 
-import { failureOf, keyOf, type ProviderEndpoint, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { failureOf, type ProviderEndpoint, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { LruMap } from '../../../platform/lru.ts';
+import { cartesiaApi, elevenLabsApi } from '../protocol-support.ts';
 
 /** How a provider lists the voices of an account. */
 export interface VoiceDirectory {
@@ -21,28 +22,26 @@ export interface VoiceDirectory {
 }
 
 export function elevenLabsVoices(endpoint: ProviderEndpoint, name: string): VoiceDirectory {
-  const { baseURL = 'https://api.elevenlabs.io/v1' } = endpoint;
+  const { baseURL, headers } = elevenLabsApi(endpoint);
   return {
     name,
     url: `${baseURL.replace(/\/v1$/, '/v2')}/voices?${new URLSearchParams({ search: name, page_size: '100' }).toString()}`,
-    headers: { 'xi-api-key': keyOf(endpoint) },
+    headers,
     fields: { list: 'voices', id: 'voice_id' },
     id: /^[a-z0-9]{20}$/i,
   };
 }
 
 export function cartesiaVoices(endpoint: ProviderEndpoint, name: string): VoiceDirectory {
-  const { baseURL = 'https://api.cartesia.ai' } = endpoint;
+  const { baseURL, headers } = cartesiaApi(endpoint);
   return {
     name,
     url: `${baseURL}/voices?${new URLSearchParams({ q: name, limit: '100' }).toString()}`,
-    headers: { authorization: `Bearer ${keyOf(endpoint)}`, 'cartesia-version': CARTESIA_VERSION },
+    headers,
     fields: { list: 'data', id: 'id' },
     id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
   };
 }
-
-export const CARTESIA_VERSION = '2025-04-16';
 
 /** In milliseconds. */
 const KEPT_MS = 600_000;
