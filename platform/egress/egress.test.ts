@@ -12,7 +12,7 @@ import { createEgress, type Egress, type EgressOptions, type EgressRequest, type
 import { EgressError } from './egress-error.ts';
 import { selfSigned } from '../self-signed.ts';
 import { DnsServer } from '../../test/support/dns-server.ts';
-import { Servers } from '../../test/support/http-servers.ts';
+import { Servers, whole } from '../../test/support/http-servers.ts';
 
 const servers = new Servers();
 let dns: DnsServer;
@@ -107,14 +107,12 @@ const fetchThrough = async (egress: Egress, url: string): Promise<unknown> => re
 
 describe('a request', () => {
   it('sends what it is given and gives back what comes', async () => {
-    const server = await servers.http((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const seen = { method: request.method, url: request.url, headers: request.headers, body: Buffer.concat(chunks).toString('hex') };
+    const server = await servers.http(
+      whole(({ method, url, headers }, response, body) => {
+        const seen = { method, url, headers, body: body.toString('hex') };
         response.writeHead(207, { 'x-one': 'a', 'set-cookie': ['a=1', 'b=2'] }).end(JSON.stringify(seen));
-      });
-    });
+      }),
+    );
     const body = randomBytes(1000);
     const url = `http://localhost:${server.port}/a%20b?c=d#e`;
     const answer = await send(egressWith(), { url, method: 'PUT', headers: { 'X-Mine': 'yes', 'content-type': 'x/y' }, body });

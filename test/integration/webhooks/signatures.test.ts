@@ -6,7 +6,7 @@ import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
-import { Servers, type TestServer } from '../../support/http-servers.ts';
+import { Servers, type TestServer, whole } from '../../support/http-servers.ts';
 import { createAttempt } from '../../../webhooks/attempt/attempt.ts';
 import { generateSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { keysAt, readSigningSecret } from '../../../webhooks/signing/signing-secret.ts';
@@ -25,14 +25,12 @@ let server: TestServer;
 
 beforeAll(async () => {
   egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
-  server = await servers.http((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      arrived.push({ headers: flat(request.headers), body: Buffer.concat(chunks) });
+  server = await servers.http(
+    whole(({ headers }, response, body) => {
+      arrived.push({ headers: flat(headers), body });
       response.end();
-    });
-  });
+    }),
+  );
 });
 afterAll(async () => {
   egress.close();
