@@ -105,13 +105,13 @@ export default defineConfig({
       },
       {
         test: {
-          // Sound has its own time: these files run one by one, with nothing else at work. LiveKit's native client doesn't outlive many rooms.
+          // Sound has its own time: no more than two of these files run at once, with nothing else at work. LiveKit's native client doesn't outlive many rooms.
           name: 'voice',
           include: calls,
           exclude: [talkingCall],
           ...withServers,
           isolate: true,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 3 },
         },
       },

@@ -25,6 +25,12 @@ interface WithEvents {
 /** What came of an attempt to take a call on. */
 export type Registration = { readonly outcome: 'registered'; readonly call: CallRecord } | { readonly outcome: 'limit_reached' };
 
+export interface StartOptions extends CallRef, WithEvents {
+  readonly jobId: string;
+  /** Time since its begin, in milliseconds: a wait for the database is part of the call. 0 by default. */
+  readonly startedAgoMs?: number | undefined;
+}
+
 export interface EndOptions extends CallRef, WithEvents {
   readonly reason: FinishReason;
   /** Time since its end, in milliseconds: clean-up before this call does not count as talking. 0 by default. */
@@ -136,12 +142,13 @@ export class Calls {
    * `registered` → `ongoing`: media flow. Counts as a heartbeat of the job.
    * @throws StoreError `not_found`
    */
-  async start({ org, id, jobId, events }: CallRef & WithEvents & { readonly jobId: string }): Promise<CallTransition> {
+  async start({ org, id, jobId, startedAgoMs = 0, events }: StartOptions): Promise<CallTransition> {
     return this.#transition(
       { org, id, events },
-      `UPDATE parley.calls SET status = 'ongoing', started_at = now(), job_id = $3, job_seen_at = now()
+      `UPDATE parley.calls SET status = 'ongoing', started_at = greatest(now() - $4 * interval '1 millisecond', created_at),
+              job_id = $3, job_seen_at = now()
        WHERE org = $1 AND id = $2 AND status = 'registered' RETURNING ${callColumns}`,
-      [org, id, jobId],
+      [org, id, jobId, Math.max(0, startedAgoMs)],
     );
   }
 

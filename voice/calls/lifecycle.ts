@@ -1,7 +1,7 @@
 /** The state changes of calls, each with its event in one transaction. */
 import type { Clock } from '../../platform/clock.ts';
 import { currentTrace } from '../../platform/telemetry/tracing.ts';
-import type { CallRecord, CallRef, CallStore, FinishReason, NewCall, NewEvent } from '../../store/index.ts';
+import type { CallRecord, CallStore, FinishReason, NewCall, NewEvent } from '../../store/index.ts';
 import { buildEvent } from '../../events/emit.ts';
 import type { EventName, EventPayload } from '../../events/catalogue.ts';
 
@@ -39,7 +39,7 @@ export class CallLifecycle {
   }
 
   /** The first media of a call. @throws StoreError `not_found` */
-  start(call: CallRef & { readonly jobId: string }): Promise<Transition> {
+  start(call: Omit<Parameters<CallStore['calls']['start']>[0], 'events'>): Promise<Transition> {
     return this.#calls.start({ ...call, events: (record) => [this.#started(record)] });
   }
 

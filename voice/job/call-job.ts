@@ -267,8 +267,11 @@ export class CallJob {
 
   async #start({ call, jobId, decision, log }: Serving): Promise<void> {
     const { lifecycle, clock } = this.#options.services;
+    const { org, id } = call;
+    const began = clock.monotonic();
+    const start = () => lifecycle.start({ org, id, jobId, startedAgoMs: clock.monotonic() - began });
     try {
-      const { changed, call: now } = await persist(() => lifecycle.start({ org: call.org, id: call.id, jobId }), {
+      const { changed, call: now } = await persist(start, {
         clock,
         logger: log,
         withinMs: TIMEOUTS.start,

@@ -182,6 +182,19 @@ describe('the states of a call in Postgres', () => {
     });
   });
 
+  it('count the time in which their begin could not be recorded, and none before they were created', async () => {
+    const store = storeAt(url);
+    const org = await freshOrganization(store);
+    const started = async (startedAgoMs: number) => {
+      const ref = await registerCall(store, org);
+      return (await store.calls.calls.start({ ...untold, ...ref, jobId: 'job', startedAgoMs })).call;
+    };
+    const late = await started(3_600_000);
+    expect(late.startedAt).toEqual(late.createdAt);
+    const prompt = await started(0);
+    expect(prompt.startedAt).toEqual(prompt.jobSeenAt);
+  });
+
   it('let one job serve a call, and let it know when the call is over', async () => {
     const store = storeAt(url);
     const ref = await registerCall(store, await freshOrganization(store));
