@@ -104,6 +104,13 @@ export interface Egress {
    */
   readonly dispatcher: Dispatcher;
   /**
+   * A connection that has passed the guard, for a client of another protocol, such as WebSockets. `https:` connections have finished their TLS
+   * handshake. The client enforces its own deadlines, except for the connect timeout of 10 s.
+   * @param origin `http:` or `https:`
+   * @throws EgressError
+   */
+  connect(origin: string): Promise<Socket>;
+  /**
    * Whether DNS has answered anything since `since` (monotonic, in milliseconds). After a timeout it decides whether the name was slow or
    * our DNS servers are down. Takes some seconds in the worst case.
    */
@@ -267,6 +274,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
 
   return {
     dispatcher,
+    connect: connectFor,
 
     check(url) {
       const target = readTarget(url, rules);

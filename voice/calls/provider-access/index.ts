@@ -7,5 +7,7 @@ export {
   type SecretKeyRef,
 } from './key-reader.ts';
 export { keyOf, llmEndpointOf, sttEndpointOf, ttsEndpointOf, type ProviderDefaults, type ProviderEndpoint } from './endpoint.ts';
+export { failureOfStatus } from './connection-failures.ts';
 export { createProviderFetch, type ProviderFetch } from './provider-fetch.ts';
+export { createProviderConnect, type ProviderConnect, type ProviderSocket } from './provider-socket.ts';
 export { failureOf, PART_NAMES, ProviderError, type ProviderErrorKind, type ProviderPart } from './provider-failure.ts';

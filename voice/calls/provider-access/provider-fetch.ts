@@ -6,9 +6,9 @@ import { Agent, fetch, type Dispatcher, type RequestInit, type Response as Answe
 
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
-import { EgressError } from '../../../platform/egress/egress-error.ts';
+import { codeOf, failuresOf, HEAD_TIMEOUT_MS, type Failures } from './connection-failures.ts';
 import type { ProviderEndpoint } from './endpoint.ts';
-import { failureOf, ProviderError, type ProviderErrorKind } from './provider-failure.ts';
+import { ProviderError } from './provider-failure.ts';
 
 export interface ProviderFetchOptions {
   readonly endpoint: Pick<ProviderEndpoint, 'part' | 'provider' | 'guarded'>;
@@ -28,7 +28,6 @@ export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body'
 /** @throws ProviderError, or the signal's own reason; an answer that is returned has a status of 200 to 299 */
 export type ProviderFetch = (url: string | URL, init?: ProviderRequestInit) => Promise<Response>;
 
-const HEAD_TIMEOUT_MS = 8_000;
 /** Longest time without a part of an answer that has begun, in milliseconds. */
 const STALL_TIMEOUT_MS = 10_000;
 /** How long an idle connection is kept, in milliseconds: turns of a conversation are seconds apart. */
@@ -116,51 +115,4 @@ function withWatchedBody(response: Answer, { clock, signal, fail, failures }: Wa
     { highWaterMark: 0 },
   );
   return new Response(body, { status: response.status, headers });
-}
-
-type Failures = ReturnType<typeof failuresOf>;
-
-/** Refusals that another attempt may not meet. */
-const TRANSIENT_STATUSES = new Set([408, 409, 425, 429]);
-
-function failuresOf(endpoint: ProviderFetchOptions['endpoint']) {
-  const failure = (kind: ProviderErrorKind, message: string, more?: { status?: number; slow?: boolean }): ProviderError =>
-    failureOf(endpoint, kind, message, more);
-  return {
-    status(status: number): ProviderError {
-      if (status >= 500 || TRANSIENT_STATUSES.has(status)) {
-        return failure('runtime', `answers ${status}: ${status === 429 ? 'its limit is reached' : 'it fails at the moment'}`, { status });
-      }
-      if (status === 401 || status === 403) return failure('refused', `answers ${status}: check its key, and what that may do`, { status });
-      if (status === 404) return failure('refused', `answers ${status}: check its address, model and voice`, { status });
-      if (status < 400)
-        return failure('refused', `redirects (${status}), and redirects are not followed: use the address that is meant`, { status });
-      return failure('refused', `answers ${status}: check its model and settings`, { status });
-    },
-    slow: (ms: number) => failure('unreachable', `did not answer within ${ms} ms`, { slow: true }),
-    connection(error: unknown): ProviderError {
-      const guard = egressErrorIn(error);
-      // The guard's messages are for users; those of HTTP libraries may quote what was sent.
-      if (guard !== undefined)
-        return failure(FORBIDDING_KINDS.has(guard.kind) ? 'refused' : 'unreachable', `can't be called: ${guard.message}`);
-      return failure('unreachable', `can't be reached (${codeOf(error)}): check its address`);
-    },
-    broken: (how: string, more?: { readonly slow: boolean }) =>
-      failure('connection_lost', `broke off in the middle of an answer (${how})`, more),
-  };
-}
-
-const FORBIDDING_KINDS: ReadonlySet<string> = new Set(['forbidden_url', 'forbidden_address', 'forbidden_header']);
-
-function egressErrorIn(error: unknown): EgressError | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof EgressError) return at;
-  return undefined;
-}
-
-function codeOf(error: unknown): string {
-  for (let at = error; typeof at === 'object' && at !== null; at = (at as { readonly cause?: unknown }).cause) {
-    if (at instanceof AggregateError) return codeOf(at.errors.at(-1));
-    if ('code' in at && typeof at.code === 'string') return at.code;
-  }
-  return 'connection failed';
 }
