@@ -61,6 +61,14 @@ class Ear:
         decoder.end_utt()
         return decoder.hyp()
 
+    def partial(self, pcm, phrases):
+        if not self.use(phrases): return {'text': ''}
+        self.grammar.start_utt()
+        self.grammar.process_raw(b'\0' * 9600 + base64.b64decode(pcm), False, False)
+        best = self.grammar.hyp()
+        self.grammar.end_utt()
+        return {'text': best.hypstr if best else ''}
+
     def hear(self, pcm, phrases):
         data = base64.b64decode(pcm)
         frames = max(1, len(data) / 320)
@@ -84,6 +92,7 @@ for line in sys.stdin:
     asked = json.loads(line)
     try:
         if asked['do'] == 'speak': answer = voice.speak(asked['text'], asked['language'], asked['variant'])
+        elif asked['do'] == 'partial': answer = ear.partial(asked['pcm'], asked['phrases'])
         else: answer = ear.hear(asked['pcm'], asked['phrases'])
     except Exception as error:
         answer = {'problem': type(error).__name__ + ': ' + str(error)}

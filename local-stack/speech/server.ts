@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 import type { Logger } from '../../platform/logging.ts';
-import { wavHeader } from '../../platform/wav.ts';
+import { readWav, wavHeader } from '../../platform/wav.ts';
 import { answerByRules, valueFor, type RuleMessage, type RuleTool, type Schema } from './chat-rules.ts';
+import { createRealtime } from './realtime.ts';
 import { SPOKEN_RATE, type Speech } from './speech.ts';
 
 export interface DevSpeechServer {
@@ -44,7 +45,7 @@ export async function startDevSpeechServer(options: {
     'POST /v1/audio/transcriptions': async (request, response) => {
       const body = await readBody(request);
       const { file, language } = await formOf(body, request.headers['content-type'] ?? '');
-      const heard = await speech.hear({ file, language });
+      const heard = await speech.hear(readWav(file), language);
       if (heard.doubtful) logger.warn({ text: heard.text }, 'heard none of the known phrases; the transcript is a guess');
       else logger.debug({ text: heard.text }, 'heard');
       sendJson(response, { text: heard.text, doubtful: heard.doubtful });
@@ -68,13 +69,22 @@ export async function startDevSpeechServer(options: {
       else sendError(response, bad ? 400 : 500, bad ? error.message : 'dev-speech failed: see its log');
     });
   });
+  const realtime = createRealtime({ speech, logger });
+  server.on('upgrade', (request, socket, head) => {
+    if ((request.url ?? '').replace(/\?.*/, '') === `${secret}/v1/realtime`)
+      realtime.handleUpgrade(request, socket, head, (client) => realtime.emit('connection', client));
+    else socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+  });
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}${secret}/v1`,
     port,
-    close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
+    close: () => {
+      for (const client of realtime.clients) client.terminate();
+      return new Promise((resolve) => server.close(() => resolve()).closeAllConnections());
+    },
   };
 }
 

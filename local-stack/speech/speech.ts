@@ -63,9 +63,7 @@ export class Speech {
     return samples;
   }
 
-  /** @throws RangeError for anything but a WAV file */
-  async hear({ file, language }: { readonly file: Buffer; readonly language: string | undefined }): Promise<Heard> {
-    const sound = readWav(file);
+  async hear(sound: Sound, language: string | undefined): Promise<Heard> {
     const samples = trimmed(resample(sound.samples, sound.sampleRate, HEARD_RATE));
     const seconds = samples.length / HEARD_RATE;
     if (seconds < 0.1) return { text: '', doubtful: false };
@@ -77,6 +75,14 @@ export class Speech {
     const answer = await this.#options.helper!.ask({ do: 'hear', pcm: base64(samples), phrases: [...forms.keys()] });
     const text = typeof answer['text'] === 'string' ? answer['text'] : '';
     return { text: forms.get(text) ?? text, doubtful: answer['certain'] !== true };
+  }
+
+  /** The words so far of a known phrase that is being said; empty where none begins like that. */
+  async partial(sound: Sound, language: string | undefined): Promise<string> {
+    if (!this.canHear || (language !== undefined && !isEnglish(language))) return '';
+    const samples = trimmed(resample(sound.samples, sound.sampleRate, HEARD_RATE));
+    const answer = await this.#options.helper!.ask({ do: 'partial', pcm: base64(samples), phrases: [...this.#phrases.forms().keys()] });
+    return typeof answer['text'] === 'string' ? answer['text'] : '';
   }
 
   async #spoken(text: string, language: string, variant: string): Promise<Int16Array> {

@@ -1,6 +1,7 @@
 /** dev-speech as `parley dev` runs it: a process that speaks, understands what it has spoken, and answers. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -9,6 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { findPython, withoutPython } from '../../support/python.ts';
 import { parleyEntry } from '../../support/stack.ts';
+import { bytesOf } from '../../support/tones.ts';
 
 const python = await findPython();
 
@@ -79,6 +81,31 @@ describe.skipIf(python === undefined)(`with its voice and its ear (${python ?? w
       expect(await hear(speech, file)).toEqual({ text, doubtful: false });
     },
   );
+
+  it('hears a phrase word by word while it streams, and all of it once it is committed', async () => {
+    const text = 'I would like to rent a tandem next weekend.';
+    const { samples } = readWav(await say(speech, text));
+    const socket = new WebSocket(`${speech.url.replace('http', 'ws')}/v1/realtime?intent=transcription`);
+    const events: { readonly type: string; readonly delta?: string; readonly transcript?: string; readonly error?: { code: string } }[] =
+      [];
+    socket.addEventListener('message', ({ data }) => events.push(JSON.parse(String(data)) as (typeof events)[number]));
+    await once(socket, 'open');
+    const send = (event: object): void => socket.send(JSON.stringify(event));
+    const deltas = (): string => events.map(({ delta = '' }) => delta).join('');
+    send({ type: 'input_audio_buffer.commit' });
+    socket.send('no JSON');
+    await eventually(() => expect(events.map(({ error }) => error?.code)).toContain('invalid_json'));
+    expect(events.map(({ error }) => error?.code)).toContain('input_audio_buffer_commit_empty');
+    for (let at = 0; at < samples.length; at += 2_400) {
+      send({ type: 'input_audio_buffer.append', audio: bytesOf(samples.slice(at, at + 2_400)).toString('base64') });
+      await delay(50);
+    }
+    await eventually(() => expect(deltas()).toMatch(/^i would like to rent a tandem/));
+    expect(events.map(({ type }) => type)).not.toContain('conversation.item.input_audio_transcription.completed');
+    send({ type: 'input_audio_buffer.commit' });
+    await eventually(() => expect(events.at(-1)).toMatchObject({ transcript: text }));
+    socket.close();
+  });
 
   it('understands usual phrases that it has not spoken, in another voice than its first', async () => {
     const other = await start(process.env);
