@@ -99,7 +99,11 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   const output = new MemoryOutput((samples) => sound.heard(samples));
   const session = new voice.AgentSession({
     ...settings.session,
-    vad: new MeasuredVad({ ...settings.vad, onSpoken: () => undefined }),
+    vad: new MeasuredVad({
+      ...settings.vad,
+      onSpeaking: () => providers.stt.userSpeaks(),
+      onSpoken: () => providers.stt.userPaused(),
+    }),
     stt: new FailureReportingStt({ inner: providers.stt, onFailure: (error) => console.error(error) }),
     llm: providers.llm,
     tts: providers.tts,

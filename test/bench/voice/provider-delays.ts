@@ -1,2 +1,2 @@
-/** How long the pretended providers take to begin their answers, in milliseconds: what fast ones take. */
-export const delays = { sttMs: 150, llmMs: 250, ttsMs: 100 } as const;
+/** How long the pretended providers take to begin their answers, in milliseconds: what fast ones take. Streaming ones have heard all but the end. */
+export const delays = { sttMs: 150, streamedSttMs: 100, llmMs: 250, ttsMs: 100 } as const;

@@ -1,10 +1,12 @@
 /**
  * Language model, speech to text and text to speech with fixed delays, as a server that speaks OpenAI's protocol: a process of its own, so
  * that its CPU time is its own. Whom it works for stands in the address: `/<caller>/v1/…`; a caller whose name begins with `long`
- * gets long answers. `GET /<caller>/busy` answers when it worked.
+ * gets long answers, and for one that begins with `streamed` speech to text streams. `GET /<caller>/busy` answers when it worked.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+import { WebSocketServer, type WebSocket } from 'ws';
 
 import type { Interval } from './added-latency.ts';
 import { delays } from './provider-delays.ts';
@@ -23,9 +25,36 @@ const server = createServer((request, response) => {
   if (path === 'busy') response.end(JSON.stringify(busy.get(caller) ?? []));
   else void serve(request, response, { caller, path });
 });
+const sockets = new WebSocketServer({ noServer: true });
+server.on('upgrade', (request, socket, head) => {
+  const [, caller = ''] = (request.url ?? '').split('/');
+  if (!caller.startsWith('streamed')) socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+  else sockets.handleUpgrade(request, socket, head, (client) => client.on('message', (data: Buffer) => transcribe(client, data, caller)));
+});
 server.keepAliveTimeout = 120_000;
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
 process.once('SIGTERM', () => process.exit());
+
+/** OpenAI's realtime transcription, without interim words. */
+function transcribe(client: WebSocket, data: Buffer, caller: string): void {
+  const { type } = JSON.parse(data.toString()) as { readonly type: string };
+  const send = (event: object): void => client.send(JSON.stringify(event));
+  if (type === 'session.update') send({ type: 'session.updated', session: {} });
+  if (type !== 'input_audio_buffer.commit') return;
+  const from = now();
+  const item = { item_id: String(from) };
+  send({ type: 'input_audio_buffer.committed', ...item });
+  setTimeout(() => {
+    send({ type: 'conversation.item.input_audio_transcription.completed', ...item, transcript: 'How are you?' });
+    worked(caller, from);
+  }, delays.streamedSttMs);
+}
+
+function worked(caller: string, from: number): void {
+  const all = busy.get(caller) ?? [];
+  all.push({ from, to: now() });
+  busy.set(caller, all);
+}
 
 async function serve(
   request: IncomingMessage,
@@ -42,9 +71,7 @@ async function serve(
   }
   await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
   answer.send(response, Buffer.concat(chunks), caller);
-  const all = busy.get(caller) ?? [];
-  all.push({ from, to: now() });
-  busy.set(caller, all);
+  worked(caller, from);
 }
 
 const answers: Readonly<

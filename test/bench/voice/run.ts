@@ -7,6 +7,7 @@ import { startHost, type Host } from './host.ts';
 import { loop } from './loop.ts';
 import type { Part, Scale } from './part.ts';
 import { soak } from './soak.ts';
+import { stt } from './stt.ts';
 import { benchTts } from './tts.ts';
 import { webrtc } from './webrtc.ts';
 
@@ -18,7 +19,7 @@ export interface VoiceBenchOptions {
   readonly out?: string;
 }
 
-const parts: Readonly<Record<Exclude<PartName, 'tts'>, Part>> = { loop, webrtc, 'barge-in': bargeIn, create, soak };
+const parts: Readonly<Record<Exclude<PartName, 'tts'>, Part>> = { loop, stt, webrtc, 'barge-in': bargeIn, create, soak };
 
 /** @throws Error when any part failed, or a signal ended the run */
 export async function runVoiceBench({ parts: names, scale, fromSources, out }: VoiceBenchOptions): Promise<void> {

@@ -1,0 +1,33 @@
+/** What an answer gains when speech to text streams: the same questions to the same session, with rooms out of the way. */
+import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
+import type { Part } from './part.ts';
+import { delays } from './provider-delays.ts';
+
+const CONTENDERS = {
+  batch: 'one request for each turn',
+  streamed: 'one stream for each call',
+} as const;
+
+export const stt: Part = async ({ host, scale, progress }) => {
+  const all: { readonly contender: keyof typeof CONTENDERS; readonly answers: Answers }[] = [];
+  // In turn, so that a slow minute of the machine is shared.
+  for (let round = 0; round < 2; round += 1)
+    for (const contender of ['batch', 'streamed'] as const) {
+      progress(`${CONTENDERS[contender]}, ${scale.turns} questions`);
+      const { results, cpu } = await host.loop({ calls: [host.loopCall(`${contender}-${round}`)], turns: scale.turns, interruptions: 0 });
+      all.push({ contender, answers: await answersOf(host, results, cpu) });
+    }
+  return {
+    figures: { delays, answers: all },
+    tables: [
+      {
+        title: 'Answers with speech to text that streams, and without',
+        columns: ['', ...answerColumns],
+        rows: all.map(({ contender, answers }) => answerRow(answers).with(0, CONTENDERS[contender])),
+        notes: [
+          `A request takes ${delays.sttMs} ms, a stream has its final ${delays.streamedSttMs} ms after it is asked for; model ${delays.llmMs} ms, voice ${delays.ttsMs} ms; the wait for the end of speech is 500 ms.`,
+        ],
+      },
+    ],
+  };
+};
