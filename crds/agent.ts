@@ -51,11 +51,10 @@ const llm = cel(
   },
 );
 
-const speechProvider = () => name(64).describe('deepgram, openai, azure, google, elevenlabs, cartesia or openai_compatible.');
 const speechBaseURL = () => url().optional().describe('Address of the provider where it is not the usual one.');
 
 const speechToText = z.object({
-  provider: speechProvider(),
+  provider: name(64).describe('deepgram, openai, azure, google, elevenlabs, cartesia, assemblyai or openai_compatible.'),
   model: text(256).optional().describe("The provider's name of the model; the provider's default where absent."),
   baseURL: speechBaseURL(),
   apiKeySecretRef: apiKeySecretRef(),
@@ -65,7 +64,7 @@ const speechToText = z.object({
 export const DEFAULT_TEMPERATURE = 0.5;
 
 const textToSpeech = z.object({
-  provider: speechProvider(),
+  provider: name(64).describe('deepgram, openai, azure, google, elevenlabs, cartesia or openai_compatible.'),
   model: text(256).optional().describe("The provider's name of the model; the provider's default where absent."),
   voice: emptyByDefault(
     z.object({

@@ -13,6 +13,7 @@ import {
   MAX_FREE_JSON_BYTES,
   parameters,
   speechProviders,
+  ttsProviders,
   timeZone,
   toolProblems,
 } from './limits.ts';
@@ -195,8 +196,21 @@ describe('a whole spec', () => {
     expect(agentProblems(agent({ llm: { model: 'm', provider } }))).toEqual([]);
   });
 
-  it.each(speechProviders)('knows the speech provider %s', (provider) => {
-    expect(agentProblems(agent({ speechToText: { provider }, textToSpeech: { provider } }))).toEqual([]);
+  it.each(speechProviders)('knows the speech-to-text provider %s', (provider) => {
+    expect(agentProblems(agent({ speechToText: { provider } }))).toEqual([]);
+  });
+
+  it.each(ttsProviders)('knows the text-to-speech provider %s', (provider) => {
+    expect(agentProblems(agent({ textToSpeech: { provider } }))).toEqual([]);
+  });
+
+  it('says which provider has no text to speech', () => {
+    expect(agentProblems(agent({ textToSpeech: { provider: 'assemblyai' } }))).toEqual([
+      {
+        path: 'spec.textToSpeech.provider',
+        message: '"assemblyai" has no text to speech; use one of deepgram, openai, azure, google, elevenlabs, cartesia, openai_compatible',
+      },
+    ]);
   });
 
   it('reports everything at once, each with its path', () => {

@@ -25,7 +25,18 @@ export const MAX_FREE_JSON_BYTES = 32 * 1024;
 const MAX_FREE_JSON_DEPTH = 32;
 
 export const llmProviders = ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] as const;
-export const speechProviders = ['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible'] as const;
+export const ttsProviders = ['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible'] as const;
+/** All of speech to text; some of them don't speak. */
+export const speechProviders = [
+  'deepgram',
+  'openai',
+  'azure',
+  'google',
+  'elevenlabs',
+  'cartesia',
+  'assemblyai',
+  'openai_compatible',
+] as const;
 /** Those whose requests have a setting for `textToSpeech.temperature`. */
 export const temperatureProviders: readonly string[] = ['elevenlabs', 'openai_compatible'];
 
@@ -40,7 +51,7 @@ export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
     ...languageTag(spec.language, 'spec.language'),
     ...known(spec.llm.provider, llmProviders, 'spec.llm.provider'),
     ...known(spec.speechToText.provider, speechProviders, 'spec.speechToText.provider'),
-    ...known(spec.textToSpeech.provider, speechProviders, 'spec.textToSpeech.provider'),
+    ...knownTts(spec.textToSpeech.provider),
     ...httpAddress(spec.llm.baseURL, 'spec.llm.baseURL'),
     ...httpAddress(spec.speechToText.baseURL, 'spec.speechToText.baseURL'),
     ...httpAddress(spec.textToSpeech.baseURL, 'spec.textToSpeech.baseURL'),
@@ -136,10 +147,13 @@ export function languageTag(tag: string, path: string): readonly SpecProblem[] {
   return sound ? [] : [{ path, message: `${JSON.stringify(tag)} is not a BCP 47 language tag; use one like en-US or pt-BR` }];
 }
 
-function known(provider: string, all: readonly string[], path: string): readonly SpecProblem[] {
-  return all.includes(provider)
-    ? []
-    : [{ path, message: `${JSON.stringify(provider)} is not a known provider; use one of ${all.join(', ')}` }];
+function known(provider: string, all: readonly string[], path: string, fault = 'is not a known provider'): readonly SpecProblem[] {
+  return all.includes(provider) ? [] : [{ path, message: `${JSON.stringify(provider)} ${fault}; use one of ${all.join(', ')}` }];
+}
+
+function knownTts(provider: string): readonly SpecProblem[] {
+  const all: readonly string[] = speechProviders;
+  return known(provider, ttsProviders, 'spec.textToSpeech.provider', all.includes(provider) ? 'has no text to speech' : undefined);
 }
 
 function succeeds(attempt: () => unknown): boolean {

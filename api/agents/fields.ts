@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import { wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
+import { speechProviders, ttsProviders } from '../../crds/limits.ts';
 import { reference, seconds, secret } from '../codec/conversions.ts';
 import {
   answerShape,
@@ -53,7 +54,8 @@ export interface AgentEncoding extends Encoding {
 }
 
 const address = text(2048).regex(/^https?:\/\//);
-const providers = z.enum(['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible']);
+const sttProvider = z.enum(speechProviders);
+const ttsProvider = z.enum(ttsProviders);
 const label = z.string().optional();
 
 const agentState = z
@@ -138,8 +140,8 @@ const stt = group(
   {
     provider: field({
       path: 'speechToText.provider',
-      create: providers,
-      update: providers.optional(),
+      create: sttProvider,
+      update: sttProvider.optional(),
       answer: z.string(),
       uses: speechKey('stt', 'speechToText'),
     }),
@@ -152,8 +154,8 @@ const tts = group(
   {
     provider: field({
       path: 'textToSpeech.provider',
-      create: providers,
-      update: providers.optional(),
+      create: ttsProvider,
+      update: ttsProvider.optional(),
       answer: z.string(),
       uses: speechKey('tts', 'textToSpeech'),
     }),

@@ -11,6 +11,10 @@ import {
 } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** Gets the requests for a WebSocket. */
+type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 export interface TestServer {
   readonly port: number;
@@ -25,8 +29,12 @@ export interface TestServer {
 export class Servers {
   readonly #stops: (() => Promise<void>)[] = [];
 
-  http(listener: RequestListener, options: { address?: string; port?: number; keepAliveTimeout?: number } = {}): Promise<TestServer> {
+  http(
+    listener: RequestListener,
+    options: { address?: string; port?: number; keepAliveTimeout?: number; onUpgrade?: UpgradeListener } = {},
+  ): Promise<TestServer> {
     const server = createHttp({ keepAliveTimeout: options.keepAliveTimeout ?? 60_000 }, listener);
+    if (options.onUpgrade !== undefined) server.on('upgrade', options.onUpgrade);
     return this.#listen(server, options);
   }
 

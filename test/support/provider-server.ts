@@ -26,6 +26,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { readWav, wavHeader } from '../../platform/wav.ts';
 import { Servers, whole } from './http-servers.ts';
+import { createStreamedEars, type StreamedEars } from './streamed-ears.ts';
 import { bytesOf, frequencyOf, heardFrequency, loudness, tone } from './tones.ts';
 
 export type ProviderPath = 'chat' | 'transcriptions' | 'speech';
@@ -142,6 +143,8 @@ export interface ProviderServer {
   hear(...texts: readonly (string | HeardScript)[]): void;
   heard(handler: HeardHandler): void;
   speech(handler: SpeechHandler): void;
+  /** For agents whose speech to text is Deepgram's at this server's address. */
+  readonly streamed: Omit<StreamedEars, 'onUpgrade' | 'reset'>;
   /** In the order in which they came. */
   requests(path: 'chat'): readonly ChatRequest[];
   requests(path: 'transcriptions'): readonly HeardRequest[];
@@ -167,6 +170,7 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
   let toHear: (string | HeardScript)[] = [];
   let inFlight = 0;
   const servers = new Servers();
+  const streamed = createStreamedEars();
   const server = await servers.http(
     whole(({ url = '', headers }, response, body) => {
       inFlight += 1;
@@ -177,7 +181,7 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
         response.end(`the script failed: ${String(error)}`);
       });
     }),
-    { port },
+    { port, onUpgrade: streamed.onUpgrade },
   );
 
   const keep = <T extends ProviderRequest>(entry: T, response: ServerResponse): T => {
@@ -228,12 +232,14 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
     hear: (...texts) => void toHear.push(...texts),
     heard: (handler) => void (onHeard = handler),
     speech: (handler) => void (onSpeech = handler),
+    streamed,
     requests: (path?: ProviderPath) => requests.filter((request) => path === undefined || request.path === path) as never,
     get inFlight() {
       return inFlight;
     },
     reset() {
       requests.length = 0;
+      streamed.reset();
       toHear = [];
       onChat = echo;
       onHeard = () => '';

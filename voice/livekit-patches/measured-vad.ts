@@ -13,15 +13,18 @@ export interface MeasuredVadOptions {
   readonly minSilenceDuration: number;
   /** @param ms length of an utterance that has ended, without the silence after it */
   readonly onSpoken: (ms: number) => void;
+  readonly onSpeaking?: () => void;
 }
 
 export class MeasuredVad extends inference.VAD {
   readonly #onSpoken: (ms: number) => void;
+  readonly #onSpeaking: (() => void) | undefined;
   #measures = false;
 
-  constructor({ onSpoken, ...durations }: MeasuredVadOptions) {
+  constructor({ onSpoken, onSpeaking, ...durations }: MeasuredVadOptions) {
     super({ model: 'silero', ...durations });
     this.#onSpoken = onSpoken;
+    this.#onSpeaking = onSpeaking;
   }
 
   /** The session and the turn cutter of the STT each open a stream of the same audio: only the first is measured. */
@@ -32,6 +35,7 @@ export class MeasuredVad extends inference.VAD {
     const sender = stream as unknown as EventSender;
     const send = sender.sendVADEvent.bind(stream);
     sender.sendVADEvent = (event) => {
+      if (event.type === VADEventType.START_OF_SPEECH) this.#onSpeaking?.();
       if (event.type === VADEventType.END_OF_SPEECH) this.#onSpoken(event.speechDuration);
       return send(event);
     };

@@ -1,7 +1,8 @@
 /** The LLM, STT and TTS of a call, from the settings of its agent. */
-import type { llm as llms, stt as stts, tts as ttss } from '@livekit/agents';
+import type { llm as llms, tts as ttss } from '@livekit/agents';
 
 import {
+  createProviderConnect,
   createProviderFetch,
   llmEndpointOf,
   sttEndpointOf,
@@ -9,20 +10,22 @@ import {
   type ProviderKeyReader,
   type ProviderDefaults,
   type ProviderEndpoint,
+  type ProviderFetch,
 } from '../calls/provider-access/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { LanguageModel } from './llm/language-model.ts';
-import { sttProtocolOf, ttsProtocolOf, voicesOf } from './provider-table.ts';
+import { sttProtocolOf, sttStreamingOf, ttsProtocolOf, voicesOf } from './provider-table.ts';
 import { SttAdapter } from './stt/stt-adapter.ts';
+import { supportsStreaming } from './stt/streaming/try-streaming.ts';
 import { TtsAdapter } from './tts/tts-adapter.ts';
 import { voiceIdOf } from './tts/voices.ts';
 
 export interface Providers {
   readonly llm: llms.LLM;
-  readonly stt: stts.STT;
+  readonly stt: SttAdapter;
   readonly tts: ttss.TTS;
   /** Aborts what is under way. */
   close(): Promise<void>;
@@ -55,20 +58,17 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
     ttsEndpointOf({ ...options, tts: agent.textToSpeech }),
   ]);
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
-  const directory = voicesOf(wantedTts);
-  const ttsEndpoint =
-    directory === undefined
-      ? wantedTts
-      : { ...wantedTts, voice: await voiceIdOf({ endpoint: wantedTts, directory, fetch: fetchOf(wantedTts), clock }) };
-  const adapter = (endpoint: ProviderEndpoint) => ({ provider: endpoint.provider, language, fetch: fetchOf(endpoint), clock });
   const { temperature, maxTokens } = agent.llm;
+  const [stt, ttsEndpoint] = await Promise.all([
+    sttAdapterOf({ endpoint: sttEndpoint, language, egress, clock, fetch: fetchOf(sttEndpoint) }),
+    withVoiceId(wantedTts, { fetch: fetchOf(wantedTts), clock }),
+  ]);
   const llm = new LanguageModel({ endpoint: llmEndpoint, temperature, maxTokens, fetch: fetchOf(llmEndpoint) });
-  const stt = new SttAdapter({ ...adapter(sttEndpoint), protocol: sttProtocolOf({ endpoint: sttEndpoint, language }) });
   const ttsProtocol = ttsProtocolOf({ endpoint: ttsEndpoint, language, temperature: agent.textToSpeech.temperature });
-  const tts = new TtsAdapter({ ...adapter(ttsEndpoint), protocol: ttsProtocol });
+  const tts = new TtsAdapter({ provider: ttsEndpoint.provider, language, fetch: fetchOf(ttsEndpoint), clock, protocol: ttsProtocol });
   logger.debug(
     {
-      stt: { provider: stt.provider, model: stt.model },
+      stt: { provider: stt.provider, model: stt.model, streaming: stt.capabilities.streaming },
       llm: { provider: llm.provider, model: llm.model },
       tts: { provider: tts.provider, model: tts.model },
     },
@@ -88,4 +88,31 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
       await Promise.all([llm.aclose(), stt.close(), tts.close()]);
     },
   };
+}
+
+interface SttAdapterWanted {
+  readonly endpoint: ProviderEndpoint;
+  readonly language: string;
+  readonly egress: Egress;
+  readonly clock: Clock;
+  readonly fetch: ProviderFetch;
+}
+
+/** Streams where the provider does. */
+async function sttAdapterOf({ endpoint, language, egress, clock, fetch }: SttAdapterWanted): Promise<SttAdapter> {
+  const { provider } = endpoint;
+  const streaming = sttStreamingOf({ endpoint, language });
+  const connect = createProviderConnect({ endpoint, egress, clock });
+  const streamed =
+    streaming !== undefined && (streaming.optional !== true || (await supportsStreaming({ streaming, provider, connect, clock })));
+  const speaks = streamed ? { streaming, connect } : { protocol: sttProtocolOf({ endpoint, language }), fetch };
+  return new SttAdapter({ provider, language, clock, speaks });
+}
+
+async function withVoiceId(
+  endpoint: ProviderEndpoint,
+  tools: { readonly fetch: ProviderFetch; readonly clock: Clock },
+): Promise<ProviderEndpoint> {
+  const directory = voicesOf(endpoint);
+  return directory === undefined ? endpoint : { ...endpoint, voice: await voiceIdOf({ endpoint, directory, ...tools }) };
 }

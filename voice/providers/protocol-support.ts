@@ -26,3 +26,30 @@ export const cartesiaApi = (endpoint: ProviderEndpoint): Api => ({
 
 export const azureAddressMissing = (endpoint: ProviderEndpoint, example: string, field: string): ProviderError =>
   failureOf(endpoint, 'refused', `has an address for each region: set ${field}.baseURL to yours, such as ${example}`);
+
+export const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** A member of an unknown value. */
+export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = (current as Readonly<Record<string | number, unknown>>)[step];
+  }
+  return current;
+}
+
+/** A message of a WebSocket: text that is no JSON stays as it is. */
+export function parseMessage(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Of a WebSocket next to an HTTP API: `wss:` for `https:`, with a path and a query. */
+export function socketUrl(baseURL: string, path: string, query: Readonly<Record<string, string>> = {}): string {
+  const parameters = new URLSearchParams(query).toString();
+  return `${baseURL.replace(/^http/, 'ws')}${path}${parameters === '' ? '' : `?${parameters}`}`;
+}

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 
 import type { ProviderEndpoint } from '../calls/provider-access/index.ts';
-import { speechProviders, temperatureProviders } from '../../crds/limits.ts';
-import { sttProtocolOf, ttsProtocolOf } from './provider-table.ts';
+import { temperatureProviders, ttsProviders } from '../../crds/limits.ts';
+import { sttProtocolOf, sttStreamingOf, ttsProtocolOf } from './provider-table.ts';
 
 const endpoint = (part: 'stt' | 'tts', provider: string, more: Partial<ProviderEndpoint> = {}): ProviderEndpoint => ({
   part,
@@ -66,7 +66,7 @@ it('sends a temperature to the providers that the status names as having one', (
     return ttsProtocolOf({ endpoint: provider === 'openai' ? own : { ...own, baseURL }, language: 'en', temperature }).requestFor('Hi')
       .body;
   };
-  expect(speechProviders.filter((provider) => sent(provider, 0) !== sent(provider, 1))).toEqual(temperatureProviders);
+  expect(ttsProviders.filter((provider) => sent(provider, 0) !== sent(provider, 1))).toEqual(temperatureProviders);
 });
 
 it('asks azure for speech, in SSML that no text can break out of', () => {
@@ -86,7 +86,6 @@ it.each([
     { results: { channels: [{ alternatives: [{ transcript: 'hallo' }] }] } },
   ],
   ['elevenlabs', 'https://api.elevenlabs.io/v1/speech-to-text', { text: 'hallo' }],
-  ['cartesia', 'https://api.cartesia.ai/stt', { text: 'hallo' }],
   [
     'google',
     'https://speech.googleapis.com/v1/speech:recognize',
@@ -99,17 +98,39 @@ it.each([
   for (const none of [null, [], 'hallo', 7]) expect(protocol.textOf(none) ?? '').toBe('');
 });
 
-it('asks azure for a transcript: recognising nothing is no failure', () => {
-  const protocol = stt('azure', { baseURL: 'https://westeurope.stt.speech.microsoft.com' });
-  expect(protocol.requestFor(new Uint8Array(50)).url).toBe(
-    'https://westeurope.stt.speech.microsoft.com/speech/recognition/conversation/cognitiveservices/v1?language=de-AT&format=simple',
-  );
-  expect(protocol.textOf({ RecognitionStatus: 'Success', DisplayText: 'Hallo.' })).toBe('Hallo.');
-  expect(protocol.textOf({ RecognitionStatus: 'NoMatch' })).toBe('');
-  expect(protocol.textOf({ error: 'no' })).toBeUndefined();
-  expect(
-    ['Success', 'NoMatch', 'InitialSilenceTimeout', 'Error'].map((RecognitionStatus) => protocol.failed?.({ RecognitionStatus })),
-  ).toEqual([false, false, false, true]);
+it.each([
+  [
+    'deepgram',
+    'wss://api.deepgram.com/v1/listen?model=nova-3&language=de&encoding=linear16&sample_rate=16000&channels=1&interim_results=true&smart_format=true&endpointing=300',
+    { authorization: 'Token k' },
+  ],
+  [
+    'elevenlabs',
+    'wss://api.elevenlabs.io/v1/speech-to-text/realtime?model_id=scribe_v2_realtime&language_code=de&audio_format=pcm_16000&commit_strategy=manual&include_timestamps=false',
+    { 'xi-api-key': 'k' },
+  ],
+  [
+    'cartesia',
+    'wss://api.cartesia.ai/stt/websocket?model=ink-whisper&language=de&encoding=pcm_s16le&sample_rate=16000',
+    { authorization: 'Bearer k', 'cartesia-version': '2026-08-14' },
+  ],
+])('streams speech to %s', (provider, url, headers) => {
+  expect(sttStreamingOf({ endpoint: endpoint('stt', provider), language: 'de-AT' })).toMatchObject({ url, headers });
+});
+
+it.each([
+  ['deepgram', 'nova-2', true],
+  ['deepgram', 'flux-general-en', true],
+  ['deepgram', 'whisper-large', false],
+  ['elevenlabs', 'scribe_v2_realtime', true],
+  ['elevenlabs', 'scribe_v2', false],
+  ['elevenlabs', 'scribe_v1', false],
+  ['cartesia', 'ink-2', true],
+  ['google', 'latest_long', false],
+])('streams to %s with the model %s: %s', (provider, model, streams) => {
+  const streaming = sttStreamingOf({ endpoint: endpoint('stt', provider, { model }), language: 'de-AT' });
+  expect(streaming?.model).toBe(streams ? model : undefined);
+  if (!streams) expect(stt(provider, { model }).model).toBe(model);
 });
 
 it.each([

@@ -1,28 +1,39 @@
 /**
  * Every speech provider with a protocol of its own; all others speak OpenAI's. To add one:
  *
- * 1. its name, in `speechProviders` of crds/limits.ts: the compiler then asks for a row here;
- * 2. its protocol, a function in stt/stt-protocols.ts, tts/tts-protocols.ts or both;
+ * 1. its name, in `speechProviders` of crds/limits.ts, and in `ttsProviders` if it speaks: the compiler then asks for a row here;
+ * 2. its protocols: functions in stt/stt-protocols.ts (a request for each turn) and tts/tts-protocols.ts, a file in stt/streaming;
  * 3. its row below, and its case in provider-table.test.ts.
  */
 import { failureOf, type ProviderEndpoint, type ProviderError } from '../calls/provider-access/index.ts';
 import type { speechProviders } from '../../crds/limits.ts';
 import * as stt from './stt/stt-protocols.ts';
+import { cartesiaStreaming } from './stt/streaming/cartesia.ts';
+import { azureStreaming } from './stt/streaming/azure.ts';
+import { assemblyAiStreaming } from './stt/streaming/assemblyai.ts';
+import { deepgramStreaming } from './stt/streaming/deepgram.ts';
+import { openAiStreaming } from './stt/streaming/openai.ts';
+import { elevenLabsStreaming } from './stt/streaming/elevenlabs.ts';
+import type { SttStreaming } from './stt/streaming/protocol.ts';
 import * as tts from './tts/tts-protocols.ts';
 import { cartesiaVoices, elevenLabsVoices, type VoiceDirectory } from './tts/voices.ts';
 
 interface ProviderRow {
+  /** A request for each turn; absent where all models stream. */
   readonly stt?: (settings: stt.SttSettings) => stt.SttProtocol;
+  /** Undefined for a model that has no stream. */
+  readonly sttStreaming?: (settings: stt.SttSettings) => SttStreaming | undefined;
   readonly tts?: (settings: tts.TtsSettings) => tts.TtsProtocol;
   /** Where its voices are found by name; absent where requests take names. */
   readonly voices?: (endpoint: ProviderEndpoint, name: string) => VoiceDirectory;
 }
 
 const PROVIDERS: Readonly<Record<Exclude<(typeof speechProviders)[number], 'openai' | 'openai_compatible'>, ProviderRow>> = {
-  azure: { stt: stt.azure, tts: tts.azure },
-  cartesia: { stt: stt.cartesia, tts: tts.cartesia, voices: cartesiaVoices },
-  deepgram: { stt: stt.deepgram, tts: tts.deepgram },
-  elevenlabs: { stt: stt.elevenLabs, tts: tts.elevenLabs, voices: elevenLabsVoices },
+  assemblyai: { sttStreaming: assemblyAiStreaming },
+  azure: { sttStreaming: azureStreaming, tts: tts.azure },
+  cartesia: { sttStreaming: cartesiaStreaming, tts: tts.cartesia, voices: cartesiaVoices },
+  deepgram: { stt: stt.deepgram, sttStreaming: deepgramStreaming, tts: tts.deepgram },
+  elevenlabs: { stt: stt.elevenLabs, sttStreaming: elevenLabsStreaming, tts: tts.elevenLabs, voices: elevenLabsVoices },
   google: { stt: stt.google, tts: tts.google },
 };
 
@@ -30,15 +41,21 @@ const PROVIDERS: Readonly<Record<Exclude<(typeof speechProviders)[number], 'open
 export function sttProtocolOf(settings: stt.SttSettings): stt.SttProtocol {
   const { endpoint } = settings;
   const create = endpoint.protocol === 'openai' ? stt.openAi : rowOf(endpoint)?.stt;
-  if (create === undefined) throw unknownProvider(endpoint);
+  if (create === undefined) throw withoutProtocol(endpoint);
   return create(settings);
+}
+
+/** @returns undefined where each turn is one request. @throws ProviderError `refused` */
+export function sttStreamingOf(settings: stt.SttSettings): SttStreaming | undefined {
+  const { endpoint } = settings;
+  return endpoint.protocol === 'openai' ? openAiStreaming(settings) : rowOf(endpoint)?.sttStreaming?.(settings);
 }
 
 /** @throws ProviderError `refused` */
 export function ttsProtocolOf(settings: tts.TtsSettings): tts.TtsProtocol {
   const { endpoint } = settings;
   const create = endpoint.protocol === 'openai' ? tts.openAi : rowOf(endpoint)?.tts;
-  if (create === undefined) throw unknownProvider(endpoint);
+  if (create === undefined) throw withoutProtocol(endpoint);
   return create(settings);
 }
 
@@ -52,5 +69,10 @@ export function voicesOf(endpoint: ProviderEndpoint): VoiceDirectory | undefined
 const rowOf = ({ provider }: ProviderEndpoint): ProviderRow | undefined =>
   Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider as keyof typeof PROVIDERS] : undefined;
 
-const unknownProvider = (endpoint: ProviderEndpoint): ProviderError =>
-  failureOf(endpoint, 'refused', 'is not known here: use openai_compatible with its address, or an entry in PARLEY_PROVIDERS');
+function withoutProtocol(endpoint: ProviderEndpoint): ProviderError {
+  if (rowOf(endpoint) === undefined)
+    return failureOf(endpoint, 'refused', 'is not known here: use openai_compatible with its address, or an entry in PARLEY_PROVIDERS');
+  return endpoint.part === 'tts'
+    ? failureOf(endpoint, 'refused', 'does not exist: choose another textToSpeech.provider')
+    : failureOf(endpoint, 'refused', 'cannot be used with this model, which does not stream: choose another speechToText.model');
+}

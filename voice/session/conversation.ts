@@ -86,7 +86,11 @@ export class Conversation implements ToolHost {
     });
     this.#session = new voice.AgentSession({
       ...settings.session,
-      vad: new MeasuredVad({ ...settings.vad, onSpoken: (ms) => this.#speech.userSpoke(ms) }),
+      vad: new MeasuredVad({
+        ...settings.vad,
+        onSpeaking: () => providers.stt.userSpeaks(),
+        onSpoken: (ms) => this.#userSpoke(ms),
+      }),
       stt: new FailureReportingStt({ inner: providers.stt, onFailure: (error) => this.#failed(error, 'stt') }),
       llm: providers.llm,
       tts: providers.tts,
@@ -214,6 +218,11 @@ export class Conversation implements ToolHost {
       this.#options.logger.error({ reason, err: error }, 'the session closed unexpectedly');
       this.#options.onEnd('native_platform_internal_error');
     });
+  }
+
+  #userSpoke(ms: number): void {
+    this.#speech.userSpoke(ms);
+    this.#options.providers.stt.userPaused();
   }
 
   #heeds(text: string): boolean {

@@ -86,8 +86,8 @@ function withoutExtensions(provider: string, request: ApiRequest): ApiRequest {
   return { ...request, fields };
 }
 
-/** The requests that matter: a connection is opened in advance with a HEAD. */
-const taken = (): readonly ApiRequest[] => apis.taken.filter(({ method }) => method !== 'HEAD');
+/** The requests that matter: a connection is opened in advance with a HEAD, and a WebSocket is tried. */
+const taken = (): readonly ApiRequest[] => apis.taken.filter(({ method, path }) => method !== 'HEAD' && path !== '/v1/realtime');
 
 describe.skipIf(python === undefined)(`the official clients (${withoutPython})`, () => {
   let interpreter: string;
@@ -118,9 +118,8 @@ describe.skipIf(python === undefined)(`the official clients (${withoutPython})`,
   }
 
   it.each([
-    ['deepgram', { model: 'nova-3', language: 'de' }],
-    ['elevenlabs', { model_id: 'scribe_v2', language_code: 'de' }],
-    ['cartesia', { model: 'ink-whisper', language: 'de' }],
+    ['deepgram', { model: 'whisper-large', language: 'de' }, { model: 'whisper-large' }],
+    ['elevenlabs', { model_id: 'scribe_v2', language_code: 'de' }, { model: 'scribe_v2' }],
     ['openai', { model: 'gpt-4o-mini-transcribe', language: 'de' }, { model: 'gpt-4o-mini-transcribe' }],
     ['google', { language_code: 'de-AT', model: 'latest_long' }],
   ])('of %s asks for a transcript as Parley does', async (provider, settings, stt: Settings['stt'] = {}) => {
@@ -155,7 +154,7 @@ describe('an API that refuses what its provider refuses', () => {
   it.each(['de-DE', 'es-ES', 'fr-FR', 'it-IT', 'pt-BR', 'es-MX', 'nb-NO', 'zh-Hant-TW', 'en-ZA'])(
     'takes %s for Deepgram',
     async (language) => {
-      expect(await heardBy('deepgram', { language })).toBe(HEARD);
+      expect(await heardBy('deepgram', { language, stt: { model: 'whisper-large' } })).toBe(HEARD);
     },
   );
 
@@ -166,7 +165,6 @@ describe('an API that refuses what its provider refuses', () => {
   });
 
   it('takes what Azure is sent', async () => {
-    expect(await heardBy('azure')).toBe(HEARD);
     expect((await spokenBy('azure', { tts: { voice: { name: 'de-AT-IngridNeural' } } })).length).toBeGreaterThan(0);
   });
 

@@ -55,12 +55,10 @@ def elevenlabs(part, url, settings):
     return {"sound": b"".join(sound)}
 
 
-def cartesia(part, url, settings):
+def cartesia(_part, url, settings):
     from cartesia import Cartesia
 
     client = Cartesia(api_key=KEY, base_url=url)
-    if part == "stt":
-        return {"text": client.stt.transcribe(file=("audio.wav", recording(), "audio/wav"), **settings).text}
     name = settings.pop("voice")
     voice = next(voice.id for voice in client.voices.list(q=name, limit=100) if voice.name == name)
     sound = client.tts.generate(

@@ -42,7 +42,7 @@ const matching = (value: unknown, pattern: RegExp): boolean => typeof value === 
 const ROUTES: Readonly<Record<string, Route>> = {
   // Deepgram
   'POST /v1/listen': ({ query, type }) =>
-    matching(query['model'], /^nova-[23]/) && deepgramLanguages.has(query['language'] ?? '') && type === 'sound'
+    matching(query['model'], /^(nova-[23]|whisper-)/) && deepgramLanguages.has(query['language'] ?? '') && type === 'sound'
       ? {
           metadata: { request_id: 'r', sha256: '', created: '2026-01-01T00:00:00Z', duration: 1, channels: 1, models: [], model_info: {} },
           results: { channels: [{ alternatives: [{ transcript: HEARD, confidence: 1, words: [] }] }] },
@@ -69,8 +69,6 @@ const ROUTES: Readonly<Record<string, Route>> = {
       ? 400
       : { data: [{ id: RACHEL.cartesia, name: RACHEL.name, ...about }], has_more: false };
   },
-  'POST /stt': ({ headers, fields }) =>
-    headers['cartesia-version'] !== undefined && matching(fields['model'], /^ink-/) ? { text: HEARD } : 400,
   'POST /tts/bytes': ({ headers, fields: { model_id: model, voice, output_format: format } }) => {
     const { id } = voice as { readonly id: string };
     const { sample_rate: rate } = format as { readonly sample_rate: number };
@@ -93,10 +91,6 @@ const ROUTES: Readonly<Record<string, Route>> = {
     (audioConfig as { readonly audioEncoding?: string }).audioEncoding === 'LINEAR16' ? { audioContent: SOUND.toString('base64') } : 400,
 
   // Azure
-  'POST /speech/recognition/conversation/cognitiveservices/v1': ({ query, type }) =>
-    query['language'] !== undefined && type === 'sound'
-      ? { RecognitionStatus: 'Success', DisplayText: HEARD, Offset: 0, Duration: 1 }
-      : 400,
   'POST /cognitiveservices/v1': ({ headers }) =>
     headers['x-microsoft-outputformat'] === 'raw-24khz-16bit-mono-pcm' && headers['user-agent'] !== undefined ? SOUND : 400,
 };

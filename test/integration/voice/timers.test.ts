@@ -89,7 +89,8 @@ describe.concurrent('time', () => {
     call.provider.speech(() => ({ msPerCharacter: 6_000 }));
     const over = await call.becomes({ status: 'ended', finishReason: 'maximum_duration_exceeded' });
     const lasted = over.endedAt!.getTime() - over.startedAt!.getTime();
-    expect(lasted).toBeGreaterThanOrEqual(29_900);
+    // By Postgres' clock, which learns of the begin as late as the statement arrives.
+    expect(lasted).toBeGreaterThanOrEqual(29_000);
     // Saying it takes a minute.
     expect(call.caller.heardFor('And so on.')).toBeLessThan(60_000);
     expect(await call.messages()).toMatchObject([{ role: 'agent', interrupted: true }]);

@@ -1,18 +1,22 @@
-/** STT through any provider's HTTP API, one request for each turn: the session's VAD cuts the turns out. */
-import { mergeFrames, normalizeLanguage, stt, type AudioBuffer } from '@livekit/agents';
+/** STT through any provider: on one WebSocket for the whole call, or by one HTTP request for each turn, which the session's VAD cuts out. */
+import { mergeFrames, normalizeLanguage, stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
+import type { AudioFrame } from '@livekit/rtc-node';
 
-import { failureOf, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { failureOf, type ProviderConnect, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { wavOf } from '../../../platform/wav.ts';
 import { withRetries } from '../provider-errors.ts';
+import type { SttStreaming } from './streaming/protocol.ts';
+import { SttStream } from './streaming/stt-stream.ts';
 import type { SttProtocol } from './stt-protocols.ts';
 
 export interface SttAdapterOptions {
   readonly provider: string;
-  readonly protocol: SttProtocol;
   /** BCP 47. */
   readonly language: string;
-  readonly fetch: ProviderFetch;
+  readonly speaks:
+    | { readonly streaming: SttStreaming; readonly connect: ProviderConnect }
+    | { readonly protocol: SttProtocol; readonly fetch: ProviderFetch };
   readonly clock: Clock;
 }
 
@@ -25,35 +29,51 @@ export class SttAdapter extends stt.STT {
   override label = 'parley.SttAdapter';
   readonly #options: SttAdapterOptions;
   readonly #closing = new AbortController();
+  readonly #streams = new Set<SttStream>();
 
   constructor(options: SttAdapterOptions) {
-    super({ streaming: false, interimResults: false, alignedTranscript: false });
+    const streaming = 'streaming' in options.speaks;
+    super({ streaming, interimResults: streaming, alignedTranscript: false });
     this.#options = options;
   }
 
   override get model(): string {
-    return this.#options.protocol.model;
+    const { speaks } = this.#options;
+    return 'streaming' in speaks ? speaks.streaming.model : speaks.protocol.model;
   }
 
   override get provider(): string {
     return this.#options.provider;
   }
 
-  override stream(): stt.SpeechStream {
-    throw new Error('SttAdapter takes whole turns and cannot stream: wrap it in a StreamAdapter');
+  /** @throws Error for a provider without a stream: LiveKit's StreamAdapter cuts out turns for it */
+  override stream({ connOptions }: { readonly connOptions?: APIConnectOptions } = {}): SttStream {
+    const { speaks, ...options } = this.#options;
+    if (!('streaming' in speaks)) throw new Error(`${this.model} takes whole turns and cannot stream: wrap it in a StreamAdapter`);
+    const stream = new SttStream(this, { ...options, ...speaks }, connOptions);
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  /** The user has begun to speak. */
+  userSpeaks(): void {
+    for (const stream of this.#streams) stream.userSpeaks();
+  }
+
+  /** The user has paused: streams ask for the final transcript at once, instead of waiting for the provider to notice. */
+  userPaused(): void {
+    for (const stream of this.#streams) stream.userPaused();
   }
 
   override async close(): Promise<void> {
     this.#closing.abort(new Error('the STT adapter is closed'));
+    for (const stream of this.#streams) stream.close();
   }
 
   /** @throws ProviderApiError after three attempts */
   protected override async _recognize(buffer: AudioBuffer, signal?: AbortSignal): Promise<stt.SpeechEvent> {
     const frame = mergeFrames(buffer);
-    const text =
-      frame.samplesPerChannel / frame.sampleRate < MIN_SPEECH_SECONDS
-        ? ''
-        : await this.#textOf(wavOf({ samples: frame.data, sampleRate: frame.sampleRate, channels: frame.channels }), signal);
+    const text = await this.#textOf(frame, signal);
     const language = normalizeLanguage(this.#options.language);
     return {
       type: stt.SpeechEventType.FINAL_TRANSCRIPT,
@@ -61,14 +81,42 @@ export class SttAdapter extends stt.STT {
     };
   }
 
-  async #textOf(wav: Uint8Array, signal: AbortSignal | undefined): Promise<string> {
+  async #textOf(frame: AudioFrame, signal: AbortSignal | undefined): Promise<string> {
+    const { speaks, clock } = this.#options;
+    if (!('protocol' in speaks)) return this.#streamed(frame);
+    if (frame.samplesPerChannel / frame.sampleRate < MIN_SPEECH_SECONDS) return '';
+    const wav = wavOf({ samples: frame.data, sampleRate: frame.sampleRate, channels: frame.channels });
     const either = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
-    const retries = { clock: this.#options.clock, signal: either, pauseMs: (failures: number) => RETRY_DELAYS_MS[failures] };
-    return withRetries(retries, () => this.#ask(wav, either));
+    const retries = { clock, signal: either, pauseMs: (failures: number) => RETRY_DELAYS_MS[failures] };
+    return withRetries(retries, () => this.#ask(speaks, wav, either));
   }
 
-  async #ask(wav: Uint8Array, signal: AbortSignal): Promise<string> {
-    const { protocol, fetch, provider } = this.#options;
+  /** All finals of one stream. */
+  async #streamed(frame: AudioFrame): Promise<string> {
+    const stream = this.stream();
+    let failed: Error | undefined;
+    const onError = ({ error }: { readonly error: Error }): void => void (failed = error);
+    this.on('error', onError);
+    const finals: string[] = [];
+    try {
+      stream.userSpeaks();
+      stream.pushFrame(frame);
+      stream.endInput();
+      for await (const { type, alternatives } of stream)
+        if (type === stt.SpeechEventType.FINAL_TRANSCRIPT) finals.push(alternatives?.[0].text ?? '');
+    } finally {
+      this.off('error', onError);
+    }
+    if (failed !== undefined) throw failed;
+    return finals.join(' ');
+  }
+
+  async #ask(
+    { protocol, fetch }: Extract<SttAdapterOptions['speaks'], { protocol: SttProtocol }>,
+    wav: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { provider } = this.#options;
     const { url, headers, body } = protocol.requestFor(wav);
     const response = await fetch(url, { method: 'POST', headers, body: body as never, signal });
     const answer = await response.text();
@@ -78,8 +126,6 @@ export class SttAdapter extends stt.STT {
     } catch {
       parsed = undefined;
     }
-    if (protocol.failed?.(parsed) === true)
-      throw failureOf({ part: 'stt', provider }, 'runtime', 'reports that it failed to recognise speech');
     const text = protocol.textOf(parsed);
     if (text !== undefined) return text;
     throw failureOf({ part: 'stt', provider }, 'payload', 'sent something that is no transcript: check its address');

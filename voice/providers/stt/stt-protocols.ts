@@ -2,7 +2,8 @@
 import { FormData } from 'undici';
 
 import { keyOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
-import { azureAddressMissing, baseLanguage, cartesiaApi, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
+import { asText, at, baseLanguage, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
+import { deepgramLanguage } from './deepgram-language.ts';
 
 export interface SttRequest {
   readonly url: string;
@@ -16,26 +17,12 @@ export interface SttProtocol {
   requestFor(wav: Uint8Array): SttRequest;
   /** @returns undefined for a response that is no transcript */
   textOf(answer: unknown): string | undefined;
-  /** Whether a response of status 200 says that recognition failed. */
-  failed?(answer: unknown): boolean;
 }
 
 export interface SttSettings {
   readonly endpoint: ProviderEndpoint;
   /** BCP 47. */
   readonly language: string;
-}
-
-const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** A member of an unknown value. */
-function at(value: unknown, ...path: readonly (string | number)[]): unknown {
-  let current = value;
-  for (const step of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = (current as Readonly<Record<string | number, unknown>>)[step];
-  }
-  return current;
 }
 
 const textField = (answer: unknown): string | undefined => asText(at(answer, 'text'));
@@ -47,16 +34,26 @@ function formOf(wav: Uint8Array, fields: Readonly<Record<string, string>>): Form
   return form;
 }
 
-export function openAi({ endpoint, language }: SttSettings): SttProtocol {
+/** @throws ProviderError `refused` where OpenAI itself is to be asked without a key */
+export function openAiSttApi(endpoint: ProviderEndpoint) {
   const { baseURL = '', apiKey } = endpoint;
   const official = isOpenAi(baseURL);
   if (official) keyOf(endpoint);
-  const model = endpoint.model ?? (official ? 'gpt-4o-mini-transcribe' : 'whisper-1');
+  return {
+    baseURL,
+    official,
+    model: endpoint.model ?? (official ? 'gpt-4o-mini-transcribe' : 'whisper-1'),
+    headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+  };
+}
+
+export function openAi({ endpoint, language }: SttSettings): SttProtocol {
+  const { baseURL, model, headers } = openAiSttApi(endpoint);
   return {
     model,
     requestFor: (wav) => ({
       url: `${baseURL}/audio/transcriptions`,
-      headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+      headers,
       body: formOf(wav, { model, language: baseLanguage(language), response_format: 'json' }),
     }),
     textOf: textField,
@@ -75,21 +72,6 @@ export function deepgram({ endpoint, language }: SttSettings): SttProtocol {
   };
 }
 
-/** Deepgram's languages that have a region; all others are listed without one: https://developers.deepgram.com/docs/models-languages-overview */
-const DEEPGRAM_REGIONS = new Set(
-  'da-DK de-CH en-AU en-GB en-IN en-NZ en-US es-419 fr-CA ko-KR nl-BE pt-BR pt-PT sv-SE th-TH zh-CN zh-HK zh-Hans zh-Hant zh-TW'
-    .split(' ')
-    .map((tag) => tag.toLowerCase()),
-);
-
-/** Deepgram refuses regions that it doesn't list: `de-AT` is its `de`, `es-MX` its `es-419`. */
-export function deepgramLanguage(tag: string): string {
-  if (DEEPGRAM_REGIONS.has(tag.toLowerCase())) return tag;
-  const base = baseLanguage(tag);
-  if (base === 'es' && tag.length > 2 && !/^es-es$/i.test(tag)) return 'es-419';
-  return base === 'nb' || base === 'nn' ? 'no' : base;
-}
-
 /** https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
 export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL, headers } = elevenLabsApi(endpoint);
@@ -99,32 +81,6 @@ export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
     model,
     requestFor: (wav) => ({ url: `${baseURL}/speech-to-text`, headers, body: formOf(wav, fields) }),
     textOf: textField,
-  };
-}
-
-/** https://docs.cartesia.ai/api-reference/stt/transcribe */
-export function cartesia({ endpoint, language }: SttSettings): SttProtocol {
-  const { baseURL, headers } = cartesiaApi(endpoint);
-  const { model = 'ink-whisper' } = endpoint;
-  return {
-    model,
-    requestFor: (wav) => ({ url: `${baseURL}/stt`, headers, body: formOf(wav, { model, language: baseLanguage(language) }) }),
-    textOf: textField,
-  };
-}
-
-/** https://learn.microsoft.com/azure/ai-services/speech-service/rest-speech-to-text-short: at most 60 s of audio. */
-export function azure({ endpoint, language }: SttSettings): SttProtocol {
-  const { baseURL } = endpoint;
-  if (baseURL === undefined) throw azureAddressMissing(endpoint, 'https://westeurope.stt.speech.microsoft.com', 'speechToText');
-  const headers = { 'ocp-apim-subscription-key': keyOf(endpoint), 'content-type': 'audio/wav', accept: 'application/json' };
-  const query = new URLSearchParams({ language, format: 'simple' }).toString();
-  return {
-    model: 'azure',
-    requestFor: (wav) => ({ url: `${baseURL}/speech/recognition/conversation/cognitiveservices/v1?${query}`, headers, body: wav }),
-    // No words recognised: no text, and no failure.
-    textOf: (answer) => asText(at(answer, 'DisplayText')) ?? (asText(at(answer, 'RecognitionStatus')) === undefined ? undefined : ''),
-    failed: (answer) => at(answer, 'RecognitionStatus') === 'Error',
   };
 }
 

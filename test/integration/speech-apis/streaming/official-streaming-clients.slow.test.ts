@@ -1,0 +1,80 @@
+/** Providers' own clients stream to the same APIs as Parley: both are understood, and both send the same. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { initializeLogger } from '@livekit/agents';
+import { AudioFrame } from '@livekit/rtc-node';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { systemClock } from '../../../../platform/clock.ts';
+import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import { createProviderConnect } from '../../../../voice/calls/provider-access/index.ts';
+import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
+import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
+import { findPython, pythonWith, withoutPython } from '../../../support/python.ts';
+import { run } from '../../../support/run.ts';
+import { bytesOf } from '../../../support/tones.ts';
+import { samplesOf, silence, wordsOf } from './spoken-words.ts';
+import { CASES, endpointAt } from './streaming-cases.ts';
+import { startStreamingServer, type Opened, type StreamingServer } from './streaming-server.ts';
+
+const VERSIONS = {
+  assemblyai: '1.8.2',
+  'azure-cognitiveservices-speech': '1.53.0',
+  cartesia: '4.2.0',
+  'deepgram-sdk': '7.17.0',
+  elevenlabs: '2.78.0',
+  'openai[realtime]': '3.54.0',
+};
+const WORDS = wordsOf(7);
+const python = await findPython();
+
+describe.skipIf(python === undefined).each(CASES)(`$name (${withoutPython})`, ({ api, official, ...where }) => {
+  const samples = new Int16Array([...samplesOf(WORDS, api.sampleRate), ...silence(600, api.sampleRate)]);
+  let interpreter: string;
+  let egress: Egress;
+  let server: StreamingServer;
+  let folder: string;
+
+  beforeAll(async () => {
+    initializeLogger({ pretty: false, level: 'silent' });
+    const requirements = Object.entries(VERSIONS).map(([name, version]) => `${name}==${version}`);
+    interpreter = await pythonWith(python ?? '', { name: 'streaming-clients', version: Object.values(VERSIONS).join('-'), requirements });
+    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+    folder = await mkdtemp(join(tmpdir(), 'parley-speech-'));
+    await writeFile(join(folder, 'audio'), bytesOf(samples));
+  });
+  beforeEach(async () => void (server = await startStreamingServer(api)));
+  afterEach(() => server.stop());
+  afterAll(async () => {
+    egress.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function byOfficialClient(): Promise<string> {
+    const script = fileURLToPath(new URL('official_streaming_clients.py', import.meta.url));
+    const args = [script, official.client, server.url, JSON.stringify(official.settings), join(folder, 'audio')];
+    const { code, stdout, stderr } = await run(interpreter, args, { timeoutMs: 120_000 });
+    expect(code, stderr).toBe(0);
+    return (JSON.parse(stdout) as readonly string[]).join(' ');
+  }
+
+  async function byParley(): Promise<string | undefined> {
+    const endpoint = endpointAt(server.url, where);
+    const streaming = sttStreamingOf({ endpoint, language: 'en-US' })!;
+    const connect = createProviderConnect({ endpoint, egress, clock: systemClock });
+    const stt = new SttAdapter({ provider: endpoint.provider, language: 'en-US', clock: systemClock, speaks: { streaming, connect } });
+    const { alternatives } = await stt.recognize(new AudioFrame(samples, api.sampleRate, 1, samples.length));
+    await stt.close();
+    return alternatives?.[0].text;
+  }
+
+  it('is asked by Parley as by its own client', async () => {
+    expect(await byOfficialClient()).toBe(WORDS.join(' '));
+    const theirs: Opened[] = server.opened.splice(0);
+    expect(await byParley()).toBe(WORDS.join(' '));
+    expect(server.opened).toEqual(theirs);
+  });
+});

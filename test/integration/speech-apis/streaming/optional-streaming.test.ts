@@ -1,0 +1,80 @@
+/** Servers with OpenAI's protocol: they stream if they can, and a call begins as soon without. */
+import { initializeLogger } from '@livekit/agents';
+import { pino } from 'pino';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import { createProviders, type CreateProvidersOptions } from '../../../../voice/providers/index.ts';
+import { KEY } from '../speech-apis.ts';
+import { realtime } from './openai-api.ts';
+import { startStreamingServer, type FakeApi, type StreamingServer } from './streaming-server.ts';
+
+/** Without a session that it confirms. */
+const silent: FakeApi = { ...realtime, session: () => ({ audio: () => undefined, text: () => undefined }) };
+/** It takes a session, and then says that it was none. */
+const refusing: FakeApi = {
+  ...realtime,
+  session: ({ send }) => ({
+    audio: () => undefined,
+    text: () => send({ type: 'error', error: 'Model not validated.', code: 'processing_error' }),
+  }),
+};
+
+let server: StreamingServer;
+let egress: Egress;
+
+beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
+beforeEach(() => void (egress = createEgress({ allowCidrs: ['127.0.0.0/8'] })));
+afterEach(async () => {
+  egress.close();
+  await server.stop();
+});
+
+/** Of a call that begins now. */
+async function streamsAt(baseURL: string): Promise<boolean> {
+  const endpoint = { provider: 'openai_compatible', baseURL, apiKeySecretRef: { name: 'keys', key: 'key' } };
+  const providers = await createProviders({
+    org: 'acme',
+    agent: {
+      language: 'en-US',
+      llm: { type: 'simple', model: 'm', temperature: 0, ...endpoint },
+      speechToText: endpoint,
+      textToSpeech: { voice: {}, temperature: 0.5, ...endpoint },
+    } as unknown as CreateProvidersOptions['agent'],
+    keys: { read: async () => KEY },
+    egress,
+    defaults: [],
+    logger: pino({ level: 'silent' }),
+    env: {},
+  });
+  await providers.close();
+  return providers.stt.capabilities.streaming;
+}
+
+describe('a server that may stream', () => {
+  it.each([
+    ['streams, which is remembered', realtime, undefined, true, 1],
+    ['has no such address', realtime, 404, false, 1],
+    ['has no WebSocket there, and forbids it', realtime, 403, false, 1],
+    ['does not confirm the session', silent, undefined, false, 1],
+    ['refuses the session', refusing, undefined, false, 1],
+    ['refuses the key, as the stream will say', realtime, 401, true, 2],
+    ['fails at the moment', realtime, 503, false, 2],
+  ] as const)('%s', async (_what, api, status, streaming, attempts) => {
+    server = await startStreamingServer(api);
+    server.faults.status = status;
+    const began = performance.now();
+    expect(await streamsAt(`${server.url}/v1`)).toBe(streaming);
+    expect(performance.now() - began).toBeLessThan(6_000);
+    expect(await streamsAt(`${server.url}/v1`)).toBe(streaming);
+    expect(server.opened).toHaveLength(attempts);
+  });
+
+  it('may stream again once it can be reached', async () => {
+    server = await startStreamingServer(realtime);
+    await server.stop();
+    expect(await streamsAt(`${server.url}/v1`)).toBe(false);
+    server = await startStreamingServer(realtime, { port: Number(new URL(server.url).port) });
+    expect(await streamsAt(`${server.url}/v1`)).toBe(true);
+  });
+});

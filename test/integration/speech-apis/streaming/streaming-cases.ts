@@ -1,0 +1,116 @@
+/** The streaming APIs that speech-to-text knows, each with what its provider's own client is given for the same. */
+import type { ProviderEndpoint } from '../../../../voice/calls/provider-access/index.ts';
+import { KEY } from '../speech-apis.ts';
+import { ink } from './cartesia-api.ts';
+import { azure } from './azure-api.ts';
+import { universalStreaming } from './assemblyai-api.ts';
+import { flux, nova } from './deepgram-api.ts';
+import { realtime, realtimeLive } from './openai-api.ts';
+import { scribe } from './elevenlabs-api.ts';
+import type { FakeApi } from './streaming-server.ts';
+
+export interface Case {
+  readonly name: string;
+  readonly api: FakeApi;
+  readonly endpoint: Partial<ProviderEndpoint> & Pick<ProviderEndpoint, 'provider'>;
+  /** Of `baseURL`. */
+  readonly path: string;
+  /** Words are known only once the user has paused. */
+  readonly interimsAfterPause?: true;
+  /** Silence is not sent. */
+  readonly speechOnly?: true;
+  /** A function of official_streaming_clients.py and its settings, for American English. */
+  readonly official: { readonly client: string; readonly settings: object };
+}
+
+/** Of a server with OpenAI's protocol that is not OpenAI's own. */
+const compatible = { provider: 'openai_compatible', protocol: 'openai' } as const;
+const realtimeSession = (transcription: object): object => ({
+  type: 'transcription',
+  audio: { input: { format: { type: 'audio/pcm', rate: 24_000 }, transcription, turn_detection: null } },
+});
+
+const linear16 = { encoding: 'linear16', sample_rate: 16_000 } as const;
+
+export const CASES: readonly Case[] = [
+  {
+    name: "Deepgram's Nova",
+    api: nova,
+    endpoint: { provider: 'deepgram' },
+    path: '/v1',
+    official: {
+      client: 'deepgram',
+      settings: {
+        model: 'nova-3',
+        language: 'en-US',
+        ...linear16,
+        channels: 1,
+        interim_results: true,
+        smart_format: true,
+        endpointing: 300,
+      },
+    },
+  },
+  {
+    name: "Deepgram's Flux",
+    api: flux,
+    endpoint: { provider: 'deepgram', model: 'flux-general-en' },
+    path: '/v1',
+    official: { client: 'deepgram_flux', settings: { model: 'flux-general-en', ...linear16 } },
+  },
+  {
+    name: "OpenAI's realtime transcription",
+    api: realtime,
+    endpoint: compatible,
+    path: '/v1',
+    interimsAfterPause: true,
+    speechOnly: true,
+    official: { client: 'openai', settings: { model: 'whisper-1', session: realtimeSession({ model: 'whisper-1', language: 'en' }) } },
+  },
+  {
+    name: "OpenAI's live transcription",
+    api: realtimeLive,
+    endpoint: { ...compatible, model: 'gpt-live-transcribe' },
+    path: '/v1',
+    speechOnly: true,
+    official: {
+      client: 'openai',
+      settings: { model: 'gpt-live-transcribe', session: realtimeSession({ model: 'gpt-live-transcribe', languages: ['en'] }) },
+    },
+  },
+  {
+    name: "ElevenLabs' Scribe",
+    api: scribe,
+    endpoint: { provider: 'elevenlabs' },
+    path: '/v1',
+    official: { client: 'elevenlabs', settings: { model_id: 'scribe_v2_realtime', language_code: 'en', sample_rate: 16_000 } },
+  },
+  {
+    name: "Cartesia's Ink",
+    api: ink,
+    endpoint: { provider: 'cartesia' },
+    path: '',
+    official: { client: 'cartesia', settings: { model: 'ink-whisper', language: 'en', encoding: 'pcm_s16le', sample_rate: 16_000 } },
+  },
+  {
+    name: 'Azure',
+    api: azure,
+    endpoint: { provider: 'azure' },
+    path: '',
+    official: { client: 'azure', settings: { speech_recognition_language: 'en-US' } },
+  },
+  {
+    name: "AssemblyAI's Universal-Streaming",
+    api: universalStreaming,
+    endpoint: { provider: 'assemblyai' },
+    path: '',
+    official: {
+      client: 'assemblyai',
+      settings: { sample_rate: 16_000, encoding: 'pcm_s16le', speech_model: 'universal-streaming-english' },
+    },
+  },
+];
+
+export function endpointAt(url: string, { endpoint, path }: Pick<Case, 'endpoint' | 'path'>): ProviderEndpoint {
+  return { part: 'stt', protocol: 'own', guarded: true, apiKey: KEY, baseURL: `${url}${path}`, ...endpoint };
+}

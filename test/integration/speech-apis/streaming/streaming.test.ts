@@ -1,0 +1,249 @@
+/** Streaming speech-to-text against APIs that recognise exactly what they hear: nothing said is lost or doubled, whatever the connection does. */
+import { initializeLogger, stt } from '@livekit/agents';
+import { AudioFrame } from '@livekit/rtc-node';
+import fc from 'fast-check';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import { systemClock, type Clock } from '../../../../platform/clock.ts';
+import { createProviderConnect, type ProviderError } from '../../../../voice/calls/provider-access/index.ts';
+import { providerFailureOf } from '../../../../voice/providers/index.ts';
+import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
+import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
+import { samplesOf, silence, wordsOf } from './spoken-words.ts';
+import { startStreamingServer, type StreamingServer } from './streaming-server.ts';
+import { CASES, endpointAt, type Case } from './streaming-cases.ts';
+
+const { SpeechEventType } = stt;
+/** Time that passes twenty times as fast: for the pauses between attempts. */
+const hurried: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms / 20, callback) };
+/** Longer than any API waits before it ends a turn. */
+const PAUSE_MS = 600;
+/** Longer than any API goes on listening to nothing. */
+const LONG_SILENCE_MS = 3_500;
+
+beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
+
+describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }: Case) => {
+  const { endpoint } = where;
+  let server: StreamingServer;
+  let egress: Egress;
+  let adapter: SttAdapter;
+
+  beforeEach(async () => {
+    server = await startStreamingServer(api);
+    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+    adapter = adapterAt(server.url);
+  });
+  afterEach(async () => {
+    await adapter.close();
+    egress.close();
+    await server.stop();
+  });
+
+  function adapterAt(url: string, { through = egress, clock = systemClock } = {}): SttAdapter {
+    const reached = endpointAt(url, where);
+    const streaming = sttStreamingOf({ endpoint: reached, language: 'en-US' })!;
+    const connect = createProviderConnect({ endpoint: reached, egress: through, clock });
+    return new SttAdapter({ provider: reached.provider, language: 'en-US', clock, speaks: { streaming, connect } });
+  }
+
+  interface Call {
+    readonly finals: string[];
+    readonly interims: string[];
+    readonly failures: ProviderError[];
+    readonly say: (words: readonly string[]) => void;
+    readonly beSilent: (ms: number) => void;
+    /** Silence, as a VAD would notice it. */
+    readonly pause: () => void;
+    /** @returns when no more events come */
+    readonly hangUp: () => Promise<void>;
+    readonly ended: Promise<void>;
+  }
+
+  function call(through = adapter): Call {
+    const stream = through.stream();
+    const [finals, interims, failures]: [string[], string[], ProviderError[]] = [[], [], []];
+    through.on('error', (event) => void failures.push(providerFailureOf(event, 'stt')));
+    const push = (samples: Int16Array): void => stream.pushFrame(new AudioFrame(samples, api.sampleRate, 1, samples.length));
+    const listen = async (): Promise<void> => {
+      for await (const { type, alternatives } of stream) {
+        const text = alternatives?.[0].text ?? '';
+        if (type === SpeechEventType.FINAL_TRANSCRIPT) finals.push(...text.split(' '));
+        if (type === SpeechEventType.INTERIM_TRANSCRIPT) interims.push(text);
+      }
+    };
+    const ended = listen();
+    return {
+      finals,
+      interims,
+      failures,
+      say: (words) => {
+        through.userSpeaks();
+        push(samplesOf(words, api.sampleRate));
+      },
+      beSilent: (ms) => push(silence(ms, api.sampleRate)),
+      pause: () => {
+        push(silence(PAUSE_MS, api.sampleRate));
+        through.userPaused();
+      },
+      hangUp: () => {
+        stream.endInput();
+        return ended;
+      },
+      ended,
+    };
+  }
+
+  it('hears each turn once it is over, and its words before', async () => {
+    const { finals, interims, say, pause, hangUp } = call();
+    say(wordsOf(5));
+    if (interimsAfterPause !== true) await expect.poll(() => interims.at(-1)).toMatch(/^one two three/);
+    expect(finals).toEqual([]);
+    pause();
+    await expect.poll(() => interims.at(-1)).toMatch(/^one two three/);
+    await expect.poll(() => finals).toEqual(wordsOf(5));
+    say(wordsOf(3));
+    pause();
+    await expect.poll(() => finals).toEqual([...wordsOf(5), ...wordsOf(3)]);
+    await hangUp();
+    expect(server.opened).toHaveLength(1);
+  });
+
+  it('hears what is said before the last turn is answered', async () => {
+    const { finals, interims, say, pause, hangUp } = call();
+    say(wordsOf(5));
+    if (interimsAfterPause !== true) await expect.poll(() => interims).not.toEqual([]);
+    for (const count of [4, 3]) {
+      pause();
+      say(wordsOf(count));
+    }
+    pause();
+    await expect.poll(() => finals).toEqual([...wordsOf(5), ...wordsOf(4), ...wordsOf(3)]);
+    await hangUp();
+    expect(server.opened).toHaveLength(1);
+  });
+
+  it('hears what is said after long silence', async () => {
+    const { finals, beSilent, say, pause, hangUp } = call();
+    for (const count of [3, 5]) {
+      beSilent(LONG_SILENCE_MS);
+      say(wordsOf(count));
+      pause();
+      await expect.poll(() => finals.splice(0)).toEqual(wordsOf(count));
+    }
+    beSilent(LONG_SILENCE_MS);
+    await hangUp();
+    expect(finals).toEqual([]);
+    expect(server.opened).toHaveLength(1);
+  });
+
+  it('recognises a whole recording', async () => {
+    const samples = samplesOf(wordsOf(4), api.sampleRate);
+    const { alternatives } = await adapter.recognize(new AudioFrame(samples, api.sampleRate, 1, samples.length));
+    expect(alternatives?.[0].text).toBe('one two three four');
+  });
+
+  it('loses and doubles nothing when connections break anywhere', { timeout: 240_000 }, async () => {
+    const bytesPerSecond = api.sampleRate * 2;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }),
+        fc.array(fc.integer({ min: 1, max: bytesPerSecond * 2 }), { maxLength: 2 }),
+        async (turns, drops) => {
+          server.faults.dropAfterBytes = [...drops];
+          const own = adapterAt(server.url);
+          const { finals, failures, say, pause, hangUp } = call(own);
+          const said: string[] = [];
+          for (const count of turns) {
+            say(wordsOf(count));
+            said.push(...wordsOf(count));
+            pause();
+            await expect.poll(() => [failures, finals], { timeout: 30_000 }).toEqual([[], said]);
+          }
+          await hangUp();
+          await own.close();
+          expect(finals).toEqual(said);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('goes on when the connection breaks after minutes of silence', async () => {
+    const { finals, failures, say, beSilent, pause } = call();
+    const bytesPerSecond = api.sampleRate * 2;
+    for (let seconds = 10; seconds <= 120; seconds += 10) {
+      beSilent(10_000);
+      // Less than a message may wait for the next one.
+      await expect.poll(() => Math.ceil((server.opened[0]?.audioBytes ?? 0) / bytesPerSecond)).toBe(speechOnly === true ? 0 : seconds);
+    }
+    server.dropConnections();
+    say(wordsOf(4));
+    pause();
+    await expect.poll(() => [failures, finals]).toEqual([[], wordsOf(4)]);
+  });
+
+  it.each([
+    [401, 'refused', /answers 401: check its key/, 1],
+    [400, 'refused', /answers 400: check its model/, 1],
+    [429, 'runtime', /answers 429: its limit is reached/, 6],
+    [500, 'runtime', /answers 500/, 6],
+  ])('names an answer of %d', async (status, kind, message, attempts) => {
+    server.faults.status = status;
+    const { failures, ended } = call(adapterAt(server.url, { clock: hurried }));
+    await ended;
+    expect(failures).toMatchObject([{ kind, status, provider: endpoint.provider, message: expect.stringMatching(message) as string }]);
+    expect(server.opened).toHaveLength(attempts);
+  });
+
+  it('goes on after a failure that passes', async () => {
+    server.faults.status = 503;
+    const { finals, failures, say, pause } = call();
+    say(wordsOf(4));
+    await expect.poll(() => server.opened.length).toBeGreaterThan(0);
+    server.faults.status = undefined;
+    pause();
+    await expect.poll(() => finals).toEqual(wordsOf(4));
+    expect(failures).toEqual([]);
+  });
+
+  it('is refused by a close that says so, and takes no other for a refusal', async () => {
+    server.faults.closeCode = 1008;
+    const refused = call();
+    await refused.ended;
+    expect(refused.failures).toMatchObject([{ kind: 'refused', message: expect.stringContaining('(1008)') as string }]);
+    expect(server.opened).toHaveLength(1);
+    server.faults.closeCode = 1011;
+    const broken = call(adapterAt(server.url, { clock: hurried }));
+    await broken.ended;
+    expect(broken.failures).toMatchObject([{ kind: 'connection_lost', message: expect.stringContaining('1011') as string }]);
+  });
+
+  it.each(['no JSON', '{}', '[[]]', 'null', '{"type":"Results"}'])('does not stumble over the message %s', async (garbage) => {
+    const { finals, failures, say, pause } = call();
+    server.faults.garbage = garbage;
+    say(wordsOf(4));
+    await expect.poll(() => server.opened[0]?.audioBytes).toBeGreaterThan(0);
+    server.faults.garbage = undefined;
+    pause();
+    await expect.poll(() => finals).toEqual(wordsOf(4));
+    expect(failures).toEqual([]);
+  });
+
+  it('reaches no address that the guard forbids', async () => {
+    const strict = createEgress();
+    const { failures, ended } = call(adapterAt(server.url, { through: strict }));
+    await ended;
+    strict.close();
+    expect(failures).toMatchObject([{ kind: 'refused', message: expect.stringContaining("can't be called") as string }]);
+    expect(server.opened).toEqual([]);
+  });
+
+  it('cannot be reached where nothing listens', async () => {
+    await server.stop();
+    const { failures, ended } = call(adapterAt(server.url, { clock: hurried }));
+    await ended;
+    expect(failures).toMatchObject([{ kind: 'unreachable', message: expect.stringContaining('ECONNREFUSED') as string }]);
+  });
+});

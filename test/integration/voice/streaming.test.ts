@@ -1,0 +1,91 @@
+/** Calls whose speech to text streams. */
+import { randomBytes } from 'node:crypto';
+
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { createTransport, KubeError, loadKubeConfig, type Transport } from '../../../kube/index.ts';
+import { followTranscript, type SpokenLine } from '../../../voice/calls/live-transcript.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openStage, type Stage, type StagedCall } from './stage.ts';
+
+const name = `streaming-${randomBytes(4).toString('hex')}`;
+const STORY = 'Once upon a time there was a telephone.';
+let stage: Stage;
+let transport: Transport;
+
+beforeAll(async () => {
+  const { kubeconfig } = await controlPlane();
+  stage = await openStage({ KUBECONFIG: kubeconfig, PARLEY_VOICE_IDLE_PROCESSES: '3' });
+  transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
+  const create = (path: string, body: object): Promise<unknown> => transport.request({ method: 'POST', path, body });
+  await create('/api/v1/namespaces', { metadata: { name: stage.org } }).catch((error: unknown) => {
+    // Of another suite.
+    if (!(error instanceof KubeError) || error.code !== 409) throw error;
+  });
+  await create(`/api/v1/namespaces/${stage.org}/secrets`, { metadata: { name }, stringData: { key: 'a-key' } });
+});
+afterAll(async () => {
+  await stage.close();
+  await transport.request({ method: 'DELETE', path: `/api/v1/namespaces/${stage.org}/secrets/${name}` });
+  await transport.close();
+  await dispose();
+});
+
+async function calling(spec: Readonly<Record<string, unknown>> = {}): Promise<StagedCall & { readonly spoken: SpokenLine[] }> {
+  const speechToText = { provider: 'deepgram', model: 'nova-3', apiKeySecretRef: { name, key: 'key' } };
+  const call = await stage.call({ spec: { ...spec, speechToText } });
+  const spoken: SpokenLine[] = [];
+  followTranscript(call.caller.room, { userIdentity: `user-${call.id}`, onLine: (line) => spoken.push(line) });
+  return Object.assign(call, { spoken });
+}
+
+it('a turn is heard while it is said, and answered once it is over', async () => {
+  const call = await calling();
+  call.provider.streamed.hear('I would like to order a bicycle');
+  await call.join();
+  await call.becomes({ status: 'ongoing' });
+  await call.caller.speak(1_500);
+  await call.caller.hears('I heard: I would like to order a bicycle');
+  expect(call.provider.requests('transcriptions')).toEqual([]);
+  expect(call.spoken.filter(({ role, final }) => role === 'user' && !final).map(({ text }) => text)).toContain('I would like');
+  expect(call.spoken.findLast(({ role }) => role === 'user')).toMatchObject({ text: 'I would like to order a bicycle', final: true });
+  expect(call.provider.streamed.connections).toHaveLength(1);
+  await call.caller.leave();
+  await call.becomes({ finishReason: 'user_ended_call' });
+});
+
+it('an interruption of so many words happens at the last of them, not at the end of the turn', async () => {
+  const call = await calling({ welcomeMessage: STORY, interruptions: { minWords: 3 } });
+  call.provider.speech(({ input }) => (input === STORY ? { msPerCharacter: 20_000 / STORY.length } : {}));
+  call.provider.chat(() => 'I listen.');
+  call.provider.streamed.hear({ text: 'please stop that now and never begin again' });
+  await call.join();
+  await call.becomes({ status: 'ongoing' });
+  await eventually(() => expect(call.caller.heardFor(STORY)).toBeGreaterThanOrEqual(1_500));
+  const from = performance.now();
+  const said = call.caller.speak(5_000);
+  await call.caller.hears('I listen.', { since: from });
+  await said;
+  // The third word is heard after half a second.
+  expect(call.caller.lastHeard(STORY)! - from).toBeLessThan(3_500);
+  expect((await call.messages())[0]).toMatchObject({ role: 'agent', interrupted: true });
+  await call.caller.leave();
+  await call.becomes({ finishReason: 'user_ended_call' });
+});
+
+it('a lost connection costs no word', async () => {
+  const call = await calling();
+  call.provider.streamed.hear('one two three four five six seven eight');
+  await call.join();
+  await call.becomes({ status: 'ongoing' });
+  const said = call.caller.speak(2_500);
+  await eventually(() => expect(call.provider.streamed.connections[0]?.audioBytes).toBeGreaterThan(64_000));
+  call.provider.breakConnections();
+  await said;
+  await call.caller.hears('I heard: one two three four five six seven eight');
+  expect(call.provider.streamed.connections.length).toBeGreaterThan(1);
+  await call.caller.leave();
+  await call.becomes({ finishReason: 'user_ended_call' });
+});

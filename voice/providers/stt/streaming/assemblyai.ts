@@ -1,0 +1,102 @@
+/** AssemblyAI's Universal-Streaming: https://www.assemblyai.com/docs/streaming/message-sequence */
+import { keyOf } from '../../../calls/provider-access/index.ts';
+import { asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
+import type { SttSettings } from '../stt-protocols.ts';
+import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
+
+const SAMPLE_RATE = 16_000;
+/** The least that one message may have, 50 ms; the most is 1 s. */
+const MESSAGE_BYTES = (SAMPLE_RATE * 2 * 50) / 1_000;
+/** Of its multilingual model. */
+const LANGUAGES = new Set(['en', 'es', 'fr', 'de', 'it', 'pt']);
+/** What another attempt meets, too: invalid messages or settings, and accounts without credit. All other codes pass. */
+const REFUSING_CODES = new Set([1008, 3006, 4001, 4002, 4003]);
+
+export function assemblyAiStreaming({ endpoint, language }: SttSettings): SttStreaming {
+  const { baseURL = 'https://streaming.assemblyai.com' } = endpoint;
+  const spoken = baseLanguage(language);
+  const model = endpoint.model ?? modelFor(spoken);
+  // The other models recognise the language by themselves.
+  const hint = model.startsWith('universal-3-') ? { language_codes: JSON.stringify([spoken]) } : {};
+  const query = { sample_rate: String(SAMPLE_RATE), encoding: 'pcm_s16le', speech_model: model, ...hint };
+  return {
+    model,
+    url: socketUrl(baseURL, '/v3/ws', query),
+    headers: { authorization: keyOf(endpoint), 'assemblyai-version': '2025-05-12' },
+    sampleRate: SAMPLE_RATE,
+    session: turnSession,
+  };
+}
+
+function modelFor(language: string): string {
+  if (language === 'en') return 'universal-streaming-english';
+  return LANGUAGES.has(language) ? 'universal-streaming-multilingual' : 'whisper-rt';
+}
+
+const message = (type: string): string => JSON.stringify({ type });
+
+function turnSession(): SttStreamSession {
+  /** Between one and two messages' worth wait, so that what is left at a pause is long enough for a message. */
+  let unsent: Uint8Array = new Uint8Array();
+  /** The last turn that has ended. */
+  let ended = -1;
+
+  return {
+    audio(pcm) {
+      unsent = Buffer.concat([unsent, pcm]);
+      const messages: Uint8Array[] = [];
+      for (; unsent.length >= 2 * MESSAGE_BYTES; unsent = unsent.subarray(MESSAGE_BYTES)) messages.push(unsent.subarray(0, MESSAGE_BYTES));
+      return messages;
+    },
+    flush() {
+      if (unsent.length < MESSAGE_BYTES) return [message('ForceEndpoint')];
+      const last = unsent;
+      unsent = new Uint8Array();
+      return [last, message('ForceEndpoint')];
+    },
+    keepAlive: () => [message('KeepAlive')],
+    end() {
+      const silence = new Uint8Array(Math.max(0, MESSAGE_BYTES - unsent.length));
+      return [...(unsent.length === 0 ? [] : [Buffer.concat([unsent, silence])]), message('Terminate')];
+    },
+    read(received) {
+      if (at(received, 'type') === 'Error') return [failure(at(received, 'error_code'), at(received, 'error'))];
+      if (at(received, 'type') !== 'Turn') return [];
+      const turn = numberOf(at(received, 'turn_order')) ?? ended + 1;
+      // A turn that has ended may come again, formatted.
+      if (turn <= ended) return [];
+      if (at(received, 'end_of_turn') !== true) return [{ type: 'interim', text: wordsOf(received).join(' ') }];
+      ended = turn;
+      return [finalOf(received)];
+    },
+  };
+}
+
+const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+function wordsIn(received: unknown): readonly unknown[] {
+  const words = at(received, 'words');
+  return Array.isArray(words) ? words : [];
+}
+
+/** With those that may still change; `transcript` lacks them. */
+const wordsOf = (received: unknown): readonly string[] => wordsIn(received).map((word) => asText(at(word, 'text')) ?? '');
+
+/**
+ * A turn ends at a pause that the service finds, or at `ForceEndpoint`: which of the two isn't said. Its last word therefore tells what is settled,
+ * and no flush is ever taken for answered.
+ */
+function finalOf(received: unknown): SttStreamEvent {
+  const text = asText(at(received, 'transcript')) ?? '';
+  const end = numberOf(at(wordsIn(received).at(-1), 'end'));
+  return { type: 'final', text, ...(end !== undefined && { upToSeconds: end / 1_000 }) };
+}
+
+function failure(code: unknown, text: unknown): SttStreamEvent {
+  const named = String(numberOf(code) ?? 'without a code');
+  // Some accounts get the code of a refusal for too many sessions at once.
+  const refused = REFUSING_CODES.has(Number(code)) && !/too many/i.test(asText(text) ?? '');
+  return refused
+    ? { type: 'failed', kind: 'refused', message: `refuses the session (${named}): check its key, model and settings` }
+    : { type: 'failed', kind: 'runtime', message: `reports an error (${named})` };
+}

@@ -1,0 +1,43 @@
+/** Audio that may have to be sent again: what no final transcript covers. Positions are bytes since the beginning of the stream. */
+export class AudioBacklog {
+  readonly #maxBytes: number;
+  #chunks: readonly Uint8Array[] = [];
+  #from = 0;
+  #end = 0;
+
+  constructor({ maxBytes }: { readonly maxBytes: number }) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Of the first byte that is kept. */
+  get from(): number {
+    return this.#from;
+  }
+
+  /** After the last byte. */
+  get end(): number {
+    return this.#end;
+  }
+
+  get chunks(): readonly Uint8Array[] {
+    return this.#chunks;
+  }
+
+  /** Forgets the oldest audio when it is full. */
+  push(chunk: Uint8Array): void {
+    this.#chunks = [...this.#chunks, chunk];
+    this.#end += chunk.length;
+    this.settle(this.#end - this.#maxBytes);
+  }
+
+  /** Audio before this position is not needed any more. */
+  settle(position: number): void {
+    while (this.#from < position) {
+      const [chunk, ...rest] = this.#chunks;
+      if (chunk === undefined) return;
+      const settled = Math.min(chunk.length, position - this.#from);
+      this.#from += settled;
+      this.#chunks = settled === chunk.length ? rest : [chunk.subarray(settled), ...rest];
+    }
+  }
+}

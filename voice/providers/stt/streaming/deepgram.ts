@@ -1,0 +1,62 @@
+/** Deepgram's Nova and Flux models on its WebSockets. */
+import { keyOf } from '../../../calls/provider-access/index.ts';
+import { asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
+import { deepgramLanguage } from '../deepgram-language.ts';
+import type { SttSettings } from '../stt-protocols.ts';
+import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
+
+const SAMPLE_RATE = 16_000;
+const AUDIO = { encoding: 'linear16', sample_rate: String(SAMPLE_RATE) } as const;
+/** A segment ends after so much silence, in milliseconds, if it isn't asked for earlier. */
+const ENDPOINTING_MS = '300';
+
+export function deepgramStreaming({ endpoint, language }: SttSettings): SttStreaming | undefined {
+  const { baseURL = 'https://api.deepgram.com/v1', model = 'nova-3' } = endpoint;
+  const common = { model, headers: { authorization: `Token ${keyOf(endpoint)}` }, sampleRate: SAMPLE_RATE };
+  if (model.startsWith('flux')) {
+    const hint = model.endsWith('-multi') ? { language_hint: baseLanguage(language) } : {};
+    const url = socketUrl(baseURL.replace(/\/v1$/, ''), '/v2/listen', { model, ...AUDIO, ...hint });
+    return { ...common, url, session: fluxSession };
+  }
+  // Whisper is hosted for recordings only.
+  if (model.startsWith('whisper')) return undefined;
+  const query = { model, language: deepgramLanguage(language), ...AUDIO, channels: '1', interim_results: 'true', smart_format: 'true' };
+  return { ...common, url: socketUrl(baseURL, '/listen', { ...query, endpointing: ENDPOINTING_MS }), session: novaSession };
+}
+
+const message = (type: string): string[] => [JSON.stringify({ type })];
+const seconds = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+/** https://developers.deepgram.com/reference/speech-to-text/listen-streaming */
+function novaSession(): SttStreamSession {
+  return {
+    audio: (pcm) => [pcm],
+    flush: () => message('Finalize'),
+    keepAlive: () => message('KeepAlive'),
+    end: () => message('CloseStream'),
+    read(received) {
+      if (at(received, 'type') === 'Error') return [{ type: 'failed', kind: 'runtime', message: 'reports an error' }];
+      if (at(received, 'type') !== 'Results') return [];
+      const text = asText(at(received, 'channel', 'alternatives', 0, 'transcript')) ?? '';
+      if (at(received, 'is_final') !== true) return [{ type: 'interim', text }];
+      const upToSeconds = seconds(at(received, 'start')) + seconds(at(received, 'duration'));
+      const final: SttStreamEvent = { type: 'final', text, upToSeconds };
+      return at(received, 'from_finalize') === true ? [final, { type: 'flushed' }] : [final];
+    },
+  };
+}
+
+/** https://developers.deepgram.com/reference/speech-to-text/listen-flux: it decides by itself when a turn is over. */
+function fluxSession(): SttStreamSession {
+  return {
+    audio: (pcm) => [pcm],
+    end: () => message('CloseStream'),
+    read(received) {
+      if (at(received, 'type') === 'Error') return [{ type: 'failed', kind: 'runtime', message: 'reports an error' }];
+      if (at(received, 'type') !== 'TurnInfo') return [];
+      const text = asText(at(received, 'transcript')) ?? '';
+      if (at(received, 'event') !== 'EndOfTurn') return [{ type: 'interim', text }];
+      return [{ type: 'final', text, upToSeconds: seconds(at(received, 'audio_window_end')) }, { type: 'end_of_turn' }];
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** Whether a server streams, where its protocol alone does not tell: tried at the start of a call, and remembered. */
+import { createHash } from 'node:crypto';
+
+import type { Clock } from '../../../../platform/clock.ts';
+import { LruMap } from '../../../../platform/lru.ts';
+import { failureOf, ProviderError, type ProviderConnect } from '../../../calls/provider-access/index.ts';
+import { parseMessage } from '../../protocol-support.ts';
+import type { SttStreaming } from './protocol.ts';
+import { streamingSupport, type StreamingAttempt } from './streaming-support.ts';
+
+export interface TryStreamingOptions {
+  readonly streaming: SttStreaming;
+  readonly provider: string;
+  readonly connect: ProviderConnect;
+  readonly clock: Clock;
+}
+
+/** From connecting to the provider's word that it takes audio, in milliseconds: the call waits for it. */
+const ATTEMPT_MS = 2_000;
+/** In milliseconds. */
+const KEPT_MS = 600_000;
+
+const known = new LruMap<string, { readonly streams: boolean; readonly until: number }>(1_000);
+
+/** Kept for ten minutes for each address and account. Never fails: what is wrong shows when it is used. */
+export async function supportsStreaming(options: TryStreamingOptions): Promise<boolean> {
+  const { streaming, clock } = options;
+  const account = createHash('sha256').update(JSON.stringify(streaming.headers)).digest('base64');
+  const key = `${streaming.url} ${account}`;
+  const found = known.get(key);
+  if (found !== undefined && found.until > clock.monotonic()) return found.streams;
+  const support = streamingSupport(await attempt(options));
+  if (support.lasts) known.set(key, { streams: support.streams, until: clock.monotonic() + KEPT_MS });
+  return support.streams;
+}
+
+async function attempt({ streaming, provider, connect, clock }: TryStreamingOptions): Promise<StreamingAttempt> {
+  const limit = new AbortController();
+  const timer = clock.after(ATTEMPT_MS, () => limit.abort());
+  try {
+    const socket = await connect(streaming.url, { headers: streaming.headers, signal: limit.signal });
+    const session = streaming.session();
+    try {
+      for (const message of session.begin?.() ?? []) socket.send(message);
+      for await (const message of socket.messages())
+        for (const event of session.read(parseMessage(message))) {
+          if (event.type === 'ready') return 'ready';
+          if (event.type === 'failed') return failureOf({ part: 'stt', provider }, event.kind, event.message);
+        }
+      return 'unconfirmed';
+    } finally {
+      socket.close();
+    }
+  } catch (error) {
+    return error instanceof ProviderError ? error : 'unconfirmed';
+  } finally {
+    timer.cancel();
+  }
+}
