@@ -24,8 +24,14 @@ it.each([
   [DisconnectReason.MEDIA_FAILURE, 'user_connection_failure', 'user_connection_failure'],
   [undefined, 'user_connection_failure', 'user_connection_failure'],
 ])('disconnect reason %s is %s of a web call, %s of a phone call', (reason, web, phone) => {
-  expect(finishReasonOfDisconnect(reason, 'web_call')).toBe(web);
-  expect(finishReasonOfDisconnect(reason, 'phone_call')).toBe(phone);
+  expect(finishReasonOfDisconnect(reason, { callType: 'web_call', begun: true })).toBe(web);
+  expect(finishReasonOfDisconnect(reason, { callType: 'phone_call', begun: true })).toBe(phone);
+});
+
+it('whoever leaves a web call before it begins was not connected', () => {
+  const left = (callType: 'web_call' | 'phone_call') =>
+    finishReasonOfDisconnect(DisconnectReason.CLIENT_INITIATED, { callType, begun: false });
+  expect([left('web_call'), left('phone_call')]).toEqual(['user_connection_failure', 'user_ended_call']);
 });
 
 describe('a provider failure', () => {

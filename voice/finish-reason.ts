@@ -49,12 +49,18 @@ export class FinishDecision {
   }
 }
 
-/** @returns undefined when the call goes on: the same user has joined again, and this connection was replaced */
-export function finishReasonOfDisconnect(reason: DisconnectReason | undefined, callType: CallRecord['callType']): FinishReason | undefined {
+/**
+ * @param options.begun the agent has begun to speak: whoever leaves a web call before has heard nothing
+ * @returns undefined when the call goes on: the same user has joined again, and this connection was replaced
+ */
+export function finishReasonOfDisconnect(
+  reason: DisconnectReason | undefined,
+  { callType, begun }: { readonly callType: CallRecord['callType']; readonly begun: boolean },
+): FinishReason | undefined {
   switch (reason) {
     // Of a phone call, a BYE.
     case DisconnectReason.CLIENT_INITIATED:
-      return 'user_ended_call';
+      return callType === 'web_call' && !begun ? 'user_connection_failure' : 'user_ended_call';
     case DisconnectReason.USER_REJECTED:
       return callType === 'phone_call' ? 'line_busy' : 'user_ended_call';
     case DisconnectReason.DUPLICATE_IDENTITY:

@@ -5,7 +5,7 @@ import { analysisQueue } from '../voice/calls/analysis/names.ts';
 import { CallLifecycle } from '../voice/calls/lifecycle.ts';
 import { mediaServerOf } from '../voice/calls/media-server.ts';
 import { AgentRedispatcher } from '../voice/calls/agent-redispatcher.ts';
-import { StaleCallSweeper } from '../voice/calls/stale-call-sweeper.ts';
+import { OVERDUE_LIMITS, StaleCallSweeper } from '../voice/calls/stale-call-sweeper.ts';
 import { createRooms } from '../voice/calls/rooms.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
 import { every } from '../platform/every.ts';
@@ -146,7 +146,8 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   // Not workflows: calls also end while Temporal is unavailable.
   const rooms = mediaServer && createRooms(mediaServer);
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
-  const sweeper = new StaleCallSweeper({ store: store.calls, lifecycle, rooms, clock, random: Math.random, logger, registry });
+  const limits = { ...OVERDUE_LIMITS, joinMs: config.PARLEY_CALL_JOIN_SECONDS * 1_000 };
+  const sweeper = new StaleCallSweeper({ store: store.calls, lifecycle, rooms, limits, clock, random: Math.random, logger, registry });
   role.background('stale-call sweeper', sweeper.run(stopping));
   if (rooms !== undefined) {
     const redispatcher = new AgentRedispatcher({ store: store.calls, rooms, clock, random: Math.random, logger });

@@ -14,7 +14,7 @@ export const createWebCall = defineRoute({
   tag,
   summary: 'Register a call from a browser',
   description:
-    'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that no user joins ends as `error`.',
+    'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within a minute (`PARLEY_CALL_JOIN_SECONDS`): the token opens one room, for one user, who may be heard and hear. A call that no user joins ends as `error`.',
   permission: 'calls:create',
   body: webCallCreate.meta({ id: 'WebCallCreate' }),
   bodyExamples: {
@@ -82,6 +82,20 @@ export const getCall = defineRoute({
   permissionForOwn: 'calls:create',
   params: { call_id: 'The `_id`.' },
   answers: { 200: { description: 'The call.', schema: callAnswer, example: endedCall } },
+});
+
+export const endCall = defineRoute({
+  method: 'POST',
+  path: '/v1/calls/:call_id/end',
+  operationId: 'endCall',
+  tag,
+  summary: 'End a call',
+  description:
+    'Whatever its state and type: a call that has begun ends as `agent_ended_call` with its transcript and recording, and so does one that has not, which frees its place. A call that is over is answered as it is.',
+  permission: 'calls:write',
+  params: { call_id: 'The `_id`.' },
+  answers: { 200: { description: 'The call, which is over.', schema: callAnswer, example: endedCall } },
+  errors: ['not_found', 'unavailable'],
 });
 
 export const getAnalysisResults = defineRoute({

@@ -9,12 +9,14 @@ import type { Requirement } from '../http/permissions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { AnalysisReader } from './analysis.ts';
+import { CallEnding } from './call-ending.ts';
 import { callNotFound, CallService } from './call-service.ts';
 import { callSummaryToRest, callToRest, type CallExtras } from './codec.ts';
 import {
   createWebCall,
   dialOutboundPhoneCall,
   downloadRecording,
+  endCall,
   getAnalysisResults,
   getCall,
   listCalls,
@@ -33,6 +35,7 @@ export function registerCalls(
   const agents = new ServedAgents({ context, revisions: store.agentRevisions });
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
   const rooms = calls.mediaServer && createRooms(calls.mediaServer);
+  const ending = new CallEnding({ calls: store.calls.calls, lifecycle, rooms, clock });
   const outbound = new OutboundPhoneCalls({ agents, lifecycle, routes: store.phoneRoutes, rooms });
   const service = new CallService({
     agents,
@@ -81,12 +84,21 @@ export function registerCalls(
     };
   });
 
+  const wholeAnswer = async (call: CallRecord, caller: Caller) => {
+    const { messages, turns } = await service.transcript(call);
+    return callToRest(call, { ...(await extrasOf(call, caller)), messages, turns, analysis: await analyses.ofCall(call) });
+  };
+
   addRoute(app, getCall, async ({ params, caller, timed }) => {
     const call = await timed('db', () => service.get(caller.org, params.call_id));
     if (!maySee(caller, call, 'calls:read')) throw callNotFound();
-    const { messages, turns } = await timed('db', () => service.transcript(call));
-    const analysis = await timed('db', () => analyses.ofCall(call));
-    return callToRest(call, { ...(await extrasOf(call, caller)), messages, turns, analysis });
+    return timed('db', () => wholeAnswer(call, caller));
+  });
+
+  addRoute(app, endCall, async ({ params, caller, timed }) => {
+    const call = await timed('db', () => service.get(caller.org, params.call_id));
+    const over = await ending.end(call);
+    return timed('db', () => wholeAnswer(over, caller));
   });
 
   addRoute(app, getAnalysisResults, async ({ params, caller: { org }, timed }) =>

@@ -5,6 +5,7 @@ import { Counter, type Registry } from 'prom-client';
 
 import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import type { MediaServer } from '../../voice/calls/media-server.ts';
+import { userIdentityOf } from '../../voice/calls/names.ts';
 import { createRooms, isAgent } from '../../voice/calls/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -16,6 +17,8 @@ import { LostJobs } from './lost-jobs.ts';
 /** The path that LiveKit is configured to post to. */
 export const mediaEventsPath = '/internal/livekit/events';
 
+/** Among the reasons of disconnects, in LiveKit's protocol. */
+const CLIENT_INITIATED = 1;
 /** An event holds one room and one participant at most. */
 const bodyLimit = 256 * 1024;
 
@@ -68,6 +71,16 @@ export function registerMediaEvents(app: FastifyInstance, { mediaServer, registr
     if (call !== undefined && isTerminal(call.status)) await rooms.close(room);
   };
 
+  /** Whoever leaves before the call begins is not waited for: a job that comes late finds the room closed. */
+  const endIfNotBegun = async ({ room, identity }: { readonly room: string; readonly identity: string }): Promise<void> => {
+    const ref = await options.calls.ofRoom(room);
+    const call = ref && (await options.calls.get(ref));
+    if (call?.status !== 'registered' || call.callType !== 'web_call' || identity !== userIdentityOf(call.id)) return;
+    const { org, id } = call;
+    const { call: now } = await options.lifecycle.end({ org, id, reason: 'user_connection_failure', only: { status: 'registered' } });
+    if (isTerminal(now.status)) await rooms.close(room);
+  };
+
   addRoute(app, takeEvent, async ({ request, reply }) => {
     const event = await readEvent(receiver, request.body, request.headers.authorization);
     const suspicion = suspicionOf(event);
@@ -75,6 +88,8 @@ export function registerMediaEvents(app: FastifyInstance, { mediaServer, registr
     if (suspicion !== undefined) lost.suspect(suspicion);
     const entered = event.event === 'participant_joined' ? event.room?.name : undefined;
     if (entered !== undefined) await closeIfOver(entered);
+    const left = leaverOf(event);
+    if (left !== undefined) await endIfNotBegun(left);
     return reply.code(200).send({});
   });
 }
@@ -89,6 +104,13 @@ async function readEvent(receiver: WebhookReceiver, body: unknown, signature: st
     if (error instanceof SyntaxError) throw new ApiError('bad_request', 'this is no event of a media server', { cause: error });
     throw new ApiError('unauthorized', 'this is not signed with the key of the media server', { cause: error });
   }
+}
+
+/** A participant who has left on purpose. */
+function leaverOf({ event, room, participant }: WebhookEvent): { readonly room: string; readonly identity: string } | undefined {
+  if (event !== 'participant_left' || room === undefined || participant === undefined) return undefined;
+  const onPurpose = (participant.disconnectReason as number) === CLIENT_INITIATED;
+  return onPurpose ? { room: room.name, identity: participant.identity } : undefined;
 }
 
 /** Only events that may mean that no job is left to end the call. */

@@ -272,6 +272,13 @@ const schema = z.object({
     .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, underscores and hyphens')
     .default('parley-voice')
     .describe('Name under which the voice roles take calls from the media server; installations that share a media server need one each.'),
+  PARLEY_CALL_JOIN_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(5)
+    .max(600)
+    .default(60)
+    .describe('How long a web call waits for its user, in seconds; then it ends and no longer counts against the limit of calls.'),
   PARLEY_VOICE_CALLS: z.coerce.number().int().min(1).max(1000).default(10).describe('Calls that a voice process serves at once.'),
   PARLEY_VOICE_IDLE_PROCESSES: z.coerce
     .number()

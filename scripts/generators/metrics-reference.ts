@@ -123,7 +123,14 @@ const apiRows = () =>
       knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
       addresses: { web: () => undefined, sip: () => undefined },
       calls: {
-        mediaServer: { url: 'ws://nowhere', publicUrl: 'ws://nowhere', apiKey: 'unused', agentName: 'parley-voice', apiSecret: '' },
+        mediaServer: {
+          url: 'ws://nowhere',
+          publicUrl: 'ws://nowhere',
+          apiKey: 'unused',
+          agentName: 'parley-voice',
+          joinSeconds: 300,
+          apiSecret: '',
+        },
         recordings: storage,
         publicUrl: undefined,
         page: false,

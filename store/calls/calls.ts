@@ -35,8 +35,8 @@ export interface EndOptions extends CallRef, WithEvents {
   readonly reason: FinishReason;
   /** Time since its end, in milliseconds: clean-up before this call does not count as talking. 0 by default. */
   readonly endedAgoMs?: number | undefined;
-  /** Only while the call is in this state, with this last heartbeat of its job. */
-  readonly only?: { readonly status: CallStatus; readonly jobSeenAt: Date | null };
+  /** Only while the call is in this state, and with this last heartbeat of its job where it is named. */
+  readonly only?: { readonly status: CallStatus; readonly jobSeenAt?: Date | null };
 }
 
 /** `changed` is false where the call had got there, or further, before. */
@@ -157,7 +157,10 @@ export class Calls {
    * @throws StoreError `not_found`
    */
   async end({ org, id, reason, endedAgoMs = 0, only, events }: EndOptions): Promise<CallTransition> {
-    const given = only === undefined ? '' : 'AND status = $6 AND job_seen_at IS NOT DISTINCT FROM $7::timestamptz';
+    const given = [
+      ...(only === undefined ? [] : ['AND status = $6']),
+      ...(only?.jobSeenAt === undefined ? [] : ['AND job_seen_at IS NOT DISTINCT FROM $7::timestamptz']),
+    ].join(' ');
     return this.#transition(
       { org, id, events },
       `UPDATE parley.calls SET status = $3, finish_reason = $4, ended_at = greatest(now() - $5 * interval '1 millisecond', started_at, created_at)
@@ -168,7 +171,8 @@ export class Calls {
         terminalStatusOf(reason),
         reason,
         Math.max(0, endedAgoMs),
-        ...(only === undefined ? [] : [only.status, only.jobSeenAt?.toISOString() ?? null]),
+        ...(only === undefined ? [] : [only.status]),
+        ...(only?.jobSeenAt === undefined ? [] : [only.jobSeenAt?.toISOString() ?? null]),
       ],
     );
   }

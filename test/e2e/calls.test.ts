@@ -90,7 +90,7 @@ it('keeps the configuration that it began with; the call right after an edit has
 it('is ended by the worker when no user joins', async () => {
   const { _id } = await create();
   // As if it had been made long ago.
-  await database.query(`UPDATE parley.calls SET created_at = now() - interval '6 minutes' WHERE id = $1`, [_id]);
+  await database.query(`UPDATE parley.calls SET created_at = now() - interval '12 minutes' WHERE id = $1`, [_id]);
   await eventually(async () => {
     const { body } = await client.rest('GET', `/v1/calls/${_id}`);
     expect(body).toMatchObject({ call_status: 'error', call_finish_reason: 'user_connection_failure' });

@@ -7,5 +7,5 @@ import { askForServer } from './servers.ts';
 /** A real LiveKit server, shared by all test files: use rooms of your own, and give your voice roles LIVEKIT_AGENT_NAME. */
 export async function mediaServer(): Promise<MediaServer> {
   const address = await askForServer<LivekitAddress>('/media-server');
-  return { ...address, publicUrl: address.url, agentName: `voice-${randomUUID()}` };
+  return { ...address, publicUrl: address.url, agentName: `voice-${randomUUID()}`, joinSeconds: 300 };
 }

@@ -24,7 +24,7 @@ export async function ownMediaServer(): Promise<OwnMediaServer> {
   const address = livekitAddress({ folder, port });
   let supervisor: Supervisor | undefined;
   return {
-    address: { ...address, publicUrl: address.url, agentName: 'parley-voice' },
+    address: { ...address, publicUrl: address.url, agentName: 'parley-voice', joinSeconds: 300 },
     async start(options) {
       const binary = await testBinary('livekit-server');
       supervisor = new Supervisor({

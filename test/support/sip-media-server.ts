@@ -48,6 +48,7 @@ export async function startSipMediaServer({
     ...address,
     publicUrl: address.url,
     agentName: 'parley-voice',
+    joinSeconds: 300,
     sip: `127.0.0.1:${sipPort}`,
     async flush() {
       const answer = await redisCommand({ folder, port: redisPort }, 'FLUSHALL');

@@ -10,9 +10,14 @@ export interface MediaServer {
   readonly apiSecret: string;
   /** The name by which this installation's voice roles get jobs. */
   readonly agentName: string;
+  /** How long a web call waits for its user, in seconds. */
+  readonly joinSeconds: number;
 }
 
-type Settings = Pick<Config, 'LIVEKIT_URL' | 'LIVEKIT_PUBLIC_URL' | 'LIVEKIT_API_KEY' | 'LIVEKIT_API_SECRET' | 'LIVEKIT_AGENT_NAME'>;
+type Settings = Pick<
+  Config,
+  'LIVEKIT_URL' | 'LIVEKIT_PUBLIC_URL' | 'LIVEKIT_API_KEY' | 'LIVEKIT_API_SECRET' | 'LIVEKIT_AGENT_NAME' | 'PARLEY_CALL_JOIN_SECONDS'
+>;
 
 /**
  * @returns undefined where none is configured
@@ -29,6 +34,7 @@ export function mediaServerOf(config: Settings): MediaServer | undefined {
     apiKey,
     apiSecret,
     agentName: config.LIVEKIT_AGENT_NAME,
+    joinSeconds: config.PARLEY_CALL_JOIN_SECONDS,
   };
 }
 

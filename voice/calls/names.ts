@@ -13,6 +13,9 @@ export function userIdentityOf(callId: string): string {
 /** Attribute of the agent once it has said its welcome message, or has none: from then on a user who waits for a turn may speak. */
 export const WELCOMED_ATTRIBUTE = 'parley.welcomed';
 
+/** Topic of the message with which the API asks the agent of a room to end its call. */
+export const END_TOPIC = 'parley.end';
+
 /** Participants can read it: it names the call and nothing else. */
 export function dispatchMetadata(callId: string): string {
   return JSON.stringify({ call_id: callId });

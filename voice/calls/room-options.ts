@@ -4,8 +4,6 @@ import { JobRestartPolicy, RoomAgentDispatch } from 'livekit-server-sdk';
 import type { MediaServer } from './media-server.ts';
 import { dispatchMetadata } from './names.ts';
 
-/** How long an empty room waits for its user, in seconds. */
-export const EMPTY_ROOM_SECONDS = 300;
 /** How long a room is kept that all have left, in seconds: a user whose connection broke may come back. */
 const DEPARTURE_SECONDS = 20;
 
@@ -17,9 +15,9 @@ export function agentDispatch(agentName: string, metadata: string): RoomAgentDis
   return new RoomAgentDispatch({ agentName, metadata, restartPolicy: RESTART_POLICY });
 }
 
-export function roomOptionsOf({ agentName }: Pick<MediaServer, 'agentName'>, callId: string) {
+export function roomOptionsOf({ agentName, joinSeconds }: Pick<MediaServer, 'agentName' | 'joinSeconds'>, callId: string) {
   return {
-    emptyTimeout: EMPTY_ROOM_SECONDS,
+    emptyTimeout: joinSeconds,
     departureTimeout: DEPARTURE_SECONDS,
     agents: [agentDispatch(agentName, dispatchMetadata(callId))],
   };

@@ -1,8 +1,15 @@
 /** Rooms of the media server. */
-import { AgentDispatchClient, RoomServiceClient, TwirpError, type AgentDispatch, type ParticipantInfo } from 'livekit-server-sdk';
+import {
+  AgentDispatchClient,
+  DataPacket_Kind,
+  RoomServiceClient,
+  TwirpError,
+  type AgentDispatch,
+  type ParticipantInfo,
+} from 'livekit-server-sdk';
 
 import { httpUrlOf, type MediaServer } from './media-server.ts';
-import { dispatchMetadata, roomOf } from './names.ts';
+import { dispatchMetadata, END_TOPIC, roomOf } from './names.ts';
 import { RESTART_POLICY, roomOptionsOf } from './room-options.ts';
 
 /** Longest time for one request, in seconds. */
@@ -22,6 +29,10 @@ export interface Rooms {
   open(callId: string): Promise<void>;
   /** Disconnects all participants. Succeeds for a room that does not exist. */
   close(room: string): Promise<void>;
+  /** Asks the agent in the room to end its call. @returns false where there is no agent */
+  end(room: string): Promise<boolean>;
+  /** Whether anybody but agents is in the room now; false for a room that does not exist. */
+  hasUser(room: string): Promise<boolean>;
   /** Whether an agent is in the room now; false for a room that does not exist. */
   hasAgent(room: string): Promise<boolean>;
   /**
@@ -63,6 +74,13 @@ export function createRooms(server: MediaServer): Rooms {
         if (!isAbsent(error)) throw error;
       }
     },
+    async end(room) {
+      const agents = (await participantsOf(room)).filter(isAgent).map(({ identity }) => identity);
+      if (agents.length > 0)
+        await client.sendData(room, new Uint8Array(), DataPacket_Kind.RELIABLE, { destinationIdentities: agents, topic: END_TOPIC });
+      return agents.length > 0;
+    },
+    hasUser: async (room) => (await participantsOf(room)).some((each) => !isAgent(each)),
     hasAgent: async (room) => (await participantsOf(room)).some(isAgent),
     async waiting(names) {
       if (names.length === 0) return [];

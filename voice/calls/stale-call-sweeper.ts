@@ -6,14 +6,16 @@ import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallStore, FinishReason, OverdueLimits } from '../../store/index.ts';
 import type { CallLifecycle } from './lifecycle.ts';
-import { EMPTY_ROOM_SECONDS } from './room-options.ts';
 import type { Rooms } from './rooms.ts';
 
 /** A job sends a heartbeat every few seconds and keeps the longest duration itself: these are for when it can't. */
-export const OVERDUE_LIMITS: OverdueLimits = { joinMs: EMPTY_ROOM_SECONDS * 1000, silenceMs: 30_000, graceMs: 15_000 };
+export const OVERDUE_LIMITS: OverdueLimits = { joinMs: 60_000, silenceMs: 30_000, graceMs: 15_000 };
 
 /** Together with the longest silence less than 45 s. */
 const INTERVAL_MS = 5_000;
+
+/** Longest that a user in a room waits for an agent, in milliseconds. */
+const LONGEST_WAIT_MS = 300_000;
 
 const FINISH_REASONS = {
   not_joined: 'user_connection_failure',
@@ -25,7 +27,7 @@ export interface StaleCallSweeperOptions {
   readonly store: Pick<CallStore, 'overdue'>;
   readonly lifecycle: CallLifecycle;
   /** Absent without a media server: then there is no room to close. */
-  readonly rooms?: Pick<Rooms, 'close'> | undefined;
+  readonly rooms?: Pick<Rooms, 'close' | 'hasUser'> | undefined;
   readonly clock: Clock;
   /** 0 ≤ x < 1 */
   readonly random: () => number;
@@ -55,7 +57,8 @@ export class StaleCallSweeper {
   async once(): Promise<number> {
     const { store, lifecycle, rooms, logger, limits = OVERDUE_LIMITS } = this.#options;
     let ended = 0;
-    for (const { org, id, room, cause, ...only } of await store.overdue(limits)) {
+    for (const { org, id, room, cause, ageMs, ...only } of await store.overdue(limits)) {
+      if (cause === 'not_joined' && ageMs < LONGEST_WAIT_MS && (await this.#waits(room))) continue;
       const reason = FINISH_REASONS[cause];
       const { changed } = await lifecycle.end({ org, id, reason, only });
       if (!changed) continue;
@@ -66,6 +69,17 @@ export class StaleCallSweeper {
       await rooms?.close(room).catch((err: unknown) => logger.warn({ err, callId: id }, 'failed to close the room of a call'));
     }
     return ended;
+  }
+
+  /** Whether a user waits for an agent: all voice processes may be busy. */
+  async #waits(room: string): Promise<boolean> {
+    const { rooms, logger } = this.#options;
+    try {
+      return (await rooms?.hasUser(room)) ?? false;
+    } catch (err) {
+      logger.warn({ err, room }, 'failed to look into the room of a call');
+      return true;
+    }
   }
 
   /** Runs until the signal aborts. */

@@ -16,9 +16,9 @@
  * | what happens | finish reason |
  * |---|---|
  * | the user hangs up or is disconnected | `user_ended_call`, `user_connection_failure`, …: `finishReasonOfDisconnect` |
- * | the user never comes; comes without a microphone | `user_connection_failure`; `no_audio_input` |
+ * | the user never comes, or leaves before the agent speaks; comes without a microphone | `user_connection_failure`; `no_audio_input` |
  * | a dial fails; voicemail answers | `line_busy`, `no_answer`, `call_failed`, `carrier_error`; `no_answer` |
- * | the agent calls `end_call`; hands the call over | `agent_ended_call`; `call_transferred` |
+ * | the agent calls `end_call`, or the API is asked to end the call; hands the call over | `agent_ended_call`; `call_transferred` |
  * | both sides are silent for too long | `inactivity_timeout`; `no_audio_input` where the user has no microphone |
  * | the longest duration is reached | `maximum_duration_exceeded` |
  * | a provider fails, before or during the conversation | `finishReasonOfProviderFailure` |
@@ -185,7 +185,8 @@ export class CallJob {
       onMedia: () => media.resolve(),
       // A user who is transferred leaves before the transfer reports its outcome.
       onEnd: (reason) => void transfers.reasonOf(reason).then((known) => decision.decide(known)),
-      reasonOf: (left) => finishReasonOfDisconnect(left, call.callType),
+      reasonOf: (left, begun) => finishReasonOfDisconnect(left, { callType: call.callType, begun }),
+      joinMs: services.config.PARLEY_CALL_JOIN_SECONDS * 1_000,
       ringing: call.direction === 'outbound',
     });
     const preparing = prepareCall({

@@ -35,10 +35,11 @@ function watch(ringing = false): RoomWatch {
   return new RoomWatch({
     room: room as unknown as Room,
     userIdentity: 'user',
+    joinMs: 60_000,
     clock,
     onMedia: () => reported.push('media'),
     onEnd: (reason) => reported.push(reason),
-    reasonOf: (left) => finishReasonOfDisconnect(left, 'web_call'),
+    reasonOf: (left, begun) => finishReasonOfDisconnect(left, { callType: 'web_call', begun }),
     ringing,
   });
 }
@@ -91,7 +92,7 @@ describe('the room of a call', () => {
     room = new SomeRoom();
     reported = [];
     watch().entered();
-    clock.tick(299_000);
+    clock.tick(59_000);
     expect(reported).toEqual([]);
     clock.tick(1_000);
     expect(reported).toEqual(['user_connection_failure']);

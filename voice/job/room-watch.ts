@@ -9,12 +9,10 @@ import {
   type Room,
 } from '@livekit/rtc-node';
 
-import { EMPTY_ROOM_SECONDS } from '../calls/room-options.ts';
+import { END_TOPIC } from '../calls/names.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
 
-/** How long a room waits for its user, in milliseconds: as long as the media server keeps an empty room. */
-const ABSENT_MS = EMPTY_ROOM_SECONDS * 1_000;
 /** How long a user may take to allow the microphone, in milliseconds. */
 const NO_MICROPHONE_MS = 30_000;
 /** A user without a microphone is spoken to after this time, in milliseconds. */
@@ -27,12 +25,14 @@ const DOUBT_MS = 1_000;
 export interface RoomWatchOptions {
   readonly room: Room;
   readonly userIdentity: string;
+  /** How long to wait for the user, in milliseconds. */
+  readonly joinMs: number;
   readonly clock: Clock;
   /** The user can be heard, or is there and waits to hear something. Called once. */
   readonly onMedia: () => void;
   readonly onEnd: (reason: FinishReason) => void;
-  /** The finish reason when the user has left; undefined where the call goes on. */
-  readonly reasonOf: (reason: DisconnectReason | undefined) => FinishReason | undefined;
+  /** The finish reason when the user has left; undefined where the call goes on. @param begun the agent has begun to speak */
+  readonly reasonOf: (reason: DisconnectReason | undefined, begun: boolean) => FinishReason | undefined;
   /** The callee's phone rings: nothing counts before {@link RoomWatch.answered}. */
   readonly ringing: boolean;
 }
@@ -63,13 +63,17 @@ export class RoomWatch {
     room.on(RoomEvent.ParticipantDisconnected, (participant: RemoteParticipant) => {
       // The result of the dial has the reason.
       if (!isUser(participant) || this.#ringing) return;
-      const reason = reasonOf(participant.disconnectReason);
+      const reason = reasonOf(participant.disconnectReason, this.#media);
       if (reason === undefined) return;
       this.#present = false;
       this.#gone.resolve();
       if (reason !== 'user_connection_failure') onEnd(reason);
       // A stopping server drops its users before its own connection is lost: wait a moment to see whose fault it was.
       else this.#leaving = options.clock.after(DOUBT_MS, () => this.#reconnecting ?? onEnd(reason));
+    });
+    room.on(RoomEvent.DataReceived, (_payload: Uint8Array, sender: RemoteParticipant | undefined, _kind: unknown, topic?: string) => {
+      // The API's, which is no participant; users may send none.
+      if (sender === undefined && topic === END_TOPIC) onEnd('agent_ended_call');
     });
     room.on(RoomEvent.ConnectionStateChanged, (state: ConnectionState) => {
       this.#reconnecting?.cancel();
@@ -88,10 +92,10 @@ export class RoomWatch {
 
   /** The agent has joined the room. */
   entered(): void {
-    const { room, userIdentity, clock, onEnd } = this.#options;
+    const { room, userIdentity, joinMs, clock, onEnd } = this.#options;
     const user = [...room.remoteParticipants.values()].find(({ identity }) => identity === userIdentity);
     if (user === undefined) {
-      if (!this.#ringing) this.#after(clock.after(ABSENT_MS, () => this.#present || onEnd('user_connection_failure')));
+      if (!this.#ringing) this.#after(clock.after(joinMs, () => this.#present || onEnd('user_connection_failure')));
       return;
     }
     this.#joined();

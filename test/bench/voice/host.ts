@@ -81,7 +81,7 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
     progress('starting the servers');
     const cores = cpuSets();
     const [server, livekit] = await Promise.all([own.databaseUrl(), own.mediaServer()]);
-    const mediaServer: MediaServer = { ...livekit, publicUrl: livekit.url, agentName: 'parley-voice' };
+    const mediaServer: MediaServer = { ...livekit, publicUrl: livekit.url, agentName: 'parley-voice', joinSeconds: 300 };
     const org = `bench-${randomBytes(4).toString('hex')}`;
     const databaseUrl = new URL(server);
     databaseUrl.pathname = `/${org.replace('-', '_')}`;

@@ -19,6 +19,7 @@ export const someMediaServer: MediaServer = {
   publicUrl: mediaUrl,
   apiKey: 'devkey',
   agentName: 'parley-voice',
+  joinSeconds: 300,
   apiSecret: 'a secret of at least thirty-two characters',
 };
 

@@ -32,6 +32,38 @@ async function freshOrganization(limit = 100): Promise<TestOrganization> {
   return fresh;
 }
 
+describe('the end of a call on request', () => {
+  it('frees the place of a call that nobody has joined, closes its room, and is the same the second time', async () => {
+    const fresh = await freshOrganization(1);
+    const { body } = await create({ ai_agent_id: 'receptionist' }, fresh);
+    expect((await create({ ai_agent_id: 'receptionist' }, fresh)).status).toBe(429);
+    const path = `/v1/calls/${body._id}/end`;
+    const reader = await fresh.keyWith('calls:read');
+    expect((await facade.call('POST', path, { key: reader })).status).toBe(403);
+    const first = await fresh.call('POST', path);
+    expect([first.status, first.body]).toMatchObject([200, { call_status: 'ended', call_finish_reason: 'agent_ended_call', messages: [] }]);
+    expect((await fresh.call('POST', path)).body).toEqual(first.body);
+    const at = [server.url.replace(/^ws/, 'http'), server.apiKey, server.apiSecret] as const;
+    expect(await new RoomServiceClient(...at).listRooms([roomOf(body._id)])).toEqual([]);
+    expect((await create({ ai_agent_id: 'receptionist' }, fresh)).status).toBe(201);
+  });
+
+  it('concerns calls of the organisation only, and says so when the media server is away', async () => {
+    const { body } = await create({ ai_agent_id: 'receptionist' });
+    const other = await freshOrganization();
+    expect((await other.call('POST', `/v1/calls/${body._id}/end`)).status).toBe(404);
+    expect((await org.call('POST', '/v1/calls/call_x/end')).status).toBe(404);
+    const away = await startFacade(facade.database, undefined, undefined, undefined, { mediaServer: someMediaServer });
+    try {
+      const refused = await away.call('POST', `/v1/calls/${body._id}/end`, { key: org.key });
+      expect([refused.status, refused.body.error]).toEqual([503, 'unavailable']);
+    } finally {
+      await away.close();
+    }
+    expect((await org.call('GET', `/v1/calls/${body._id}`)).body.call_status).toBe('registered');
+  });
+});
+
 describe('create-web-call', () => {
   it('answers a registered call with everything that it was given, and how to join', async () => {
     const metadata = { ticket: 4711, nested: { deep: [1, 'zwei', null] } };

@@ -79,11 +79,11 @@ describe('what happens to a call', () => {
 });
 
 describe('the stale-call sweeper', () => {
-  const sweeperOf = (store: Store, lifecycle: CallLifecycle, closed: string[] = []): StaleCallSweeper =>
+  const sweeperOf = (store: Store, lifecycle: CallLifecycle, closed: string[] = [], waiting: readonly string[] = []): StaleCallSweeper =>
     new StaleCallSweeper({
       store: store.calls,
       lifecycle,
-      rooms: { close: async (room) => void closed.push(room) },
+      rooms: { close: async (room) => void closed.push(room), hasUser: async (room) => waiting.includes(room) },
       clock: systemClock,
       random: Math.random,
       logger: createLogger({ role: 'worker', level: 'silent' }),
@@ -100,11 +100,12 @@ describe('the stale-call sweeper', () => {
       return ref;
     };
     const fine = await made('job_seen_at = now()', true);
-    const unjoined = await made(`created_at = now() - interval '301 s'`, false);
+    const unjoined = await made(`created_at = now() - interval '61 s'`, false);
+    const waits = await made(`created_at = now() - interval '299 s'`, false);
     const silent = await made(`job_seen_at = now() - interval '31 s'`, true);
     const long = await made(`started_at = now() - interval '76 s'`, true);
     const closed: string[] = [];
-    const sweepers = Array.from({ length: 3 }, () => sweeperOf(store, lifecycle, closed));
+    const sweepers = Array.from({ length: 3 }, () => sweeperOf(store, lifecycle, closed, [waits.id.replace('_', '-')]));
     const counts = await Promise.all(sweepers.map((sweeper) => sweeper.once()));
     expect(counts.reduce((sum, count) => sum + count)).toBe(3);
     const stateOf = async (ref: { org: string; id: string }) => {
@@ -113,6 +114,7 @@ describe('the stale-call sweeper', () => {
     };
     expect(await stateOf(fine)).toEqual(['ongoing', null]);
     expect(await stateOf(unjoined)).toEqual(['error', 'user_connection_failure']);
+    expect(await stateOf(waits)).toEqual(['registered', null]);
     expect(await stateOf(silent)).toEqual(['error', 'native_platform_internal_error']);
     expect(await stateOf(long)).toEqual(['ended', 'maximum_duration_exceeded']);
     expect(closed.toSorted()).toEqual([unjoined, silent, long].map(({ id }) => id.replace('_', '-')).toSorted());

@@ -294,7 +294,7 @@ describe('lists of calls', () => {
 });
 
 describe('calls that no job ends', () => {
-  const limits = { joinMs: 300_000, silenceMs: 30_000, graceMs: 15_000 };
+  const limits = { joinMs: 60_000, silenceMs: 30_000, graceMs: 15_000 };
 
   it('are found by what went wrong, in every organisation, and ended only as they were seen', async () => {
     const { url: own } = await migratedDatabase();
@@ -309,10 +309,12 @@ describe('calls that no job ends', () => {
       await owner.query(`UPDATE parley.calls SET ${sql} WHERE id = $1`, [ref.id]);
       return ref;
     };
-    await made(left, `created_at = now() - interval '299 s'`, false);
+    await made(left, `created_at = now() - interval '59 s'`, false);
+    await made(left, `created_at = now() - interval '659 s', job_seen_at = now()`, false);
     await made(right, `job_seen_at = now() - interval '29 s'`, true);
     await made(right, `started_at = now() - interval '74 s'`, true);
-    const unjoined = await made(left, `created_at = now() - interval '301 s'`, false);
+    const unjoined = await made(left, `created_at = now() - interval '661 s', job_seen_at = now()`, false);
+    const absent = await made(left, `created_at = now() - interval '61 s'`, false);
     const silent = await made(right, `job_seen_at = now() - interval '31 s'`, true);
     // No phone rings any more for a call whose job is lost.
     const ringing = await made(right, `job_seen_at = now() - interval '31 s'`, false);
@@ -321,12 +323,13 @@ describe('calls that no job ends', () => {
     expect(new Map(found.map(({ id, cause }) => [id, cause]))).toEqual(
       new Map([
         [unjoined.id, 'not_joined'],
+        [absent.id, 'not_joined'],
         [silent.id, 'job_silent'],
         [ringing.id, 'job_silent'],
         [long.id, 'too_long'],
       ]),
     );
-    expect(found.map(({ org }) => org).toSorted()).toEqual([left, left, right, right]);
+    expect(found.map(({ org }) => org).toSorted()).toEqual([left, left, left, right, right]);
     // The job was only slow.
     const seen = found.find(({ id }) => id === silent.id)!;
     await store.calls.calls.heartbeat({ ...silent, jobId: 'j' });
@@ -334,7 +337,7 @@ describe('calls that no job ends', () => {
     expect([changed, call.status]).toEqual([false, 'ongoing']);
     const other = found.find(({ id }) => id === long.id)!;
     expect((await store.calls.calls.end({ ...untold, ...long, reason: 'maximum_duration_exceeded', only: other })).changed).toBe(true);
-    expect((await store.calls.overdue(limits)).map(({ id }) => id)).toEqual([unjoined.id, ringing.id]);
+    expect((await store.calls.overdue(limits)).map(({ id }) => id)).toEqual([unjoined.id, absent.id, ringing.id]);
   });
 });
 

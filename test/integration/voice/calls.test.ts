@@ -13,6 +13,7 @@ import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
+import { CallEnding } from '../../../api/calls/call-ending.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ownMediaServer, type OwnMediaServer } from '../../support/own-media-server.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
@@ -120,6 +121,22 @@ describe('the voice role', () => {
     await stage.store.calls.calls.end({ org: stage.org, id: call.id, reason: 'maximum_duration_exceeded', events: () => [] });
     await eventually(() => expect(call.caller.room.isConnected).toBe(false));
     await call.becomes({ status: 'ended', finishReason: 'maximum_duration_exceeded' });
+  });
+
+  it('ends a call on request, with all that was said, as it ends by itself', async () => {
+    const call = await stage.joined({ spec: { welcomeMessage: 'Hello there.' } });
+    await call.caller.hears('Hello there.');
+    const { calls } = stage.store.calls;
+    const ending = new CallEnding({
+      calls,
+      lifecycle: new CallLifecycle({ calls, clock: systemClock }),
+      rooms: createRooms(livekit.address),
+      clock: systemClock,
+    });
+    expect(await ending.end(await call.record())).toMatchObject({ status: 'ended', finishReason: 'agent_ended_call' });
+    await eventually(() => expect(call.caller.room.isConnected).toBe(false));
+    await eventually(async () => expect(await call.messages()).toMatchObject([{ role: 'agent' }]));
+    await eventually(async () => expect((await call.record()).recording).not.toBeNull());
   });
 
   it('names it when the server sends the user out', async () => {

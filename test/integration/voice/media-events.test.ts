@@ -84,6 +84,21 @@ it.concurrent('ends a call whose agent was killed, for a reason that is ours, an
   expect(await metric('parley_calls_lost_total')).toBeGreaterThanOrEqual(1);
 });
 
+it.concurrent('ends a call whose user leaves before it begins, also one whose agent comes later', async () => {
+  for (const comes of [false, true]) {
+    const { id } = await registerCall(facade.store, org);
+    const user = new Room();
+    const token = await accessTokenOf(server, { callId: id, expiresAt: new Date(Date.now() + TOKEN_TTL_MS), now: Date.now() });
+    await user.connect(server.url, token, { autoSubscribe: true, dynacast: false });
+    if (comes) await facade.store.calls.calls.heartbeat({ org, id, jobId: 'job' });
+    await user.disconnect();
+    await eventually(
+      async () => expect(await callOf(id)).toMatchObject({ status: 'error', finishReason: 'user_connection_failure' }),
+      15_000,
+    );
+  }
+});
+
 it.concurrent('leaves a call alone whose job still sends heartbeats, or whose agent is back', async () => {
   const alive = await callWithAgent();
   const back = await callWithAgent();

@@ -110,6 +110,8 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
     LIVEKIT_AGENT_NAME: server.agentName,
     PARLEY_VOICE_DRAIN_MS: '30000',
     PARLEY_VOICE_CALLS: '40',
+    // A busy machine takes its time between a registration and the user.
+    PARLEY_CALL_JOIN_SECONDS: '300',
     PARLEY_VOICE_SPOOL: join(folder, 'spool'),
     STORAGE_URL: `file://${join(folder, 'files')}`,
     PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',

@@ -1,0 +1,57 @@
+/** Ends calls on request. */
+import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
+import type { Rooms } from '../../voice/calls/rooms.ts';
+import { sleep, type Clock } from '../../platform/clock.ts';
+import { isTerminal, type CallRecord, type CallStore } from '../../store/index.ts';
+import { ApiError } from '../http/api-error.ts';
+
+export interface CallEndingOptions {
+  readonly calls: Pick<CallStore['calls'], 'get'>;
+  readonly lifecycle: Pick<CallLifecycle, 'end'>;
+  /** Absent without a media server. */
+  readonly rooms: Pick<Rooms, 'end' | 'close'> | undefined;
+  readonly clock: Clock;
+}
+
+/** How long an agent may take to leave, in milliseconds: its session closes, and the last of its recording is written. */
+const AGENT_MS = 15_000;
+const POLL_MS = 200;
+
+export class CallEnding {
+  readonly #options: CallEndingOptions;
+
+  constructor(options: CallEndingOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The agent ends the call, so that its transcript and recording are whole; where there is none, the record says so.
+   * @throws ApiError `unavailable` when the media server doesn't answer
+   */
+  async end(call: CallRecord): Promise<CallRecord> {
+    if (isTerminal(call.status)) return call;
+    const { lifecycle, rooms } = this.#options;
+    try {
+      if ((await rooms?.end(call.room)) === true) {
+        const over = await this.#becomesOver(call);
+        if (over !== undefined) return over;
+      }
+      const { call: ended } = await lifecycle.end({ org: call.org, id: call.id, reason: 'agent_ended_call' });
+      await rooms?.close(call.room);
+      return ended;
+    } catch (cause) {
+      if (cause instanceof ApiError) throw cause;
+      throw new ApiError('unavailable', 'the media server does not answer: end the call again', { cause });
+    }
+  }
+
+  async #becomesOver({ org, id }: CallRecord): Promise<CallRecord | undefined> {
+    const { calls, clock } = this.#options;
+    for (const until = clock.monotonic() + AGENT_MS; clock.monotonic() < until;) {
+      const now = await calls.get({ org, id });
+      if (now === undefined || isTerminal(now.status)) return now;
+      await sleep(clock, POLL_MS);
+    }
+    return undefined;
+  }
+}
