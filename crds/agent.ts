@@ -144,6 +144,7 @@ const spec = z.object({
     .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)
     .default('en-US')
     .describe('BCP 47 tag of the language that is spoken.'),
+  timeZone: text(64).optional().describe('IANA name of the time zone in which the model is told the date and time; UTC where absent.'),
   welcomeMessage: text(2000).optional().describe('Where absent the agent waits for the user to speak. May hold {{name}} placeholders.'),
   llm: llm.describe('The language model.'),
   speechToText: speechToText.describe('How the user is understood.'),

@@ -49,6 +49,7 @@ export function agentRemarks({ textToSpeech: { provider, temperature } }: AgentS
 export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
   return [
     ...languageTag(spec.language, 'spec.language'),
+    ...(spec.timeZone === undefined ? [] : timeZone(spec.timeZone, 'spec.timeZone')),
     ...known(spec.llm.provider, llmProviders, 'spec.llm.provider'),
     ...known(spec.speechToText.provider, speechProviders, 'spec.speechToText.provider'),
     ...knownTts(spec.textToSpeech.provider),

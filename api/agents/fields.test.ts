@@ -68,6 +68,7 @@ const spec = optional(
     displayName: named(20),
     suspend: fc.boolean(),
     language: fc.constantFrom('en-US', 'de', 'bn-BD'),
+    timeZone: fc.constantFrom('UTC', 'Europe/Berlin'),
     welcomeMessage: text(20),
     llm: optional(
       {
@@ -219,6 +220,7 @@ const body = fc.record(
   {
     agent_name: named(20),
     language_code: fc.constantFrom('en-US', 'pt-BR'),
+    timezone: fc.constantFrom('UTC', 'Europe/Berlin'),
     llm: fc.record(
       {
         llm_type: fc.constant('simple'),

@@ -219,6 +219,11 @@ const fields = {
       .nullish(),
     answer: z.string(),
   }),
+  timezone: field({
+    path: 'timeZone',
+    create: text(64).nullish().describe('IANA name of the time zone in which the model is told the date and time; UTC where absent.'),
+    answer: label,
+  }),
   llm,
   stt,
   tts,

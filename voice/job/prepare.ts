@@ -69,7 +69,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     userIdentity: options.userIdentity,
     language: agent.language,
     settings: conversationSettingsOf(agent),
-    instructions: instructionsOf({ config, data, contexts }),
+    instructions: instructionsOf({ config, data, contexts, now: clock.now() }),
     welcome: welcomeOf(config, data),
     silenceReminder: silenceReminderOf(config, data),
     providers,

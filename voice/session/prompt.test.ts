@@ -9,13 +9,22 @@ const agentOf = (change: Readonly<Record<string, unknown>> = {}) =>
 describe('the instructions of the model', () => {
   it('is the prompt, filled, what the data mean, and the language', () => {
     const config = { agent: agentOf({ language: 'de-AT' }), systemPrompt: 'You help {{name}}.' };
-    const text = instructionsOf({ config, data: { name: 'Ada' }, contexts: ['plan: what the customer pays'] });
-    expect(text).toMatch(/^You help Ada\.\n\nplan: what the customer pays\n\nSpeak .*German.* \(de-AT\)\./);
+    const text = instructionsOf({ config, data: { name: 'Ada' }, contexts: ['plan: what the customer pays'], now: 0 });
+    expect(text).toMatch(/^You help Ada\.\n\nplan: what the customer pays\n\nThe call began on .*\n\nSpeak .*German.* \(de-AT\)\./);
   });
 
   it('names an unknown language by its tag', () => {
     const config = { agent: agentOf({ language: 'xx-abcdefgh' }), systemPrompt: null };
-    expect(instructionsOf({ config, data: {}, contexts: [] })).toMatch(/^Speak .*\(xx-abcdefgh\)/);
+    expect(instructionsOf({ config, data: {}, contexts: [], now: 0 })).toMatch(/\n\nSpeak .*\(xx-abcdefgh\)/);
+  });
+
+  it.each([
+    [undefined, 'The call began on Saturday, 28 February 2026 at 23:30 (UTC).'],
+    ['Europe/Vienna', 'The call began on Sunday, 1 March 2026 at 00:30 (Europe/Vienna).'],
+  ])('says the time in the time zone %s', (timeZone, line) => {
+    const config = { agent: agentOf(timeZone === undefined ? {} : { timeZone }), systemPrompt: null };
+    const now = Date.UTC(2026, 1, 28, 23, 30);
+    expect(instructionsOf({ config, data: {}, contexts: [], now })).toContain(line);
   });
 });
 

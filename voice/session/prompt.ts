@@ -10,12 +10,14 @@ export interface PromptOptions {
   readonly data: DynamicData;
   /** What the values mean, as the lookups say. */
   readonly contexts: readonly string[];
+  /** When the call begins, in milliseconds since the epoch. */
+  readonly now: number;
 }
 
-/** The agent's own prompt, what its data mean, and the language: in this order, so that the last word is on the language. */
-export function instructionsOf({ config, data, contexts }: PromptOptions): string {
+/** The agent's own prompt, what its data mean, the time, and the language: in this order, so that the last word is on the language. */
+export function instructionsOf({ config, data, contexts, now }: PromptOptions): string {
   const prompt = fillTemplate(config.systemPrompt ?? '', data).trim();
-  const parts = [prompt, contexts.join('\n'), languageLine(config.agent.language)];
+  const parts = [prompt, contexts.join('\n'), timeLine(now, config.agent.timeZone), languageLine(config.agent.language)];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
@@ -31,6 +33,12 @@ export function silenceReminderOf({ agent }: Pick<AgentRevisionConfig, 'agent'>,
   const { enabled = true, message = '' }: Partial<SilenceReminder> = (agent.call as Partial<typeof agent.call>).silenceReminder ?? {};
   if (!enabled) return undefined;
   return fillTemplate(message, data).trim() || silenceReminderIn(agent.language);
+}
+
+/** Models know neither the day nor the hour, and callers say "tomorrow". */
+function timeLine(now: number, timeZone = 'UTC'): string {
+  const time = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone }).format(now);
+  return `The call began on ${time} (${timeZone}).`;
 }
 
 function languageLine(language: string): string {

@@ -184,7 +184,7 @@ describe('the agent object', () => {
         {
           type: 'literal_error',
           loc: ['body', 'stt', 'provider'],
-          msg: "Input should be 'deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia' or 'openai_compatible'",
+          msg: "Input should be 'deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'assemblyai' or 'openai_compatible'",
         },
         {
           type: 'literal_error',

@@ -43,6 +43,7 @@ const agent: Fields = {
   displayName: 'Receptionist',
   suspend: true,
   language: 'pt-BR',
+  timeZone: 'America/Sao_Paulo',
   welcomeMessage: 'Hello {{customer_name}}',
   llm,
   speechToText: { provider: 'deepgram', model: 'nova-3', baseURL: 'https://stt.example.com', apiKeySecretRef: secret },
