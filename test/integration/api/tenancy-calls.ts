@@ -64,6 +64,11 @@ export const callGenerators: Readonly<Record<string, Generator>> = {
       },
     };
   },
+  // Not of its own: they stay as they were made.
+  'POST /v1/calls/:call_id/end': (situation) => ({
+    request: { path: `/v1/calls/${anId(situation, [], [...situation.foreign.calls.keys()])}/end` },
+    expected: { status: 404 },
+  }),
   'GET /v2/ai-agents/:ai_agent_id/postcall-analysis/results/:call_id': (situation) => {
     const { own, foreign, random } = situation;
     const id = callId(situation);
