@@ -16,6 +16,8 @@ export interface Opened {
   /** Messages that are not audio, in order. */
   readonly messages: unknown[];
   audioBytes: number;
+  /** It is heard, and never answered. */
+  dead: boolean;
 }
 
 export interface Faults {
@@ -25,8 +27,6 @@ export interface Faults {
   dropAfterBytes?: number[];
   /** Closes with this code after the handshake. */
   closeCode?: number | undefined;
-  /** Hears, and never answers. */
-  mute?: boolean;
   /** Sends this in place of each message, once it has heard something. */
   garbage?: string | undefined;
 }
@@ -79,7 +79,7 @@ export async function startStreamingServer(api: FakeApi, { port = 0 }: { readonl
       const { pathname: path, searchParams } = new URL(request.url ?? '', 'http://localhost');
       const name = KEY_HEADERS.find((header) => request.headers[header] !== undefined);
       const key = `${name}: ${String(request.headers[name ?? ''])}`;
-      const one: Opened = { path, query: Object.fromEntries(searchParams), key, messages: [], audioBytes: 0 };
+      const one: Opened = { path, query: Object.fromEntries(searchParams), key, messages: [], audioBytes: 0, dead: false };
       opened.push(one);
       const status = faults.status ?? (key.endsWith(KEY) ? api.refuses(one, request.headers) : 401);
       if (status !== undefined) socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
@@ -100,7 +100,7 @@ function serve(api: FakeApi, client: WebSocket, opened: Opened, faults: Faults):
   if (closeCode !== undefined) return client.close(closeCode);
   const listener = new WordListener(api.sampleRate);
   const send = (message: object | string): void => {
-    if (faults.mute === true) return;
+    if (opened.dead) return;
     const garbage = opened.audioBytes > 0 ? faults.garbage : undefined;
     client.send(garbage ?? (typeof message === 'string' ? message : JSON.stringify(message)));
   };

@@ -1,4 +1,6 @@
 /** Streaming speech-to-text against APIs that recognise exactly what they hear: nothing said is lost or doubled, whatever the connection does. */
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { initializeLogger, stt } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import fc from 'fast-check';
@@ -205,6 +207,21 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     server.faults.status = undefined;
     pause();
     await expect.poll(() => finals).toEqual(wordsOf(4));
+    expect(failures).toEqual([]);
+  });
+
+  it('leaves a connection on which nothing is answered any more', async () => {
+    const { finals, failures, say, pause } = call(adapterAt(server.url, { clock: hurried }));
+    say(wordsOf(2));
+    pause();
+    await expect.poll(() => finals).toEqual(wordsOf(2));
+    server.opened[0]!.dead = true;
+    say(wordsOf(4));
+    while (server.opened.length < 2) {
+      pause();
+      await delay(300);
+    }
+    await expect.poll(() => finals).toEqual([...wordsOf(2), ...wordsOf(4)]);
     expect(failures).toEqual([]);
   });
 

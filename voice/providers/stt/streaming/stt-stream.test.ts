@@ -146,6 +146,20 @@ it.each([
   expect(sockets[0]?.closed).toBe(asked);
 });
 
+it('takes a connection for dead after two pauses without a word of the provider', async () => {
+  const stream = await streamOf();
+  for (const dead of [false, true]) {
+    await push(stream, 1_600);
+    stream.userPaused();
+    await settle();
+    await clock.advance(5_000);
+    expect(sockets[0]?.closed).toBe(dead);
+  }
+  await clock.advance(100);
+  // With the silence that keeps connections alive.
+  expect(sockets[1]?.audio).toHaveLength(12_800);
+});
+
 it('ends with the finals of what was pushed', async () => {
   const stream = await streamOf();
   await push(stream, 1_600);

@@ -36,6 +36,8 @@ const BACKLOG_SECONDS = 60;
 const FLUSH_TIMEOUT_MS = 5_000;
 /** How long a provider may take to say that it accepts audio, in milliseconds. */
 const READY_TIMEOUT_MS = 8_000;
+/** Not every noise is answered; so many in a row without a word of the provider are a connection that is dead. */
+const SILENT_PAUSES = 2;
 /** Providers end connections without audio after ten seconds or more. */
 const KEEP_ALIVE_MS = 4_000;
 /** Of the audio before speech was noticed, in milliseconds: it has the first syllable. */
@@ -72,6 +74,8 @@ export class SttStream extends stt.SpeechStream {
   #inputEnded = false;
   /** Since the last final. */
   #failures = 0;
+  /** Pauses in a row after which nothing at all was heard of the provider. */
+  #silentPauses = 0;
 
   constructor(owner: stt.STT, options: SttStreamOptions, connOptions?: APIConnectOptions) {
     super(owner, options.streaming.sampleRate, connOptions);
@@ -204,16 +208,17 @@ export class SttStream extends stt.SpeechStream {
   #flush(): void {
     const { streaming, clock } = this.#options;
     const messages = this.#connection?.session.flush?.();
-    if (this.#connection !== undefined && messages === undefined) return;
+    const canBeAsked = this.#connection === undefined || messages !== undefined;
     const position = this.#backlog.end;
-    this.#flushes.push(position);
+    if (canBeAsked) this.#flushes.push(position);
     this.#sendMessages(messages);
     this.#deadline?.cancel();
     this.#deadline = clock.after(FLUSH_TIMEOUT_MS, () => {
-      // The next connection is asked again, with the same audio. Words that came later belong to the next pause; after the last audio there is
-      // nothing more to wait for.
-      const waits = this.#wordsAt !== undefined && this.#wordsAt <= position;
-      if (waits || streaming.answersEveryFlush === true || this.#inputEnded) this.#connection?.socket.close();
+      this.#silentPauses += 1;
+      // Words that came later belong to the next pause; after the last audio there is nothing more to wait for.
+      const waits = this.#inputEnded || streaming.answersEveryFlush === true || (this.#wordsAt !== undefined && this.#wordsAt <= position);
+      // The next connection is asked again, with the same audio.
+      if ((canBeAsked && waits) || this.#silentPauses >= SILENT_PAUSES) this.#connection?.socket.close();
       else this.#flushes = [];
     });
   }
@@ -233,6 +238,7 @@ export class SttStream extends stt.SpeechStream {
 
   #take(event: Exclude<SttStreamEvent, { type: 'ready' }>): void {
     const { streaming } = this.#options;
+    this.#silentPauses = 0;
     switch (event.type) {
       case 'interim':
         this.#wordsAt = event.text.trim() === '' ? undefined : (this.#wordsAt ?? this.#backlog.end);
