@@ -74,6 +74,7 @@ export function createProviderConnect({ endpoint, egress, clock, headMs = HEAD_T
     try {
       await opened;
     } catch (error) {
+      signal.removeEventListener('abort', stop);
       signal.throwIfAborted();
       throw error;
     } finally {

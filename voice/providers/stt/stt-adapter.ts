@@ -50,7 +50,7 @@ export class SttAdapter extends stt.STT {
   override stream({ connOptions }: { readonly connOptions?: APIConnectOptions } = {}): SttStream {
     const { speaks, ...options } = this.#options;
     if (!('streaming' in speaks)) throw new Error(`${this.model} takes whole turns and cannot stream: wrap it in a StreamAdapter`);
-    const stream = new SttStream(this, { ...options, ...speaks }, connOptions);
+    const stream = new SttStream(this, { ...options, ...speaks, onClose: () => this.#streams.delete(stream) }, connOptions);
     this.#streams.add(stream);
     return stream;
   }
@@ -106,6 +106,7 @@ export class SttAdapter extends stt.STT {
         if (type === stt.SpeechEventType.FINAL_TRANSCRIPT) finals.push(alternatives?.[0].text ?? '');
     } finally {
       this.off('error', onError);
+      stream.close();
     }
     if (failed !== undefined) throw failed;
     return finals.join(' ');

@@ -24,6 +24,7 @@ export interface SttStreamOptions {
   readonly language: string;
   readonly connect: ProviderConnect;
   readonly clock: Clock;
+  readonly onClose: () => void;
 }
 
 const { SpeechEventType } = stt;
@@ -112,6 +113,7 @@ export class SttStream extends stt.SpeechStream {
 
   override close(): void {
     this.#disconnect();
+    this.#options.onClose();
     super.close();
   }
 
