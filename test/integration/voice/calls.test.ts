@@ -123,9 +123,9 @@ describe('the voice role', () => {
     await call.becomes({ status: 'ended', finishReason: 'maximum_duration_exceeded' });
   });
 
-  it('ends a call on request, with all that was said, as it ends by itself', async () => {
+  it('ends a call on request, with its recording, as it ends by itself', async () => {
     const call = await stage.joined({ spec: { welcomeMessage: 'Hello there.' } });
-    await call.caller.hears('Hello there.');
+    await eventually(async () => expect(await call.messages()).toMatchObject([{ role: 'agent', content: 'Hello there.' }]));
     const { calls } = stage.store.calls;
     const ending = new CallEnding({
       calls,
@@ -135,7 +135,6 @@ describe('the voice role', () => {
     });
     expect(await ending.end(await call.record())).toMatchObject({ status: 'ended', finishReason: 'agent_ended_call' });
     await eventually(() => expect(call.caller.room.isConnected).toBe(false));
-    await eventually(async () => expect(await call.messages()).toMatchObject([{ role: 'agent' }]));
     await eventually(async () => expect((await call.record()).recording).not.toBeNull());
   });
 
