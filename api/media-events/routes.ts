@@ -9,7 +9,7 @@ import { userIdentityOf } from '../../voice/calls/names.ts';
 import { createRooms, isAgent } from '../../voice/calls/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { isTerminal, type CallStore } from '../../store/index.ts';
+import { isTerminal, type CallRecord, type CallStore } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, defineRoute } from '../http/route.ts';
 import { LostJobs } from './lost-jobs.ts';
@@ -64,17 +64,20 @@ export function registerMediaEvents(app: FastifyInstance, { mediaServer, registr
   const lost = new LostJobs({ ...options, rooms, onEnded: () => ended.inc() });
   app.addHook('onClose', () => lost.stop());
 
+  const callOf = async (room: string): Promise<CallRecord | undefined> => {
+    const ref = await options.calls.ofRoom(room);
+    return ref && options.calls.get(ref);
+  };
+
   /** A media server that creates rooms on join does so for the token of a call that is over, too. */
   const closeIfOver = async (room: string): Promise<void> => {
-    const ref = await options.calls.ofRoom(room);
-    const call = ref && (await options.calls.get(ref));
+    const call = await callOf(room);
     if (call !== undefined && isTerminal(call.status)) await rooms.close(room);
   };
 
   /** Whoever leaves before the call begins is not waited for: a job that comes late finds the room closed. */
   const endIfNotBegun = async ({ room, identity }: { readonly room: string; readonly identity: string }): Promise<void> => {
-    const ref = await options.calls.ofRoom(room);
-    const call = ref && (await options.calls.get(ref));
+    const call = await callOf(room);
     if (call?.status !== 'registered' || call.callType !== 'web_call' || identity !== userIdentityOf(call.id)) return;
     const { org, id } = call;
     const { call: now } = await options.lifecycle.end({ org, id, reason: 'user_connection_failure', only: { status: 'registered' } });

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import type { Logger } from '../../platform/logging.ts';
-import type { Speech } from './speech.ts';
+import { samplesOf, type Speech } from './speech.ts';
 
 const SAMPLE_RATE = 24_000;
 const BYTES_PER_SECOND = SAMPLE_RATE * 2;
@@ -137,8 +137,7 @@ class RealtimeSession {
   }
 
   #samples(): Int16Array {
-    const bytes = Buffer.concat(this.#heard);
-    return new Int16Array(Uint8Array.from(bytes.subarray(0, bytes.length & ~1)).buffer);
+    return samplesOf(Buffer.concat(this.#heard));
   }
 
   #send(event: object): void {

@@ -122,5 +122,6 @@ export class Speech {
 
 const base64 = (samples: Int16Array): string => Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength).toString('base64');
 
-const samplesOf = (bytes: Buffer): Int16Array =>
+/** A byte that is half of a sample is left out. */
+export const samplesOf = (bytes: Buffer): Int16Array =>
   new Int16Array(Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).buffer);

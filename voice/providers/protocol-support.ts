@@ -29,6 +29,8 @@ export const azureAddressMissing = (endpoint: ProviderEndpoint, example: string,
 
 export const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
+export const asNumber = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
 /** A member of an unknown value. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let current = value;
@@ -39,7 +41,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return current;
 }
 
-/** A message of a WebSocket: text that is no JSON stays as it is. */
+/** Text that is no JSON stays as it is. */
 export function parseMessage(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -5,6 +5,7 @@ import type { AudioFrame } from '@livekit/rtc-node';
 import { failureOf, type ProviderConnect, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { wavOf } from '../../../platform/wav.ts';
+import { parseMessage } from '../protocol-support.ts';
 import { withRetries } from '../provider-errors.ts';
 import type { SttStreaming } from './streaming/protocol.ts';
 import { SttStream } from './streaming/stt-stream.ts';
@@ -121,13 +122,7 @@ export class SttAdapter extends stt.STT {
     const { url, headers, body } = protocol.requestFor(wav);
     const response = await fetch(url, { method: 'POST', headers, body: body as never, signal });
     const answer = await response.text();
-    let parsed: unknown;
-    try {
-      parsed = JSON.parse(answer);
-    } catch {
-      parsed = undefined;
-    }
-    const text = protocol.textOf(parsed);
+    const text = protocol.textOf(parseMessage(answer));
     if (text !== undefined) return text;
     throw failureOf({ part: 'stt', provider }, 'payload', 'sent something that is no transcript: check its address');
   }

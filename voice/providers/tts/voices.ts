@@ -2,11 +2,9 @@
  * ElevenLabs and Cartesia take voices by id only: a name is looked up in the account's voices.
  * https://elevenlabs.io/docs/api-reference/voices/search, https://docs.cartesia.ai/api-reference/voices/list
  */
-import { createHash } from 'node:crypto';
-
 import { failureOf, type ProviderEndpoint, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import { LruMap } from '../../../platform/lru.ts';
+import { AccountMemory } from '../account-memory.ts';
 import { cartesiaApi, elevenLabsApi } from '../protocol-support.ts';
 
 /** How a provider lists the voices of an account. */
@@ -43,8 +41,6 @@ export function cartesiaVoices(endpoint: ProviderEndpoint, name: string): VoiceD
   };
 }
 
-/** In milliseconds. */
-const KEPT_MS = 600_000;
 /** Names of voices shown in a message at most. */
 const SHOWN = 8;
 
@@ -55,7 +51,7 @@ export interface VoiceLookupOptions {
   readonly clock: Clock;
 }
 
-const known = new LruMap<string, { readonly id: string; readonly until: number }>(1_000);
+const known = new AccountMemory<string>();
 
 /**
  * @returns the id of the voice that the agent names, kept for ten minutes
@@ -64,16 +60,14 @@ const known = new LruMap<string, { readonly id: string; readonly until: number }
 export async function voiceIdOf({ endpoint, directory, fetch, clock }: VoiceLookupOptions): Promise<string> {
   const { name } = directory;
   if (directory.id.test(name)) return name;
-  const account = createHash('sha256').update(JSON.stringify(directory.headers)).digest('base64');
-  const key = `${directory.url} ${account}`;
-  const found = known.get(key);
-  if (found !== undefined && found.until > clock.monotonic()) return found.id;
+  const found = known.get(directory, clock);
+  if (found !== undefined) return found;
   const response = await fetch(directory.url, { headers: directory.headers });
   const voices = voicesIn(await response.text(), directory);
   if (voices === undefined) throw failureOf(endpoint, 'payload', 'sent something that is no list of voices: check its address');
   const id = pick(voices, name);
   if (id === undefined) throw failureOf(endpoint, 'refused', withoutVoice(name, voices));
-  known.set(key, { id, until: clock.monotonic() + KEPT_MS });
+  known.set(directory, id, clock);
   return id;
 }
 

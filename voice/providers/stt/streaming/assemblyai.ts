@@ -1,6 +1,6 @@
 /** AssemblyAI's Universal-Streaming: https://www.assemblyai.com/docs/streaming/message-sequence */
 import { keyOf } from '../../../calls/provider-access/index.ts';
-import { asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
+import { asNumber, asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
 import type { SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
@@ -62,7 +62,7 @@ function turnSession(): SttStreamSession {
     read(received) {
       if (at(received, 'type') === 'Error') return [failure(at(received, 'error_code'), at(received, 'error'))];
       if (at(received, 'type') !== 'Turn') return [];
-      const turn = numberOf(at(received, 'turn_order')) ?? ended + 1;
+      const turn = asNumber(at(received, 'turn_order')) ?? ended + 1;
       // A turn that has ended may come again, formatted.
       if (turn <= ended) return [];
       if (at(received, 'end_of_turn') !== true) return [{ type: 'interim', text: wordsOf(received).join(' ') }];
@@ -71,8 +71,6 @@ function turnSession(): SttStreamSession {
     },
   };
 }
-
-const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
 function wordsIn(received: unknown): readonly unknown[] {
   const words = at(received, 'words');
@@ -88,12 +86,12 @@ const wordsOf = (received: unknown): readonly string[] => wordsIn(received).map(
  */
 function finalOf(received: unknown): SttStreamEvent {
   const text = asText(at(received, 'transcript')) ?? '';
-  const end = numberOf(at(wordsIn(received).at(-1), 'end'));
+  const end = asNumber(at(wordsIn(received).at(-1), 'end'));
   return { type: 'final', text, ...(end !== undefined && { upToSeconds: end / 1_000 }) };
 }
 
 function failure(code: unknown, text: unknown): SttStreamEvent {
-  const named = String(numberOf(code) ?? 'without a code');
+  const named = String(asNumber(code) ?? 'without a code');
   // Some accounts get the code of a refusal for too many sessions at once.
   const refused = REFUSING_CODES.has(Number(code)) && !/too many/i.test(asText(text) ?? '');
   return refused

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 
 import { wavHeader } from '../../../../platform/wav.ts';
 import { keyOf } from '../../../calls/provider-access/index.ts';
-import { asText, at, azureAddressMissing, socketUrl } from '../../protocol-support.ts';
+import { asNumber, asText, at, azureAddressMissing, socketUrl } from '../../protocol-support.ts';
 import type { SttSettings } from '../stt-protocols.ts';
 import type { SocketMessage, SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
@@ -134,7 +134,7 @@ function phraseEvent(phrase: unknown): SttStreamEvent | undefined {
   }
 }
 
-const ticks = (value: unknown): number => (typeof value === 'number' ? value : 0);
+const ticks = (value: unknown): number => asNumber(value) ?? 0;
 const newId = (): string => randomUUID().replaceAll('-', '');
 
 const headLines = (headers: Readonly<Record<string, string>>): string =>

@@ -1,6 +1,6 @@
 /** Deepgram's Nova and Flux models on its WebSockets. */
 import { keyOf } from '../../../calls/provider-access/index.ts';
-import { asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
+import { asNumber, asText, at, baseLanguage, socketUrl } from '../../protocol-support.ts';
 import { deepgramLanguage } from '../deepgram-language.ts';
 import type { SttSettings } from '../stt-protocols.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
@@ -25,7 +25,7 @@ export function deepgramStreaming({ endpoint, language }: SttSettings): SttStrea
 }
 
 const message = (type: string): string[] => [JSON.stringify({ type })];
-const seconds = (value: unknown): number => (typeof value === 'number' ? value : 0);
+const seconds = (value: unknown): number => asNumber(value) ?? 0;
 
 /** https://developers.deepgram.com/reference/speech-to-text/listen-streaming */
 function novaSession(): SttStreamSession {

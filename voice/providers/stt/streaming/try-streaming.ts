@@ -1,9 +1,7 @@
 /** Whether a server streams, where its protocol alone does not tell: tried at the start of a call, and remembered. */
-import { createHash } from 'node:crypto';
-
 import type { Clock } from '../../../../platform/clock.ts';
-import { LruMap } from '../../../../platform/lru.ts';
 import { failureOf, ProviderError, type ProviderConnect } from '../../../calls/provider-access/index.ts';
+import { AccountMemory } from '../../account-memory.ts';
 import { parseMessage } from '../../protocol-support.ts';
 import type { SttStreaming } from './protocol.ts';
 import { streamingSupport, type StreamingAttempt } from './streaming-support.ts';
@@ -17,20 +15,16 @@ export interface TryStreamingOptions {
 
 /** From connecting to the provider's word that it takes audio, in milliseconds: the call waits for it. */
 const ATTEMPT_MS = 2_000;
-/** In milliseconds. */
-const KEPT_MS = 600_000;
 
-const known = new LruMap<string, { readonly streams: boolean; readonly until: number }>(1_000);
+const known = new AccountMemory<boolean>();
 
 /** Kept for ten minutes for each address and account. Never fails: what is wrong shows when it is used. */
 export async function supportsStreaming(options: TryStreamingOptions): Promise<boolean> {
   const { streaming, clock } = options;
-  const account = createHash('sha256').update(JSON.stringify(streaming.headers)).digest('base64');
-  const key = `${streaming.url} ${account}`;
-  const found = known.get(key);
-  if (found !== undefined && found.until > clock.monotonic()) return found.streams;
+  const found = known.get(streaming, clock);
+  if (found !== undefined) return found;
   const support = streamingSupport(await attempt(options));
-  if (support.lasts) known.set(key, { streams: support.streams, until: clock.monotonic() + KEPT_MS });
+  if (support.lasts) known.set(streaming, support.streams, clock);
   return support.streams;
 }
 

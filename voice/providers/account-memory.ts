@@ -1,0 +1,29 @@
+/** What was found out at a provider's address with an account's key: for ten minutes, in this process. */
+import { createHash } from 'node:crypto';
+
+import type { Clock } from '../../platform/clock.ts';
+import { LruMap } from '../../platform/lru.ts';
+
+/** In milliseconds. */
+const KEPT_MS = 600_000;
+
+interface Account {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export class AccountMemory<T> {
+  readonly #known = new LruMap<string, { readonly value: T; readonly until: number }>(1_000);
+
+  get(account: Account, clock: Clock): T | undefined {
+    const found = this.#known.get(keyOf(account));
+    return found !== undefined && found.until > clock.monotonic() ? found.value : undefined;
+  }
+
+  set(account: Account, value: T, clock: Clock): void {
+    this.#known.set(keyOf(account), { value, until: clock.monotonic() + KEPT_MS });
+  }
+}
+
+/** Without the key itself. */
+const keyOf = ({ url, headers }: Account): string => `${url} ${createHash('sha256').update(JSON.stringify(headers)).digest('base64')}`;
