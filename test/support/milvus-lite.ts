@@ -44,7 +44,8 @@ export async function startMilvusLite(python: string): Promise<MilvusLite> {
     let output = '';
     const started = spawn(
       interpreter,
-      ['-m', 'milvus_lite', 'server', '--data-dir', join(folder, 'data'), '--host', '127.0.0.1', '--port', String(port)],
+      // One request at a time: two that write at once break its write-ahead log, and what follows is lost when it dies (3.2.2).
+      ['-m', 'milvus_lite', 'server', '--max-workers', '1', '--data-dir', join(folder, 'data'), '--host', '127.0.0.1', '--port', `${port}`],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
     child = started;
