@@ -7,13 +7,33 @@ import { callAnalysis } from './analysis.ts';
 const time = z.iso.datetime();
 const milliseconds = z.number().min(0).nullable();
 
+const source = z.object({
+  knowledge_base: z.string(),
+  document_id: z.string(),
+  chunk_id: z.string(),
+  filename: z.string(),
+  score: z.number().describe('0 to 1.'),
+});
+
 const message = z.object({
   role: z.enum(['agent', 'user']),
   content: z.string(),
   timestamp: time.describe('When it was begun to be said.'),
+  interrupted: z.boolean().describe('The user cut in: `content` is what was heard of it.'),
+  sources: z.array(source).optional().describe('The passages of the knowledge base that it rests on; absent where there are none.'),
+});
+
+const toolCall = z.object({
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()).nullable().describe('As the model gave them; null where they are larger than 64 KiB.'),
+  result: z.string().describe('What the model got: text, or JSON.'),
+  is_error: z.boolean().describe('The tool failed, or its arguments did not fit.'),
+  timestamp: time.describe('When it began.'),
+  duration_ms: z.int().min(0),
 });
 
 const turn = z.object({
+  timestamp: time.nullable().describe('Of the answer in `messages`; null where nothing of it was heard.'),
   eou: milliseconds.describe('From the end of speech to the decision that the user has finished.'),
   stt: milliseconds.describe('Speech to text.'),
   llm_ttft: milliseconds.describe('To the first token of the model.'),
@@ -63,6 +83,7 @@ export const callAnswer = callFields
   .extend({
     messages: z.array(message).describe('What was said, in the order of time.'),
     turns: z.array(turn).describe('What each answer of the agent took, in milliseconds; null where it was not measured.'),
+    tool_calls: z.array(toolCall).describe('What the model had done by tools, in the order of time.'),
     post_call_analysis: callAnalysis
       .optional()
       .describe('What the agent wanted to know of it; absent until it is over, and where the agent asks for nothing.'),

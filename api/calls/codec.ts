@@ -1,6 +1,6 @@
 /** Calls as REST shows them. */
 import { durationOf } from '../../voice/calls/lifecycle.ts';
-import type { CallMessage, CallRecord, CallTurn } from '../../store/index.ts';
+import type { CallLogRows, CallRecord } from '../../store/index.ts';
 import type { CallAnalysisAnswer } from './analysis.ts';
 import type { CallAnswer, CallSummary } from './answers.ts';
 
@@ -10,6 +10,9 @@ export interface CallExtras {
   readonly mediaUrl?: string | undefined;
   readonly recordingUrl?: string | undefined;
 }
+
+/** Of a call that has only been made. */
+export const nothingLogged: CallLogRows = { messages: [], turns: [], toolCalls: [] };
 
 export function callSummaryToRest(call: CallRecord, extras: CallExtras): CallSummary {
   const duration = durationOf(call);
@@ -41,16 +44,34 @@ export function callSummaryToRest(call: CallRecord, extras: CallExtras): CallSum
 
 export function callToRest(
   call: CallRecord,
-  extras: CallExtras & {
-    readonly messages: readonly CallMessage[];
-    readonly turns: readonly CallTurn[];
-    readonly analysis?: CallAnalysisAnswer | undefined;
-  },
+  extras: CallExtras & CallLogRows & { readonly analysis?: CallAnalysisAnswer | undefined },
 ): CallAnswer {
+  const spokenAt = new Map(extras.messages.map((message) => [message.seq, message.spokenAt.toISOString()]));
   return {
     ...callSummaryToRest(call, extras),
-    messages: extras.messages.map(({ role, content, spokenAt }) => ({ role, content, timestamp: spokenAt.toISOString() })),
-    turns: extras.turns.map(({ eou, stt, llmTtft, ttsTtfb, v2v }) => ({ eou, stt, llm_ttft: llmTtft, tts_ttfb: ttsTtfb, v2v })),
+    messages: extras.messages.map(({ role, content, interrupted, sources, ...message }) => ({
+      role,
+      content,
+      timestamp: message.spokenAt.toISOString(),
+      interrupted,
+      ...(sources !== null && { sources: sources as CallAnswer['messages'][number]['sources'] }),
+    })),
+    turns: extras.turns.map(({ seq, eou, stt, llmTtft, ttsTtfb, v2v }) => ({
+      timestamp: spokenAt.get(seq) ?? null,
+      eou,
+      stt,
+      llm_ttft: llmTtft,
+      tts_ttfb: ttsTtfb,
+      v2v,
+    })),
+    tool_calls: extras.toolCalls.map(({ name, arguments: given, result, failed, beganAt, durationMs }) => ({
+      name,
+      arguments: given,
+      result,
+      is_error: failed,
+      timestamp: beganAt.toISOString(),
+      duration_ms: durationMs,
+    })),
     post_call_analysis: extras.analysis,
   };
 }

@@ -160,6 +160,12 @@ export const openSignedRecording = defineRoute({
   errors: ['recording_not_found', 'range_not_satisfiable', 'internal_error', 'unavailable'],
 });
 
-function withoutTranscript({ messages: _messages, turns: _turns, post_call_analysis: _analysis, ...call }: typeof endedCall) {
+function withoutTranscript({
+  messages: _messages,
+  turns: _turns,
+  tool_calls: _toolCalls,
+  post_call_analysis: _analysis,
+  ...call
+}: typeof endedCall) {
   return call;
 }

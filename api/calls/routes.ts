@@ -11,7 +11,7 @@ import type { KindContext } from '../kinds/context.ts';
 import { AnalysisReader } from './analysis.ts';
 import { CallEnding } from './call-ending.ts';
 import { callNotFound, CallService } from './call-service.ts';
-import { callSummaryToRest, callToRest, type CallExtras } from './codec.ts';
+import { callSummaryToRest, callToRest, nothingLogged, type CallExtras } from './codec.ts';
 import {
   createWebCall,
   dialOutboundPhoneCall,
@@ -65,12 +65,12 @@ export function registerCalls(
   addRoute(app, createWebCall, async ({ body, caller, reply, timed }) => {
     const call = await timed('db', () => service.createWebCall(caller, body));
     const extras = await extrasOf(call, caller, { own: true });
-    return reply.code(201).send(callToRest(call, { ...extras, messages: [], turns: [] }));
+    return reply.code(201).send(callToRest(call, { ...extras, ...nothingLogged }));
   });
 
   addRoute(app, dialOutboundPhoneCall, async ({ body, caller, reply, timed }) => {
     const call = await timed('db', () => outbound.dial(caller, body));
-    return reply.code(201).send(callToRest(call, { ...(await extrasOf(call, caller)), messages: [], turns: [] }));
+    return reply.code(201).send(callToRest(call, { ...(await extrasOf(call, caller)), ...nothingLogged }));
   });
 
   addRoute(app, listCalls, async ({ query, caller, timed }) => {
@@ -85,8 +85,8 @@ export function registerCalls(
   });
 
   const wholeAnswer = async (call: CallRecord, caller: Caller) => {
-    const { messages, turns } = await service.transcript(call);
-    return callToRest(call, { ...(await extrasOf(call, caller)), messages, turns, analysis: await analyses.ofCall(call) });
+    const log = await service.transcript(call);
+    return callToRest(call, { ...(await extrasOf(call, caller)), ...log, analysis: await analyses.ofCall(call) });
   };
 
   addRoute(app, getCall, async ({ params, caller, timed }) => {

@@ -31,6 +31,26 @@ export interface CallTurn {
   readonly v2v: number | null;
 }
 
+/** What the model had done by a tool. */
+export interface CallToolCall {
+  /** Unique among those of the call; ascending in the order of time. */
+  readonly seq: number;
+  readonly name: string;
+  /** As the model gave them; null where their JSON is larger than {@link LONGEST_MESSAGE}. */
+  readonly arguments: Readonly<Record<string, unknown>> | null;
+  /** As the model got it: text, or JSON. */
+  readonly result: string;
+  readonly failed: boolean;
+  readonly beganAt: Date;
+  readonly durationMs: number;
+}
+
+export interface CallLogRows {
+  readonly messages: readonly CallMessage[];
+  readonly turns: readonly CallTurn[];
+  readonly toolCalls: readonly CallToolCall[];
+}
+
 export class CallLog {
   readonly #database: Database;
 
@@ -42,10 +62,7 @@ export class CallLog {
    * Adds what isn't there; a number that is there keeps what it has, so that a job may send everything again after a lost answer.
    * @throws StoreError `conflict` for a call that doesn't exist
    */
-  async add(
-    { org, id }: CallRef,
-    { messages = [], turns = [] }: { readonly messages?: readonly CallMessage[]; readonly turns?: readonly CallTurn[] },
-  ): Promise<void> {
+  async add({ org, id }: CallRef, { messages = [], turns = [], toolCalls = [] }: Partial<CallLogRows>): Promise<void> {
     await this.#database.asOrganization(org, async (transaction) => {
       if (messages.length > 0) {
         await transaction.query(
@@ -82,11 +99,32 @@ export class CallLog {
           ],
         );
       }
+      if (toolCalls.length > 0) {
+        await transaction.query(
+          `INSERT INTO parley.call_tool_calls (org, call_id, seq, name, arguments, result, failed, began_at, duration_ms)
+           SELECT $1, $2, t.* FROM jsonb_to_recordset($3)
+             AS t (seq int, name text, arguments jsonb, result text, failed boolean, began_at timestamptz, duration_ms int)
+           ON CONFLICT DO NOTHING`,
+          [
+            org,
+            id,
+            storableJson(
+              toolCalls.map(({ beganAt, durationMs, arguments: given, result, ...call }) => ({
+                ...call,
+                ...(given !== null && Buffer.byteLength(JSON.stringify(given)) <= LONGEST_MESSAGE && { arguments: given }),
+                result: storable(result),
+                began_at: beganAt.toISOString(),
+                duration_ms: durationMs,
+              })),
+            ),
+          ],
+        );
+      }
     });
   }
 
   /** In the order of their numbers. */
-  async read({ org, id }: CallRef): Promise<{ readonly messages: readonly CallMessage[]; readonly turns: readonly CallTurn[] }> {
+  async read({ org, id }: CallRef): Promise<CallLogRows> {
     return this.#database.asOrganization(
       org,
       async (transaction) => {
@@ -100,11 +138,21 @@ export class CallLog {
            WHERE org = $1 AND call_id = $2 ORDER BY seq`,
           [org, id],
         );
-        return { messages: messages.rows, turns: turns.rows };
+        const toolCalls = await transaction.query<CallToolCall & Record<string, unknown>>(
+          `SELECT seq, name, arguments, result, failed, began_at AS "beganAt", duration_ms AS "durationMs" FROM parley.call_tool_calls
+           WHERE org = $1 AND call_id = $2 ORDER BY seq`,
+          [org, id],
+        );
+        return { messages: messages.rows, turns: turns.rows, toolCalls: toolCalls.rows };
       },
       { snapshot: true },
     );
   }
+}
+
+/** JSON without escapes that Postgres refuses: of NUL, and of half a surrogate pair. */
+function storableJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][\da-f]{2})/g, String.raw`$1\ufffd`);
 }
 
 /** Text of an external STT: removes characters that Postgres cannot store, and cuts what is too long. */

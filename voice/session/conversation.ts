@@ -167,6 +167,10 @@ export class Conversation implements ToolHost {
     this.#transcript.addSources(sources);
   }
 
+  recordToolCall(call: Parameters<ToolHost['recordToolCall']>[0]): void {
+    this.#write(this.#transcript.addToolCall(call));
+  }
+
   // -- the end
 
   /** Nothing is said or heard from now on. Idempotent. */

@@ -67,7 +67,11 @@ export class LogWriter {
     const failure = 'failed to store the transcript; retrying';
     return every({ ...BACKOFF, clock, logger, failure, signal: this.#stopped.signal }, async () => {
       const batch = this.#waiting.slice(0, BATCH_SIZE);
-      await log.add(call, { messages: batch.flatMap(({ message }) => message ?? []), turns: batch.flatMap(({ turn }) => turn ?? []) });
+      await log.add(call, {
+        messages: batch.flatMap(({ message }) => message ?? []),
+        turns: batch.flatMap(({ turn }) => turn ?? []),
+        toolCalls: batch.flatMap(({ toolCall }) => toolCall ?? []),
+      });
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((entry) => !written.has(entry));
       if (this.#waiting.length > 0) return 'again';

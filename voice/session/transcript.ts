@@ -1,5 +1,5 @@
 /** From the messages of a session to the rows of its call: what was said, and the latencies of each answer. */
-import type { CallMessage, CallTurn } from '../../store/index.ts';
+import type { CallMessage, CallToolCall, CallTurn } from '../../store/index.ts';
 
 /** Of LiveKit's `ChatMessage`; its times are in seconds since the epoch and durations in seconds, `createdAt` is in milliseconds. */
 export interface SpokenMessage {
@@ -20,6 +20,7 @@ export interface SpokenMessage {
 export interface Entry {
   readonly message?: CallMessage;
   readonly turn?: CallTurn;
+  readonly toolCall?: CallToolCall;
 }
 
 type Answer = { -readonly [K in keyof Omit<CallTurn, 'seq'>]: CallTurn[K] };
@@ -43,6 +44,10 @@ export class Transcript {
   /** Of the agent's next answer. */
   addSources(sources: readonly unknown[]): void {
     this.#sources = [...this.#sources, ...sources];
+  }
+
+  addToolCall(call: Omit<CallToolCall, 'seq'>): readonly Entry[] {
+    return [{ toolCall: { seq: this.#number(call.beganAt.getTime()), ...call } }];
   }
 
   /** The agent begins to be heard. @param now milliseconds since the epoch */

@@ -45,6 +45,20 @@ function execute(definition: ToolDefinition, { aborted = false } = {}) {
   return { result: tool.execute({}, { ctx, toolCallId: 'call-1', abortSignal: controller.signal }), agent, history };
 }
 
+describe('the call of a tool', () => {
+  it('is recorded with what the model gave and got', async () => {
+    await execute(aTool(async () => ({ succeeded: true, forModel: { free: 2 } }))).result;
+    await execute(aTool(async () => ({ succeeded: true }), { refuse: () => 'day is missing' })).result;
+    await execute(aTool(() => Promise.reject(new Error('db.internal is away')))).result;
+    const call = { name: 'look_up', arguments: {}, beganAt: expect.any(Date), durationMs: expect.any(Number) };
+    expect(host.toolCalls).toEqual([
+      { ...call, failed: false, result: '{"free":2}' },
+      { ...call, failed: true, result: '{"error":"day is missing"}' },
+      { ...call, failed: true, result: '{"error":"The tool does not work at the moment."}' },
+    ]);
+  });
+});
+
 describe('the messages of a tool', () => {
   it('are spoken when it starts and when it is done', async () => {
     const { tool, resolve } = pending();

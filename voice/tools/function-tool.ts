@@ -33,13 +33,21 @@ export function toFunctionTool(definition: ToolDefinition, options: RunOptions):
     // The session's type allows less than it passes on.
     parameters: parameters as { type: 'object' },
     execute: async (args: Arguments, { ctx, abortSignal }) => {
+      const { clock, host, logger } = options;
+      const beganAt = new Date(clock.now());
+      const begin = clock.monotonic();
       const refused = definition.refuse(args);
-      if (refused !== undefined) {
-        options.logger.info({ tool: name }, "a tool wasn't run: its arguments don't fit");
-        return { error: refused };
-      }
-      const result = await runTool(definition, args, options);
-      if (abortSignal.aborted) await keepResult(ctx, result);
+      if (refused !== undefined) logger.info({ tool: name }, "a tool wasn't run: its arguments don't fit");
+      const result = refused === undefined ? await runTool(definition, args, options) : failure(refused);
+      host.recordToolCall({
+        name,
+        arguments: args,
+        result: typeof result.forModel === 'string' ? result.forModel : JSON.stringify(result.forModel ?? null),
+        failed: !result.succeeded,
+        beganAt,
+        durationMs: Math.round(clock.monotonic() - begin),
+      });
+      if (abortSignal.aborted && refused === undefined) await keepResult(ctx, result);
       return result.forModel;
     },
   });

@@ -1,5 +1,7 @@
 /** What tools need of their call. */
 
+import type { CallToolCall } from '../../store/index.ts';
+
 /** A passage of the knowledge base that an answer rests on; stored with the message. */
 export interface KnowledgeSource {
   readonly knowledge_base: string;
@@ -33,4 +35,5 @@ export interface ToolHost {
   pauseSilence(): () => void;
   /** Of the answer that comes next. */
   recordSources(sources: readonly KnowledgeSource[]): void;
+  recordToolCall(call: Omit<CallToolCall, 'seq'>): void;
 }

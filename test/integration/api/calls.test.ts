@@ -320,10 +320,15 @@ describe('a call', () => {
       interrupted: false,
       sources: null,
     });
+    const source = { knowledge_base: 'faq', document_id: 'd', chunk_id: 'd:0', filename: 'faq.txt', score: 0.5 };
     await facade.store.calls.calls.start({ ...untold, ...ref, jobId: 'j' });
     await facade.store.calls.log.add(ref, {
-      messages: [message(2, 'user', 'Hi'), message(1, 'agent', 'Hello')],
+      messages: [message(2, 'user', 'Hi'), { ...message(1, 'agent', 'Hello'), interrupted: true, sources: [source] }],
       turns: [{ seq: 1, eou: 500, stt: 100, llmTtft: 300, ttsTtfb: 75, v2v: null }],
+      toolCalls: [
+        { seq: 5, name: 'look_up', arguments: { day: 1 }, result: 'full', failed: true, beganAt: new Date(1500), durationMs: 40 },
+        { seq: 4, name: 'search', arguments: null, result: '[]', failed: false, beganAt: new Date(1000), durationMs: 0 },
+      ],
     });
     const { body: ongoing } = await org.call('GET', `/v1/calls/${ref.id}`);
     expect(ongoing).toMatchObject({ call_status: 'ongoing', call_start_time: expect.any(String) });
@@ -334,10 +339,14 @@ describe('a call', () => {
       call_status: 'ended',
       call_finish_reason: 'inactivity_timeout',
       messages: [
-        { role: 'agent', content: 'Hello', timestamp: '1970-01-01T00:00:01.000Z' },
-        { role: 'user', content: 'Hi', timestamp: '1970-01-01T00:00:02.000Z' },
+        { role: 'agent', content: 'Hello', timestamp: '1970-01-01T00:00:01.000Z', interrupted: true, sources: [source] },
+        { role: 'user', content: 'Hi', timestamp: '1970-01-01T00:00:02.000Z', interrupted: false },
       ],
-      turns: [{ eou: 500, stt: 100, llm_ttft: 300, tts_ttfb: 75, v2v: null }],
+      tool_calls: [
+        { name: 'search', arguments: null, result: '[]', is_error: false, timestamp: '1970-01-01T00:00:01.000Z', duration_ms: 0 },
+        { name: 'look_up', arguments: { day: 1 }, result: 'full', is_error: true, timestamp: '1970-01-01T00:00:01.500Z', duration_ms: 40 },
+      ],
+      turns: [{ timestamp: '1970-01-01T00:00:01.000Z', eou: 500, stt: 100, llm_ttft: 300, tts_ttfb: 75, v2v: null }],
     });
     expect(body.call_duration_seconds).toBe((call.endedAt!.getTime() - call.startedAt!.getTime()) / 1000);
     expect(body).not.toHaveProperty('direction');

@@ -211,10 +211,44 @@ describe('what belongs to a call', () => {
     const ref = await registerCall(store, await freshOrganization(store));
     const message = { seq: 1, role: 'agent', content: 'Hello', spokenAt: new Date(0), interrupted: false, sources: null } as const;
     const answer = { ...message, seq: 2, role: 'user', content: 'a\u0000b', sources: [{ chunkId: 'x' }] } as const;
+    const toolCall = {
+      seq: 3,
+      name: 'look_up',
+      arguments: { 'a\u0000b': ['\ud800', '\\u0000', '😀'] },
+      result: 'o\u0000k',
+      failed: false,
+      beganAt: new Date(0),
+      durationMs: 12,
+    } as const;
     const turn = { seq: 1, eou: 500, stt: 120.5, llmTtft: 300, ttsTtfb: 75, v2v: null };
-    await store.calls.log.add(ref, { messages: [answer], turns: [turn] });
-    await store.calls.log.add(ref, { messages: [message, { ...answer, content: 'something else' }], turns: [{ ...turn, eou: 1 }] });
-    expect(await store.calls.log.read(ref)).toEqual({ messages: [message, { ...answer, content: 'ab' }], turns: [turn] });
+    await store.calls.log.add(ref, { messages: [answer], turns: [turn], toolCalls: [toolCall] });
+    await store.calls.log.add(ref, {
+      messages: [message, { ...answer, content: 'something else' }],
+      turns: [{ ...turn, eou: 1 }],
+      toolCalls: [{ ...toolCall, name: 'other' }],
+    });
+    expect(await store.calls.log.read(ref)).toEqual({
+      messages: [message, { ...answer, content: 'ab' }],
+      turns: [turn],
+      toolCalls: [{ ...toolCall, arguments: { 'a\ufffdb': ['\ufffd', '\\u0000', '😀'] }, result: 'ok' }],
+    });
+  });
+
+  it('has no arguments of a tool that are too large, and no more of its result than fits', async () => {
+    const store = storeAt(url);
+    const ref = await registerCall(store, await freshOrganization(store));
+    const call = { name: 'look_up', failed: true, beganAt: new Date(0), durationMs: 3 } as const;
+    await store.calls.log.add(ref, {
+      toolCalls: [
+        { ...call, seq: 0, arguments: { text: 'x'.repeat(65_536) }, result: 'y'.repeat(70_000) },
+        { ...call, seq: 1, arguments: { text: 'x'.repeat(65_000) }, result: '' },
+      ],
+    });
+    const { toolCalls } = await store.calls.log.read(ref);
+    expect(toolCalls.map(({ arguments: given, result }) => [given === null, result.length])).toEqual([
+      [true, 65_536],
+      [false, 0],
+    ]);
   });
 
   it('is cut at the limit, between two characters', async () => {

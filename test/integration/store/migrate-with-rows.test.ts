@@ -56,6 +56,10 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   13: { phone_routes: `(org, uid, name, number, provider) VALUES ('${org}', 'uid', 'main', '+15550100', 'sip')` },
   14: { dynamic_data_cache: `(org, key, answer, expires_at) VALUES ('${org}', '\\x${sha256}', '{}', now())` },
   17: { webhook_names: `(org, kind, name, subscription_uid) VALUES ('${org}', 'WebhookSubscription', 'orders', 'uid')` },
+  22: {
+    call_tool_calls: `(org, call_id, seq, name, arguments, result, failed, began_at, duration_ms)
+      VALUES ('${org}', '${call}', 0, 'look_up', '{}', '{}', false, now(), 1)`,
+  },
 };
 
 it('every migration is applied to rows of every version before it, and keeps them', async () => {

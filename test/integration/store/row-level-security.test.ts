@@ -40,7 +40,11 @@ async function twoOrganizations() {
       outboundTrunk: 'ST_canary',
     });
     const message = { seq: 0, role: 'user', content: 'canary', spokenAt: new Date(), interrupted: false, sources: null } as const;
-    await store.calls.log.add(call, { messages: [message], turns: [{ seq: 0, eou: 1, stt: 1, llmTtft: 1, ttsTtfb: 1, v2v: 1 }] });
+    await store.calls.log.add(call, {
+      messages: [message],
+      turns: [{ seq: 0, eou: 1, stt: 1, llmTtft: 1, ttsTtfb: 1, v2v: 1 }],
+      toolCalls: [{ seq: 0, name: 'canary', arguments: {}, result: '', failed: false, beganAt: new Date(), durationMs: 1 }],
+    });
   }
   await oneFailedDelivery(url, store);
   return { url, store };
@@ -116,6 +120,7 @@ const callTables = [
   'calls',
   'call_messages',
   'call_turns',
+  'call_tool_calls',
   'call_analyses',
   'dynamic_data_cache',
   'phone_routes',
