@@ -107,9 +107,9 @@ export class TestCaller {
     return this.heard.findLast(({ frequency }) => frequency === frequencyOf(text))?.at;
   }
 
-  /** How long the text was heard, in milliseconds. */
-  heardFor(text: string): number {
-    return this.heard.filter(({ frequency }) => frequency === frequencyOf(text)).length * windowMs;
+  /** How long the text was heard, in milliseconds. @param since by `performance.now()` */
+  heardFor(text: string, since = 0): number {
+    return this.heard.filter(({ at, frequency }) => at >= since && frequency === frequencyOf(text)).length * windowMs;
   }
 
   /** One after the other, without repetitions. */

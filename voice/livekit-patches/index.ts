@@ -8,6 +8,7 @@
  * | `interrupted-answers` | `AgentActivity.prototype.onEndOfSpeech` and `.cancelSpeechPause` |
  * | `recorder` | `RecorderIO.prototype.start`; `sessionDirectory` and `_primaryAgentSession` of a `JobContext` |
  * | `room-audio` | `AgentSession._roomIO`, `RoomIO.audioInput.createStream` |
+ * | `speech-in-progress` | `speechHandleStorage`; `SpeechHandle._hasGenerations` and `._waitForGeneration` |
  * | `measured-vad` | `sendVADEvent` of the VAD's streams |
  */
 import { version } from '@livekit/agents';
@@ -20,6 +21,7 @@ import { recordAtRateOfVoice } from './recorder.ts';
 export { MeasuredVad } from './measured-vad.ts';
 export { recordInto, type RecordedJob } from './recorder.ts';
 export { joinRoom } from './room-audio.ts';
+export { currentSpeech, settled } from './speech-in-progress.ts';
 
 export const PATCHED_VERSION = '1.9.0';
 

@@ -1,49 +1,66 @@
-/** LiveKit's agent, without speech that does not count as an interruption, and with the length of its own speech. */
+/** LiveKit's agent, without speech that does not count as an interruption, and with a history of what was heard. */
 import { stt, voice, type llm } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 import { ReadableStream, TransformStream } from 'node:stream/web';
 
-import type { Synthesis } from './played-text.ts';
+import type { Synthesis } from './synthesis.ts';
 
 export interface CallAgentOptions {
   readonly instructions: string;
   readonly tools: llm.ToolContextLike;
   /** Whether recognised text counts; other text is dropped. */
   readonly heeds: (text: string) => boolean;
+  /** Of the speech that the caller's code makes. */
+  readonly synthesize: () => Synthesis;
+  /** Resolves when what was heard of interrupted speech is in the history. */
+  readonly interrupted: () => Promise<void>;
 }
 
 const { SpeechEventType } = stt;
+/** LiveKit's `USERDATA_TIMED_TRANSCRIPT`: of the first frame of a sentence. */
+const SENTENCE = 'lk.timed_transcripts';
 
 export class CallAgent extends voice.Agent {
-  readonly #heeds: (text: string) => boolean;
-  #synthesis: Synthesis | undefined;
+  readonly #options: Omit<CallAgentOptions, 'instructions' | 'tools'>;
 
-  constructor({ heeds, ...options }: CallAgentOptions) {
-    super(options);
-    this.#heeds = heeds;
+  constructor({ instructions, tools, ...options }: CallAgentOptions) {
+    super({ instructions, tools });
+    this.#options = options;
   }
 
-  /** Of the present or the last speech, as far as it is known: sound is made faster than it is heard. */
-  get synthesis(): Synthesis | undefined {
-    return this.#synthesis;
+  /** The session begins an answer while an interrupted one is being wound up: without this the model would not know what it has just said. */
+  override async onUserTurnCompleted(chatCtx: llm.ChatContext): Promise<void> {
+    await this.#addInterrupted(chatCtx);
+  }
+
+  override async llmNode(
+    chatCtx: llm.ChatContext,
+    tools: llm.ToolContext,
+    settings: voice.ModelSettings,
+  ): ReturnType<voice.Agent['llmNode']> {
+    // An answer to words that may go on begins before the turn is completed.
+    await this.#addInterrupted(chatCtx);
+    return super.llmNode(chatCtx.copy({ excludeEmptyMessage: true }), tools, settings);
+  }
+
+  async #addInterrupted(chatCtx: llm.ChatContext): Promise<void> {
+    await this.#options.interrupted();
+    for (const item of this.chatCtx.items) {
+      if (item.type === 'message' && item.interrupted && chatCtx.getById(item.id) === undefined) chatCtx.insert(item);
+    }
   }
 
   override async ttsNode(
     text: ReadableStream<string> | AsyncIterable<string>,
     settings: voice.ModelSettings,
   ): Promise<ReadableStream<AudioFrame> | null> {
-    let synthesis: Synthesis = { text: '', seconds: 0, complete: false };
-    const becomes = (change: Partial<Synthesis>): void => {
-      // A later speech replaces it.
-      const current = this.#synthesis === synthesis || synthesis.seconds === 0;
-      synthesis = { ...synthesis, ...change };
-      if (current) this.#synthesis = synthesis;
-    };
+    const synthesis = this.#options.synthesize();
+    synthesis.begin();
     const sound = await super.ttsNode(
       (text instanceof ReadableStream ? text : ReadableStream.from(text)).pipeThrough(
         new TransformStream<string, string>({
           transform(piece, controller) {
-            becomes({ text: synthesis.text + piece });
+            synthesis.addText(piece);
             controller.enqueue(piece);
           },
         }),
@@ -54,10 +71,11 @@ export class CallAgent extends voice.Agent {
       sound?.pipeThrough(
         new TransformStream<AudioFrame, AudioFrame>({
           transform(frame, controller) {
-            becomes({ seconds: synthesis.seconds + frame.samplesPerChannel / frame.sampleRate });
+            const [sentence] = (frame.userdata[SENTENCE] ?? []) as readonly voice.TimedString[];
+            synthesis.addSound(frame.samplesPerChannel / frame.sampleRate, sentence?.text);
             controller.enqueue(frame);
           },
-          flush: () => becomes({ complete: true }),
+          flush: () => synthesis.end(),
         }),
       ) ?? null
     );
@@ -68,7 +86,7 @@ export class CallAgent extends voice.Agent {
     settings: voice.ModelSettings,
   ): Promise<ReadableStream<stt.SpeechEvent | string> | null> {
     const events = await super.sttNode(audio, settings);
-    const heeds = this.#heeds;
+    const { heeds } = this.#options;
     return (
       events?.pipeThrough(
         new TransformStream<stt.SpeechEvent | string, stt.SpeechEvent | string>({

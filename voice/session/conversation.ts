@@ -13,7 +13,7 @@ import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from 
 import { Ambience } from './ambient/ambience.ts';
 import { CallAgent } from './call-agent.ts';
 import { apologyIn } from './fixed-phrases.ts';
-import { playedTextOf, type Synthesis } from './played-text.ts';
+import { HeardSpeech } from './heard-speech.ts';
 import { countsAsInterruption } from './interruption-rules.ts';
 import type { LogWriter } from './log-writer.ts';
 import { playTones } from './tones.ts';
@@ -65,10 +65,9 @@ export class Conversation implements ToolHost {
   readonly #speech: SpeechClock;
   readonly #statistics = new Statistics();
   readonly #spoken: SpeechQueue;
+  readonly #heard = new HeardSpeech();
   readonly #ambience: Ambience | undefined;
   #stopLongest: () => void = () => undefined;
-  #agent: CallAgent | undefined;
-  #playback: voice.PlaybackFinishedEvent | undefined;
   #begun = false;
   #closed: Promise<void> | undefined;
 
@@ -102,8 +101,13 @@ export class Conversation implements ToolHost {
   /** Prepares everything; nothing is said before {@link begin}. */
   async start(): Promise<void> {
     const { room, userIdentity, instructions, tools } = this.#options;
-    const agent = new CallAgent({ instructions, tools: tools(this), heeds: (text) => this.#heeds(text) });
-    this.#agent = agent;
+    const agent = new CallAgent({
+      instructions,
+      tools: tools(this),
+      heeds: (text) => this.#heeds(text),
+      synthesize: () => this.#heard.synthesize(),
+      interrupted: () => this.#spoken.interrupted(),
+    });
     this.#session.updateAgent(agent);
     joinRoom(this.#session, room, userIdentity);
     await this.#session.start({
@@ -112,7 +116,7 @@ export class Conversation implements ToolHost {
       record: { audio: true, traces: false, logs: false, transcript: false },
     });
     this.#session.output.audio?.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (event: voice.PlaybackFinishedEvent) => {
-      this.#playback = event;
+      this.#heard.played(event);
     });
   }
 
@@ -235,11 +239,11 @@ export class Conversation implements ToolHost {
   }
 
   #said(item: llm.ChatMessage): void {
-    const text = heardText(item, { synthesis: this.#agent?.synthesis, playback: this.#playback });
+    if (item.role === 'assistant') this.#heard.keepIn(item);
     this.#write(
       this.#transcript.add({
         role: item.role,
-        text,
+        text: item.textContent ?? '',
         interrupted: item.interrupted,
         createdAt: item.createdAt,
         metrics: item.metrics,
@@ -272,19 +276,4 @@ export class Conversation implements ToolHost {
     this.#session.say(apologyIn(this.#options.language), { allowInterruptions: false });
     await this.#spoken.all({ withinMs: MAX_GOODBYE_MS });
   }
-}
-
-/**
- * Of a message that was interrupted, what was heard. LiveKit guesses it, and keeps all of what was given to `say`: the model would
- * take it as said.
- */
-function heardText(
-  item: Pick<llm.ChatMessage, 'role' | 'textContent' | 'interrupted' | 'content'>,
-  { synthesis, playback }: { readonly synthesis: Synthesis | undefined; readonly playback: voice.PlaybackFinishedEvent | undefined },
-): string {
-  const text = item.textContent ?? '';
-  if (item.role !== 'assistant' || !item.interrupted || synthesis?.complete !== true || playback?.interrupted !== true) return text;
-  const heard = playedTextOf(synthesis, playback.playbackPosition);
-  item.content = [heard];
-  return heard;
 }

@@ -2,6 +2,7 @@
 import { voice } from '@livekit/agents';
 
 import { withTimeout, type Clock } from '../../platform/clock.ts';
+import { currentSpeech, settled } from '../livekit-patches/index.ts';
 
 const events = voice.AgentSessionEventTypes;
 
@@ -33,6 +34,12 @@ export class SpeechQueue {
   /** Resolves when all is said, pending answers of the model included, or when the time is over. */
   async all({ withinMs }: { readonly withinMs: number }): Promise<void> {
     await withTimeout(this.#clock, withinMs, Promise.all([...this.#open].map(doneOf)));
+  }
+
+  /** Resolves when what was heard of other speech that is interrupted is in the history. */
+  async interrupted(): Promise<void> {
+    const own = currentSpeech();
+    await Promise.all([...this.#open].filter((speech) => speech !== own && speech.interrupted && !speech.done()).map(settled));
   }
 
   /**

@@ -9,6 +9,7 @@ import { createEgress } from '../../../platform/egress/egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createProviders } from '../../../voice/providers/index.ts';
 import { CallAgent } from '../../../voice/session/call-agent.ts';
+import { Synthesis } from '../../../voice/session/synthesis.ts';
 import { keepInterruptedAnswersQuiet } from '../../../voice/livekit-patches/interrupted-answers.ts';
 import { MeasuredVad } from '../../../voice/livekit-patches/measured-vad.ts';
 import { conversationSettingsOf } from '../../../voice/session/settings.ts';
@@ -112,7 +113,13 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   session.output.audio = output;
   const joins = now();
   // No caller interrupts the agent here: all that is recognised is taken as said.
-  const listening = new CallAgent({ instructions: 'Be brief.', tools: [], heeds: () => true });
+  const listening = new CallAgent({
+    instructions: 'Be brief.',
+    tools: [],
+    heeds: () => true,
+    synthesize: () => new Synthesis(),
+    interrupted: () => Promise.resolve(),
+  });
   await session.start({ agent: listening, record: false });
   let open = true;
   const startedAt = now();

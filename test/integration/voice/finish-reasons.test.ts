@@ -113,6 +113,8 @@ describe.concurrent('a provider that is broken', () => {
     await call.becomes({ status: 'error', finishReason: 'native_platform_internal_error' });
     expect(call.caller.tones().length).toBeGreaterThan(1);
     expect(call.lines().find(({ msg }) => msg === 'a provider has failed')).toMatchObject({ part: 'tts', status: 500 });
+    // Nothing of the welcome message was heard.
+    expect(await call.messages()).toEqual([]);
   });
 
   it('a key that is not there: the call ends at once', async () => {

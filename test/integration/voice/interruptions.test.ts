@@ -67,6 +67,24 @@ describe.concurrent('an interruption', () => {
     await end(call);
   });
 
+  it('before anything of the welcome message is heard leaves nothing of it', async () => {
+    const speech = Promise.withResolvers<void>();
+    const call = await stage.call({ spec: { welcomeMessage: story } });
+    call.provider.speech(({ input }) => (input === story ? { holdHead: speech.promise } : {}));
+    call.provider.heard(() => 'is anybody there');
+    call.provider.chat(() => 'I am.');
+    await call.join();
+    await call.becomes({ status: 'ongoing' });
+    await eventually(() => expect(call.provider.requests('speech')).toHaveLength(1));
+    await call.caller.speak(1_500);
+    await call.caller.hears('I am.');
+    speech.resolve();
+    expect(call.caller.heardFor(story)).toBe(0);
+    expect(JSON.stringify(call.provider.requests('chat').at(-1)?.messages)).not.toContain('Once');
+    await end(call);
+    expect((await call.messages()).map(({ content }) => content)).toEqual(['is anybody there', 'I am.']);
+  });
+
   it('is none where the agent allows none: it finishes', async () => {
     const call = await toldAStory({ enabled: false }, 8_000);
     call.provider.heard(() => 'wait a moment');

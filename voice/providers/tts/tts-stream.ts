@@ -1,5 +1,5 @@
 /** Streams speech sentence by sentence: each is requested as soon as it is complete, the next while the one before still plays. */
-import { AsyncIterableQueue, shortuuid, tts, type APIConnectOptions } from '@livekit/agents';
+import { AsyncIterableQueue, shortuuid, tts, voice, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 
 import { Semaphore } from '../../../platform/semaphore.ts';
@@ -14,6 +14,7 @@ export interface SentenceSynthesizer extends tts.TTS {
 const MAX_REQUESTS = 2;
 
 interface Requested {
+  readonly sentence: string;
   readonly frames: Promise<AsyncIterable<AudioFrame>>;
   /** Lets the next sentence be requested. */
   readonly release: () => void;
@@ -42,7 +43,7 @@ export class TtsStream extends tts.SynthesizeStream {
           const frames = this.#synthesizer.request(sentence, this.connOptions, AbortSignal.any([this.abortSignal, giveUp.signal]));
           // Handled when its turn comes.
           frames.catch(() => undefined);
-          requests.put({ frames, release });
+          requests.put({ sentence, frames, release });
         }
       } finally {
         requests.close();
@@ -67,15 +68,18 @@ export class TtsStream extends tts.SynthesizeStream {
 
   async #hand(requests: AsyncIterable<Requested>): Promise<void> {
     const id = shortuuid('speech_');
-    const put = (frame: AudioFrame, last: boolean): void => {
-      if (!this.queue.closed) this.queue.put({ requestId: id, segmentId: id, frame, final: last });
+    const put = (frame: AudioFrame, last: boolean, sentence?: string): void => {
+      const timedTranscripts = sentence === undefined ? [] : [voice.createTimedString({ text: sentence })];
+      if (!this.queue.closed) this.queue.put({ requestId: id, segmentId: id, frame, final: last, timedTranscripts });
     };
     let rate: number | undefined;
-    for await (const { frames, release } of requests) {
+    for await (const { sentence, frames, release } of requests) {
+      let begins: string | undefined = sentence;
       for await (const frame of await frames) {
         if (this.abortSignal.aborted) return;
         rate = frame.sampleRate;
-        put(frame, false);
+        put(frame, false, begins);
+        begins = undefined;
       }
       release();
     }

@@ -1,0 +1,120 @@
+/**
+ * After an interruption the model knows what the user has heard of its answer, no more and no less, whatever speech to text and its delay.
+ * `PARLEY_TEST_INTERRUPTIONS=200` interrupts so often in all.
+ */
+import { randomBytes } from 'node:crypto';
+
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { createTransport, loadKubeConfig, KubeError } from '../../../kube/index.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { ChatRequest } from '../../support/provider-server.ts';
+import { frequencyOf } from '../../support/tones.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const MS_PER_CHARACTER = 70;
+/** The user seems to hear more than was played: a client goes on with the tone for a moment when no more sound comes. Less than a word. */
+const [MORE_MS, LESS_MS] = [450, 150];
+
+const kinds = [
+  { title: 'a request for each turn', streams: false, minWords: 0, sttDelaysMs: [0, 1_000, 300, 700] },
+  { title: 'a request for each turn, after two words', streams: false, minWords: 2, sttDelaysMs: [500, 0, 1_000] },
+  { title: 'a stream', streams: true, minWords: 0, sttDelaysMs: [0, 100, 400] },
+  { title: 'a stream, after two words', streams: true, minWords: 2, sttDelaysMs: [1_000, 0, 200] },
+] as const;
+const rounds = Math.ceil(Number(process.env['PARLEY_TEST_INTERRUPTIONS'] ?? 20) / kinds.length);
+
+const name = `heard-${randomBytes(4).toString('hex')}`;
+let stage: Stage;
+
+beforeAll(async () => {
+  const { kubeconfig } = await controlPlane();
+  stage = await openStage({ KUBECONFIG: kubeconfig, PARLEY_VOICE_IDLE_PROCESSES: '4' });
+  const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
+  const create = (path: string, body: object): Promise<unknown> => transport.request({ method: 'POST', path, body });
+  await create('/api/v1/namespaces', { metadata: { name: stage.org } }).catch((error: unknown) => {
+    // Of another suite.
+    if (!(error instanceof KubeError) || error.code !== 409) throw error;
+  });
+  await create(`/api/v1/namespaces/${stage.org}/secrets`, { metadata: { name }, stringData: { key: 'a-key' } });
+  await transport.close();
+});
+afterAll(async () => {
+  await stage.close();
+  await dispose();
+});
+
+/** Each has three sentences, with other tones than those before and after it. */
+const answers = ((): readonly (readonly string[])[] => {
+  const made: (readonly string[])[] = [];
+  for (let number = 100; made.length <= rounds; number += 1) {
+    const answer = ['Wonderful', 'Beautiful', 'Colourful'].map((kind) => `${kind} umbrellas protect ${number} travellers everywhere.`);
+    const tones = [...(made.at(-1) ?? []), ...answer].map(frequencyOf);
+    if (new Set(tones).size === tones.length) made.push(answer);
+  }
+  return made;
+})();
+
+/** What of it was heard in this time: whole words. */
+function heardIn(sentences: readonly string[], ms: number): string {
+  const text = sentences.join(' ');
+  const spoken = `${text} `.slice(0, Math.max(0, ms) / MS_PER_CHARACTER + 1);
+  return spoken.slice(0, Math.max(0, spoken.lastIndexOf(' ')));
+}
+
+describe.concurrent('the model knows what was heard, with', () => {
+  it.each(kinds)('$title', async ({ streams, minWords, sttDelaysMs }) => {
+    const call = await stage.call({
+      spec: {
+        interruptions: { minWords },
+        turnDetection: { endOfSpeechDelay: '300ms' },
+        ...(streams && { speechToText: { provider: 'deepgram', model: 'nova-3', apiKeySecretRef: { name, key: 'key' } } }),
+      },
+    });
+    const { provider, caller } = call;
+    let round = 0;
+    const words = (): string => `question ${'abcdefghijklmnopqrstuvwxyz'[round % 26]} ${round}`;
+    provider.speech(() => ({ msPerCharacter: MS_PER_CHARACTER }));
+    provider.chat(({ lastUser }) => answers[Number(lastUser.split(' ').at(-1))]!.join(' '));
+    provider.heard(() => ({ text: words(), delayMs: sttDelaysMs[round % sttDelaysMs.length]! }));
+    /** Until the answer begins. */
+    const ask = async (): Promise<ChatRequest> => {
+      const since = performance.now();
+      if (streams) provider.streamed.hear({ text: words(), msPerWord: 120, finalDelayMs: sttDelaysMs[round % sttDelaysMs.length]! });
+      await caller.speak(900);
+      await caller.hears(answers[round]![0]!, { since });
+      return provider.requests('chat').at(-1)!;
+    };
+    await call.join();
+    await call.becomes({ status: 'ongoing' });
+    await ask();
+    while (round < rounds) {
+      const answer = answers[round]!;
+      const since = caller.lastHeard(answer[0]!)! - 1_000;
+      const heardMs = (): number => answer.reduce((sum, sentence) => sum + caller.heardFor(sentence, since), 0);
+      // From the first sentence to the third.
+      const until = 800 + ((round * 2_311) % 7_000);
+      await eventually(() => expect(heardMs()).toBeGreaterThan(until), 60_000, 20);
+      round += 1;
+      const { messages } = await ask();
+      const [last, question] = [messages.at(-2), messages.at(-1)];
+      expect(question).toMatchObject({ role: 'user', content: words() });
+      expect(last?.role).toBe('assistant');
+      const [least, most] = [heardIn(answer, heardMs() - MORE_MS), heardIn(answer, heardMs() + LESS_MS)];
+      const kept = { least, kept: last!.content, most, heardMs: heardMs() };
+      expect(last!.content.startsWith(least) && most.startsWith(last!.content), JSON.stringify(kept)).toBe(true);
+    }
+    await caller.leave();
+    await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+    const said = await call.messages();
+    const answered = said.filter(({ role }) => role === 'agent');
+    expect(said.map(({ role }) => role)).toEqual(Array.from({ length: 2 * (rounds + 1) }, (_, i) => (i % 2 === 0 ? 'user' : 'agent')));
+    expect(answered.map(({ interrupted }) => interrupted)).toEqual(answered.map(() => true));
+    // Each with figures of its own.
+    const turns = await call.turns();
+    expect(turns.map(({ seq }) => seq)).toEqual(answered.map(({ seq }) => seq));
+    for (const turn of turns) for (const figure of [turn.llmTtft, turn.ttsTtfb, turn.v2v]) expect(figure).toBeGreaterThan(0);
+  });
+});
