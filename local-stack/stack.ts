@@ -15,6 +15,7 @@ import { livekitSipComponent } from './components/livekit-sip.ts';
 import { livekitAddress, livekitComponent } from './components/livekit.ts';
 import { postgresComponent, postgresUrl } from './components/postgres.ts';
 import { postgresInstallation } from './components/postgres-installation.ts';
+import { exampleOrdersHost } from './speech/example-orders.ts';
 import { receiverHost, receiverComponent, receiverUrl } from './components/receiver.ts';
 import { redisAddress, redisComponent } from './components/redis.ts';
 import type { RoleName } from '../platform/role-names.ts';
@@ -187,7 +188,11 @@ export function describeStack(options: StackOptions): Stack {
     PARLEY_EGRESS_ALLOW_CIDRS: options.env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128',
     // But not the servers of the stack: a tool must not read every Secret in etcd.
     PARLEY_EGRESS_DENY_PORTS: [...listOf(options.env['PARLEY_EGRESS_DENY_PORTS']), ...ownPorts(options, databaseUrl)].join(','),
-    PARLEY_EGRESS_HOSTS: [...listOf(options.env['PARLEY_EGRESS_HOSTS']), receiverHost(ports.receiver)].join(','),
+    PARLEY_EGRESS_HOSTS: [
+      ...listOf(options.env['PARLEY_EGRESS_HOSTS']),
+      receiverHost(ports.receiver),
+      exampleOrdersHost(ports['dev-speech']),
+    ].join(','),
     ...temporal,
     PARLEY_METRICS_TOKEN: metricsToken,
     PARLEY_HOST: '127.0.0.1',

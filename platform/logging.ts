@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 
 import { currentSpan } from './telemetry/tracing.ts';
 
@@ -27,7 +27,12 @@ const GATHER_MS = 100;
 const GATHER_CHARACTERS = 4096;
 
 /** JSON lines on standard output with `level`, `time` (RFC 3339) and `role`. */
-export function createLogger(options: { readonly role: string; readonly level: string; readonly destination?: DestinationStream }): Logger {
+export function createLogger(options: {
+  readonly role: string;
+  readonly level: string;
+  readonly destination?: DestinationStream;
+  readonly hooks?: LoggerOptions['hooks'];
+}): Logger {
   return pino(
     {
       level: options.level,
@@ -37,6 +42,7 @@ export function createLogger(options: { readonly role: string; readonly level: s
       redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
       mixin: spanFields,
       serializers: { err: pino.stdSerializers.err },
+      ...(options.hooks && { hooks: options.hooks }),
     },
     options.destination ?? standardOutput(),
   );

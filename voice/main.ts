@@ -16,7 +16,7 @@ import { mediaServerOf } from './calls/media-server.ts';
 import { createProviderKeyReader } from './calls/provider-access/index.ts';
 import { drainCalls } from './drain.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
-import { patchAgentServer } from './livekit-patches/index.ts';
+import { logLibrary, patchAgentServer } from './livekit-patches/index.ts';
 import { MediaServerReadiness } from './media-server-readiness.ts';
 import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
 import { KEY_CACHE_VARIABLE, serveKeyCache } from './providers/key-cache.ts';
@@ -63,7 +63,10 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   await prepareSpool(spool, logger);
   // The library's event loop monitor is a thread in each process, idle ones too, that wakes fifty times a second: a twentieth of what a call costs.
   process.env['LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS'] ??= '0';
+  // The media library logs each step of a connection otherwise.
+  process.env['NODE_ENV'] ??= 'production';
   initializeLogger({ pretty: false, level: 'warn' });
+  logLibrary({ level: config.PARLEY_LOG_LEVEL });
   const live = (): number => server.activeJobs.length + accepted.size;
   const capacity = config.PARLEY_VOICE_CALLS;
   const server = new AgentServer(

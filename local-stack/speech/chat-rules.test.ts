@@ -26,6 +26,19 @@ describe('a tool', () => {
     expect(calls).toEqual([{ name: 'look_up_order', arguments: { order_number: '4711', detail: 'short' } }]);
   });
 
+  it('gets a number in the form that it wants, or the example of it', () => {
+    const pattern = '^HB-[0-9]{5}$';
+    const description = 'The number, as the caller says it, e.g. HB-20417.';
+    const parameters = {
+      type: 'object',
+      properties: { order_number: { type: 'string', pattern, description } },
+      required: ['order_number'],
+    };
+    const called = (said: string) => answer(said, { ...order, parameters }).calls[0]?.arguments;
+    expect(called('Where is my order two oh four one five?')).toEqual({ order_number: 'HB-20415' });
+    expect(called('Where is my order?')).toEqual({ order_number: 'HB-20417' });
+  });
+
   it('that the user does not mention is not called', () => {
     expect(answer('Hello there', endCall, order).calls).toEqual([]);
     expect(answer('Tell me about the weather', endCall, order).calls).toEqual([]);
@@ -73,6 +86,8 @@ it.each([
 it('reads out what is no JSON as it is, and little of what is long', () => {
   expect(readOut('It is ready.')).toBe('It is ready.');
   expect(readOut('[]')).toBe('There is nothing about that.');
-  expect(readOut('{"results":[{"source":"Handbook","page":2,"content":"It costs 40 euros."}]}')).toBe('It costs 40 euros.');
+  const found = '{"results":[{"source":"Handbook","page":2,"content":"It is closed today. It costs 40 euros."}]}';
+  expect(readOut(found, 'what does it cost')).toBe('It costs 40 euros.');
+  expect(readOut(found, 'where is my bicycle')).toBe('I did not find anything about that.');
   expect(readOut(JSON.stringify({ text: 'x'.repeat(10_000) })).length).toBeLessThan(400);
 });

@@ -2,7 +2,8 @@
  * Answers in place of a language model: no model, a few rules. They look into the tools that are offered, call one when its words occur in what the user
  * said, say what it answered, and say good-bye. Enough to try an agent's tools, its timing and its voice; not what its prompt says.
  */
-import { numbersIn, wordsOf } from './words.ts';
+import { answerFrom } from './passages.ts';
+import { numbersIn, tellingWords, wordsOf } from './words.ts';
 
 export interface RuleMessage {
   readonly role: string;
@@ -25,6 +26,7 @@ export interface Schema {
   readonly default?: unknown;
   readonly minimum?: number;
   readonly description?: string;
+  readonly pattern?: string;
 }
 
 export interface RuleCall {
@@ -40,15 +42,15 @@ export interface RuleAnswer {
 export function answerByRules(messages: readonly RuleMessage[], tools: readonly RuleTool[]): RuleAnswer {
   const asked = messages.findLastIndex(({ role }) => role === 'user');
   const results = messages.slice(asked + 1).filter(({ role }) => role === 'tool');
-  if (results.length > 0) return say(results.map(({ content }) => readOut(content)).join(' '));
   const said = messages[asked]?.content.trim() ?? '';
+  if (results.length > 0) return say(results.map(({ content }) => readOut(content, said)).join(' '));
   if (said === '') return say('Hello. What can I do for you?');
   const words = new Set(wordsOf(said));
   if (isFarewell(said, words)) {
     const hangUp = tools.find(({ name }) => name === 'end_call');
     return { text: 'Good bye.', calls: hangUp === undefined ? [] : [callOf(hangUp, said)] };
   }
-  const chosen = toolFor(said, words, tools);
+  const chosen = toolFor(said, tools);
   if (chosen !== undefined) return { text: '', calls: [callOf(chosen, said)] };
   if (/what can you do|who are you/i.test(said)) return say(abilities(tools));
   if (hasAny(words, ['hello', 'hi', 'morning', 'afternoon', 'evening', 'hallo'])) return say('Hello. What can I do for you?');
@@ -75,15 +77,9 @@ function isFarewell(said: string, words: ReadonlySet<string>): boolean {
 }
 
 /** The one that shares the most with what was said; what it is called counts twice. */
-function toolFor(said: string, words: ReadonlySet<string>, tools: readonly RuleTool[]): RuleTool | undefined {
-  const stems = new Set([...words].filter(isTelling).map(stem));
-  const shared = (text: string): number =>
-    new Set(
-      wordsOf(text)
-        .filter(isTelling)
-        .map(stem)
-        .filter((word) => stems.has(word)),
-    ).size;
+function toolFor(said: string, tools: readonly RuleTool[]): RuleTool | undefined {
+  const stems = new Set(tellingWords(said));
+  const shared = (text: string): number => new Set(tellingWords(text).filter((word) => stems.has(word))).size;
   const ranked = tools
     .filter(({ name }) => name !== 'end_call' && name !== 'search_knowledge_base')
     .map((tool) => ({
@@ -104,15 +100,6 @@ function toolFor(said: string, words: ReadonlySet<string>, tools: readonly RuleT
   const search = tools.find(({ name }) => name === 'search_knowledge_base');
   return isQuestion && !/what can you do|who are you|hear me/i.test(said) ? search : undefined;
 }
-
-const FILLERS = new Set(
-  'the and for you your with that this can what when where how does have will would like about please from are use it is of to in on a an my me i or if by be at as do not was there any all one get tell call caller user customer returns return whether name number'.split(
-    ' ',
-  ),
-);
-const isTelling = (word: string): boolean => word.length > 2 && !FILLERS.has(word);
-/** "orders", "ordered" and "order" are the same here. */
-const stem = (word: string): string => word.slice(0, 5);
 
 function callOf(tool: RuleTool, said: string): RuleCall {
   const { properties = {}, required } = tool.parameters;
@@ -143,6 +130,7 @@ export function valueFor(name: string, schema: Schema, said: string): unknown {
     case 'object':
       return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, inner]) => [key, valueFor(key, inner, said)]));
     default:
+      if (schema.pattern !== undefined) return fitting(schema.pattern, number, schema.description ?? '') ?? said;
       if (number !== undefined && /(number|id|code|order|phone|year|count)$/i.test(name)) return number;
       if (/(e-?mail)/i.test(name)) return /\S+@\S+\.\S+/.exec(said)?.[0] ?? 'caller@example.com';
       if (/(time_?zone)/i.test(name)) return 'UTC';
@@ -151,8 +139,15 @@ export function valueFor(name: string, schema: Schema, said: string): unknown {
   }
 }
 
-/** What a tool answered, as a sentence to speak. */
-export function readOut(content: string): string {
+/** A text of the pattern: its beginning with the number that was said, or the example in its description. */
+function fitting(pattern: string, number: string | undefined, description: string): string | undefined {
+  const example = /e\.g\. (\S+?)[.,]?(?: |$)/.exec(description)?.[1];
+  const prefix = /^\^([\w-]*)/.exec(pattern)?.[1] ?? '';
+  return [number === undefined ? undefined : prefix + number, example].find((text) => text !== undefined && new RegExp(pattern).test(text));
+}
+
+/** What a tool answered, as a sentence to speak; of passages of a knowledge base, what answers the question. */
+export function readOut(content: string, question = ''): string {
   let value: unknown;
   try {
     value = JSON.parse(content);
@@ -160,6 +155,11 @@ export function readOut(content: string): string {
     return content.slice(0, 400);
   }
   if (typeof value !== 'object' || value === null) return String(value);
+  const { results } = value as { readonly results?: unknown };
+  const passages = (Array.isArray(results) ? results : []).flatMap((each: { readonly content?: unknown } | null) =>
+    typeof each?.content === 'string' ? [each.content] : [],
+  );
+  if (passages.length > 0) return answerFrom(passages, question) ?? 'I did not find anything about that.';
   const facts = leaves(value).slice(0, 4);
   return facts.length === 0 ? 'There is nothing about that.' : `${facts.join(', ').replace(/[.\s]+$/, '')}.`;
 }

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../platform/logging.ts';
 import { readWav, wavHeader } from '../../platform/wav.ts';
 import { answerByRules, valueFor, type RuleMessage, type RuleTool, type Schema } from './chat-rules.ts';
+import { analysed, saidIn } from './analysis.ts';
+import { answerOfOrders, isForOrders } from './example-orders.ts';
 import { createRealtime } from './realtime.ts';
 import { SPOKEN_RATE, type Speech } from './speech.ts';
 
@@ -58,6 +60,12 @@ export async function startDevSpeechServer(options: {
     const path = (request.url ?? '').replace(/\?.*/, '');
     const known = path.startsWith(`${secret}/v1/`) ? path.slice(secret.length) : path === '/healthz' ? path : '';
     const route = routes[`${request.method} ${known}`];
+    if (isForOrders(request)) {
+      const order = answerOfOrders(path, Date.now());
+      if (order === undefined) sendError(response, 404, 'there is no such order');
+      else sendJson(response, order);
+      return;
+    }
     if (route === undefined) {
       sendError(response, 404, 'there is nothing at this address');
       return;
@@ -179,6 +187,8 @@ function wantedSchema(format: unknown): Schema | undefined {
 /** Something that has the form that was asked for. */
 function fitting(schema: Schema, messages: readonly RuleMessage[]): unknown {
   const said = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const transcript = saidIn(said);
+  if (transcript !== undefined) return analysed(schema, transcript);
   return valueFor('', { type: 'object', ...schema }, said.slice(0, 400));
 }
 

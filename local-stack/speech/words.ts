@@ -26,3 +26,17 @@ export function numbersIn(text: string): readonly string[] {
   // "one" by itself is rather a word than a number.
   return runs.filter((each) => each.length > 1 || each !== '1');
 }
+
+const FILLERS = new Set(
+  'the and for you your with that this can what when where how does have will would like about please from are use it is of to in on a an my me i or if by be at as do not was there any all one get tell call caller user customer returns return whether name number'.split(
+    ' ',
+  ),
+);
+/** What carries meaning, as stems: "orders", "ordered" and "order" are the same here. */
+export const tellingWords = (text: string): readonly string[] =>
+  wordsOf(text)
+    .filter((word) => word.length > 2 && !FILLERS.has(word))
+    .map((word) => word.slice(0, 5));
+
+/** "open" and "opening". @param left a stem, as {@link tellingWords} has them */
+export const alike = (left: string, right: string): boolean => left.startsWith(right) || right.startsWith(left);

@@ -10,7 +10,7 @@ import { ConfigError, loadConfig } from '../../platform/config/config.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { loadTracing, openTracing } from '../../platform/telemetry/open-tracing.ts';
 import { InboundCalls, OutboundCalls } from '../phone/index.ts';
-import { patchSessions } from '../livekit-patches/index.ts';
+import { logLibrary, patchSessions } from '../livekit-patches/index.ts';
 import { CallJob } from './call-job.ts';
 import { openServices } from './services.ts';
 import { stopSignalOf } from './stop-signal.ts';
@@ -35,6 +35,7 @@ export default defineAgent({
 async function runCall(ctx: JobContext): Promise<void> {
   const config = loadConfig(process.env);
   const logger = createLogger({ role: 'voice', level: config.PARLEY_LOG_LEVEL });
+  logLibrary({ level: config.PARLEY_LOG_LEVEL, fields: { jobId: ctx.job.id }, once: true });
   await using opened = new AsyncDisposableStack();
   try {
     const mediaServer = mediaServerOf(config);

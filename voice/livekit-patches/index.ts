@@ -9,6 +9,7 @@
  * | `recorder` | `RecorderIO.prototype.start`; `sessionDirectory` and `_primaryAgentSession` of a `JobContext` |
  * | `room-audio` | `AgentSession._roomIO`, `RoomIO.audioInput.createStream` |
  * | `speech-in-progress` | `speechHandleStorage`; `SpeechHandle._hasGenerations` and `._waitForGeneration` |
+ * | `library-log` | its logger, under `Symbol.for('@livekit/agents:logger')` |
  * | `measured-vad` | `sendVADEvent` of the VAD's streams |
  */
 import { version } from '@livekit/agents';
@@ -18,6 +19,7 @@ import { keepInterruptedAnswersQuiet } from './interrupted-answers.ts';
 import { launchInLiveProcesses } from './process-pool.ts';
 import { recordAtRateOfVoice } from './recorder.ts';
 
+export { logLibrary } from './library-log.ts';
 export { MeasuredVad } from './measured-vad.ts';
 export { recordInto, type RecordedJob } from './recorder.ts';
 export { joinRoom } from './room-audio.ts';

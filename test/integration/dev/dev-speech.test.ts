@@ -1,6 +1,7 @@
 /** dev-speech as `parley dev` runs it: a process that speaks, understands what it has spoken, and answers. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -60,6 +61,20 @@ async function hear({ url }: Running, file: Buffer, language = 'en'): Promise<{ 
   expect(response.status).toBe(200);
   return (await response.json()) as { text: string; doubtful: boolean };
 }
+
+it('is the order system of the examples', async () => {
+  const { port } = new URL((await start({ ...process.env, PATH: '' })).url);
+  const ask = async (path: string, headers: Readonly<Record<string, string>>) => {
+    const request = get({ port, path, headers: { host: 'orders.example', ...headers } });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return [response.statusCode, JSON.parse((await response.toArray()).join('')) as unknown];
+  };
+  const authorization = 'Bearer of the examples';
+  expect(await ask('/orders/HB-20417?fields=state', { authorization })).toEqual([200, { state: 'ready for pick-up' }]);
+  expect(await ask('/workshop/today', { authorization })).toEqual([200, { next_free_day: expect.stringMatching(/day$/) }]);
+  expect((await ask('/orders/4711', { authorization }))[0]).toBe(404);
+  expect((await ask('/workshop/today', {}))[0]).toBe(404);
+});
 
 describe.skipIf(python === undefined)(`with its voice and its ear (${python ?? withoutPython})`, () => {
   let speech: Running;

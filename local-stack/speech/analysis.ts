@@ -1,0 +1,43 @@
+/** What a language model would find out from a transcript, guessed by rules. */
+import { alike, numbersIn, tellingWords } from './words.ts';
+import type { Schema } from './chat-rules.ts';
+
+/** What the user said, of a transcript in lines of JSON as post-call analysis has it. @returns undefined for another text */
+export function saidIn(prompt: string): readonly string[] | undefined {
+  const lines = prompt.split('\n').flatMap((line): readonly { readonly speaker?: unknown; readonly said?: unknown }[] => {
+    try {
+      return line.startsWith('{') ? [JSON.parse(line) as object] : [];
+    } catch {
+      return [];
+    }
+  });
+  const spoken = lines.filter(({ speaker, said }) => typeof speaker === 'string' && typeof said === 'string');
+  return spoken.length === 0 ? undefined : spoken.filter(({ speaker }) => speaker === 'user').map(({ said }) => String(said));
+}
+
+/** A result for each name of the schema; null where nothing of it was said. */
+export function analysed(schema: Schema, said: readonly string[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, question]) => [name, resultOf(question, said)]));
+}
+
+function resultOf({ type, enum: choices }: Schema, said: readonly string[]): unknown {
+  const words = tellingWords(said.join(' '));
+  if (choices !== undefined) {
+    const texts = choices.filter((choice) => typeof choice === 'string');
+    const shared = (choice: string): number => tellingWords(choice).filter((word) => words.some((other) => alike(word, other))).length;
+    const [best] = texts.toSorted((left, right) => shared(right) - shared(left));
+    if (best !== undefined && shared(best) > 0) return best;
+    return texts.find((choice) => /^(other|none|unknown|unclear)\b/i.test(choice)) ?? null;
+  }
+  switch (Array.isArray(type) ? type[0] : type) {
+    case 'boolean':
+      return said.length > 0 && !/\b(complain|broken|not|wrong)\b/i.test(said.join(' '));
+    case 'integer':
+    case 'number':
+      return numbersIn(said.join(' ')).map(Number)[0] ?? null;
+    default:
+      return said.length === 0 ? null : `The caller said: ${said.slice(0, 3).map(quoted).join(', ')}.`;
+  }
+}
+
+const quoted = (text: string): string => `“${text.trim().replace(/[.!?]+$/, '')}”`;

@@ -1,0 +1,25 @@
+/** The order system that the example resources look things up in, as `http://orders.example` for the roles of a local stack. */
+
+import type { IncomingMessage } from 'node:http';
+
+/** For PARLEY_EGRESS_HOSTS. @param port of dev-speech, which serves it */
+export const exampleOrdersHost = (port: number): string => `orders.example=127.0.0.1:${port}`;
+
+/** With any credentials: they show that an agent sends its own. */
+export const isForOrders = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' && headers.host?.replace(/:.*/, '') === 'orders.example' && headers.authorization !== undefined;
+
+const STATES = ['being repaired', 'waiting for a spare part', 'ready for pick-up'] as const;
+const DAY_MS = 86_400_000;
+
+/** @returns undefined for what it doesn't have @param now milliseconds since the epoch */
+export function answerOfOrders(path: string, now: number): unknown {
+  if (path === '/workshop/today') return { next_free_day: weekday(workingDayAfter(now + 2 * DAY_MS)) };
+  const number = /^\/orders\/(HB-\d{5})$/.exec(path)?.[1];
+  if (number === undefined) return undefined;
+  const state = STATES[Number(number.slice(3)) % STATES.length]!;
+  return state === 'ready for pick-up' ? { state } : { state, ready_on: weekday(workingDayAfter(now + DAY_MS)) };
+}
+
+const workingDayAfter = (time: number): number => ([0, 6].includes(new Date(time).getUTCDay()) ? workingDayAfter(time + DAY_MS) : time);
+const weekday = (time: number): string => new Date(time).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });

@@ -1,0 +1,36 @@
+/** A short answer out of what a knowledge base has found. */
+import { alike, tellingWords } from './words.ts';
+
+/** More would be a lecture. */
+const MOST_SENTENCES = 2;
+const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+interface Sentence {
+  readonly text: string;
+  readonly score: number;
+}
+
+/** The sentences that share the most words with the question, headings above them included. @returns undefined where none shares any */
+export function answerFrom(passages: readonly string[], question: string): string | undefined {
+  const asked = tellingWords(question);
+  const shared = (text: string): number => {
+    const words = tellingWords(text);
+    return asked.filter((word) => words.some((other) => alike(word, other))).length;
+  };
+  const found = passages.flatMap((passage): readonly Sentence[] => {
+    let heading = 0;
+    return passage.split('\n').flatMap((line) => {
+      const text = line.replace(/^[\s#>*-]+/, '').trim();
+      if (isHeading(line)) heading = shared(text);
+      if (text === '' || isHeading(line)) return [];
+      return [...sentences.segment(text)].map(({ segment }) => ({ text: segment.trim(), score: shared(segment) + heading }));
+    });
+  });
+  const best = Math.max(0, ...found.map(({ score }) => score));
+  if (best === 0) return undefined;
+  const answers = found.filter(({ score }) => score === best).map(({ text }) => text);
+  return [...new Set(answers)].slice(0, MOST_SENTENCES).join(' ');
+}
+
+/** Of Markdown, or a short line that is no sentence. */
+const isHeading = (line: string): boolean => /^\s*#/.test(line) || (line.trim().length < 40 && !/[.!?:|,\d]/.test(line));
