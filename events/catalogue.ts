@@ -46,7 +46,7 @@ export const eventCatalogue = {
       call_id: callId,
       agent_id: agentId,
       status: callStatus,
-      transfer_to: z.string().min(1).max(512).describe('A phone number or a SIP address.'),
+      transfer_to: z.string().min(1).max(512).describe('A phone number or a SIP address; `deleted` once the call is deleted.'),
       reason: z.string().max(512).describe('Why.'),
     }),
   ),
@@ -65,7 +65,7 @@ export const eventCatalogue = {
             name: z.string().min(1).max(128),
             result: z
               .union([z.string().max(16_384), z.number(), z.boolean(), z.null()])
-              .describe('Null where the call says nothing of it.'),
+              .describe('Null where the call says nothing of it, and once the call is deleted.'),
           }),
         )
         .max(32),

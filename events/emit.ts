@@ -34,7 +34,8 @@ export interface EventToBuild<N extends EventName> extends EventFacts {
  * @throws ZodError for a payload that isn't the event's: a defect of the caller
  */
 export function buildEvent<N extends EventName>(event: EventToBuild<N>): NewEvent {
-  return composeEvent({ ...event, payload: eventCatalogue[event.name].payload.parse(event.payload) });
+  const payload = eventCatalogue[event.name].payload.parse(event.payload);
+  return { ...composeEvent({ ...event, payload }), ...('call_id' in payload && { callId: payload.call_id }) };
 }
 
 /** An event with a given payload, to try receivers with. */

@@ -9,20 +9,38 @@ export interface Organization {
   readonly displayName: string;
   /** Calls that may be live at the same time. */
   readonly liveCallLimit: number;
+  /** Whether its calls may be recorded at all. */
+  readonly recordingEnabled: boolean;
+  /** In days; null keeps them. */
+  readonly recordingRetentionDays: number | null;
+  readonly callRetentionDays: number | null;
   readonly createdAt: Date;
 }
+
+/** What is kept of the calls of an organisation. */
+type CallRetention = Pick<Organization, 'recordingEnabled' | 'recordingRetentionDays' | 'callRetentionDays'>;
 
 interface Row {
   readonly name: string;
   readonly display_name: string;
   readonly live_call_limit: number;
+  readonly recording_enabled: boolean;
+  readonly recording_retention_days: number | null;
+  readonly call_retention_days: number | null;
   readonly created_at: Date;
 }
 
-const columns = 'name, display_name, live_call_limit, created_at';
+const columns = 'name, display_name, live_call_limit, recording_enabled, recording_retention_days, call_retention_days, created_at';
 
 /** As the table has it. */
 const LARGEST_CALL_LIMIT = 100_000;
+const LONGEST_RETENTION_DAYS = 36_500;
+
+const retentionColumns = {
+  recordingEnabled: 'recording_enabled',
+  recordingRetentionDays: 'recording_retention_days',
+  callRetentionDays: 'call_retention_days',
+} as const satisfies Record<keyof CallRetention, keyof Row>;
 
 export class Organizations {
   readonly #database: Database;
@@ -77,10 +95,33 @@ export class Organizations {
   async limitLiveCalls(name: string, limit: number): Promise<Organization> {
     if (!Number.isInteger(limit) || limit < 0 || limit > LARGEST_CALL_LIMIT)
       throw new StoreError('invalid', `the limit of live calls is a whole number from 0 to ${LARGEST_CALL_LIMIT}`);
+    return this.#update(name, 'live_call_limit = $2', [limit]);
+  }
+
+  /**
+   * What is kept of the calls of the organisation: `recordingEnabled` is for calls that begin from now on, the days are for all of them.
+   * @throws StoreError `invalid` unless days are whole numbers from 1 to 36,500, `not_found`
+   */
+  async setCallRetention(name: string, change: Partial<CallRetention>): Promise<Organization> {
+    for (const days of [change.recordingRetentionDays, change.callRetentionDays])
+      if (days != null && (!Number.isInteger(days) || days < 1 || days > LONGEST_RETENTION_DAYS))
+        throw new StoreError('invalid', `days of retention are a whole number from 1 to ${LONGEST_RETENTION_DAYS}`);
+    const changed = (Object.keys(retentionColumns) as (keyof CallRetention)[]).filter((key) => change[key] !== undefined);
+    const assignments = changed.map((key, index) => `${retentionColumns[key]} = $${index + 2}`);
+    return this.#update(
+      name,
+      assignments.join(', '),
+      changed.map((key) => change[key]),
+    );
+  }
+
+  async #update(name: string, assignments: string, values: readonly unknown[]): Promise<Organization> {
     return this.#database.asOrganization(name, async (transaction) => {
       const { rows } = await transaction.query<Row>(
-        `UPDATE parley.organizations SET live_call_limit = $2 WHERE name = $1 RETURNING ${columns}`,
-        [name, limit],
+        assignments === ''
+          ? `SELECT ${columns} FROM parley.organizations WHERE name = $1`
+          : `UPDATE parley.organizations SET ${assignments} WHERE name = $1 RETURNING ${columns}`,
+        [name, ...values],
       );
       if (rows[0] === undefined)
         throw new StoreError('not_found', `there is no organisation "${name}": make it with \`parley org create ${name}\``);
@@ -108,5 +149,13 @@ function requireDisplayName(displayName = ''): void {
 }
 
 function fromRow(row: Row): Organization {
-  return { name: row.name, displayName: row.display_name, liveCallLimit: row.live_call_limit, createdAt: row.created_at };
+  return {
+    name: row.name,
+    displayName: row.display_name,
+    liveCallLimit: row.live_call_limit,
+    recordingEnabled: row.recording_enabled,
+    recordingRetentionDays: row.recording_retention_days,
+    callRetentionDays: row.call_retention_days,
+    createdAt: row.created_at,
+  };
 }

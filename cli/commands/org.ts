@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 
 import { UserError } from '../../platform/user-error.ts';
 import { wholeNumber } from '../options.ts';
@@ -10,8 +10,18 @@ interface DeleteFlags {
   readonly deleteNamespace?: true;
 }
 
+/** In days. Commander takes null for no value. */
+type Period = number | 'forever';
+
+interface RetentionFlags {
+  readonly record?: boolean;
+  readonly recordings?: Period;
+  readonly calls?: Period;
+  readonly json?: true;
+}
+
 export function registerOrg(program: Command): void {
-  const org = program.command('org').description('create, list, limit and delete organisations');
+  const org = program.command('org').description('create, list, limit and delete organisations, and set what is kept of their calls');
 
   org
     .command('create')
@@ -80,6 +90,41 @@ export function registerOrg(program: Command): void {
     });
 
   org
+    .command('retention')
+    .description('show what is kept of the calls of an organisation, or change it')
+    .argument('<name>', 'the organisation')
+    .option('--record <on|off>', 'off: no call that begins from now on is recorded, whatever its agent says', onOrOff)
+    .option(
+      '--recordings <days>',
+      'days after the end of a call until its recording is deleted, or forever; agents may have their own',
+      daysOrForever,
+    )
+    .option('--calls <days>', 'days after the end of a call until all of it is deleted, or forever', daysOrForever)
+    .option('--json', 'print JSON')
+    .action(async (name: string, { record, recordings, calls, json }: RetentionFlags) => {
+      const [{ withStore }, { printJson }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
+      const change = {
+        ...(record !== undefined && { recordingEnabled: record }),
+        ...(recordings !== undefined && { recordingRetentionDays: daysOf(recordings) }),
+        ...(calls !== undefined && { callRetentionDays: daysOf(calls) }),
+      };
+      await withStore(async (store) => {
+        const kept = await store.organizations.setCallRetention(name, change);
+        if (json === true)
+          printJson({
+            name,
+            recording_enabled: kept.recordingEnabled,
+            recording_retention_days: kept.recordingRetentionDays,
+            call_retention_days: kept.callRetentionDays,
+          });
+        else
+          process.stdout.write(
+            `organisation ${name}: calls are ${kept.recordingEnabled ? '' : 'not '}recorded; recordings are kept ${periodOf(kept.recordingRetentionDays)}, calls ${periodOf(kept.callRetentionDays)}\n`,
+          );
+      });
+    });
+
+  org
     .command('list')
     .description('list the organisations and whether each has its namespace')
     .option('--json', 'print JSON')
@@ -117,4 +162,21 @@ export function registerOrg(program: Command): void {
         ),
       );
     });
+}
+
+function onOrOff(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('use on or off.');
+  return text === 'on';
+}
+
+function daysOrForever(text: string): Period {
+  return text === 'forever' ? text : wholeNumber(1, 36_500)(text);
+}
+
+function daysOf(period: Period): number | null {
+  return period === 'forever' ? null : period;
+}
+
+function periodOf(days: number | null): string {
+  return days === null ? 'for ever' : `for ${days} days`;
 }

@@ -23,6 +23,10 @@ export interface NewCall extends CallRef {
   readonly revision: string;
   readonly workspace?: string | undefined;
   readonly maxDurationMs: number;
+  /** As the agent wants it; true by default. An organisation that has switched recordings off has none. */
+  readonly recordingEnabled?: boolean;
+  /** How long the agent keeps recordings; as long as the organisation by default. */
+  readonly recordingRetentionDays?: number | undefined;
   /** Of the media server; unique in the deployment. */
   readonly room: string;
   /** How long the token of a web call is good, in milliseconds. */
@@ -74,6 +78,8 @@ export interface CallRecord extends CallRef {
   readonly endedAt: Date | null;
   readonly jobId: string | null;
   readonly jobSeenAt: Date | null;
+  /** Decided when it was registered. */
+  readonly recordingEnabled: boolean;
   readonly recording: StoredRecording | null;
 }
 
@@ -82,7 +88,7 @@ export const callColumns = `org, id, call_type AS "callType", direction, status,
   agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", agent_uid AS "agentUid", revision, workspace,
   max_duration_ms AS "maxDurationMs", room, token_expires_at AS "tokenExpiresAt", from_number AS "fromNumber", to_number AS "toNumber",
   sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", created_by AS "createdBy", created_by_key AS "createdByKey", traceparent, created_at AS "createdAt",
-  started_at AS "startedAt", ended_at AS "endedAt", job_id AS "jobId", job_seen_at AS "jobSeenAt",
+  started_at AS "startedAt", ended_at AS "endedAt", job_id AS "jobId", job_seen_at AS "jobSeenAt", recording_enabled AS "recordingEnabled",
   recording_key AS "recordingKey", recording_bytes::float8 AS "recordingBytes", recording_duration_ms::float8 AS "recordingDurationMs"`;
 
 export interface Row extends Omit<CallRecord, 'recording'> {

@@ -3,6 +3,7 @@ import { CallAnalyses } from './analyses.ts';
 import { CallLog } from './call-log.ts';
 import { listCalls, type CallListOptions, type CallPage } from './call-list.ts';
 import { Calls } from './calls.ts';
+import { CallDeletions } from './deletions.ts';
 import { unservedCalls, type UnservedCall } from './unserved.ts';
 import { overdueCalls, type OverdueCall, type OverdueLimits } from './overdue.ts';
 
@@ -10,6 +11,7 @@ export interface CallStore {
   readonly calls: Calls;
   readonly log: CallLog;
   readonly analyses: CallAnalyses;
+  readonly deletions: CallDeletions;
   list(options: CallListOptions): Promise<CallPage>;
   /** Of all organisations. */
   unserved(): Promise<readonly UnservedCall[]>;
@@ -22,6 +24,7 @@ export function createCallStore(database: Database): CallStore {
     calls: new Calls(database),
     log: new CallLog(database),
     analyses: new CallAnalyses(database),
+    deletions: new CallDeletions(database),
     list: (options) => listCalls(database, options),
     unserved: () => unservedCalls(database),
     overdue: (limits) => overdueCalls(database, limits),

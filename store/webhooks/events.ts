@@ -16,9 +16,9 @@ export const LANES = 256;
 const insert = (organizations: string): string => `
   WITH given AS (
     SELECT g.id, g.org, g.name, g.agent, g.workspace, g.only_subscription, g.except_subscription,
-      substring($1::bytea FROM g.start + 1 FOR g.length) AS body, g.traceparent
-    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[], $11::text[])
-      AS g (id, org, name, agent, workspace, only_subscription, except_subscription, start, length, traceparent)
+      substring($1::bytea FROM g.start + 1 FOR g.length) AS body, g.traceparent, g.call_id
+    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[], $11::text[], $12::text[])
+      AS g (id, org, name, agent, workspace, only_subscription, except_subscription, start, length, traceparent, call_id)
     ${organizations}
   ), outbox AS (
     INSERT INTO parley.outbox (event_id, org, lane)
@@ -26,8 +26,8 @@ const insert = (organizations: string): string => `
   ), bodies AS (
     INSERT INTO parley.event_bodies (id, org, body, traceparent) SELECT id, org, body, traceparent FROM given
   )
-  INSERT INTO parley.events (id, org, name, agent, workspace, only_subscription, except_subscription)
-  SELECT id, org, name, agent, workspace, only_subscription, except_subscription FROM given`;
+  INSERT INTO parley.events (id, org, name, agent, workspace, only_subscription, except_subscription, call_id)
+  SELECT id, org, name, agent, workspace, only_subscription, except_subscription, call_id FROM given`;
 
 const asOrganization = insert('WHERE EXISTS (SELECT FROM parley.organizations o WHERE o.name = g.org)');
 const asDispatcher = insert('');
@@ -70,6 +70,7 @@ async function write(transaction: Transaction, events: readonly NewEvent[], stat
       starts,
       events.map(({ body }) => body.byteLength),
       events.map(({ traceparent }) => traceparent ?? null),
+      events.map(({ callId }) => callId ?? null),
     ],
     { prepared: true },
   );

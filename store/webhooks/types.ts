@@ -10,6 +10,8 @@ export interface NewEvent {
   readonly agent?: string | undefined;
   /** Workspace of what it is about. */
   readonly workspace?: string | undefined;
+  /** The call it is about. */
+  readonly callId?: string | undefined;
   /** Uid of the one subscription that is to get it. */
   readonly onlySubscription?: string | undefined;
   /** Uid of the one subscription that is not to get it. */

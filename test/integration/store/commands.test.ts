@@ -85,6 +85,30 @@ describe('parley org limit', () => {
   });
 });
 
+describe('parley org retention', () => {
+  it('sets what is kept of calls, a part at a time', async () => {
+    const name = await organization();
+    const retention = (...options: string[]) => parley('org', 'retention', name, ...options);
+    expect((await retention()).stdout).toBe(`organisation ${name}: calls are recorded; recordings are kept for ever, calls for ever\n`);
+    expect((await retention('--record', 'off', '--recordings', '30', '--calls', '90')).stdout).toBe(
+      `organisation ${name}: calls are not recorded; recordings are kept for 30 days, calls for 90 days\n`,
+    );
+    expect(JSON.parse((await retention('--recordings', 'forever', '--json')).stdout)).toEqual({
+      name,
+      recording_enabled: false,
+      recording_retention_days: null,
+      call_retention_days: 90,
+    });
+    for (const wrong of [
+      ['--record', 'no'],
+      ['--calls', '0'],
+      ['--recordings', '36501'],
+    ])
+      expect((await retention(...wrong)).code).not.toBe(0);
+    expect((await parley('org', 'retention', unique('absent'), '--calls', '1')).stderr).toContain('there is no organisation');
+  });
+});
+
 describe('parley org', () => {
   it('makes the namespace and the row, both of them once', async () => {
     const name = unique('cli');

@@ -60,6 +60,7 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
     call_tool_calls: `(org, call_id, seq, name, arguments, result, failed, began_at, duration_ms)
       VALUES ('${org}', '${call}', 0, 'look_up', '{}', '{}', false, now(), 1)`,
   },
+  23: { deleted_calls: `(org, call_id) VALUES ('${org}', 'gone')` },
 };
 
 it('every migration is applied to rows of every version before it, and keeps them', async () => {

@@ -28,6 +28,7 @@ async function twoOrganizations() {
     await oneCompletedDocument(store, org);
     await store.dynamicDataCache.put(org, 'ab'.repeat(32), '{"canary":1}', { forMs: 60_000 });
     const call = await registerCall(store, org);
+    await (await session(url)).query('INSERT INTO parley.deleted_calls (org, call_id) VALUES ($1, $2)', [org, `call_${org}`]);
     await (await session(url)).query('INSERT INTO parley.call_analyses (org, call_id) VALUES ($1, $2)', [org, call.id]);
     await store.phoneRoutes.put({
       org,
@@ -122,6 +123,7 @@ const callTables = [
   'call_turns',
   'call_tool_calls',
   'call_analyses',
+  'deleted_calls',
   'dynamic_data_cache',
   'phone_routes',
   'number_claims',

@@ -1,0 +1,123 @@
+/** Calls and recordings that are past their time, and calls that are deleted. */
+import type { Database, Transaction } from '../database.ts';
+import type { CallRef, StoredRecording } from './call-record.ts';
+
+/** The body of an event without what it says of the call's content; undefined where it says nothing of it. */
+export type Redaction = (event: { readonly name: string; readonly body: Uint8Array }) => Uint8Array | undefined;
+
+/** Of one organisation; the oldest first. */
+export interface Batch {
+  readonly org: string;
+  readonly limit: number;
+}
+
+/** How long a call is known to be deleted, in days: longer than a spool keeps recordings of unknown calls. */
+const KNOWN_DAYS = 8;
+
+export class CallDeletions {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Deletes a call that is over, with its transcript, turns and analysis, and redacts its events. They stay, so that those that are due
+   * are delivered.
+   *
+   * @param recordingKey of its recording, which the caller has deleted from the storage
+   * @returns false for a call that isn't there, that isn't over, or that has another recording by now
+   */
+  async delete({
+    org,
+    id,
+    recordingKey,
+    redact,
+  }: CallRef & { readonly recordingKey: string | null; readonly redact: Redaction }): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rowCount } = await transaction.query(
+        `WITH deleted AS (
+           DELETE FROM parley.calls
+           WHERE org = $1 AND id = $2 AND status IN ('ended', 'error') AND recording_key IS NOT DISTINCT FROM $3 RETURNING org, id
+         )
+         INSERT INTO parley.deleted_calls (org, call_id) SELECT org, id FROM deleted`,
+        [org, id, recordingKey],
+      );
+      if (rowCount > 0) await redactEvents(transaction, { org, id }, redact);
+      return rowCount > 0;
+    });
+  }
+
+  /** Whether the call was deleted within the last days. */
+  async has({ org, id }: CallRef): Promise<boolean> {
+    const found = await this.#ids(org, 'SELECT call_id AS id FROM parley.deleted_calls WHERE org = $1 AND call_id = $2', [org, id]);
+    return found.length > 0;
+  }
+
+  /** Calls that are older than their organisation keeps them. */
+  async callsDue({ org, limit }: Batch): Promise<readonly string[]> {
+    return this.#ids(
+      org,
+      `SELECT c.id FROM parley.calls c JOIN parley.organizations o ON o.name = c.org
+       WHERE c.org = $1 AND c.ended_at < now() - make_interval(days => o.call_retention_days) ORDER BY c.ended_at LIMIT $2`,
+      [org, limit],
+    );
+  }
+
+  /** Recordings that are older than their agent, or else their organisation, keeps them. */
+  async recordingsDue({ org, limit }: Batch): Promise<readonly (Pick<CallRef, 'id'> & Pick<StoredRecording, 'key'>)[]> {
+    const { rows } = await this.#database.asOrganization(org, (transaction) =>
+      transaction.query<{ id: string; key: string }>(
+        `SELECT c.id, c.recording_key AS key FROM parley.calls c JOIN parley.organizations o ON o.name = c.org
+         WHERE c.org = $1 AND c.recording_key IS NOT NULL
+           AND c.ended_at < now() - make_interval(days => coalesce(c.recording_retention_days, o.recording_retention_days))
+         ORDER BY c.ended_at LIMIT $2`,
+        [org, limit],
+      ),
+    );
+    return rows;
+  }
+
+  /** The call has no recording any more. */
+  async forgetRecording({ org, id, key }: CallRef & Pick<StoredRecording, 'key'>): Promise<void> {
+    await this.#database.asOrganization(org, (transaction) =>
+      transaction.query(
+        `UPDATE parley.calls SET recording_key = NULL, recording_bytes = NULL, recording_duration_ms = NULL, recorded_at = NULL
+         WHERE org = $1 AND id = $2 AND recording_key = $3`,
+        [org, id, key],
+      ),
+    );
+  }
+
+  /** Calls that were deleted so long ago that no process has anything of them. */
+  async settled({ org, limit }: Batch): Promise<readonly string[]> {
+    return this.#ids(
+      org,
+      `SELECT call_id AS id FROM parley.deleted_calls WHERE org = $1 AND deleted_at < now() - make_interval(days => $3) ORDER BY deleted_at LIMIT $2`,
+      [org, limit, KNOWN_DAYS],
+    );
+  }
+
+  /** From now on a deleted call is an unknown one. */
+  async forget({ org, id }: CallRef): Promise<void> {
+    await this.#database.asOrganization(org, (transaction) =>
+      transaction.query('DELETE FROM parley.deleted_calls WHERE org = $1 AND call_id = $2', [org, id]),
+    );
+  }
+
+  async #ids(org: string, sql: string, values: readonly unknown[]): Promise<readonly string[]> {
+    const { rows } = await this.#database.asOrganization(org, (transaction) => transaction.query<{ id: string }>(sql, values));
+    return rows.map(({ id }) => id);
+  }
+}
+
+async function redactEvents(transaction: Transaction, { org, id }: CallRef, redact: Redaction): Promise<void> {
+  const { rows } = await transaction.query<{ id: string; name: string; body: Buffer }>(
+    'SELECT e.id, e.name, b.body FROM parley.events e JOIN parley.event_bodies b ON b.id = e.id WHERE e.org = $1 AND e.call_id = $2',
+    [org, id],
+  );
+  for (const event of rows) {
+    const body = redact(event);
+    if (body !== undefined) await transaction.query('UPDATE parley.event_bodies SET body = $2 WHERE id = $1', [event.id, body]);
+  }
+}
