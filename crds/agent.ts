@@ -188,6 +188,18 @@ const spec = z.object({
     })
     .prefault({})
     .describe('When a call ends.'),
+  recording: z
+    .object({
+      enabled: z.boolean().default(true).describe('Whether calls are recorded. An organisation that has switched recordings off has none.'),
+      retentionDays: z
+        .int()
+        .min(1)
+        .max(36500)
+        .optional()
+        .describe('Days after the end of a call until its recording is deleted; as the organisation has it where absent.'),
+    })
+    .prefault({})
+    .describe('The recordings of calls. Calls keep what held when they began.'),
   webhookURL: url().optional().describe("Events of this agent's calls are also posted there."),
   dynamicData: mapOf(dynamicData, ['name'], 10).optional().describe('Looked up when a call begins.'),
   postCallAnalysis: mapOf(postCallAnalysis, ['name'], 32).optional().describe('What is found out from the transcript when a call is over.'),

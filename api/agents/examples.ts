@@ -82,6 +82,7 @@ export const agentExample = {
   enable_silence_reminder: true,
   max_call_duration_seconds: 1800,
   voicemail_detection_timeout_seconds: 90,
+  enable_recording: true,
   dynamic_data_config: [],
   post_call_analysis: [],
 };

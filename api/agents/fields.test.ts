@@ -113,6 +113,7 @@ const spec = optional(
       },
       [],
     ),
+    recording: optional({ enabled: fc.boolean(), retentionDays: fc.integer({ min: 1, max: 36_500 }) }, []),
     webhookURL: url,
     dynamicData: distinct(lookup, ({ name }) => name),
     postCallAnalysis: distinct(analysis, ({ name }) => name),

@@ -254,6 +254,25 @@ const fields = {
     answer: z.string(),
   }),
   ambient_sound_volume: field({ path: 'ambientSound.volume', create: z.number().min(0).max(2).nullish(), answer: z.number() }),
+  enable_recording: field({
+    path: 'recording.enabled',
+    also: ['recording'],
+    create: z.boolean().nullish().describe('Whether calls are recorded, where the organisation allows it; `true` by default.'),
+    answer: z.boolean().describe('Whether calls are recorded, where the organisation allows it.'),
+  }),
+  recording_retention_days: field({
+    path: 'recording.retentionDays',
+    create: z
+      .int()
+      .min(1)
+      .max(36_500)
+      .nullish()
+      .describe('Days after the end of a call until its recording is deleted; `null` for as many as the organisation has.'),
+    answer: z
+      .int()
+      .optional()
+      .describe('Days after the end of a call until its recording is deleted; absent for as many as the organisation has.'),
+  }),
   webhook_url: field({ path: 'webhookURL', create: address.nullish(), answer: label }),
   end_call_after_silence_seconds: field({
     path: 'call.endAfterSilence',

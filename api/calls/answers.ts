@@ -62,7 +62,7 @@ const callFields = z.object({
     .string()
     .optional()
     .describe(
-      'An address that opens the recording for 10 minutes. Absent while there is none, and for keys that lack `recordings:read` and have not made the call.',
+      'An address that opens the recording for 10 minutes. Absent while there is none, for calls that are not recorded, and for keys that lack `recordings:read` and have not made the call.',
     ),
   access_token: z
     .string()

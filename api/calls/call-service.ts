@@ -76,6 +76,8 @@ export class CallService {
       revision: talking.revision,
       workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
+      recordingEnabled: settings.recordingEnabled,
+      recordingRetentionDays: settings.recordingRetentionDays,
       room: roomOf(id),
       tokenTtlMs: TOKEN_TTL_MS,
       metadata: body.metadata ?? {},

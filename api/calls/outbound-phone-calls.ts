@@ -68,6 +68,8 @@ export class OutboundPhoneCalls {
       revision: talking.revision,
       workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
+      recordingEnabled: settings.recordingEnabled,
+      recordingRetentionDays: settings.recordingRetentionDays,
       room: roomOf(id),
       fromNumber,
       toNumber,

@@ -7,6 +7,9 @@ export interface CallSettings {
   readonly displayName: string;
   readonly workspace: string | undefined;
   readonly maxDurationMs: number;
+  readonly recordingEnabled: boolean;
+  /** Undefined: as long as the organisation keeps recordings. */
+  readonly recordingRetentionDays: number | undefined;
   /** Names that the call must bring, without those that the agent looks up itself when the call begins. */
   readonly requiredDynamicData: readonly string[];
 }
@@ -14,10 +17,14 @@ export interface CallSettings {
 /** @param config of a revision, as it was stored */
 export function callSettingsOf(config: unknown): CallSettings {
   const { displayName, agent, versions } = config as AgentRevisionConfig;
+  // Revisions of former versions don't say.
+  const { enabled = true, retentionDays }: Partial<AgentSpec['recording']> = (agent as Partial<typeof agent>).recording ?? {};
   return {
     displayName,
     workspace: versions.workspace,
     maxDurationMs: millisecondsOf(agent.call.maxDuration),
+    recordingEnabled: enabled,
+    recordingRetentionDays: retentionDays,
     requiredDynamicData: dynamicDataToBring(agent),
   };
 }

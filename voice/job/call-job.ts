@@ -174,7 +174,7 @@ export class CallJob {
 
   // -- prepare
 
-  #prepare(ctx: JobContext, { call, userIdentity, decision, log, writer }: Serving): Held {
+  #prepare(ctx: JobContext, { call, userIdentity, decision, log, writer, recording }: Serving): Held {
     const { services, phone } = this.#options;
     const { clock } = services;
     const media = Promise.withResolvers<void>();
@@ -196,6 +196,7 @@ export class CallJob {
       userIdentity,
       log: writer,
       logger: log,
+      recorded: recording !== undefined,
       over: decision.signal,
       transfer: async (target) => {
         const outcome = await transfers.transfer(target);
@@ -286,7 +287,8 @@ export class CallJob {
     }
   }
 
-  async #openRecording(ctx: JobContext, { org, id }: CallRecord, log: Logger): Promise<OpenRecording | undefined> {
+  async #openRecording(ctx: JobContext, { org, id, recordingEnabled }: CallRecord, log: Logger): Promise<OpenRecording | undefined> {
+    if (!recordingEnabled) return undefined;
     try {
       return await this.#options.services.recordings.open({ org, id, jobId: ctx.job.id }, ctx);
     } catch (err) {

@@ -25,7 +25,7 @@ export class PreparationError extends Error {
   }
 }
 
-export interface PrepareOptions extends Pick<ConversationOptions, 'transfer' | 'onEnd'> {
+export interface PrepareOptions extends Pick<ConversationOptions, 'recorded' | 'transfer' | 'onEnd'> {
   readonly services: Services;
   readonly call: CallRecord;
   readonly room: Room;
@@ -88,6 +88,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
         over,
       }),
     ],
+    recorded: options.recorded,
     transfer: options.transfer,
     log: options.log,
     clock,

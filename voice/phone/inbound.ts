@@ -92,6 +92,8 @@ export class InboundCalls {
       revision: serving.revision,
       workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
+      recordingEnabled: settings.recordingEnabled,
+      recordingRetentionDays: settings.recordingRetentionDays,
       room,
       fromNumber: leg.otherNumber,
       toNumber: leg.ownNumber,

@@ -41,6 +41,7 @@ export interface ConversationOptions {
   readonly welcome: string | undefined;
   /** Said once in a silence, before it ends the call. */
   readonly silenceReminder: string | undefined;
+  readonly recorded: boolean;
   readonly providers: Providers;
   /** What the model may call. */
   readonly tools: (host: ToolHost) => ConstructorParameters<typeof CallAgent>[0]['tools'];
@@ -113,7 +114,7 @@ export class Conversation implements ToolHost {
     await this.#session.start({
       agent,
       // Sound stays here; the rest would go to LiveKit's cloud.
-      record: { audio: true, traces: false, logs: false, transcript: false },
+      record: { audio: this.#options.recorded, traces: false, logs: false, transcript: false },
     });
     this.#session.output.audio?.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (event: voice.PlaybackFinishedEvent) => {
       this.#heard.played(event);

@@ -51,6 +51,7 @@ export async function serveAgent(
       turnDetection: { endOfSpeechDelay: '500ms' },
       ambientSound: { source: 'none', volume: 1 },
       call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration, voicemailDetectionTimeout: '90s' },
+      recording: { enabled: true },
       ...change,
     },
     systemPrompt: prompt,

@@ -20,6 +20,7 @@ const agentStored: Fields = {
   turnDetection: { endOfSpeechDelay: '500ms' },
   ambientSound: { source: 'none', volume: 1 },
   call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration: '30m', voicemailDetectionTimeout: '90s' },
+  recording: { enabled: true },
 };
 
 const rows: readonly (readonly [string, string, Fields, Fields])[] = [

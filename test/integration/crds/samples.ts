@@ -65,6 +65,7 @@ const agent: Fields = {
     maxDuration: '1h',
     voicemailDetectionTimeout: '0s',
   },
+  recording: { enabled: false, retentionDays: 30 },
   webhookURL: 'https://hooks.example.com/calls',
   dynamicData: [
     {

@@ -1,6 +1,6 @@
 /** Recordings of real calls: both voices in their places, as long as the call, and there whatever dies. */
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -26,7 +26,9 @@ const servers = new Servers();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-recordings-'));
   elsewhere = await startEndpoint(servers, (response) => response.end());
+  await mkdir(join(folder, 'tmp'));
   stage = await openStage({
+    TMPDIR: join(folder, 'tmp'),
     PARLEY_VOICE_SPOOL: join(folder, 'spool'),
     STORAGE_URL: `file://${folder}/files`,
     LIVEKIT_OBSERVABILITY_URL: elsewhere.url,
@@ -151,6 +153,24 @@ describe('the recording of a call', () => {
     // That it is as long as the call was has been looked at.
     expect(quiet.seconds).toBeGreaterThan(2);
     expect([...heard(quiet.left), ...heard(quiet.right)]).toEqual([]);
+  });
+});
+
+describe('a call that is not recorded', () => {
+  it.each(['agent', 'organisation'] as const)('because its %s has switched that off leaves no file', async (by) => {
+    await stage.store.organizations.setCallRetention(stage.org, { recordingEnabled: by !== 'organisation' });
+    const call = await aCallWith({ welcomeMessage: welcome, ...(by === 'agent' && { recording: { enabled: false } }) });
+    await stage.store.organizations.setCallRetention(stage.org, { recordingEnabled: true });
+    await call.join();
+    await call.caller.hears(welcome);
+    await call.becomes({ status: 'ongoing' });
+    expect(await spooled()).toEqual([]);
+    // Nor where the agent server would record by itself.
+    expect((await readdir(folder, { recursive: true })).filter((name) => name.endsWith('audio.ogg'))).toEqual([]);
+    await call.caller.leave();
+    expect((await call.becomes({ status: 'ended' })).recording).toBeNull();
+    expect(await call.messages()).toHaveLength(1);
+    expect(await spooled()).toEqual([]);
   });
 });
 

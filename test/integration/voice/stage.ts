@@ -176,6 +176,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
           agentUid,
           revision: wish.revision ?? revision,
           maxDurationMs: callSettingsOf(config).maxDurationMs,
+          recordingEnabled: callSettingsOf(config).recordingEnabled,
           ...(wish.dynamicData && { dynamicData: wish.dynamicData }),
           traceparent: wish.traceparent,
         }),
