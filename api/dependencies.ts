@@ -45,7 +45,7 @@ export interface KnowledgeDependencies {
 export interface CallDependencies {
   /** Undefined without a media server: no call can be made then. */
   readonly mediaServer: MediaServer | undefined;
-  readonly recordings: Pick<FileStorage, 'read'>;
+  readonly recordings: Pick<FileStorage, 'read' | 'delete'>;
   /** Address of this API for clients; where it listens where undefined, which is of use on its own machine. */
   readonly publicUrl: string | undefined;
   /** Whether there is a page at `/call` to talk to agents from a browser. */

@@ -56,8 +56,8 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   role.onStop('key cache', () => keyCache.close());
   process.env[KEY_CACHE_VARIABLE] = keyCache.path;
   const spool = spoolFolderOf(config);
-  const { calls } = store.calls;
-  const recordings = new Recordings({ storage, calls, lifecycle: new CallLifecycle({ calls, clock }), clock, logger, spool });
+  const { calls, deletions } = store.calls;
+  const recordings = new Recordings({ storage, calls, deletions, lifecycle: new CallLifecycle({ calls, clock }), clock, logger, spool });
   const uploader = uploadRecordings({ recordings, clock, logger });
   role.onStop('recordings', () => uploader.close({ withinMs: LAST_UPLOAD_MS }));
   await prepareSpool(spool, logger);

@@ -2,6 +2,7 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
 
 import { analysisQueue } from '../voice/calls/analysis/names.ts';
+import { CallDeletion } from '../voice/calls/call-deletion.ts';
 import { CallLifecycle } from '../voice/calls/lifecycle.ts';
 import { mediaServerOf } from '../voice/calls/media-server.ts';
 import { AgentRedispatcher } from '../voice/calls/agent-redispatcher.ts';
@@ -106,6 +107,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
           activities: {
             ...createHousekeepingActivities({
               store,
+              deletion: new CallDeletion({ store: store.calls, files: knowledge.storage }),
               keep: { eventsKeepDays: config.PARLEY_EVENTS_KEEP_DAYS, bodiesKeepDays: config.PARLEY_EVENT_BODIES_KEEP_DAYS },
               registry,
             }),

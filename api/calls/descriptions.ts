@@ -98,6 +98,20 @@ export const endCall = defineRoute({
   errors: ['not_found', 'unavailable'],
 });
 
+export const deleteCall = defineRoute({
+  method: 'DELETE',
+  path: '/v1/calls/:call_id',
+  operationId: 'deleteCall',
+  tag,
+  summary: 'Delete a call',
+  description:
+    'For good: its transcript, turns, tool calls, recording and analysis, and what its events say of them. Events that are still to be delivered come without it. A call that is going on is refused: end it first (`POST /v1/calls/{call_id}/end`).',
+  permission: 'calls:write',
+  params: { call_id: 'The `_id`.' },
+  answers: { 204: { description: 'The call is deleted.' } },
+  errors: ['conflict', 'unavailable'],
+});
+
 export const getAnalysisResults = defineRoute({
   method: 'GET',
   path: '/v2/ai-agents/:ai_agent_id/postcall-analysis/results/:call_id',

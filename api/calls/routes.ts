@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 
+import { CallDeletion } from '../../voice/calls/call-deletion.ts';
 import { createRooms } from '../../voice/calls/rooms.ts';
 import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { covers, type CallRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { Requirement } from '../http/permissions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
@@ -14,6 +16,7 @@ import { callNotFound, CallService } from './call-service.ts';
 import { callSummaryToRest, callToRest, nothingLogged, type CallExtras } from './codec.ts';
 import {
   createWebCall,
+  deleteCall,
   dialOutboundPhoneCall,
   downloadRecording,
   endCall,
@@ -36,6 +39,7 @@ export function registerCalls(
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
   const rooms = calls.mediaServer && createRooms(calls.mediaServer);
   const ending = new CallEnding({ calls: store.calls.calls, lifecycle, rooms, clock });
+  const deletion = new CallDeletion({ store: store.calls, files: calls.recordings });
   const outbound = new OutboundPhoneCalls({ agents, lifecycle, routes: store.phoneRoutes, rooms });
   const service = new CallService({
     agents,
@@ -99,6 +103,13 @@ export function registerCalls(
     const call = await timed('db', () => service.get(caller.org, params.call_id));
     const over = await ending.end(call);
     return timed('db', () => wholeAnswer(over, caller));
+  });
+
+  addRoute(app, deleteCall, async ({ params, caller, reply, timed }) => {
+    const outcome = await timed('db', () => deletion.delete({ org: caller.org, id: params.call_id }));
+    if (outcome === 'not_found') throw callNotFound();
+    if (outcome === 'live') throw new ApiError('conflict', `the call is going on: end it first (POST /v1/calls/${params.call_id}/end)`);
+    return reply.code(204).send();
   });
 
   addRoute(app, getAnalysisResults, async ({ params, caller: { org }, timed }) =>

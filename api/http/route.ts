@@ -9,7 +9,7 @@ import type { Requirement } from './permissions.ts';
 import { readRequest } from './read-request.ts';
 import { callerOf, requestState } from './request-state.ts';
 
-/** A good answer. */
+/** A good answer; an empty one without `schema` and `contentType`. */
 export interface AnswerDescription {
   readonly description: string;
   /** Of a JSON answer. What is answered is compared with it by the tests. */

@@ -15,7 +15,7 @@ const document = openApiDocument(routes) as {
 interface Answer {
   readonly $ref?: string;
   readonly description: string;
-  readonly content: Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
+  readonly content?: Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
 }
 interface Operation {
   readonly operationId: string;
@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
     const operation = document.paths[documentedPath(route.path)]?.[route.method.toLowerCase()];
     for (const parameter of operation?.parameters ?? []) expect(parameter.description, parameter.name).toMatch(/./);
     for (const [status, answer] of Object.entries(operation?.responses ?? {})) {
-      const { content } =
+      const { content = {} } =
         answer.$ref === undefined ? answer : (document.components.responses[answer.$ref.split('/').at(-1) ?? ''] as Answer);
       for (const [type, { schema, example }] of Object.entries(content)) {
         if (type !== 'application/json' || route.operationId === 'getOpenApi') continue;

@@ -207,17 +207,20 @@ function hasBody({ body, form }: RouteDescription): boolean {
 
 function response(route: RouteDescription, answer: AnswerDescription, links: OpenApiObject, schemas: SchemaCollection): OpenApiObject {
   const { description, schema, contentType, example } = answer;
+  const isEmpty = schema === undefined && contentType === undefined;
   const type = contentType ?? 'application/json';
   const answered = schema === undefined ? { type: 'string' } : schemas.schemaOf(schema, { io: 'output' });
   return {
     description,
     headers: Object.fromEntries(headersOf(route, answer).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-    content: {
-      [type]: {
-        schema: hasBody(route) ? schemas.addProperties(answered, warningProperties(schemas)) : answered,
-        ...(example !== undefined && { example }),
+    ...(!isEmpty && {
+      content: {
+        [type]: {
+          schema: hasBody(route) ? schemas.addProperties(answered, warningProperties(schemas)) : answered,
+          ...(example !== undefined && { example }),
+        },
       },
-    },
+    }),
     ...(Object.keys(links).length > 0 && { links }),
   };
 }

@@ -10,6 +10,7 @@ import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts
 import { parserMetrics } from '../../knowledge/parsing/parser-metrics.ts';
 import { createManager } from '../../operator/create-manager.ts';
 import { createMetrics } from '../../operator/runtime/metrics.ts';
+import { CallDeletion } from '../../voice/calls/call-deletion.ts';
 import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { StaleCallSweeper } from '../../voice/calls/stale-call-sweeper.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -179,7 +180,12 @@ const workerRows = () =>
     const directory = createEndpointDirectory({ transport, logger, registry });
     parserMetrics(registry);
     const egress = createEgress({ registry, logger });
-    createHousekeepingActivities({ store, keep: { eventsKeepDays: 30, bodiesKeepDays: 7 }, registry });
+    createHousekeepingActivities({
+      store,
+      deletion: new CallDeletion({ store: store.calls, files: knowledge.storage }),
+      keep: { eventsKeepDays: 30, bodiesKeepDays: 7 },
+      registry,
+    });
     createOutcomeMetrics(registry);
     const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
     void new StaleCallSweeper({ store: store.calls, lifecycle, clock: systemClock, random: Math.random, logger, registry });

@@ -54,7 +54,7 @@ export function openServices(config: Config, logger: Logger): Services {
     config,
     store,
     lifecycle,
-    recordings: new Recordings({ storage, calls: store.calls.calls, lifecycle, clock, logger, spool: spoolFolderOf(config) }),
+    recordings: new Recordings({ ...store.calls, storage, lifecycle, clock, logger, spool: spoolFolderOf(config) }),
     keys: keyCache === undefined ? own : keysFromCache({ path: keyCache, fallback: own }),
     providerDefaults: config.PARLEY_PROVIDERS,
     egress,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -38,11 +38,14 @@ interface World {
   silent?: boolean;
   status: CallRecord['status'] | undefined;
   readonly added: { readonly durationMs: number; readonly bytes: number }[];
+  /** The call was deleted. */
+  deleted?: boolean;
   laterMs: number;
 }
 
 const spool = () => join(folder, 'spool');
 const files = () => join(folder, 'files');
+const storedKeys = () => openFileStorage({ url: `file://${files()}` }).list('recordings/', { limit: 10 });
 const spooled = async () => readdir(spool());
 
 function recordingsOf(world: World, clock: Clock = { ...systemClock, now: () => Date.now() + world.laterMs }): Recordings {
@@ -54,9 +57,11 @@ function recordingsOf(world: World, clock: Clock = { ...systemClock, now: () => 
           ? undefined
           : ({ status: world.status, recording: world.added.length > 0 ? { key: 'k', bytes: 1, durationMs: 1 } : null } as CallRecord),
     },
+    deletions: { has: async () => world.deleted === true },
     lifecycle: {
       addRecording: async ({ durationMs, bytes }) => {
         if (world.silent === true) await new Promise(() => undefined);
+        if (world.status === undefined) return false;
         world.added.push({ durationMs, bytes });
         return true;
       },
@@ -128,6 +133,14 @@ describe('a recording that a job saves', () => {
     expect(await spooled()).toEqual([]);
   });
 
+  it('leaves nothing in the storage when the call was deleted meanwhile', async () => {
+    const world = aWorld('ongoing');
+    const recording = await record(recordingsOf(world));
+    world.status = undefined;
+    expect(await recording.save()).toBe('none');
+    expect([await spooled(), await storedKeys()]).toEqual([[], []]);
+  });
+
   it('stays in the spool while the storage is away, and is found there once its job is gone', async () => {
     const world = aWorld();
     const recordings = recordingsOf(world);
@@ -191,6 +204,15 @@ describe('what is left of jobs that are gone', () => {
     expect(await recordings.recover()).toBe(0);
     expect(world.added).toHaveLength(1);
     expect(await spooled()).toEqual([]);
+  });
+
+  it('is deleted with what is in the storage when the call was deleted', async () => {
+    const recordings = recordingsOf({ ...aWorld(), status: undefined, deleted: true });
+    await abandon(recordings);
+    await mkdir(join(files(), 'recordings', org), { recursive: true });
+    await writeFile(join(files(), `recordings/${org}/${id}.ogg`), 'of an upload whose job was killed');
+    expect(await recordings.recover()).toBe(0);
+    expect([recordings.waiting, await spooled(), await storedKeys()]).toEqual([0, [], []]);
   });
 
   it('is kept for a week when the call is unknown', async () => {

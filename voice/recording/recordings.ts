@@ -30,8 +30,9 @@ export interface OpenRecording {
 }
 
 export interface RecordingsOptions {
-  readonly storage: Pick<FileStorage, 'put'>;
+  readonly storage: Pick<FileStorage, 'put' | 'delete'>;
   readonly calls: Pick<CallStore['calls'], 'get'>;
+  readonly deletions: Pick<CallStore['deletions'], 'has'>;
   readonly lifecycle: Pick<CallLifecycle, 'addRecording'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -109,7 +110,7 @@ export class Recordings {
    * @throws StorageError and StoreError where the storage or the database is away, or takes none
    */
   async recover(signal?: AbortSignal): Promise<number> {
-    const { calls, clock, logger } = this.#options;
+    const { clock, logger } = this.#options;
     let saved = 0;
     const abandoned = await this.#spool.abandoned(clock.now());
     this.#waiting = abandoned.length;
@@ -118,11 +119,8 @@ export class Recordings {
       if (signal?.aborted === true) break;
       const { org, id } = recording.facts;
       try {
-        const call = await calls.get({ org, id });
-        if (call === undefined) await this.#forgetOld(recording);
-        if (call === undefined || !isTerminal(call.status)) continue;
-        const outcome = call.recording === null ? await this.#save(recording, signal) : 'none';
-        if (call.recording !== null) await this.#spool.remove(recording);
+        const outcome = await this.#settle(recording, signal);
+        if (outcome === 'waits') continue;
         this.#waiting -= 1;
         if (outcome === 'saved') saved += 1;
         logger.info({ org, callId: id, outcome }, 'handled the recording of a job that is gone');
@@ -137,8 +135,28 @@ export class Recordings {
     return saved;
   }
 
+  async #settle(recording: SpooledRecording, signal: AbortSignal | undefined): Promise<'saved' | 'none' | 'deleted' | 'waits'> {
+    const { calls, deletions, storage } = this.#options;
+    const { org, id } = recording.facts;
+    const call = await calls.get({ org, id });
+    if (call !== undefined) {
+      if (!isTerminal(call.status)) return 'waits';
+      if (call.recording === null) return this.#save(recording, signal);
+      await this.#spool.remove(recording);
+      return 'none';
+    }
+    if (!(await deletions.has({ org, id }))) {
+      await this.#forgetOld(recording);
+      return 'waits';
+    }
+    // Its job may have stopped between the upload and the discovery that there is no such call any more.
+    await storage.delete(recordingKey(org, id));
+    await this.#spool.remove(recording);
+    return 'deleted';
+  }
+
   async #save(recording: SpooledRecording, signal: AbortSignal | undefined): Promise<Exclude<Saved, 'kept'>> {
-    const { storage, lifecycle } = this.#options;
+    const { storage, calls, lifecycle } = this.#options;
     const { org, id, recordingFrom, from, to } = recording.facts;
     // Without media there was no conversation; without a recorder there is no sound.
     const written = recordingFrom === undefined || from === undefined ? undefined : await stat(recording.sound).catch(notThere);
@@ -153,19 +171,24 @@ export class Recordings {
       onLength: (ms) => (durationMs = ms),
     });
     const key = recordingKey(org, id);
+    let outcome: 'saved' | 'none' = 'saved';
     try {
       const { bytes } = await storage.put(key, Readable.from(sound, { objectMode: false }), {
         maxBytes: MAX_BYTES,
         ...(signal && { signal }),
       });
-      await lifecycle.addRecording({ org, id, key, bytes, durationMs });
+      const added = await lifecycle.addRecording({ org, id, key, bytes, durationMs });
+      if (!added && (await calls.get({ org, id })) === undefined) {
+        // The call was deleted meanwhile.
+        await storage.delete(key);
+        outcome = 'none';
+      }
     } catch (error) {
       if (!(error instanceof EmptyRecordingError)) throw error;
-      await this.#spool.remove(recording);
-      return 'none';
+      outcome = 'none';
     }
     await this.#spool.remove(recording);
-    return 'saved';
+    return outcome;
   }
 
   async #forgetOld(recording: SpooledRecording): Promise<void> {

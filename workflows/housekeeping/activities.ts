@@ -1,7 +1,9 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Counter, type Registry } from 'prom-client';
 
+import { StorageError } from '../../knowledge/storage/file-storage.ts';
 import { StoreError, type KeepDays, type Store } from '../../store/index.ts';
+import type { CallDeletion } from '../../voice/calls/call-deletion.ts';
 import type { HousekeepingActivities, Tidied } from './types.ts';
 
 export interface HousekeepingActivitiesOptions {
@@ -12,17 +14,20 @@ export interface HousekeepingActivitiesOptions {
     readonly webhooks: Pick<Store['webhooks'], 'maintainPartitions'>;
     readonly dynamicDataCache: Pick<Store['dynamicDataCache'], 'prune'>;
   };
+  readonly deletion: Pick<CallDeletion, 'dueCalls' | 'dueRecordings' | 'settledDeletions'>;
   readonly keep: KeepDays;
   readonly registry: Registry;
 }
 
 /** Rows deleted in one transaction: short enough that its locks delay no other writer. */
 const BATCH = 500;
+/** Calls are deleted one by one, each with its file. */
+const CALLS_BATCH = 25;
 
-export function createHousekeepingActivities({ store, keep, registry }: HousekeepingActivitiesOptions): HousekeepingActivities {
+export function createHousekeepingActivities({ store, deletion, keep, registry }: HousekeepingActivitiesOptions): HousekeepingActivities {
   const deleted = new Counter({
     name: 'parley_housekeeping_deleted_total',
-    help: 'Rows that the housekeeping deleted, and tables of events.',
+    help: 'Rows that the housekeeping deleted, recordings, and tables of events.',
     labelNames: ['what'],
     registers: [registry],
   });
@@ -59,13 +64,19 @@ export function createHousekeepingActivities({ store, keep, registry }: Housekee
           step({ revisions: 0, apiKeys });
           more = apiKeys === BATCH;
         }
+        const all = async (what: string, limit: number, batch: (of: { org: string; limit: number }) => Promise<number>) => {
+          for (let count = limit; count === limit;) {
+            count = await batch({ org, limit });
+            deleted.inc({ what }, count);
+            step({ revisions: 0, apiKeys: 0 });
+          }
+        };
         // Calls clear away behind themselves; this is for organisations that have no more of them.
-        for (let more = true; more;) {
-          const answers = await store.dynamicDataCache.prune({ org, limit: BATCH });
-          deleted.inc({ what: 'dynamic_data_answers' }, answers);
-          step({ revisions: 0, apiKeys: 0 });
-          more = answers === BATCH;
-        }
+        await all('dynamic_data_answers', BATCH, (of) => store.dynamicDataCache.prune(of));
+        // Last: these need the storage, too.
+        await all('calls', CALLS_BATCH, deletion.dueCalls);
+        await all('recordings', CALLS_BATCH, deletion.dueRecordings);
+        await all('call_deletions', CALLS_BATCH, deletion.settledDeletions);
         return done;
       });
     },
@@ -77,6 +88,8 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof StorageError)
+      throw ApplicationFailure.create({ message: error.message, type: `StorageError.${error.kind}`, nonRetryable: !error.retryable });
     if (!(error instanceof StoreError)) throw error;
     throw ApplicationFailure.create({
       message: error.message,

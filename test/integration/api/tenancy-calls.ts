@@ -64,6 +64,11 @@ export const callGenerators: Readonly<Record<string, Generator>> = {
       },
     };
   },
+  // None of its own is over.
+  'DELETE /v1/calls/:call_id': (situation) => {
+    const id = callId(situation);
+    return { request: { path: `/v1/calls/${id}` }, expected: { status: situation.own.calls.has(id) ? 409 : 404 } };
+  },
   // Not of its own: they stay as they were made.
   'POST /v1/calls/:call_id/end': (situation) => ({
     request: { path: `/v1/calls/${anId(situation, [], [...situation.foreign.calls.keys()])}/end` },

@@ -210,6 +210,20 @@ describe('the analysis of a call', () => {
     for (const secret of [key, 'four for dinner', 'A table for four']) expect(kept).not.toContain(secret);
   });
 
+  it('comes to nothing when its call is deleted while the model answers', async () => {
+    const answering = Promise.withResolvers<void>();
+    provider.chat(() => ({ text: JSON.stringify(good), holdHead: answering.promise }));
+    const agent = await agentThatAsks(Object.values(questions));
+    const id = await talk(agent);
+    await hangUp(id);
+    await eventually(() => expect(provider.requests('chat')).toHaveLength(1));
+    expect((await org.call('DELETE', `/v1/calls/${id}`)).status).toBe(204);
+    answering.resolve();
+    await eventually(() => expect(log.filter((line) => line.includes(id) && line.includes('"changed":false'))).toHaveLength(1));
+    expect((await results(agent, id)).status).toBe(404);
+    expect(await toldOf(id)).toEqual([]);
+  });
+
   it('asks once more for what can’t be used, with the reason, and then says that there is none', async () => {
     const answers = [
       { ...good, mood: 'hungry', guests: 'a few' },

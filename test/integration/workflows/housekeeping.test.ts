@@ -1,16 +1,22 @@
+import { tmpdir } from 'node:os';
+import { pathToFileURL } from 'node:url';
+
 import { Context } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { openStore } from '../../../store/index.ts';
+import { CallDeletion } from '../../../voice/calls/call-deletion.ts';
 import { housekeeping } from '../../../workflows/catalogue.ts';
 import { createHousekeepingActivities } from '../../../workflows/housekeeping/activities.ts';
 import { ensureHousekeepingSchedule } from '../../../workflows/housekeeping/schedule.ts';
 import { eventually } from '../../support/eventually.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { temporalAddress } from '../../support/temporal.ts';
+import { registerCall } from '../store/calls-support.ts';
 import { revisionOf, session } from '../store/support.ts';
 import { pretendedActivities, unique, whileWorking } from './support.ts';
 
@@ -38,6 +44,9 @@ describe('housekeeping', () => {
         }
         await store.apiKeys.create({ org, name: 'dead', permissions: [], expirationDays: 1 });
         await store.apiKeys.create({ org, name: 'alive', permissions: [], expirationDays: 1 });
+        const call = await registerCall(store, org);
+        await store.calls.calls.addRecording({ ...call, key: `recordings/${org}.ogg`, bytes: 1, durationMs: 1, events: () => [] });
+        await store.calls.calls.end({ ...call, reason: 'user_ended_call', events: () => [] });
       }
       // Immutable even for the superuser; only as a replica of itself does the server let history be aged.
       await admin.query(
@@ -47,8 +56,17 @@ describe('housekeeping', () => {
         "SET session_replication_role = origin; UPDATE parley.api_keys SET revoked_at = now() - interval '91 days' WHERE name = 'dead'",
       );
 
+      await admin.query("SET session_replication_role = replica; UPDATE parley.calls SET ended_at = now() - interval '2 days'");
+      await store.organizations.setCallRetention('acme', { callRetentionDays: 1 });
+      await store.organizations.setCallRetention('beta', { recordingRetentionDays: 1 });
+
+      const files = openFileStorage({ url: pathToFileURL(tmpdir()).href });
+      const deletion = new CallDeletion({ store: store.calls, files });
       await whileWorking(
-        { address, activities: createHousekeepingActivities({ store, keep: { eventsKeepDays: 30, bodiesKeepDays: 7 }, registry }) },
+        {
+          address,
+          activities: createHousekeepingActivities({ store, deletion, keep: { eventsKeepDays: 30, bodiesKeepDays: 7 }, registry }),
+        },
         async (client, taskQueue) => {
           const scheduleId = unique('housekeeping');
           await ensureHousekeepingSchedule(client, { taskQueue, scheduleId });
@@ -71,7 +89,14 @@ describe('housekeeping', () => {
         'SELECT (SELECT count(*)::int FROM parley.agent_revisions) AS revisions, (SELECT array_agg(DISTINCT name) FROM parley.api_keys) AS keys',
       );
       expect(rows).toEqual([{ revisions: 20, keys: ['alive'] }]);
-      expect(await registry.metrics()).toContain('parley_housekeeping_deleted_total{what="agent_revisions"} 6');
+      const calls = await admin.query('SELECT org, recording_key FROM parley.calls');
+      expect(calls.rows).toEqual([{ org: 'beta', recording_key: null }]);
+      for (const [what, count] of [
+        ['agent_revisions', 6],
+        ['calls', 1],
+        ['recordings', 1],
+      ])
+        expect(await registry.metrics()).toContain(`parley_housekeeping_deleted_total{what="${what}"} ${count}`);
     } finally {
       await store.close();
     }

@@ -1,0 +1,281 @@
+/** Calls that are deleted: nothing of them is left in Postgres and in the storage, whatever fails on the way. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+
+import type { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { buildEvent } from '../../../events/emit.ts';
+import { StorageError } from '../../../knowledge/storage/file-storage.ts';
+import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { newCallId, openDispatchStore } from '../../../store/index.ts';
+import { CallDeletion } from '../../../voice/calls/call-deletion.ts';
+import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
+import { recordingKey } from '../../../voice/calls/names.ts';
+import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
+import { aCall, registerCall } from '../store/calls-support.ts';
+import { session } from '../store/support.ts';
+
+let folder: string;
+let files: OpenedFileStorage;
+let storageIsAway: boolean;
+let facade: Facade;
+let lifecycle: CallLifecycle;
+let org: TestOrganization;
+let deletion: CallDeletion;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-deletion-'));
+  files = openFileStorage({ url: pathToFileURL(folder).href });
+  const recordings = {
+    read: (key: string) => files.read(key),
+    delete: async (key: string) => {
+      if (storageIsAway) throw new StorageError('unavailable', 'the storage is away');
+      await files.delete(key);
+    },
+  };
+  facade = await startFacade(undefined, undefined, undefined, undefined, { recordings });
+  const { calls } = facade.store;
+  lifecycle = new CallLifecycle({ calls: calls.calls, clock: systemClock });
+  deletion = new CallDeletion({ store: calls, files: recordings });
+});
+afterAll(async () => {
+  await facade.close();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  storageIsAway = false;
+  org = await organization(facade);
+});
+
+const secret = 'Ada Lovelace';
+type Ref = Awaited<ReturnType<typeof registerCall>>;
+
+/** A call that is over, with all that there can be of one, each part with a canary. */
+async function talked(change: Parameters<typeof registerCall>[2] & { readonly daysAgo?: number } = {}): Promise<Ref> {
+  const { daysAgo = 0, ...call } = change;
+  const { store } = facade;
+  const ref = await registerCall(store, org.name, { metadata: { who: secret }, ...call });
+  await lifecycle.start({ ...ref, jobId: 'job' });
+  const message = { seq: 0, role: 'user', content: secret, spokenAt: new Date(), interrupted: false, sources: null } as const;
+  const toolCall = {
+    seq: 0,
+    name: 'look_up',
+    arguments: { who: secret },
+    result: secret,
+    failed: false,
+    beganAt: new Date(),
+    durationMs: 1,
+  };
+  const turn = { seq: 0, eou: 1, stt: 1, llmTtft: 1, ttsTtfb: 1, v2v: 1 };
+  await store.calls.log.add(ref, { messages: [message], turns: [turn], toolCalls: [toolCall] });
+  await lifecycle.end({ ...ref, reason: 'call_transferred', transferredTo: `sip:${secret}@example.com` });
+  const key = recordingKey(org.name, ref.id);
+  const { bytes } = await files.put(key, Readable.from([secret]), { maxBytes: 1_000 });
+  await lifecycle.addRecording({ ...ref, key, bytes, durationMs: 1_000 });
+  const admin = await session(facade.database.url);
+  await admin.query('INSERT INTO parley.call_analyses (org, call_id) VALUES ($1, $2)', [org.name, ref.id]);
+  await analysed(ref);
+  // How a call ended is final, for the owner of the tables as well; only as a replica does the server let it be aged.
+  await admin.query('SET session_replication_role = replica');
+  const ages = ['created_at', 'started_at', 'ended_at'].map((time) => `${time} = ${time} - make_interval(days => $2)`).join(', ');
+  await admin.query(`UPDATE parley.calls SET ${ages} WHERE id = $1`, [ref.id, daysAgo]);
+  return ref;
+}
+
+async function analysed(ref: Ref): Promise<boolean> {
+  const payload = { call_id: ref.id, agent_id: 'receptionist', items: [{ name: 'who', result: secret }] };
+  const event = buildEvent({ name: 'CallAnalysis.Completed', org: org.name, agent: 'receptionist', payload, now: Date.now() });
+  const items = [{ name: 'who', type: 'string', result: secret, error: null }] as const;
+  return facade.store.calls.analyses.finish({ ...ref, items, error: null, events: [event] });
+}
+
+const remove = (id: string, key = org.key) => facade.call('DELETE', `/v1/calls/${id}`, { key });
+
+/** All rows that hold the text, in any table. */
+async function rowsWith(admin: Client, text: string): Promise<readonly string[]> {
+  const { rows: tables } = await admin.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'parley'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const where = name === 'event_bodies' ? `position($1::text::bytea IN body) > 0` : `position($1 IN t::text) > 0`;
+    const { rowCount } = await admin.query(`SELECT FROM parley.${name} t WHERE ${where}`, [text]);
+    if ((rowCount ?? 0) > 0) found.push(name);
+  }
+  return found.toSorted();
+}
+
+describe('DELETE of a call', () => {
+  it('leaves nothing of it, and its events to deliver', async () => {
+    const ref = await talked();
+    const other = await talked({ metadata: { who: 'somebody else' } });
+    const admin = await session(facade.database.url);
+    expect(await rowsWith(admin, ref.id)).toEqual([
+      'call_analyses',
+      'call_messages',
+      'call_tool_calls',
+      'call_turns',
+      'calls',
+      'event_bodies',
+      'events',
+    ]);
+    expect(await remove(ref.id)).toMatchObject({ status: 204, text: '' });
+    expect(await rowsWith(admin, ref.id)).toEqual(['deleted_calls', 'event_bodies', 'events']);
+    expect(await files.list(`recordings/${org.name}/`, { limit: 5 })).toEqual([recordingKey(org.name, other.id)]);
+    expect((await org.call('GET', `/v1/calls/${ref.id}`)).status).toBe(404);
+    expect((await remove(ref.id)).status).toBe(404);
+    expect((await org.call('GET', `/v1/calls/${other.id}`)).body.messages).toHaveLength(1);
+
+    const dispatch = openDispatchStore({ databaseUrl: facade.database.url, poolSize: 1 });
+    const bodies: { readonly eventName: string; readonly payload: { readonly call_id: string } }[] = [];
+    await dispatch.takeOutbox(50, (events) => {
+      bodies.push(...events.map(({ body }) => JSON.parse(body.toString())));
+      return { deliveries: [] };
+    });
+    await dispatch.close();
+    const due = bodies.filter(({ payload }) => payload.call_id === ref.id);
+    expect(due.map(({ eventName }) => eventName).toSorted()).toEqual([
+      'CallAnalysis.Completed',
+      'CallHandler.CallEnded',
+      'CallHandler.CallStarted',
+      'CallHandler.CallTransferred',
+      'CallHandler.RecordingReady',
+    ]);
+    expect(JSON.stringify(due)).not.toContain(secret);
+    expect(JSON.stringify(bodies)).toContain(secret);
+  });
+
+  it('is refused while the call is going on, and says what to do', async () => {
+    const registered = await registerCall(facade.store, org.name);
+    const ongoing = await registerCall(facade.store, org.name);
+    await lifecycle.start({ ...ongoing, jobId: 'job' });
+    for (const { id } of [registered, ongoing]) {
+      const { status, body } = await remove(id);
+      expect([status, body.error]).toEqual([409, 'conflict']);
+      expect(body.message).toContain(`POST /v1/calls/${id}/end`);
+      expect((await org.call('GET', `/v1/calls/${id}`)).status).toBe(200);
+    }
+  });
+
+  it('is for keys that may, of the same organisation', async () => {
+    const { id } = await talked();
+    for (const permission of ['calls:read', 'calls:create', 'recordings:write'] as const)
+      expect((await remove(id, await org.keyWith(permission))).status).toBe(403);
+    const stranger = await organization(facade);
+    expect((await remove(id, stranger.key)).text).toBe((await remove(newCallId(), stranger.key)).text);
+    expect((await remove(id, stranger.key)).status).toBe(404);
+    expect((await org.call('GET', `/v1/calls/${id}`)).status).toBe(200);
+    expect((await remove(id, await org.keyWith('calls:write'))).status).toBe(204);
+  });
+
+  it('deletes no row while the storage is away, and all of it when it is asked again', async () => {
+    const { id } = await talked();
+    storageIsAway = true;
+    expect(await remove(id)).toMatchObject({ status: 503, body: { error: 'unavailable' } });
+    expect((await org.call('GET', `/v1/calls/${id}`)).body.recorded_call_audio_url).toBeDefined();
+    storageIsAway = false;
+    expect((await remove(id)).status).toBe(204);
+    expect(await files.list(`recordings/${org.name}/`, { limit: 5 })).toEqual([]);
+  });
+
+  it('is done once by several at the same time', async () => {
+    const { id } = await talked();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => remove(id)));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses).toContain(204);
+    expect(statuses.filter((status) => status !== 204 && status !== 404)).toEqual([]);
+    const { rowCount } = await (await session(facade.database.url)).query('SELECT FROM parley.deleted_calls WHERE call_id = $1', [id]);
+    expect(rowCount).toBe(1);
+  });
+
+  it('is not undone by what comes late', async () => {
+    const ref = await talked();
+    await remove(ref.id);
+    const { calls } = facade.store;
+    expect(await analysed(ref)).toBe(false);
+    expect(await lifecycle.addRecording({ ...ref, key: 'recordings/late.ogg', bytes: 1, durationMs: 1 })).toBe(false);
+    const message = { seq: 1, role: 'user', content: secret, spokenAt: new Date(), interrupted: false, sources: null } as const;
+    await expect(calls.log.add(ref, { messages: [message] })).rejects.toMatchObject({ kind: 'conflict' });
+    await expect(lifecycle.end({ ...ref, reason: 'user_ended_call' })).rejects.toMatchObject({ kind: 'not_found' });
+    expect(await rowsWith(await session(facade.database.url), ref.id)).toEqual(['deleted_calls', 'event_bodies', 'events']);
+  });
+});
+
+describe('a call', () => {
+  it('is recorded if its agent and its organisation want it, as when it was registered', async () => {
+    const enabled = async (recordingEnabled?: boolean) => {
+      const ref = await registerCall(facade.store, org.name, recordingEnabled === undefined ? {} : { recordingEnabled });
+      return async () => (await facade.store.calls.calls.get(ref))?.recordingEnabled;
+    };
+    const [byDefault, without] = [await enabled(), await enabled(false)];
+    await facade.store.organizations.setCallRetention(org.name, { recordingEnabled: false });
+    const off = await enabled(true);
+    await facade.store.organizations.setCallRetention(org.name, { recordingEnabled: true });
+    expect([await byDefault(), await without(), await off()]).toEqual([true, false, false]);
+  });
+});
+
+describe('what is past its time', () => {
+  const batch = () => ({ org: org.name, limit: 10 });
+
+  it('is nothing by default', async () => {
+    await talked({ daysAgo: 10_000 });
+    expect([await deletion.dueRecordings(batch()), await deletion.dueCalls(batch())]).toEqual([0, 0]);
+  });
+
+  it('is a recording after the days of its agent, or else of its organisation', async () => {
+    const { organizations, calls } = facade.store;
+    await organizations.setCallRetention(org.name, { recordingRetentionDays: 30 });
+    const [old, young] = [await talked({ daysAgo: 31 }), await talked({ daysAgo: 29 })];
+    const [shorter, longer] = [
+      await talked({ daysAgo: 8, recordingRetentionDays: 7 }),
+      await talked({ daysAgo: 31, recordingRetentionDays: 60 }),
+    ];
+    storageIsAway = true;
+    await expect(deletion.dueRecordings(batch())).rejects.toThrow('away');
+    storageIsAway = false;
+    expect((await Promise.all([deletion.dueRecordings(batch()), deletion.dueRecordings(batch())])).some((count) => count === 2)).toBe(true);
+    const left = [young, longer].map(({ id }) => recordingKey(org.name, id));
+    expect(await files.list(`recordings/${org.name}/`, { limit: 5 })).toEqual(left.toSorted());
+    for (const [ref, recorded] of [
+      [old, false],
+      [shorter, false],
+      [young, true],
+      [longer, true],
+    ] as const)
+      expect([(await calls.calls.get(ref))?.recording !== null, (await calls.log.read(ref)).messages.length]).toEqual([recorded, 1]);
+    expect(await deletion.dueRecordings(batch())).toBe(0);
+  });
+
+  it('is a whole call after the days of its organisation, and never one that is going on', async () => {
+    await facade.store.organizations.setCallRetention(org.name, { callRetentionDays: 90 });
+    const [old, young] = [await talked({ daysAgo: 91 }), await talked({ daysAgo: 89 })];
+    const live = aCall(org.name);
+    await facade.store.calls.calls.register(live);
+    const admin = await session(facade.database.url);
+    await admin.query("UPDATE parley.calls SET created_at = now() - interval '91 days' WHERE id = $1", [live.id]);
+    expect(await deletion.dueCalls({ org: org.name, limit: 1 })).toBe(1);
+    expect(await deletion.dueCalls({ org: org.name, limit: 1 })).toBe(0);
+    const left = async (id: string) => (await org.call('GET', `/v1/calls/${id}`)).status;
+    expect([await left(old.id), await left(young.id), await left(live.id)]).toEqual([404, 200, 200]);
+    expect(await rowsWith(admin, old.id)).toEqual(['deleted_calls', 'event_bodies', 'events']);
+  });
+
+  it('is, of a deleted call, what an upload left whose process and spool are lost', async () => {
+    const { id } = await talked();
+    await remove(id);
+    const key = recordingKey(org.name, id);
+    await files.put(key, Readable.from([secret]), { maxBytes: 1_000 });
+    expect(await deletion.settledDeletions(batch())).toBe(0);
+    const admin = await session(facade.database.url);
+    await admin.query("UPDATE parley.deleted_calls SET deleted_at = now() - interval '9 days' WHERE call_id = $1", [id]);
+    expect(await deletion.settledDeletions(batch())).toBe(1);
+    expect(await files.list(`recordings/${org.name}/`, { limit: 5 })).toEqual([]);
+    expect(await rowsWith(admin, id)).toEqual(['event_bodies', 'events']);
+  });
+});
