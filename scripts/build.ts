@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 import { assetFolder, assetTypes, packageFolder } from '../api/docs/assets.ts';
-import { bundleCallPage, CALL_PAGE_SCRIPT } from '../api/call-page/bundle.ts';
+import { bundlePageScript, PAGE_SCRIPTS } from '../api/call-page/bundle.ts';
 import { BUNDLE_CONTENTS, bundleContents } from './image/bundle-contents.ts';
 import { PDF_ASSET_FOLDER, PDF_ASSETS, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
 import { megabytes } from '../platform/megabytes.ts';
@@ -58,7 +58,7 @@ await cp('store/migrations', `${outdir}/migrations`, { recursive: true });
 for (const name of [...Object.keys(assetTypes), 'LICENSE', 'NOTICE'])
   await cp(join(packageFolder(), name), join(outdir, assetFolder, name));
 for (const name of PDF_ASSETS) await cp(join(pdfPackageFolder(), name), join(outdir, PDF_ASSET_FOLDER, name), { recursive: true });
-await writeFile(`${outdir}/${CALL_PAGE_SCRIPT}`, await bundleCallPage());
+for (const script of PAGE_SCRIPTS) await writeFile(`${outdir}/${script}`, await bundlePageScript(script));
 await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
 
 await writeFile(`${outdir}/${BUNDLE_CONTENTS}`, JSON.stringify(bundleContents(result.metafile, LOADED_BY_LIVEKIT), null, 1));

@@ -1,21 +1,27 @@
-/** The script of the page, with LiveKit's client in it. Made by the build; from sources when it is first asked for. */
+/** The scripts of the pages, LiveKit's client among them. Made by the build; from sources when they are first asked for. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 import { locateAsset } from '../../platform/assets.ts';
 
-/** Name of the script, in `dist/` and on the page. */
-export const CALL_PAGE_SCRIPT = 'call-page.js';
+/** The sources of each script, by its name in `dist/` and on its page. */
+const scripts = {
+  'call-page.js': new URL('./browser/call/main.ts', import.meta.url),
+} as const;
+
+export type PageScript = keyof typeof scripts;
+
+export const PAGE_SCRIPTS = Object.keys(scripts) as readonly PageScript[];
 
 /** The browsers that WebRTC works well in anyway. */
 const target = ['chrome110', 'firefox115', 'safari16.4'];
 
-/** Bundles the sources (less than a second). The build writes the answer to `dist/` under {@link CALL_PAGE_SCRIPT}. */
-export async function bundleCallPage(): Promise<string> {
+/** Bundles the sources (less than a second). The build writes the answer to `dist/` under the script's name. */
+export async function bundlePageScript(script: PageScript): Promise<string> {
   // Only there where the sources are.
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('./browser/main.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(scripts[script])],
     bundle: true,
     minify: true,
     format: 'esm',
@@ -29,7 +35,7 @@ export async function bundleCallPage(): Promise<string> {
 }
 
 /** The script that the build made where there is one, else a new one. */
-export function callPageScript(): Promise<string> {
-  const built = locateAsset(import.meta.url, CALL_PAGE_SCRIPT);
-  return built === undefined ? bundleCallPage() : readFile(built, 'utf8');
+export function pageScript(script: PageScript): Promise<string> {
+  const built = locateAsset(import.meta.url, script);
+  return built === undefined ? bundlePageScript(script) : readFile(built, 'utf8');
 }

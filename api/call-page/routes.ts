@@ -7,8 +7,9 @@ import type { CallDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, defineRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { CALL_PAGE_SCRIPT, callPageScript } from './bundle.ts';
-import { page, style } from './page.ts';
+import { PAGE_SCRIPTS, pageScript } from './bundle.ts';
+import { callPage } from './html/call.ts';
+import { style } from './html/style.ts';
 
 const tag = 'Operations';
 
@@ -81,20 +82,27 @@ function originsOf(publicUrl: string): readonly string[] {
   return protocol === 'wss:' ? [`wss://${host}`, `https://${host}`] : [`ws://${host}`, `http://${host}`];
 }
 
+interface PageFile {
+  readonly type: string;
+  readonly read: () => string | Promise<string>;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
 export function registerCallPage(
   app: FastifyInstance,
   { mediaServer }: Pick<CallDependencies, 'mediaServer'>,
   { views }: Pick<KindContext, 'views'>,
 ): void {
   const headers = callPageHeaders(mediaServer);
-  let script: Promise<string> | undefined;
-  const files: Readonly<Record<string, { readonly type: string; readonly read: () => string | Promise<string> }>> = {
-    [CALL_PAGE_SCRIPT]: { type: 'text/javascript; charset=utf-8', read: () => (script ??= callPageScript()) },
-    'style.css': { type: 'text/css; charset=utf-8', read: () => style },
-  };
+  const files = new Map<string, PageFile>([['style.css', { type: 'text/css; charset=utf-8', read: () => style }]]);
+  for (const name of PAGE_SCRIPTS) files.set(name, { type: 'text/javascript; charset=utf-8', read: once(() => pageScript(name)) });
 
   addRoute(app, getCallPage, async ({ reply }) =>
-    reply.headers(headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(page),
+    reply.headers(headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(callPage('call-page.js')),
   );
 
   addRoute(app, listCallableAgents, async ({ caller: { org } }) => {
@@ -109,7 +117,7 @@ export function registerCallPage(
   });
 
   addRoute(app, getCallPageFile, async ({ params, reply }) => {
-    const file = Object.hasOwn(files, params.file) ? files[params.file] : undefined;
+    const file = files.get(params.file);
     if (file === undefined) throw new ApiError('not_found', 'there is nothing at this address');
     return reply
       .headers(headers)

@@ -33,7 +33,7 @@ it('takes scripts, styles and data from its own server and from the media server
   expect(headers.get('permissions-policy')).toContain('microphone=(self)');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   const addresses = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? '');
-  expect(addresses).toEqual(['data:,', '/call/style.css', '/call/call-page.js']);
+  expect(addresses).toEqual(['data:,', '/call/style.css', '/call', '/calls', '/call/call-page.js']);
   expect(text).not.toMatch(/<script(?![^>]*src=)|style=|\son\w+=/);
 });
 

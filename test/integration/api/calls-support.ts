@@ -33,11 +33,21 @@ export async function serveAgent(
     readonly required?: readonly string[];
     readonly maxDuration?: string;
     readonly prompt?: string;
+    readonly tools?: AgentRevisionConfig['tools'];
+    readonly knowledgeBase?: string;
     /** In place of what is below. */
     readonly agent?: Partial<AgentRevisionConfig['agent']>;
   } = {},
 ): Promise<string> {
-  const { displayName = name, required, maxDuration = '30m', prompt = 'Be kind.', agent: change } = options;
+  const {
+    displayName = name,
+    required,
+    maxDuration = '30m',
+    prompt = 'Be kind.',
+    tools = [],
+    knowledgeBase = null,
+    agent: change,
+  } = options;
   const config = {
     format: 1,
     name,
@@ -55,9 +65,9 @@ export async function serveAgent(
       ...change,
     },
     systemPrompt: prompt,
-    tools: [],
-    knowledgeBase: null,
-    versions: { secrets: {}, knowledgeBaseUid: null },
+    tools,
+    knowledgeBase,
+    versions: { secrets: {}, knowledgeBaseUid: knowledgeBase === null ? null : `uid-${knowledgeBase}` },
   } satisfies AgentRevisionConfig;
   const { revision } = revisionOf(config);
   const served = { org, agentUid: `uid-${name}`, revision };

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'] as const;
 const browsers = names.map((file) => ({ file, args: [] }));
 
+const KEY_CODES = { Tab: 9, Enter: 13, ArrowRight: 39 } as const;
+
 export interface Page {
   /** Evaluates an expression, awaits what it gives, and answers it. @throws Error with what the page threw */
   run<T>(expression: string): Promise<T>;
@@ -15,6 +17,13 @@ export interface Page {
   readonly complaints: readonly string[];
   /** Addresses that were asked for. */
   readonly requested: readonly string[];
+  resize(size: { readonly width: number; readonly height: number }): Promise<void>;
+  /** Before any script of the pages that are opened from now on. */
+  runFirst(script: string): Promise<void>;
+  useScheme(scheme: 'light' | 'dark'): Promise<void>;
+  /** Of a key, as a person presses it: it moves the focus, or activates what has it. */
+  press(key: keyof typeof KEY_CODES): Promise<void>;
+  /** Of the window, as WebP. */
   screenshot(): Promise<Buffer>;
   close(): Promise<void>;
 }
@@ -34,11 +43,8 @@ interface Evaluated {
 
 export { browsers };
 
-/** @param microphone a WAV file that the pretended microphone hears */
-export async function openPage(
-  file: string,
-  { folder, microphone }: { readonly folder: string; readonly microphone: string },
-): Promise<Page> {
+/** @param folder for its profile */
+export async function openPage(file: string, { folder }: { readonly folder: string }): Promise<Page> {
   const child = spawn(
     file,
     [
@@ -51,7 +57,6 @@ export async function openPage(
       '--window-size=390,844',
       '--use-fake-ui-for-media-stream',
       '--use-fake-device-for-media-stream',
-      `--use-file-for-fake-audio-capture=${microphone}`,
       '--autoplay-policy=no-user-gesture-required',
       '--allow-loopback-in-peer-connection',
       '--disable-features=WebRtcHideLocalIpsWithMdns',
@@ -116,7 +121,24 @@ export async function openPage(
       await send('Page.navigate', { url });
       await loaded.promise;
     },
-    screenshot: async () => Buffer.from(((await send('Page.captureScreenshot')) as { data: string }).data, 'base64'),
+    async resize(size) {
+      await send('Emulation.setDeviceMetricsOverride', { ...size, deviceScaleFactor: 1, mobile: false });
+    },
+    async runFirst(source) {
+      await send('Page.addScriptToEvaluateOnNewDocument', { source });
+    },
+    async useScheme(scheme) {
+      await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
+    },
+    async press(key) {
+      const event = { key, code: key, windowsVirtualKeyCode: KEY_CODES[key], ...(key === 'Enter' && { text: '\r' }) };
+      await send('Input.dispatchKeyEvent', { type: 'keyDown', ...event });
+      await send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
+    },
+    async screenshot() {
+      const { data } = (await send('Page.captureScreenshot', { format: 'webp', quality: 85 })) as { readonly data: string };
+      return Buffer.from(data, 'base64');
+    },
     async close() {
       socket.close();
       child.kill('SIGKILL');

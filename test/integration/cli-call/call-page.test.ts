@@ -1,47 +1,107 @@
 /** The page at `/call` in a real browser with a pretended microphone, where this machine has one. */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { findProgram } from '../../../cli/call/sound/devices.ts';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { sendJson, Servers, startEndpoint } from '../../support/http-servers.ts';
+import { aKnowledgeBase } from '../../support/knowledge-base.ts';
 import { kubectl } from '../api/facade.ts';
+import { serveAgent } from '../api/calls-support.ts';
 import { browsers, openPage, type Page } from './browser.ts';
 import { speechWav, startCallPlatform, type CallPlatform } from './call-platform.ts';
+import { pretendMicrophone, speak } from './microphone.ts';
+import { checkLooks, focused, keepScreenshot, tabOrder } from './page-checks.ts';
 
 const browser = findProgram(browsers, process.env['PATH'])?.file;
+const WELCOME = 'Hello, this is Harbour Bikes. How can I help you?';
+const HOURS = 'We are open Monday to Friday from nine to six, and on Saturdays from ten to two. On Sundays we are closed.';
 
 describe.skipIf(browser === undefined)('the page in a browser', () => {
+  const servers = new Servers();
   let platform: CallPlatform;
   let page: Page;
+  let callKey: string;
 
   beforeAll(async () => {
     platform = await startCallPlatform({ page: true });
-    const { facade, org, folder } = platform;
+    const { facade, org, folder, provider } = platform;
+    const orders = await startEndpoint(servers, (response) => sendJson(response, { order: '417', state: 'ready', shelf: 'B2' }));
+    await aKnowledgeBase({ store: facade.store, org: org.name }, 'handbook', HOURS);
+    const speech = { provider: 'openai_compatible', baseURL: provider.url, model: 'm' } as const;
+    await serveAgent(facade.store, org.name, 'receptionist', {
+      displayName: 'Front desk',
+      knowledgeBase: 'handbook',
+      tools: [
+        {
+          name: 'find_order',
+          type: 'custom',
+          functionName: 'find_order',
+          spec: {
+            custom: {
+              function: {
+                name: 'find_order',
+                description: 'Finds an order.',
+                parameters: { type: 'object', properties: { number: { type: 'string' } } },
+              },
+              http: { url: orders.url, method: 'GET', timeout: '10s' },
+            },
+          },
+        },
+      ],
+      agent: {
+        welcomeMessage: WELCOME,
+        llm: { ...speech, type: 'simple', temperature: 0 },
+        speechToText: speech,
+        textToSpeech: { ...speech, voice: {}, temperature: 0.5 },
+        postCallAnalysis: [{ name: 'reason', type: 'string', description: 'Why did they call?' }],
+      },
+    });
     const receptionist = anAgent('receptionist', org.name, { displayName: 'Front desk' });
     const curious = anAgent('curious', org.name, { llm: { provider: 'openai', model: 'm', requiredDynamicData: ['who'] } });
     await kubectl(['apply', '-f', '-'], { apiVersion: 'v1', kind: 'List', items: [receptionist, curious] });
     await eventually(async () => expect((await org.call('GET', '/v2/ai-agents')).body.data).toHaveLength(2));
-    const microphone = join(folder, 'microphone.wav');
-    await writeFile(microphone, speechWav({ sampleRate: 48_000, silenceMs: [6_000, 30_000] }));
-    page = await openPage(browser!, { folder, microphone });
     // What `parley dev` gives to the page: the calls that it makes, and nothing else.
-    await page.goTo(`${facade.url}/call#key=${await org.keyWith('calls:create')}&agent=receptionist`);
+    callKey = await org.keyWith('calls:create');
+    page = await openPage(browser!, { folder });
+    await pretendMicrophone(page, speechWav({ sampleRate: 48_000 }));
   });
   afterAll(async () => {
     await page.close();
     await platform.close();
+    await servers.stop();
   });
 
   const text = (id: string): Promise<string> => page.run(`document.getElementById('${id}').textContent`);
   const shown = (id: string): Promise<boolean> => page.run(`!document.getElementById('${id}').closest('[hidden]')`);
   const press = (id: string): Promise<void> => page.run(`document.getElementById('${id}').click()`);
+  const open = async (fragment: string): Promise<void> => {
+    await page.goTo('about:blank');
+    await page.goTo(`${platform.facade.url}/call${fragment}`);
+  };
+
+  it('asks for a key where it has none, and again where it is refused', async () => {
+    await open('');
+    expect(await shown('key-part')).toBe(true);
+    expect(await focused(page)).toBe('key');
+    await checkLooks(page);
+    await page.run(`document.getElementById('key').value = 'pk_nobody'`);
+    await page.press('Enter');
+    await eventually(async () => expect(await text('problem')).toMatch(/API key is not known/));
+    expect([await shown('key-part'), await focused(page)]).toEqual([true, 'key']);
+  });
+
+  it('names an agent of the link that is not there', async () => {
+    await open(`#key=${callKey}&agent=nobody`);
+    await eventually(async () => expect(await text('problem')).toMatch(/There is no agent “nobody”/));
+    expect([await shown('setup-part'), await focused(page)]).toEqual([true, 'agent']);
+    await checkLooks(page);
+  });
 
   it('takes the key out of the address, and offers the agents', async () => {
+    await open(`#key=${callKey}&agent=receptionist`);
     await eventually(async () => expect(await shown('setup-part')).toBe(true));
-    expect(await page.run('location.href')).toBe(`${platform.facade.url}/call`);
+    expect([await page.run('location.href'), await focused(page)]).toEqual([`${platform.facade.url}/call`, 'start']);
     expect(
       await page.run(
         `[...document.querySelectorAll('#agent option')].map(({ value, textContent, selected }) => [value, textContent, selected])`,
@@ -50,62 +110,99 @@ describe.skipIf(browser === undefined)('the page in a browser', () => {
       ['curious', 'curious', false],
       ['receptionist', 'Front desk (receptionist)', true],
     ]);
-    await page.run(
-      `(() => { const agent = document.getElementById('agent'); agent.value = 'curious'; agent.dispatchEvent(new Event('change')); })()`,
-    );
+    const choose = (agent: string): Promise<void> =>
+      page.run(
+        `(() => { const { agent } = document.forms[1].elements; agent.value = '${agent}'; agent.dispatchEvent(new Event('change')); })()`,
+      );
+    await choose('curious');
     expect(await text('data')).toBe('who');
-    await page.run(
-      `(() => { const agent = document.getElementById('agent'); agent.value = 'receptionist'; agent.dispatchEvent(new Event('change')); })()`,
-    );
+    await choose('receptionist');
     expect(await text('data')).toBe('');
   });
 
-  it('talks with the agent, shows what is said, hangs up, and plays the recording', async () => {
-    platform.provider.hear('What are your hours?');
-    platform.provider.chat(() => 'From nine to five.');
-    await press('start');
-    const transcript = (): Promise<string[]> =>
-      page.run(`[...document.querySelectorAll('#transcript li')].map((line) => line.textContent)`);
-    await eventually(async () =>
-      expect(
-        await transcript(),
-        `${await text('problem')} ${await text('status')} ${page.complaints.join('\n')} ${platform.voiceLog().slice(-2000)}`,
-      ).toEqual(['Agent: Good morning.', 'You: What are your hours?', 'Agent: From nine to five.']),
-    );
-    expect(await text('status')).toMatch(/The agent (listens|speaks)/);
+  it('shows what is said and done, who speaks, and how long it took', async () => {
+    const { provider } = platform;
+    provider.hear('What are your opening hours?', 'Thanks. Is my order 417 ready?');
+    // Long enough to be interrupted.
+    provider.speech(({ input }) => ({ msPerCharacter: HOURS.includes(input) ? 200 : 40 }));
+    provider.chat(({ lastUser, toolResults }) => {
+      const asksForOrder = lastUser.includes('417');
+      if (toolResults.length > 0) return asksForOrder ? 'Yes, order 417 is ready. You can collect it today.' : HOURS;
+      if (asksForOrder) return { toolCalls: [{ name: 'find_order', arguments: { number: '417' } }] };
+      return { toolCalls: [{ name: 'search_knowledge_base', arguments: { query: 'opening hours' } }] };
+    });
+    const entries = (): Promise<readonly (readonly string[])[]> =>
+      page.run(`[...document.querySelectorAll('#timeline > li')].map((entry) =>
+        [entry.className, (entry.querySelector('.words') ?? entry.querySelector('summary code')).textContent])`);
+    const level = (id: string): Promise<number> => page.run(`Number(document.getElementById('${id}').getAttribute('aria-valuenow'))`);
+    const sees = (count: number, ...last: readonly string[]): Promise<void> =>
+      eventually(async () => {
+        const seen = await entries();
+        const why = `${await text('problem')} ${await text('status')} ${page.complaints.join('\n')} ${platform.voiceLog().slice(-2000)}`;
+        expect(seen.slice(count - 1, count), why).toEqual([last]);
+      });
+
+    await page.press('Enter');
+    await eventually(async () => expect(await focused(page)).toBe('hang-up'));
+    await eventually(async () => expect(await level('agent-level')).toBeGreaterThan(30));
+    await sees(1, 'agent', WELCOME);
+    await eventually(async () => expect(await text('status')).toBe('The agent listens.'));
+    expect(await level('user-level')).toBe(0);
+    await speak(page);
+    await eventually(async () => expect(await level('user-level')).toBeGreaterThan(30));
+    await sees(2, 'user', 'What are your opening hours?');
+    await sees(3, 'tool', 'search_knowledge_base(query: "opening hours")');
+    // The answer grows while it is spoken.
+    await eventually(async () => expect((await entries())[3]).toEqual(['agent interim', expect.stringMatching(/^We are open Monday/)]));
+    await checkLooks(page);
+    await speak(page);
+    await sees(5, 'user', 'Thanks. Is my order 417 ready?');
+    await sees(6, 'tool', 'find_order(number: "417")');
+    await sees(7, 'agent', 'Yes, order 417 is ready. You can collect it today.');
+    // What was cut off stands before the words that cut it off, and is no longer than what was heard of it.
+    await eventually(async () => expect(await page.run(`document.querySelectorAll('#timeline .waterfall').length`)).toBe(2));
+    const cutOff = `document.querySelectorAll('#timeline > li')[3]`;
+    expect(await page.run(`${cutOff}.querySelector('.interrupted')?.textContent`)).toBe('interrupted');
+    expect(HOURS).not.toBe((await entries())[3]?.[1]);
+    expect(await page.run(`${cutOff}.querySelector('.source').textContent`)).toMatch(/^handbook\.txt \d\.\d\d$/);
+    expect(
+      await page.run(`[...document.querySelectorAll('#timeline > li:last-child rect')].map(({ className }) => className.baseVal)`),
+    ).toEqual(['stage-eou', 'stage-stt', 'stage-llm_ttft', 'stage-tts_ttfb']);
+    expect(await entries()).toHaveLength(7);
+
     await press('mute');
     expect(await text('status')).toBe('You are muted.');
     expect(await page.run(`document.getElementById('mute').getAttribute('aria-pressed')`)).toBe('true');
     await press('mute');
     await press('hang-up');
     await eventually(async () => expect(await shown('summary-part')).toBe(true));
-    expect(await text('ending')).toBe('You hung up.');
-    expect(await text('facts')).toContain('Stateended');
-    expect(await page.run(`document.querySelectorAll('#latencies tbody tr').length`)).toBe(1);
-    await eventually(async () => expect(await shown('player')).toBe(true));
-    await eventually(async () => expect(await page.run(`document.getElementById('player').duration`)).toBeGreaterThan(5));
-    expect(await page.run(`document.getElementById('download').download`)).toMatch(/^call_.*\.ogg$/);
-    const [id = ''] = /call_[0-9a-f-]+/.exec(await text('facts')) ?? [];
-    expect((await platform.org.call('GET', `/v1/calls/${id}`)).body).toMatchObject({
-      call_status: 'ended',
-      call_finish_reason: 'user_ended_call',
-    });
+    expect([await text('ending'), await focused(page)]).toEqual(['You hung up.', 'ending']);
+    expect(await tabOrder(page, 2)).toEqual(['again', 'call-link']);
+    expect(await entries()).toHaveLength(7);
   });
 
-  it('has contacted its own server and the media server only, and its policy had nothing to refuse', async () => {
+  it('waits for the recording and the analysis, and links to the call', async () => {
+    const { facade, org } = platform;
+    const [id = ''] = /call_[0-9a-f-]+/.exec(await text('facts')) ?? [];
+    expect((await org.call('GET', `/v1/calls/${id}`)).body).toMatchObject({ call_status: 'ended', call_finish_reason: 'user_ended_call' });
+    expect(await page.run(`document.getElementById('call-link').getAttribute('href')`)).toBe(`/calls#${id}`);
+    await eventually(async () => expect(await shown('player')).toBe(true));
+    await eventually(async () => expect(await page.run(`document.getElementById('player').duration`)).toBeGreaterThan(5));
+    expect(await page.run(`document.getElementById('download').download`)).toBe(`${id}.ogg`);
+    expect(await text('analysis')).toContain('The model reads the transcript…');
+    const reason = { name: 'reason', type: 'string', result: 'Opening hours, and whether an order is ready.', error: null } as const;
+    await facade.store.calls.analyses.finish({ org: org.name, id, items: [reason], error: null, events: [] });
+    await eventually(async () => expect(await text('analysis')).toContain(reason.result));
+    await checkLooks(page);
+    await page.run('scrollTo(0, 0)');
+    await keepScreenshot(page, 'call-page');
+    await press('again');
+    expect([await shown('setup-part'), await focused(page)]).toEqual([true, 'start']);
+  });
+
+  it('has contacted its own server and the media server only, and its policy had nothing to refuse', () => {
     const hosts = new Set(page.requested.filter((url) => !/^(about|data|blob):/.test(url)).map((url) => new URL(url).host));
     expect([...hosts].toSorted()).toEqual([new URL(platform.facade.url).host, new URL(platform.mediaServer.url).host].toSorted());
     expect(page.complaints.filter((line) => /Content Security Policy|exception|Uncaught/i.test(line))).toEqual([]);
-  });
-
-  it('asks for a key where it has none, and again where it is refused', async () => {
-    await page.goTo('about:blank');
-    await page.goTo(`${platform.facade.url}/call`);
-    expect(await shown('key-part')).toBe(true);
-    await page.run(
-      `(() => { document.getElementById('key').value = 'pk_nobody'; document.getElementById('key-part').requestSubmit(); })()`,
-    );
-    await eventually(async () => expect(await text('problem')).toMatch(/API key is not known/));
-    expect(await shown('key-part')).toBe(true);
   });
 });

@@ -7,13 +7,11 @@ import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { RevisionTool } from '../../../crds/agent-revision.ts';
-import { termsOf } from '../../../knowledge/lexical/terms.ts';
-import { dimensionsOf, documentVector } from '../../../knowledge/lexical/vectors.ts';
-import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import { createTransport, KubeError, kubeConfigOf } from '../../../kube/index.ts';
 import { Servers, sendJson, startEndpoint, type TestEndpoint } from '../../support/http-servers.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { aKnowledgeBase } from '../../support/knowledge-base.ts';
 import type { ChatRequest, ToolCallScript } from '../../support/provider-server.ts';
 import { openStage, type Stage, type StagedCall } from './stage.ts';
 
@@ -349,38 +347,3 @@ describe.concurrent('tools', () => {
     expect(call.provider.requests('chat').filter(({ toolResults }) => toolResults.length > 0)).toEqual([]);
   });
 });
-
-/** With one document of one passage. */
-async function aKnowledgeBase({ store, org }: Stage, name: string, text: string): Promise<void> {
-  const { knowledge, database } = store;
-  const base = {
-    org,
-    name,
-    uid: `uid-${name}`,
-    profile: 'default',
-    model: 'bm25',
-    dimension: 0,
-    language: 'en',
-    maxTokens: 400,
-    overlapTokens: 50,
-  };
-  const { id: collectionId } = await knowledge.collections.ensure(base);
-  const { id } = await knowledge.documents.create({ org, collectionId, kind: 'file', filename: `${name}.txt` });
-  const place = { headingPath: [], page: null, sheet: null, url: null, firstRow: null, lastRow: null };
-  const terms = termsOf(text, 'en');
-  await knowledge.ingestion.addChunks({ org, id }, [{ ordinal: 0, text, indexedText: text, tokens: 10, ...place }]);
-  const dimensions = dimensionsOf(terms);
-  await knowledge.ingestion.parsed(
-    { org, id },
-    { warnings: [], chunkCount: 1, termTotal: terms.length, terms: { terms: dimensions, chunks: dimensions.map(() => 1) } },
-  );
-  await knowledge.ingestion.complete({ org, id }, 'done');
-  const record = {
-    chunkId: `${id}:0`,
-    documentId: id,
-    ordinal: 0,
-    sparse: documentVector(terms, { averageLength: terms.length }),
-    metadata: {},
-  };
-  await createVectorStore({ database }).upsert({ org, collectionId, space: { model: 'bm25', dimension: 0 } }, [record]);
-}

@@ -1,22 +1,7 @@
-/** The REST API as the page uses it. The key is in here, and nowhere else. */
-import type { TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
-import { refusalText } from '../session/failure.ts';
-
-export interface PageAgent {
-  readonly ai_agent_id: string;
-  readonly agent_name: string;
-  readonly required_dynamic_data: readonly string[];
-}
-
-export interface PageCall {
-  readonly _id: string;
-  readonly call_status: 'registered' | 'ongoing' | 'ended' | 'error';
-  readonly call_finish_reason?: string;
-  readonly call_duration_seconds?: number;
-  readonly access_token?: string;
-  readonly media_url?: string;
-  readonly turns: readonly TurnLatencies[];
-}
+/** The REST API as the pages use it. The key is in here, and nowhere else. */
+import type { PageAgent } from '../../session/chosen-agent.ts';
+import { refusalText } from '../../session/failure.ts';
+import type { CallRecord } from '../../session/record.ts';
 
 /** The server said no. */
 export class RestRefusalError extends Error {
@@ -34,9 +19,11 @@ export class RestRefusalError extends Error {
 export interface Rest {
   /** In the order of their names. */
   agents(): Promise<readonly PageAgent[]>;
-  createCall(agent: string, data: Readonly<Record<string, string>>): Promise<PageCall>;
-  call(id: string): Promise<PageCall>;
+  createCall(agent: string, data: Readonly<Record<string, string>>): Promise<CallRecord>;
+  call(id: string): Promise<CallRecord>;
   recording(id: string): Promise<Blob>;
+  /** For the part of an address that servers don't see. */
+  readonly keyForLink: string;
 }
 
 export function restWith(key: string): Rest {
@@ -52,6 +39,7 @@ export function restWith(key: string): Rest {
   };
   const json = async <T>(...request: Parameters<typeof ask>): Promise<T> => (await (await ask(...request)).json()) as T;
   return {
+    keyForLink: key,
     async agents() {
       const { data } = await json<{ readonly data: readonly PageAgent[] }>('GET', '/call/agents');
       return data.toSorted((left, right) => left.agent_name.localeCompare(right.agent_name));

@@ -1,26 +1,38 @@
 /** One call in the browser: into its room, heard and hearing, and out of it again. */
 import {
   ConnectionState,
+  createAudioAnalyser,
   DisconnectReason,
   Room,
   RoomEvent,
   Track,
+  type LocalAudioTrack,
   type LocalTrack,
   type Participant,
+  type RemoteAudioTrack,
   type RemoteTrack,
 } from 'livekit-client';
 
-import { followTranscript, type SpokenLine } from '../../../voice/calls/live-transcript.ts';
+import { followTranscript, type SpokenLine } from '../../../../voice/calls/live-transcript.ts';
+import { rms } from '../../session/level.ts';
 
 /** `listening`, `thinking` or `speaking`: what LiveKit's agents report. */
 const stateAttribute = 'lk.agent.state';
+
+/** How loud a track is now. */
+export interface LevelSource {
+  /** Root mean square, 0 to 1. */
+  volume(): number;
+  close(): void;
+}
 
 export interface ConversationEvents {
   readonly onAgent: () => void;
   readonly onAgentState: (state: string) => void;
   readonly onLine: (line: SpokenLine) => void;
+  readonly onMicrophone: (level: LevelSource) => void;
   /** The agent's voice, to be put into the page. */
-  readonly onVoice: (element: HTMLMediaElement) => void;
+  readonly onVoice: (element: HTMLMediaElement, level: LevelSource) => void;
   /** The browser plays nothing until the user presses a button. */
   readonly onSilenced: (silenced: boolean) => void;
   /** The room is disconnected. */
@@ -38,7 +50,7 @@ export class PageConversation {
       .on(RoomEvent.ParticipantConnected, () => events.onAgent())
       .on(RoomEvent.ParticipantAttributesChanged, (_changed, participant) => this.#tellState(participant))
       .on(RoomEvent.TrackSubscribed, (track: RemoteTrack) => {
-        if (track.kind === Track.Kind.Audio) events.onVoice(track.attach());
+        if (track.kind === Track.Kind.Audio) events.onVoice(track.attach(), levelOf(track as RemoteAudioTrack));
       })
       .on(RoomEvent.TrackUnsubscribed, (track: RemoteTrack) => {
         for (const element of track.detach()) element.remove();
@@ -52,6 +64,7 @@ export class PageConversation {
     this.#tracks = await this.#room.localParticipant.createTracks({
       audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },
     });
+    for (const track of this.#tracks) this.#events.onMicrophone(levelOf(track as LocalAudioTrack));
   }
 
   /** @throws Error where the media server can't be reached, or doesn't let anybody in */
@@ -90,4 +103,16 @@ export class PageConversation {
     const { [stateAttribute]: state } = participant.attributes;
     if (!participant.isLocal && state !== undefined) this.#events.onAgentState(state);
   }
+}
+
+function levelOf(track: LocalAudioTrack | RemoteAudioTrack): LevelSource {
+  const { analyser, cleanup } = createAudioAnalyser(track);
+  const samples = new Float32Array(analyser.fftSize);
+  return {
+    volume() {
+      analyser.getFloatTimeDomainData(samples);
+      return rms(samples);
+    },
+    close: () => void cleanup(),
+  };
 }

@@ -1,0 +1,287 @@
+/** What happens on the page `/call`, from the key to the recording. */
+import type { SpokenLine } from '../../../../voice/calls/live-transcript.ts';
+import { userIdentityOf } from '../../../../voice/calls/names.ts';
+import { chosenAgent, type PageAgent } from '../../session/chosen-agent.ts';
+import { microphoneText } from '../../session/failure.ts';
+import { readFragment } from '../../session/fragment.ts';
+import { withLine } from '../../session/live-lines.ts';
+import { nextPhase, type PageEvent, type Phase } from '../../session/phase.ts';
+import { isComplete, isOver, type CallRecord } from '../../session/record.ts';
+import { clockText } from '../../session/texts.ts';
+import { liveTimeline } from '../../session/timeline.ts';
+import { make } from '../shared/dom.ts';
+import { RestRefusalError, restWith, type Rest } from '../shared/rest.ts';
+import { showTimeline } from '../shared/timeline-view.ts';
+import { awaitRecording, pause, readUntil } from '../shared/wait.ts';
+import { PageConversation, type LevelSource } from './conversation.ts';
+import { startMeter, type Meter } from './meter.ts';
+import { askForData, dataGiven, elements, forgetCall, showAgents, showPhase, showProblem, showRecording, showSummary } from './view.ts';
+
+/** How often the record of a call is read, in milliseconds; and how long its end, its analysis and its recording are waited for. */
+const READ_EVERY_MS = 1_000;
+const END_EVERY_MS = 500;
+const END_WITHIN_MS = 30_000;
+const COMPLETE_WITHIN_MS = 120_000;
+const RECORDING_WITHIN_MS = 60_000;
+
+/** What belongs to one call; the next one has all of it new. */
+interface CurrentCall {
+  id: string | undefined;
+  conversation: PageConversation;
+  record: CallRecord | undefined;
+  lines: readonly SpokenLine[];
+  meters: Meter[];
+  /** User and agent are in the room. */
+  joined: boolean;
+  /** The user hung up before. */
+  changedMind: boolean;
+  clock: ReturnType<typeof setInterval> | undefined;
+  /** Aborted when the page goes on to something else. */
+  readonly forgotten: AbortController;
+}
+
+let phase: Phase = 'no_key';
+let muted = false;
+let agentState: string | undefined;
+let rest: Rest | undefined;
+let agents: readonly PageAgent[] = [];
+let current: CurrentCall | undefined;
+
+function show(): void {
+  showPhase(phase, { muted, agentState });
+}
+
+function step(event: PageEvent): void {
+  phase = nextPhase(phase, event);
+  show();
+}
+
+function fail(error: unknown): void {
+  showProblem(error instanceof Error ? error.message : String(error));
+  if (error instanceof RestRefusalError && error.status === 401) {
+    rest = undefined;
+    elements.key.value = '';
+    step('key_refused');
+    elements.key.focus();
+  } else {
+    step('failed');
+    if (phase === 'choosing') elements.start.focus();
+  }
+}
+
+async function useKey(key: string, wanted: string | undefined): Promise<void> {
+  showProblem(undefined);
+  const client = restWith(key);
+  agents = await client.agents();
+  rest = client;
+  elements.key.value = '';
+  const chosen = chosenAgent(agents, wanted);
+  showAgents(agents, chosen);
+  askForDataOfAgent();
+  step('key');
+  // A link that names a known agent leaves nothing to choose.
+  if (wanted === undefined || chosen.problem !== undefined) elements.agent.focus();
+  else (elements.data.querySelector('input') ?? elements.start).focus();
+}
+
+function askForDataOfAgent(): void {
+  const chosen = agents.find(({ ai_agent_id: id }) => id === elements.agent.value);
+  askForData(chosen?.required_dynamic_data ?? []);
+  elements.agentName.textContent = chosen?.agent_name ?? '';
+}
+
+async function call(): Promise<void> {
+  if (rest === undefined || phase !== 'choosing') return;
+  const client = rest;
+  showProblem(undefined);
+  forgetCall();
+  muted = false;
+  agentState = undefined;
+  step('call');
+  elements.hangUp.focus();
+  const begun = newCall();
+  current = begun;
+  const { conversation } = begun;
+  try {
+    await conversation.openMicrophone().catch((error: unknown) => {
+      throw error instanceof DOMException ? new Error(microphoneText(error.name), { cause: error }) : error;
+    });
+    const made = await client.createCall(elements.agent.value, dataGiven());
+    if (made.media_url === undefined || made.access_token === undefined) throw new Error('The server gave no address to call at.');
+    begun.id = made._id;
+    await conversation.join(made.media_url, made.access_token, userIdentityOf(made._id)).catch((error: unknown) => {
+      throw new Error(`Could not join the call at ${made.media_url}: ${String(error)}`, { cause: error });
+    });
+    begun.joined = true;
+    step('joined');
+    if (conversation.hasAgent) step('agent');
+    if (!conversation.connected) void over(begun);
+    const startedAt = Date.now();
+    begun.clock = setInterval(() => (elements.clock.textContent = clockText((Date.now() - startedAt) / 1_000)), 1_000);
+    void followRecord(client, begun, made._id);
+  } catch (error) {
+    stopMeters(begun);
+    await conversation.hangUp().catch(() => undefined);
+    if (begun.changedMind) {
+      step('failed');
+      elements.start.focus();
+    } else fail(error);
+  }
+}
+
+function newCall(): CurrentCall {
+  const meter = (canvas: HTMLCanvasElement, level: LevelSource): void => void begun.meters.push(startMeter(canvas, level));
+  const begun: CurrentCall = {
+    id: undefined,
+    record: undefined,
+    lines: [],
+    meters: [],
+    joined: false,
+    changedMind: false,
+    clock: undefined,
+    forgotten: new AbortController(),
+    conversation: new PageConversation({
+      onAgent: () => step('agent'),
+      onAgentState(state) {
+        agentState = state;
+        show();
+      },
+      onLine(line) {
+        begun.lines = withLine(begun.lines, line);
+        showConversation(begun);
+        // For screen readers, once: what is shown changes with every word, and again when it is recorded.
+        if (line.final) elements.spoken.append(make('p', {}, `${line.role === 'user' ? 'You' : 'Agent'}: ${line.text}`));
+      },
+      onMicrophone: (level) => meter(elements.userLevel, level),
+      onVoice(voice, level) {
+        elements.voices.append(voice);
+        meter(elements.agentLevel, level);
+      },
+      onSilenced: (silenced) => (elements.unlock.hidden = !silenced),
+      onOver: () => void (begun.joined && over(begun)),
+    }),
+  };
+  return begun;
+}
+
+function showConversation({ record, lines }: CurrentCall): void {
+  // The record of a call that is over is complete, and what was never heard is not in it.
+  const isRecorded = record !== undefined && isOver(record);
+  const { scrollHeight, scrollTop, clientHeight } = elements.scroll;
+  const atEnd = scrollHeight - scrollTop - clientHeight < 40;
+  showTimeline(elements.timeline, liveTimeline(record, isRecorded ? [] : lines));
+  // Whoever has scrolled up is reading.
+  if (atEnd) elements.scroll.scrollTop = elements.scroll.scrollHeight;
+}
+
+/** Tools, sources and latencies come with the record: the room, which every caller may join, has none of them. */
+async function followRecord(client: Rest, begun: CurrentCall, id: string): Promise<void> {
+  const live = { everyMs: READ_EVERY_MS, withinMs: Infinity, signal: begun.forgotten.signal };
+  const isGone = (): boolean => !begun.conversation.connected;
+  const onRecord = (record: CallRecord): void => {
+    if (isGone()) return;
+    begun.record = record;
+    showConversation(begun);
+  };
+  while (!isGone()) await readUntil(client, id, { ...live, done: isGone, onRecord }).catch(() => pause(READ_EVERY_MS));
+}
+
+function stopMeters({ meters }: CurrentCall): void {
+  for (const meter of meters.splice(0)) meter.stop();
+}
+
+/** Once for each call, whether user or agent ended it. */
+async function over(ended: CurrentCall): Promise<void> {
+  clearInterval(ended.clock);
+  stopMeters(ended);
+  step('left');
+  const { id, forgotten } = ended;
+  if (phase !== 'ending' || rest === undefined || id === undefined) return;
+  const client = rest;
+  elements.status.focus();
+  await ended.conversation.hangUp().catch(() => undefined);
+  const showRecord = (record: CallRecord): void => {
+    ended.record = record;
+    showConversation(ended);
+    showSummary(record);
+  };
+  try {
+    const settled = await readUntil(client, id, { done: isOver, everyMs: END_EVERY_MS, withinMs: END_WITHIN_MS, signal: forgotten.signal });
+    step('settled');
+    showRecord(settled);
+    elements.ending.focus();
+    await Promise.all([
+      hear(client, id, forgotten.signal),
+      readUntil(client, id, {
+        done: isComplete,
+        onRecord: showRecord,
+        everyMs: READ_EVERY_MS,
+        withinMs: COMPLETE_WITHIN_MS,
+        signal: forgotten.signal,
+      }),
+    ]);
+  } catch (error) {
+    step('settled');
+    fail(error);
+  }
+}
+
+async function hear(client: Rest, id: string, signal: AbortSignal): Promise<void> {
+  elements.recordingNote.textContent = 'Waiting for the recording…';
+  const recording = await awaitRecording(client, id, { signal, withinMs: RECORDING_WITHIN_MS, everyMs: END_EVERY_MS });
+  if (signal.aborted) return;
+  if (recording === undefined) elements.recordingNote.textContent = 'There is no recording of this call.';
+  else showRecording(id, recording);
+}
+
+function takeFragment(): void {
+  const { key, agent } = readFragment(location.hash);
+  if (key === undefined) return;
+  // Out of the address bar and out of the history.
+  history.replaceState(null, '', location.pathname);
+  void useKey(key, agent).catch(fail);
+}
+
+elements.keyForm.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void useKey(elements.key.value.trim(), readFragment(location.hash).agent).catch(fail);
+});
+elements.setupForm.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void call();
+});
+elements.agent.addEventListener('change', () => {
+  showProblem(undefined);
+  askForDataOfAgent();
+});
+elements.mute.addEventListener('click', () => {
+  muted = !muted;
+  show();
+  void current?.conversation.mute(muted).catch(fail);
+});
+elements.hangUp.addEventListener('click', () => {
+  if (current === undefined) return;
+  current.changedMind = true;
+  void current.conversation.hangUp();
+});
+elements.unlock.addEventListener('click', () => void current?.conversation.turnSoundOn());
+elements.callLink.addEventListener('click', (event) => {
+  if (rest === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  // The next page takes the key out of its address at once, as this one does.
+  event.preventDefault();
+  location.assign(`${elements.callLink.href}&key=${encodeURIComponent(rest.keyForLink)}`);
+});
+elements.again.addEventListener('click', () => {
+  current?.forgotten.abort();
+  current = undefined;
+  forgetCall();
+  showProblem(undefined);
+  step('again');
+  elements.start.focus();
+});
+addEventListener('hashchange', takeFragment);
+
+elements.insecure.hidden = isSecureContext;
+show();
+takeFragment();
+if (phase === 'no_key') elements.key.focus();

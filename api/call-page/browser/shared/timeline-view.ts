@@ -1,0 +1,48 @@
+/** What happened in a call, as a list: what was said with its sources and latencies, and what tools did. */
+import { clockText, resultText, sourceFiles, toolText } from '../../session/texts.ts';
+import type { SpokenEntry, TimelineEntry, ToolEntry } from '../../session/timeline.ts';
+import { latencyText } from '../../../../voice/calls/turn-latencies.ts';
+import { make, showList } from './dom.ts';
+import { makeWaterfall } from './waterfall-view.ts';
+
+/** Where times are buttons: to hear the recording from there. */
+export type Seek = (second: number) => void;
+
+export function showTimeline(list: HTMLElement, entries: readonly TimelineEntry[], seek?: Seek): void {
+  showList(list, entries, (entry) => (entry.kind === 'tool' ? toolItem(entry) : spokenItem(entry, seek)));
+}
+
+function spokenItem({ role, text, final, interrupted, second, sources, turn }: SpokenEntry, seek: Seek | undefined): HTMLElement {
+  const body = make('div', { class: 'body' }, make('p', { class: 'words' }, text));
+  const tags = [
+    ...(interrupted ? [make('li', { class: 'tag interrupted' }, 'interrupted')] : []),
+    ...sourceFiles(sources).map(({ filename, score }) =>
+      make('li', { class: 'tag source' }, `${filename} `, make('span', { class: 'quiet' }, score.toFixed(2))),
+    ),
+  ];
+  if (tags.length > 0) body.append(make('ul', { class: 'tags' }, ...tags));
+  if (turn !== undefined) body.append(makeWaterfall(turn));
+  const head = make('div', { class: 'head' }, make('span', { class: 'who' }, role === 'user' ? 'You' : 'Agent'), timeOf(second, seek));
+  return make('li', { class: final ? role : `${role} interim` }, head, body);
+}
+
+function toolItem({ call, second }: ToolEntry): HTMLElement {
+  const summary = make(
+    'summary',
+    {},
+    make('code', {}, toolText(call)),
+    make('span', { class: call.is_error ? 'tag failed' : 'tag' }, `${call.is_error ? 'failed, ' : ''}${latencyText(call.duration_ms)}`),
+  );
+  const body = make('details', { class: 'body' }, summary, make('pre', {}, resultText(call.result)));
+  const head = make('div', { class: 'head' }, make('span', { class: 'who' }, 'Tool'), timeOf(second, undefined));
+  return make('li', { class: 'tool' }, head, body);
+}
+
+function timeOf(second: number | undefined, seek: Seek | undefined): HTMLElement {
+  if (second === undefined) return make('span', { class: 'time' });
+  const text = clockText(second);
+  if (seek === undefined) return make('span', { class: 'time' }, text);
+  const button = make('button', { type: 'button', class: 'time', 'aria-label': `Play from ${text}` }, text);
+  button.addEventListener('click', () => seek(second));
+  return button;
+}

@@ -1,0 +1,55 @@
+/** What of a call is there only after a while, read again and again. */
+import type { CallRecord } from '../../session/record.ts';
+import { RestRefusalError, type Rest } from './rest.ts';
+
+export interface Patience {
+  /** In milliseconds. */
+  readonly everyMs: number;
+  readonly withinMs: number;
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignal;
+}
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Reads the record of a call until `done`.
+ * @param onRecord for each reading, `signal` permitting
+ * @returns the last reading
+ * @throws RestRefusalError
+ */
+export async function readUntil(
+  rest: Pick<Rest, 'call'>,
+  id: string,
+  {
+    done,
+    onRecord = () => undefined,
+    everyMs,
+    withinMs,
+    signal,
+  }: Patience & { readonly done: (record: CallRecord) => boolean; readonly onRecord?: (record: CallRecord) => void },
+): Promise<CallRecord> {
+  for (const startedAt = Date.now(); ; await pause(everyMs)) {
+    const record = await rest.call(id);
+    if (!signal.aborted) onRecord(record);
+    if (done(record) || signal.aborted || Date.now() - startedAt > withinMs) return record;
+  }
+}
+
+/** The recording, which is stored some seconds after the end of a call. @returns undefined where there is none in time */
+export async function awaitRecording(
+  rest: Pick<Rest, 'recording'>,
+  id: string,
+  { everyMs, withinMs, signal }: Patience,
+): Promise<Blob | undefined> {
+  for (const startedAt = Date.now(); !signal.aborted; await pause(everyMs)) {
+    try {
+      return await rest.recording(id);
+    } catch (error) {
+      const isLate = error instanceof RestRefusalError && (error.status === 404 || error.status === 409);
+      if (!isLate) throw error;
+    }
+    if (Date.now() - startedAt >= withinMs) break;
+  }
+  return undefined;
+}

@@ -1,0 +1,59 @@
+import { pageHtml } from './shell.ts';
+
+const meter = (id: string, name: string, label: string): string => `
+            <p>${name}</p>
+            <canvas id="${id}" role="meter" aria-label="${label}" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"></canvas>`;
+
+/** The page `/call`. @param script name of its script's file */
+export function callPage(script: string): string {
+  return pageHtml({
+    path: '/call',
+    title: 'Talk to an agent',
+    script,
+    keyNote: 'It needs the permission <code>calls:create</code>.',
+    main: `
+      <form id="setup-part" class="card" hidden>
+        <label for="agent">Agent</label>
+        <select id="agent" required></select>
+        <div id="data"></div>
+        <button type="submit" id="start" class="primary">Call</button>
+        <p id="insecure" class="quiet" hidden>Browsers give the microphone to pages from this machine or over https only.</p>
+      </form>
+
+      <div class="side">
+        <section id="call-part" class="card" aria-label="Call" hidden>
+          <h2 id="agent-name"></h2>
+          <p class="status-line"><span id="status" role="status" tabindex="-1"></span><span id="clock" class="quiet" aria-hidden="true"></span></p>
+          <div class="meters">${meter('user-level', 'You', 'Your level')}${meter('agent-level', 'Agent', 'Level of the agent')}
+          </div>
+          <div class="buttons">
+            <button type="button" id="mute" aria-pressed="false">Mute</button>
+            <button type="button" id="hang-up" class="end">Hang up</button>
+          </div>
+          <button type="button" id="unlock" class="primary" hidden>Turn the sound on</button>
+        </section>
+
+        <section id="summary-part" class="card" aria-label="Outcome of the call" hidden>
+          <h2 id="ending" tabindex="-1"></h2>
+          <dl id="facts" class="facts"></dl>
+          <div class="buttons">
+            <button type="button" id="again" class="primary">Call again</button>
+            <a id="call-link" class="button">Open this call</a>
+          </div>
+          <div id="median" hidden></div>
+          <div id="analysis" hidden></div>
+          <h3>Recording</h3>
+          <p id="recording-note" class="quiet" role="status"></p>
+          <audio id="player" controls hidden></audio>
+          <a id="download" hidden>Save the recording</a>
+        </section>
+      </div>
+
+      <section id="conversation-part" class="card" aria-label="Conversation" hidden>
+        <h2>Conversation</h2>
+        <div id="scroll" class="scroll" role="region" aria-label="What was said and done" tabindex="0"><ol id="timeline" class="timeline"></ol></div>
+        <div id="spoken" class="unseen" role="log" aria-label="What was said"></div>
+      </section>
+      <div id="voices" hidden></div>`,
+  });
+}

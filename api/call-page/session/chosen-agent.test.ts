@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+
+import { chosenAgent } from './chosen-agent.ts';
+
+const agent = (id: string) => ({ ai_agent_id: id, agent_name: id, required_dynamic_data: [] });
+
+it('is the one of the link, else the first', () => {
+  const agents = [agent('a'), agent('b')];
+  expect(chosenAgent(agents, 'b')).toEqual({ agent: agent('b'), problem: undefined });
+  expect(chosenAgent(agents, undefined)).toEqual({ agent: agent('a'), problem: undefined });
+});
+
+it('says so where the link names none that is there, and where there are none', () => {
+  expect(chosenAgent([agent('a')], 'nobody').problem).toMatch(/no agent “nobody”/);
+  expect(chosenAgent([], 'a')).toMatchObject({ agent: undefined, problem: expect.stringMatching(/no agents/) });
+});

@@ -1,0 +1,86 @@
+/** A call as REST has it, as far as the pages show it. */
+import type { TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
+
+export interface Source {
+  readonly knowledge_base: string;
+  readonly document_id: string;
+  readonly chunk_id: string;
+  readonly filename: string;
+  readonly score: number;
+}
+
+export interface Message {
+  readonly role: 'agent' | 'user';
+  readonly content: string;
+  readonly timestamp: string;
+  readonly interrupted: boolean;
+  /** What of the knowledge base the answer rests on. */
+  readonly sources?: readonly Source[];
+}
+
+export interface ToolCall {
+  readonly name: string;
+  /** null where they are too large. */
+  readonly arguments: Readonly<Record<string, unknown>> | null;
+  readonly result: string;
+  readonly is_error: boolean;
+  readonly timestamp: string;
+  readonly duration_ms: number;
+}
+
+export interface Turn extends TurnLatencies {
+  /** Of its answer; null where nothing of that was heard. */
+  readonly timestamp: string | null;
+}
+
+export interface Analysis {
+  readonly status: 'pending' | 'processing' | 'completed' | 'failed';
+  readonly items: readonly {
+    readonly name: string;
+    readonly result: string | number | boolean | null;
+    readonly error: { readonly message: string } | null;
+  }[];
+  readonly error: { readonly message: string } | null;
+}
+
+export type CallStatus = 'registered' | 'ongoing' | 'ended' | 'error';
+
+export interface CallSummary {
+  readonly _id: string;
+  readonly call_type: 'web_call' | 'phone_call';
+  readonly call_status: CallStatus;
+  readonly call_finish_reason?: string;
+  readonly ai_agent_id: string;
+  readonly ai_agent_name: string;
+  readonly created_at: string;
+  readonly call_start_time?: string;
+  readonly call_duration_seconds?: number;
+  readonly direction?: 'inbound' | 'outbound';
+  readonly from_number?: string;
+  readonly to_number?: string;
+}
+
+export interface CallRecord extends CallSummary {
+  readonly access_token?: string;
+  readonly media_url?: string;
+  readonly messages: readonly Message[];
+  readonly turns: readonly Turn[];
+  readonly tool_calls: readonly ToolCall[];
+  /** Absent until the call is over, and where its agent asks for none. */
+  readonly post_call_analysis?: Analysis;
+}
+
+export function isOver({ call_status: status }: CallSummary): boolean {
+  return status === 'ended' || status === 'error';
+}
+
+/** Nothing of the call changes any more but its recording and its deliveries. */
+export function isComplete(call: CallRecord): boolean {
+  const status = call.post_call_analysis?.status;
+  return isOver(call) && status !== 'pending' && status !== 'processing';
+}
+
+/** Where the times of a call count from. */
+export function startOf({ call_start_time: started, created_at: created }: CallSummary): number {
+  return Date.parse(started ?? created);
+}

@@ -1,0 +1,107 @@
+/** What happened in a call, in one order: from its record, and while it goes on also from the live transcript, which is ahead of the record. */
+import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
+import { startOf, type CallRecord, type Message, type Source, type ToolCall, type Turn } from './record.ts';
+
+export interface SpokenEntry {
+  readonly kind: 'spoken';
+  /** The same for the same entry as long as the page shows the call. */
+  readonly key: string;
+  readonly role: 'agent' | 'user';
+  readonly text: string;
+  readonly final: boolean;
+  readonly interrupted: boolean;
+  /** Seconds since the start of the call; undefined until it is recorded. */
+  readonly second: number | undefined;
+  readonly sources: readonly Source[];
+  /** What the answer took. */
+  readonly turn: Turn | undefined;
+}
+
+export interface ToolEntry {
+  readonly kind: 'tool';
+  readonly key: string;
+  readonly second: number;
+  readonly call: ToolCall;
+}
+
+export type TimelineEntry = SpokenEntry | ToolEntry;
+
+export function recordedTimeline(call: CallRecord): readonly TimelineEntry[] {
+  const start = startOf(call);
+  const secondOf = (timestamp: string): number => Math.max(0, (Date.parse(timestamp) - start) / 1_000);
+  const spoken = call.messages.map(({ role, content, timestamp, interrupted, sources = [] }, index): SpokenEntry => ({
+    kind: 'spoken',
+    key: `message ${index}`,
+    role,
+    text: content,
+    final: true,
+    interrupted,
+    second: secondOf(timestamp),
+    sources,
+    turn: role === 'agent' ? call.turns.find((turn) => turn.timestamp === timestamp) : undefined,
+  }));
+  const tools = call.tool_calls.map((tool, index): ToolEntry => ({
+    kind: 'tool',
+    key: `tool ${index}`,
+    second: secondOf(tool.timestamp),
+    call: tool,
+  }));
+  return [...spoken, ...tools].toSorted((left, right) => (left.second ?? 0) - (right.second ?? 0));
+}
+
+/** Lines that the record doesn't have yet stand behind the recorded message that they follow, and what belongs to it. */
+export function liveTimeline(call: CallRecord | undefined, lines: readonly SpokenLine[]): readonly TimelineEntry[] {
+  const recorded = call === undefined ? [] : recordedTimeline(call);
+  const ahead = linesAhead(call?.messages ?? [], lines);
+  const timeline: TimelineEntry[] = [];
+  let message = -1;
+  const addAhead = (): void => {
+    for (const { line, after } of ahead) if (after === message) timeline.push(liveEntry(line));
+  };
+  for (const entry of recorded) {
+    if (entry.kind === 'spoken') {
+      addAhead();
+      message += 1;
+    }
+    timeline.push(entry);
+  }
+  addAhead();
+  return timeline;
+}
+
+function liveEntry({ id, role, text, final }: SpokenLine): SpokenEntry {
+  return { kind: 'spoken', key: `line ${id}`, role, text, final, interrupted: false, second: undefined, sources: [], turn: undefined };
+}
+
+/** @returns the lines that no message has, each with the index of the message that it follows; -1 before the first one */
+function linesAhead(
+  messages: readonly Message[],
+  lines: readonly SpokenLine[],
+): readonly { readonly line: SpokenLine; readonly after: number }[] {
+  // A message may consist of several lines: of each message, the words that no line has claimed.
+  const unclaimed = messages.map(({ content }) => wordsOf(content));
+  let after = -1;
+  return lines.flatMap((line) => {
+    const words = wordsOf(line.text);
+    const found = line.final
+      ? unclaimed.findIndex((rest, index) => messages[index]?.role === line.role && rest !== '' && agree(rest, words))
+      : -1;
+    if (found < 0) return [{ line, after }];
+    const rest = unclaimed[found] ?? '';
+    unclaimed[found] = words.startsWith(rest) ? '' : rest.slice(rest.indexOf(words) + words.length).trim();
+    after = Math.max(after, found);
+    return [];
+  });
+}
+
+/** Of an interrupted answer the record has only what was heard, which is less than the live line. */
+function agree(rest: string, words: string): boolean {
+  return words !== '' && (` ${rest} `.includes(` ${words} `) || words.startsWith(rest));
+}
+
+function wordsOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
