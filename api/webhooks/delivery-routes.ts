@@ -18,10 +18,10 @@ export function registerDeliveries(
   addRoute(app, listDeliveries, async ({ params, query, caller: { org }, timed }) => {
     const subscription = await subscriptions.get(org, params.subscription_id);
     const { name, uid } = subscription.metadata;
-    const { page_size: size, page_token: token, status } = query;
-    const list = `webhook-deliveries/${org}/${uid}/${status ?? ''}`;
+    const { page_size: size, page_token: token, status, call_id: callId } = query;
+    const list = `webhook-deliveries/${org}/${uid}/${status ?? ''}${callId === undefined ? '' : `/${callId}`}`;
     const [before] = token === undefined ? [] : pageTokens.read(list, token);
-    const { items, next } = await timed('db', () => deliveries.list(subscription, { size, status, before }));
+    const { items, next } = await timed('db', () => deliveries.list(subscription, { size, status, callId, before }));
     return {
       data: items.map((delivery) => deliveryToRest(delivery, name)),
       next_page_token: next === undefined ? null : pageTokens.write(list, [next]),

@@ -32,11 +32,17 @@ export class DeliveryService {
   /** Newest first. @param before the delivery after which the page begins */
   async list(
     subscription: Subscription,
-    page: { readonly size: number; readonly status?: DeliveryStatus | undefined; readonly before?: string | undefined },
+    page: {
+      readonly size: number;
+      readonly status?: DeliveryStatus | undefined;
+      readonly callId?: string | undefined;
+      readonly before?: string | undefined;
+    },
   ): Promise<{ readonly items: readonly DeliveryRecord[]; readonly next: string | undefined }> {
     const rows = await this.#store.deliveries({
       ...refTo(subscription),
       states: page.status === undefined ? undefined : statesOf(page.status),
+      callId: page.callId,
       before: page.before,
       limit: page.size + 1,
     });

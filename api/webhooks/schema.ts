@@ -33,6 +33,11 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 export const deliveryPage = z.object({
   ...pageQuery.shape,
   status: z.enum(deliveryStatuses).optional().describe('Only deliveries of this status.'),
+  call_id: z
+    .string()
+    .max(128)
+    .optional()
+    .describe('Only deliveries of events of this call: those that can be sent again, as their bodies are kept (7 days by default).'),
 });
 
 const momentParts = /^(\d{4})-(\d\d)-(\d\d)[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;

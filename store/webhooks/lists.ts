@@ -22,23 +22,53 @@ interface Row {
 export const deliveryColumns =
   'id, org, event_id, event_name, subscription_uid, state, reason, attempts, series_start, due_at, created_at, ended_at';
 
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const ALL_IDS = ['00000000-0000-0000-0000-000000000000', LAST_ID] as const;
+const CALL_ID = /^call_([0-9a-f]{8})-([0-9a-f]{4})-7/;
+/** Clocks of different machines differ by less. */
+const CLOCK_DIFFERENCE_MS = 60_000;
+/** After its registration a call has no more events: it lasts two hours at most, and is then analysed. */
+const LAST_EVENT_AFTER_MS = 24 * 3_600_000;
+
+/** Ids of deliveries begin with the time of their events, and the id of a call has the time of its registration. Nothing for an impossible id. */
+function idsOfCall(callId: string): readonly [string, string] {
+  const [, high, low] = CALL_ID.exec(callId) ?? [];
+  if (high === undefined || low === undefined) return [LAST_ID, LAST_ID];
+  const registeredAt = Number.parseInt(high + low, 16);
+  const idAt = (time: number): string => {
+    const hex = Math.max(0, time).toString(16).padStart(12, '0');
+    return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+  };
+  return [idAt(registeredAt - CLOCK_DIFFERENCE_MS), idAt(registeredAt + LAST_EVENT_AFTER_MS)];
+}
+
+/** As `envelopeBytes` writes it. Inside a string of the body its quotation marks would be escaped, so that it is found as a field only. */
+function callInBody(callId: string): string {
+  return `"call_id":${JSON.stringify(callId)}`;
+}
+
 export interface DeliveriesPage {
   readonly org: string;
   readonly subscriptionUid: string;
   readonly states?: readonly DeliveryState[] | undefined;
   readonly eventName?: string | undefined;
+  /** Only of events of this call whose bodies are kept. */
+  readonly callId?: string | undefined;
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
 export async function listDeliveries(transaction: Transaction, page: DeliveriesPage): Promise<readonly DeliveryRecord[]> {
-  const { org, subscriptionUid, states, eventName, before, limit } = page;
+  const { org, subscriptionUid, states, eventName, callId, before, limit } = page;
   if (before !== undefined && !uuidPattern.test(before)) return [];
+  const [from, to] = callId === undefined ? ALL_IDS : idsOfCall(callId);
   const { rows } = await transaction.query<Row>(
     `SELECT ${deliveryColumns} FROM parley.deliveries
      WHERE org = $1 AND subscription_uid = $2 ${states === undefined ? '' : `AND state IN (${stateList(states)})`}
-       AND ($3::text IS NULL OR event_name = $3) AND id < $4 ORDER BY id DESC LIMIT $5`,
-    [org, subscriptionUid, eventName ?? null, before ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff', limit],
+       AND ($3::text IS NULL OR event_name = $3) AND id >= $6 AND id < least($4::uuid, $7::uuid)
+       AND ($8::text IS NULL OR EXISTS (SELECT FROM parley.event_bodies b WHERE b.id = event_id AND position(convert_to($8, 'UTF8') IN b.body) > 0))
+     ORDER BY id DESC LIMIT $5`,
+    [org, subscriptionUid, eventName ?? null, before ?? LAST_ID, limit, from, to, callId === undefined ? null : callInBody(callId)],
   );
   return rows.map(deliveryFromRow);
 }

@@ -15,6 +15,8 @@ export interface WebhookStore {
     page: SubscriptionRef & {
       readonly states?: readonly DeliveryState[] | undefined;
       readonly eventName?: string | undefined;
+      /** Only of events of this call whose bodies are kept. */
+      readonly callId?: string | undefined;
       readonly before?: string | undefined;
       readonly limit: number;
     },

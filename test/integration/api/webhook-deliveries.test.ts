@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { deliveryIdOf, openDispatchStore, type AttemptResult, type DispatchStore } from '../../../store/index.ts';
+import { deliveryIdOf, newCallId, openDispatchStore, type AttemptResult, type DispatchStore } from '../../../store/index.ts';
 import { buildEvent } from '../../../events/emit.ts';
 import { aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -38,8 +38,10 @@ beforeEach(async () => {
 const payload = { call_id: 'call-1', agent_id: 'agent-1', duration_seconds: 3 };
 
 /** Events, oldest first, that are relayed to the subscription. @returns ids of the deliveries */
-async function deliver(times: readonly number[], state: 'pending' | 'skipped' = 'pending'): Promise<string[]> {
-  const events = times.map((now) => buildEvent({ name: 'CallHandler.RecordingReady', org: ours.name, payload, now }));
+async function deliver(times: readonly number[], state: 'pending' | 'skipped' = 'pending', call_id = payload.call_id): Promise<string[]> {
+  const events = times.map((now) =>
+    buildEvent({ name: 'CallHandler.RecordingReady', org: ours.name, payload: { ...payload, call_id }, now }),
+  );
   await facade.store.webhooks.insert(ours.name, events);
   for (let taken = 1; taken > 0;) {
     ({ taken } = await dispatcher.takeOutbox(100, (batch) => ({
@@ -89,6 +91,24 @@ const failure = (status: number, type: string, at: string, details: object = {})
 });
 
 describe('deliveries', () => {
+  it('are listed by their call', async () => {
+    const [call, other] = [newCallId(), newCallId()];
+    const at = Date.now();
+    const [first = '', second = ''] = await deliver([at, at + 7_200_000], 'pending', call);
+    await deliver([at + 1], 'pending', other);
+    await deliver([at + 2]);
+    const of = async (query: string) => (await ours.call('GET', `${path}/deliveries?${query}`)).body;
+    const idsOf = (body: { readonly data: readonly { readonly id: string }[] }) => body.data.map((delivery) => delivery.id);
+    expect(idsOf(await of(`call_id=${call}`))).toEqual([`dlv_${second}`, `dlv_${first}`]);
+    const page = await of(`call_id=${call}&page_size=1`);
+    expect(idsOf(page)).toEqual([`dlv_${second}`]);
+    expect(idsOf(await of(`call_id=${call}&page_size=1&page_token=${page.next_page_token}`))).toEqual([`dlv_${first}`]);
+    // The token of one list opens no other.
+    expect((await ours.call('GET', `${path}/deliveries?call_id=${other}&page_token=${page.next_page_token}`)).status).toBe(400);
+    for (const unknown of [newCallId(), 'call-1', '%22%25_']) expect(idsOf(await of(`call_id=${unknown}`))).toEqual([]);
+    expect(idsOf(await of('page_size=100'))).toHaveLength(4);
+  });
+
   it('are shown with what became of them, and their attempts', async () => {
     const at = Date.now();
     const [taken = '', waiting = '', given = ''] = await deliver([at, at + 1, at + 2]);
