@@ -1,5 +1,8 @@
-/** `/call`: talk to an agent from a browser. Off by default; a client like any other, but for the names of agents that it shows without the right to read them. */
-import type { FastifyInstance } from 'fastify';
+/**
+ * `/call` and `/calls`: talk to an agent from a browser, and look at calls. Off by default; clients like any other, but for the names of agents that
+ * the first shows without the right to read them.
+ */
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 
 import { dynamicDataToBring } from '../../voice/calls/call-settings.ts';
@@ -9,6 +12,7 @@ import { addRoute, defineRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { PAGE_SCRIPTS, pageScript } from './bundle.ts';
 import { callPage } from './html/call.ts';
+import { callsPage } from './html/calls.ts';
 import { style } from './html/style.ts';
 
 const tag = 'Operations';
@@ -19,6 +23,17 @@ const getCallPage = defineRoute({
   operationId: 'getCallPage',
   tag,
   summary: 'A page to talk to agents',
+  permission: 'public',
+  undocumented: true,
+  answers: { 200: { description: 'The page.', contentType: 'text/html' } },
+});
+
+const getCallsPage = defineRoute({
+  method: 'GET',
+  path: '/calls',
+  operationId: 'getCallsPage',
+  tag,
+  summary: 'A page to look at calls',
   permission: 'public',
   undocumented: true,
   answers: { 200: { description: 'The page.', contentType: 'text/html' } },
@@ -101,9 +116,10 @@ export function registerCallPage(
   const files = new Map<string, PageFile>([['style.css', { type: 'text/css; charset=utf-8', read: () => style }]]);
   for (const name of PAGE_SCRIPTS) files.set(name, { type: 'text/javascript; charset=utf-8', read: once(() => pageScript(name)) });
 
-  addRoute(app, getCallPage, async ({ reply }) =>
-    reply.headers(headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(callPage('call-page.js')),
-  );
+  const sendPage = (reply: FastifyReply, html: string): unknown =>
+    reply.headers(headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(html);
+  addRoute(app, getCallPage, async ({ reply }) => sendPage(reply, callPage('call-page.js')));
+  addRoute(app, getCallsPage, async ({ reply }) => sendPage(reply, callsPage('calls-page.js')));
 
   addRoute(app, listCallableAgents, async ({ caller: { org } }) => {
     const agents = await views.agents.list(org);

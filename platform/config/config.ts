@@ -265,7 +265,7 @@ const schema = z.object({
     .describe('The secret of that key.')
     .meta({ secret: true }),
   PARLEY_CALL_PAGE: flag(false).describe(
-    'Serve a page at /call of the REST API from which people talk to agents with a browser; it asks for an API key.',
+    'Serve pages with the REST API: /call, to talk to agents with a browser, and /calls, to look at calls. They ask for an API key.',
   ),
   LIVEKIT_AGENT_NAME: z
     .string()

@@ -151,7 +151,36 @@ pre { margin: 0.5rem 0 0; padding: 0.5rem 0.75rem; background: var(--ground); bo
 .stage-llm_ttft { fill: var(--llm); background: var(--llm); }
 .stage-tts_ttfb { fill: var(--tts); background: var(--tts); }
 
+.filter { display: grid; padding: 0.75rem 1rem; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 0.75rem; align-items: end; }
+form.filter > button { width: auto; margin: 0; }
+.calls { list-style: none; padding: 0; margin: 0.5rem -0.5rem 0; }
+.calls a { display: block; padding: 0.5rem; border-radius: 0.375rem; color: inherit; text-decoration: none; }
+.calls .row { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 0.75rem; align-items: baseline; }
+.calls a:hover { background: var(--soft); }
+.calls a[aria-current] { background: var(--soft); box-shadow: inset 3px 0 var(--accent); }
+.calls .name { font-weight: 600; overflow-wrap: anywhere; }
+#more { width: 100%; margin-top: 0.75rem; }
+.columns { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 1.5rem; }
+.position { height: 6rem; border-radius: 0.25rem; background: var(--ground); cursor: pointer; }
+.position canvas { display: block; width: 100%; height: 100%; pointer-events: none; }
+.lanes .swatch { margin-left: 0; }
+.lanes .agent { margin-left: 0.75rem; background: var(--accent); }
+.lanes .user { background: var(--good); }
+.deliveries { list-style: none; padding: 0; }
+.deliveries li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 0.75rem; align-items: baseline; padding: 0.375rem 0; }
+.deliveries li + li { border-top: 1px solid var(--line); }
+.deliveries .quiet { grid-column: 1 / -1; }
+
+@media (max-width: 59.99rem) {
+  main.open > #filter, main.open > #list-part { display: none; }
+}
 @media (min-width: 60rem) {
+  main.wide > #filter, main.wide:not(.open) > #list-part { grid-column: 1 / -1; }
+  main.open #back { display: none; }
+  #inspector > .facts { grid-template-columns: max-content minmax(0, 1fr) max-content minmax(0, 2fr); }
+  .columns { grid-template-columns: minmax(0, 1fr) 20rem; }
+  .columns > :last-child { position: sticky; top: 1.5rem; align-self: start; }
+
   header { padding: 0 1.5rem; }
   main { padding: 1.5rem; }
   main.wide { grid-template-columns: 22rem minmax(0, 1fr); align-items: start; }

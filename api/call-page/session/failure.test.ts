@@ -4,7 +4,9 @@ import { endingText, microphoneText, refusalText } from './failure.ts';
 
 it('explains a refusal with what to do', () => {
   expect(refusalText(401, undefined)).toMatch(/another one/);
-  expect(refusalText(403, { error: 'forbidden' })).toMatch(/calls:create/);
+  expect(refusalText(403, { error: 'forbidden', message: 'this API key lacks the permission calls:read' })).toBe(
+    'This API key lacks the permission calls:read.',
+  );
   expect(refusalText(429, { error: 'concurrent_call_limit_reached', message: 'x' })).toMatch(/when one has ended/);
   expect(refusalText(429, { error: 'rate_limited', message: 'slow down' })).toBe('slow down');
   expect(refusalText(422, { detail: [{ loc: ['body', 'native_llm_dynamic_data', 'who'], msg: 'Field required' }] })).toMatch(/needs: who/);

@@ -43,6 +43,16 @@ export interface Analysis {
   readonly error: { readonly message: string } | null;
 }
 
+/** Of a webhook event. */
+export interface Delivery {
+  readonly id: string;
+  readonly event_name: string;
+  readonly status: 'pending' | 'retrying' | 'paused' | 'succeeded' | 'failed' | 'skipped';
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly created_at: string;
+}
+
 export type CallStatus = 'registered' | 'ongoing' | 'ended' | 'error';
 
 export interface CallSummary {

@@ -19,11 +19,12 @@ afterAll(async () => {
 });
 
 it('is not there unless somebody wants it', async () => {
-  for (const path of ['/call', '/call/call-page.js', '/call/style.css']) expect((await without.call('GET', path)).status).toBe(404);
+  for (const path of ['/call', '/calls', '/call/call-page.js', '/call/calls-page.js', '/call/style.css'])
+    expect((await without.call('GET', path)).status).toBe(404);
 });
 
-it('takes scripts, styles and data from its own server and from the media server only', async () => {
-  const { status, headers, text } = await facade.call('GET', '/call');
+it.each(['call', 'calls'])('/%s takes scripts, styles and data from its own server and from the media server only', async (name) => {
+  const { status, headers, text } = await facade.call('GET', `/${name}`);
   expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   const policy = headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");
@@ -33,7 +34,7 @@ it('takes scripts, styles and data from its own server and from the media server
   expect(headers.get('permissions-policy')).toContain('microphone=(self)');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   const addresses = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? '');
-  expect(addresses).toEqual(['data:,', '/call/style.css', '/call', '/calls', '/call/call-page.js']);
+  expect(addresses).toEqual(['data:,', '/call/style.css', '/call', '/calls', ...(name === 'calls' ? ['#'] : []), `/call/${name}-page.js`]);
   expect(text).not.toMatch(/<script(?![^>]*src=)|style=|\son\w+=/);
 });
 
@@ -46,6 +47,9 @@ it('serves its script and its style, as what they are', async () => {
   expect(script.text).not.toMatch(/\bfrom\s*["'](livekit-client|node:)/);
   const { text } = await facade.call('GET', '/call');
   for (const [, id] of script.text.matchAll(/\("([a-z-]+)",HTML\w*Element\)/g)) expect(text).toContain(`id="${id}"`);
+  const calls = { page: (await facade.call('GET', '/calls')).text, script: (await facade.call('GET', '/call/calls-page.js')).text };
+  expect(calls.script).not.toContain('lk.transcription');
+  for (const [, id] of calls.script.matchAll(/\("([a-z-]+)",HTML\w*Element\)/g)) expect(calls.page).toContain(`id="${id}"`);
   const sheet = await facade.call('GET', '/call/style.css');
   expect([sheet.status, sheet.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
   expect(sheet.text).not.toMatch(/@import|url\(/);

@@ -194,10 +194,13 @@ describe.skipIf(browser === undefined)('the page in a browser', () => {
     await facade.store.calls.analyses.finish({ org: org.name, id, items: [reason], error: null, events: [] });
     await eventually(async () => expect(await text('analysis')).toContain(reason.result));
     await checkLooks(page);
-    await page.run('scrollTo(0, 0)');
     await keepScreenshot(page, 'call-page');
-    await press('again');
-    expect([await shown('setup-part'), await focused(page)]).toEqual([true, 'start']);
+    await press('call-link');
+    await eventually(async () => expect(await text('call-title')).toBe('Front desk'));
+    // The key came along, and is in the address no more.
+    expect(await page.run('location.pathname + location.hash')).toBe(`/calls#${id}`);
+    await eventually(async () => expect(await shown('player-part')).toBe(true));
+    expect(await text('problem')).toMatch(/lacks the permission calls:read/);
   });
 
   it('has contacted its own server and the media server only, and its policy had nothing to refuse', () => {

@@ -69,5 +69,8 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
   if (process.env['PARLEY_SCREENSHOTS'] !== 'true') return;
   const file = fileURLToPath(new URL(`../../../docs/images/${name}.webp`, import.meta.url));
   await mkdir(dirname(file), { recursive: true });
+  await page.resize({ width: SIZES.desk.width, height: 960 });
+  await page.run('document.activeElement?.blur(); scrollTo(0, 0)');
   await writeFile(file, await page.screenshot());
+  await page.resize(SIZES.desk);
 }

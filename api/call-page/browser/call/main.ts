@@ -169,7 +169,7 @@ function showConversation({ record, lines }: CurrentCall): void {
   const isRecorded = record !== undefined && isOver(record);
   const { scrollHeight, scrollTop, clientHeight } = elements.scroll;
   const atEnd = scrollHeight - scrollTop - clientHeight < 40;
-  showTimeline(elements.timeline, liveTimeline(record, isRecorded ? [] : lines));
+  showTimeline(elements.timeline, liveTimeline(record, isRecorded ? [] : lines), { user: 'You' });
   // Whoever has scrolled up is reading.
   if (atEnd) elements.scroll.scrollTop = elements.scroll.scrollHeight;
 }

@@ -1,7 +1,7 @@
 /** The REST API as the pages use it. The key is in here, and nowhere else. */
 import type { PageAgent } from '../../session/chosen-agent.ts';
 import { refusalText } from '../../session/failure.ts';
-import type { CallRecord } from '../../session/record.ts';
+import type { CallRecord, CallSummary, Delivery } from '../../session/record.ts';
 
 /** The server said no. */
 export class RestRefusalError extends Error {
@@ -16,15 +16,38 @@ export class RestRefusalError extends Error {
   }
 }
 
+export interface CallPage {
+  readonly calls: readonly CallSummary[];
+  readonly next_page_token: string | null;
+  readonly total_count: number;
+}
+
+export interface Deliveries {
+  /** Name of the subscription. */
+  readonly subscription: string;
+  readonly deliveries: readonly Delivery[];
+}
+
 export interface Rest {
   /** In the order of their names. */
   agents(): Promise<readonly PageAgent[]>;
   createCall(agent: string, data: Readonly<Record<string, string>>): Promise<CallRecord>;
   call(id: string): Promise<CallRecord>;
   recording(id: string): Promise<Blob>;
+  /** @param query as `callsQuery` makes it */
+  calls(query: string): Promise<CallPage>;
+  /** What was sent about a call, by subscription. */
+  deliveries(callId: string, signal: AbortSignal): Promise<readonly Deliveries[]>;
   /** For the part of an address that servers don't see. */
   readonly keyForLink: string;
 }
+
+interface SubscriptionPage {
+  readonly data: readonly { readonly id: string; readonly name: string }[];
+  readonly next_page_token: string | null;
+}
+
+const WEBHOOKS = '/v1/public/webhook';
 
 export function restWith(key: string): Rest {
   const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Response> => {
@@ -46,6 +69,26 @@ export function restWith(key: string): Rest {
     },
     createCall: (agent, data) => json('POST', '/v1/calls/create-web-call', { ai_agent_id: agent, native_llm_dynamic_data: data }),
     call: (id) => json('GET', `/v1/calls/${encodeURIComponent(id)}`),
+    calls: (query) => json('GET', `/v1/calls?${query}`),
+    async deliveries(callId, signal) {
+      const found: Deliveries[] = [];
+      let token: string | null = '';
+      while (token !== null) {
+        const page: SubscriptionPage = await json(
+          'GET',
+          `${WEBHOOKS}/subscriptions?page_size=100${token && `&page_token=${encodeURIComponent(token)}`}`,
+        );
+        // One after the other: the key has a rate limit, and its other users come first.
+        for (const { id, name } of page.data) {
+          if (signal.aborted) return found;
+          const path = `${WEBHOOKS}/subscription/${encodeURIComponent(id)}/deliveries?page_size=100&call_id=${encodeURIComponent(callId)}`;
+          const { data } = await json<{ readonly data: readonly Delivery[] }>('GET', path);
+          if (data.length > 0) found.push({ subscription: name, deliveries: data });
+        }
+        token = page.next_page_token;
+      }
+      return found;
+    },
     recording: async (id) => (await ask('POST', '/v1/call-recording/download', { call_id: id })).blob(),
   };
 }

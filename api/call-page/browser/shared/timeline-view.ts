@@ -5,14 +5,18 @@ import { latencyText } from '../../../../voice/calls/turn-latencies.ts';
 import { make, showList } from './dom.ts';
 import { makeWaterfall } from './waterfall-view.ts';
 
-/** Where times are buttons: to hear the recording from there. */
-export type Seek = (second: number) => void;
-
-export function showTimeline(list: HTMLElement, entries: readonly TimelineEntry[], seek?: Seek): void {
-  showList(list, entries, (entry) => (entry.kind === 'tool' ? toolItem(entry) : spokenItem(entry, seek)));
+export interface TimelineOptions {
+  /** How the user is called. */
+  readonly user: string;
+  /** Where times are buttons: to hear the recording from there. */
+  readonly seek?: (second: number) => void;
 }
 
-function spokenItem({ role, text, final, interrupted, second, sources, turn }: SpokenEntry, seek: Seek | undefined): HTMLElement {
+export function showTimeline(list: HTMLElement, entries: readonly TimelineEntry[], options: TimelineOptions): void {
+  showList(list, entries, (entry) => (entry.kind === 'tool' ? toolItem(entry, options) : spokenItem(entry, options)));
+}
+
+function spokenItem({ role, text, final, interrupted, second, sources, turn }: SpokenEntry, options: TimelineOptions): HTMLElement {
   const body = make('div', { class: 'body' }, make('p', { class: 'words' }, text));
   const tags = [
     ...(interrupted ? [make('li', { class: 'tag interrupted' }, 'interrupted')] : []),
@@ -22,11 +26,16 @@ function spokenItem({ role, text, final, interrupted, second, sources, turn }: S
   ];
   if (tags.length > 0) body.append(make('ul', { class: 'tags' }, ...tags));
   if (turn !== undefined) body.append(makeWaterfall(turn));
-  const head = make('div', { class: 'head' }, make('span', { class: 'who' }, role === 'user' ? 'You' : 'Agent'), timeOf(second, seek));
+  const head = make(
+    'div',
+    { class: 'head' },
+    make('span', { class: 'who' }, role === 'user' ? options.user : 'Agent'),
+    timeOf(second, options),
+  );
   return make('li', { class: final ? role : `${role} interim` }, head, body);
 }
 
-function toolItem({ call, second }: ToolEntry): HTMLElement {
+function toolItem({ call, second }: ToolEntry, options: TimelineOptions): HTMLElement {
   const summary = make(
     'summary',
     {},
@@ -34,11 +43,11 @@ function toolItem({ call, second }: ToolEntry): HTMLElement {
     make('span', { class: call.is_error ? 'tag failed' : 'tag' }, `${call.is_error ? 'failed, ' : ''}${latencyText(call.duration_ms)}`),
   );
   const body = make('details', { class: 'body' }, summary, make('pre', {}, resultText(call.result)));
-  const head = make('div', { class: 'head' }, make('span', { class: 'who' }, 'Tool'), timeOf(second, undefined));
+  const head = make('div', { class: 'head' }, make('span', { class: 'who' }, 'Tool'), timeOf(second, options));
   return make('li', { class: 'tool' }, head, body);
 }
 
-function timeOf(second: number | undefined, seek: Seek | undefined): HTMLElement {
+function timeOf(second: number | undefined, { seek }: TimelineOptions): HTMLElement {
   if (second === undefined) return make('span', { class: 'time' });
   const text = clockText(second);
   if (seek === undefined) return make('span', { class: 'time' }, text);

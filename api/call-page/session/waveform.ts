@@ -1,0 +1,23 @@
+/** A recording as a picture: the loudest sample of each column. */
+
+/** @returns for each channel `columns` values, of which the highest of all is 1 */
+export function peaksOf(channels: readonly Float32Array[], columns: number): readonly (readonly number[])[] {
+  const peaks = channels.map((samples) => loudestOf(samples, columns));
+  const highest = Math.max(...peaks.flat()) || 1;
+  return peaks.map((channel) => channel.map((peak) => peak / highest));
+}
+
+function loudestOf(samples: Float32Array, columns: number): readonly number[] {
+  return Array.from({ length: columns }, (_, column) => {
+    const end = Math.floor(((column + 1) * samples.length) / columns);
+    let peak = 0;
+    for (let index = Math.floor((column * samples.length) / columns); index < end; index += 1)
+      peak = Math.max(peak, Math.abs(samples[index] ?? 0));
+    return peak;
+  });
+}
+
+/** Where a click on the picture is in the recording. */
+export function secondAt(x: number, width: number, seconds: number): number {
+  return width > 0 ? Math.min(1, Math.max(0, x / width)) * seconds : 0;
+}
