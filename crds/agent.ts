@@ -137,6 +137,8 @@ const ambientSounds = [
   'none',
 ] as const;
 
+const turnDetectionModes = ['model', 'silence'] as const;
+
 const spec = z.object({
   displayName: name(200).optional().describe('metadata.name where absent.'),
   suspend,
@@ -160,7 +162,17 @@ const spec = z.object({
     .describe('When the user interrupts the agent.'),
   turnDetection: z
     .object({
-      endOfSpeechDelay: duration('0s', '15s').default('500ms').describe('Silence after which the user is taken to have finished.'),
+      mode: z
+        .enum(turnDetectionModes)
+        .default('model')
+        .describe(
+          'model: a detector in the worker hears whether the user has finished, and the wait depends on how sure it is; silence: the wait is fixed.',
+        ),
+      endOfSpeechDelay: duration('0s', '15s')
+        .default('500ms')
+        .describe(
+          'Silence after which the user is taken to have finished. With mode model 60 % of it when the detector is sure, up to 3s or this delay, if that is longer, when it is not; below 300ms as with mode silence.',
+        ),
     })
     .prefault({})
     .describe('When it is the turn of the agent.'),

@@ -44,7 +44,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   const mediaServer = mediaServerOf(config);
   if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
   const accepted = new AcceptedJobs(clock);
-  patchAgentServer(accepted);
+  patchAgentServer(accepted, logger);
   const connection = new MediaServerReadiness({ readiness, clock });
   const store = openStore({ databaseUrl, poolSize: 2, applicationName: 'parley voice', logger, registry });
   role.onStop('store', () => store.close());

@@ -102,7 +102,7 @@ const spec = optional(
       { enabled: fc.boolean(), minSpeechDuration: duration(0, 15_000), minWords: fc.integer({ min: 0, max: 5 }) },
       [],
     ),
-    turnDetection: optional({ endOfSpeechDelay: duration(0, 15_000) }, []),
+    turnDetection: optional({ mode: fc.constantFrom('model', 'silence'), endOfSpeechDelay: duration(0, 15_000) }, []),
     ambientSound: optional({ source: fc.constantFrom('none', 'cafe'), volume: number(0, 2) }, []),
     call: optional(
       {
@@ -248,6 +248,7 @@ const body = fc.record(
     minimum_speech_duration_for_interruptions: number(0, 15),
     minimum_words_before_interruption: fc.integer({ min: 0, max: 5 }),
     wait_time_before_detecting_end_of_speech: fc.oneof(number(0, 15), fc.constantFrom(0.1, 0.3, 1.25, 0.0005)),
+    turn_detection_mode: fc.constantFrom('model', 'silence'),
     ambient_sound: fc.constantFrom('none', 'beach'),
     ambient_sound_volume: number(0, 2),
     webhook_url: url,

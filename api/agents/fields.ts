@@ -246,6 +246,16 @@ const fields = {
     create: z.number().min(0).max(15).nullish(),
     answer: z.number().describe('Seconds.'),
   }),
+  turn_detection_mode: field({
+    path: 'turnDetection.mode',
+    create: z
+      .enum(['model', 'silence'])
+      .nullish()
+      .describe(
+        'How the end of a turn is found: `model` (the default) waits the less the surer a detector is, `silence` always waits for `wait_time_before_detecting_end_of_speech`.',
+      ),
+    answer: z.string(),
+  }),
   ambient_sound: field({
     path: 'ambientSound.source',
     create: z

@@ -11,14 +11,19 @@
  * | `speech-in-progress` | `speechHandleStorage`; `SpeechHandle._hasGenerations` and `._waitForGeneration` |
  * | `library-log` | its logger, under `Symbol.for('@livekit/agents:logger')` |
  * | `measured-vad` | `sendVADEvent` of the VAD's streams |
+ * | `end-of-turn-detector` | `predictionTimeout` of the turn detector's streams |
+ * | `shared-turn-detector` | `_getLocalInferenceModule` |
  */
 import { version } from '@livekit/agents';
 
+import type { Logger } from '../../platform/logging.ts';
 import type { AcceptedJobs } from '../accepted-jobs.ts';
 import { keepInterruptedAnswersQuiet } from './interrupted-answers.ts';
 import { launchInLiveProcesses } from './process-pool.ts';
 import { recordAtRateOfVoice } from './recorder.ts';
+import { SharedTurnDetector } from './shared-turn-detector.ts';
 
+export { EndOfTurnDetector, type EndOfTurnDelays } from './end-of-turn-detector.ts';
 export { logLibrary } from './library-log.ts';
 export { MeasuredVad } from './measured-vad.ts';
 export { recordInto, type RecordedJob } from './recorder.ts';
@@ -41,9 +46,9 @@ export function checkLiveKitVersion(installed: string = version): void {
 }
 
 /** For every agent server of this process. @throws LiveKitVersionError */
-export function patchAgentServer(accepted: AcceptedJobs): void {
+export function patchAgentServer(accepted: AcceptedJobs, logger: Logger): void {
   checkLiveKitVersion();
-  launchInLiveProcesses(accepted);
+  launchInLiveProcesses(accepted, new SharedTurnDetector(logger));
 }
 
 /** For every session of this process. @throws LiveKitVersionError */

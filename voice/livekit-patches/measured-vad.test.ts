@@ -12,9 +12,9 @@ const window = 512;
 
 beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 
-it('reports the length of an utterance, once, however late it is looked at', async () => {
+it('reports the length of speech at its pause, once, however late it is looked at', async () => {
   const spoken: number[] = [];
-  const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onSpoken: (ms) => spoken.push(ms) });
+  const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onPause: (ms) => spoken.push(ms) });
   const streams = [vad.stream(), vad.stream()];
   const sound = new Int16Array(3 * sampleRate);
   sound.set(syntheticSpeech({ sampleRate, ms: 1_000 }), sampleRate / 2);

@@ -1,5 +1,10 @@
-/** A VAD that reports how long each utterance was: by its samples, not by when a busy machine looked at them. */
-import { inference, VADEventType, type VADEvent } from '@livekit/agents';
+/** A VAD that reports each pause early, with the length of the speech before it: by its samples, not by when a busy machine looked at them. */
+import { inference, type VADEvent } from '@livekit/agents';
+
+/** Of one window of the model, in milliseconds. */
+const WINDOW_MS = 32;
+/** Closed lips are quiet for less than this, in milliseconds. */
+const PAUSE_MS = 4 * WINDOW_MS;
 
 type VadStream = ReturnType<inference.VAD['stream']>;
 /** Its type hides this from others than its subclasses. */
@@ -11,19 +16,23 @@ export interface MeasuredVadOptions {
   /** In milliseconds, as those of {@link inference.VAD}. */
   readonly minSpeechDuration: number;
   readonly minSilenceDuration: number;
-  /** @param ms length of an utterance that has ended, without the silence after it */
-  readonly onSpoken: (ms: number) => void;
+  /** Also when the user goes on after a pause. */
   readonly onSpeaking?: () => void;
+  /**
+   * Before the silence is long enough to be reported; the user may go on.
+   * @param ms length of the speech so far, without the silence after it
+   */
+  readonly onPause: (ms: number) => void;
 }
 
 export class MeasuredVad extends inference.VAD {
-  readonly #onSpoken: (ms: number) => void;
+  readonly #onPause: (ms: number) => void;
   readonly #onSpeaking: (() => void) | undefined;
   #measures = false;
 
-  constructor({ onSpoken, onSpeaking, ...durations }: MeasuredVadOptions) {
+  constructor({ onPause, onSpeaking, ...durations }: MeasuredVadOptions) {
     super({ model: 'silero', ...durations });
-    this.#onSpoken = onSpoken;
+    this.#onPause = onPause;
     this.#onSpeaking = onSpeaking;
   }
 
@@ -34,9 +43,18 @@ export class MeasuredVad extends inference.VAD {
     this.#measures = true;
     const sender = stream as unknown as EventSender;
     const send = sender.sendVADEvent.bind(stream);
+    let paused = true;
     sender.sendVADEvent = (event) => {
-      if (event.type === VADEventType.START_OF_SPEECH) this.#onSpeaking?.();
-      if (event.type === VADEventType.END_OF_SPEECH) this.#onSpoken(event.speechDuration);
+      const { speaking, speechDuration, rawAccumulatedSilence } = event;
+      // Without the window that the event is about.
+      const silence = rawAccumulatedSilence === 0 ? 0 : rawAccumulatedSilence + WINDOW_MS;
+      if (!paused && (!speaking || silence >= PAUSE_MS)) {
+        paused = true;
+        this.#onPause(speaking ? Math.max(0, speechDuration - silence) : speechDuration);
+      } else if (paused && speaking && silence === 0) {
+        paused = false;
+        this.#onSpeaking?.();
+      }
       return send(event);
     };
     return stream;

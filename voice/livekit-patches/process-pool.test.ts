@@ -3,7 +3,9 @@ import { expect, it } from 'vitest';
 import { ProcPool } from '../../node_modules/@livekit/agents/dist/ipc/proc_pool.js';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { launchInLiveProcess, launchInLiveProcesses, type IdleProcessPool } from './process-pool.ts';
+import { createLogger } from '../../platform/logging.ts';
 import { AcceptedJobs } from '../accepted-jobs.ts';
+import { SharedTurnDetector } from './shared-turn-detector.ts';
 
 const running = { job: { id: 'job' } };
 
@@ -27,7 +29,7 @@ it('a job goes to the first process that lives, and each dead one is replaced', 
 });
 
 it('the library launches its jobs that way', async () => {
-  launchInLiveProcesses(new AcceptedJobs(new FakeClock()));
+  launchInLiveProcesses(new AcceptedJobs(new FakeClock()), new SharedTurnDetector(createLogger({ role: 'voice', level: 'silent' })));
   const launched: unknown[] = [];
   const pool = new ProcPool({
     agent: '',

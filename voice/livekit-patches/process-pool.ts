@@ -1,11 +1,12 @@
 /**
  * LiveKit's agent server hands the next call to an idle process without checking that it still lives: a call that gets a killed one has no agent.
- * It also starts one more process, for LiveKit's turn detection model, which no agent uses: turns end by VAD.
+ * The model of its turn detection is {@link SharedTurnDetector} in place of a process of its own.
  */
 // The package exports neither; its files do, in the bundle too.
 import { InferenceProcExecutor } from '../../node_modules/@livekit/agents/dist/ipc/inference_proc_executor.js';
 import { ProcPool } from '../../node_modules/@livekit/agents/dist/ipc/proc_pool.js';
 import type { AcceptedJobs } from '../accepted-jobs.ts';
+import type { SharedTurnDetector } from './shared-turn-detector.ts';
 
 interface RunningJob {
   readonly job: { readonly id: string };
@@ -41,9 +42,9 @@ export async function launchInLiveProcess(pool: IdleProcessPool, job: RunningJob
   }
 }
 
-export function launchInLiveProcesses(accepted: AcceptedJobs): void {
+export function launchInLiveProcesses(accepted: AcceptedJobs, turnDetector: SharedTurnDetector): void {
   ProcPool.prototype.launchJob = function launchJob(job): ReturnType<ProcPool['launchJob']> {
     return launchInLiveProcess(this as unknown as IdleProcessPool, job, accepted);
   };
-  InferenceProcExecutor.createIfNeeded = () => undefined;
+  InferenceProcExecutor.createIfNeeded = () => turnDetector as unknown as InferenceProcExecutor;
 }

@@ -7,10 +7,11 @@ import type { Logger } from '../../platform/logging.ts';
 import type { FinishReason } from '../../store/index.ts';
 import { WELCOMED_ATTRIBUTE } from '../calls/names.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
-import { joinRoom, MeasuredVad } from '../livekit-patches/index.ts';
+import { EndOfTurnDetector, joinRoom, MeasuredVad } from '../livekit-patches/index.ts';
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import { Ambience } from './ambient/ambience.ts';
+import { isBackchannel } from './backchannels.ts';
 import { CallAgent } from './call-agent.ts';
 import { apologyIn } from './fixed-phrases.ts';
 import { HeardSpeech } from './heard-speech.ts';
@@ -74,7 +75,7 @@ export class Conversation implements ToolHost {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    const { settings, providers, clock, silenceReminder, onEnd } = options;
+    const { settings, providers, clock, silenceReminder, onEnd, language, logger } = options;
     this.#transcript = new Transcript(clock.now());
     this.#ambience = settings.ambient && new Ambience(settings.ambient);
     this.#speech = new SpeechClock(settings.vad);
@@ -86,10 +87,20 @@ export class Conversation implements ToolHost {
     });
     this.#session = new voice.AgentSession({
       ...settings.session,
+      turnHandling: {
+        ...settings.session.turnHandling,
+        ...(settings.endOfTurn && { turnDetection: new EndOfTurnDetector({ delays: settings.endOfTurn, language, clock, logger }) }),
+      },
       vad: new MeasuredVad({
         ...settings.vad,
-        onSpeaking: () => providers.stt.userSpeaks(),
-        onSpoken: (ms) => this.#userSpoke(ms),
+        onSpeaking: () => {
+          this.#speech.userSpeaks();
+          providers.stt.userSpeaks();
+        },
+        onPause: (ms) => {
+          this.#speech.userPauses(ms);
+          providers.stt.userPaused();
+        },
       }),
       stt: new FailureReportingStt({ inner: providers.stt, onFailure: (error) => this.#failed(error, 'stt') }),
       llm: providers.llm,
@@ -229,14 +240,11 @@ export class Conversation implements ToolHost {
     });
   }
 
-  #userSpoke(ms: number): void {
-    this.#speech.userSpoke(ms);
-    this.#options.providers.stt.userPaused();
-  }
-
   #heeds(text: string): boolean {
+    const { settings, language } = this.#options;
+    if (this.#speech.beganOverAgent && this.#spoken.goesOn && isBackchannel(text, language)) return false;
     const over = this.#speech.spokenOverAgentMs(this.#options.clock.now());
-    return over === undefined || countsAsInterruption({ text, speechMs: over }, this.#options.settings.interruptions);
+    return over === undefined || countsAsInterruption({ text, speechMs: over }, settings.interruptions);
   }
 
   #said(item: llm.ChatMessage): void {

@@ -15,10 +15,10 @@ const settingsOf = (change: Readonly<Record<string, unknown>> = {}) =>
 
 describe('settings of an agent', () => {
   it('have defaults', () => {
-    const { session, vad, endAfterSilenceMs, maxDurationMs, ambient, interruptions } = settingsOf();
+    const { session, vad, endOfTurn, endAfterSilenceMs, maxDurationMs, ambient, interruptions } = settingsOf();
     expect(session.turnHandling).toMatchObject({
       turnDetection: 'vad',
-      endpointing: { mode: 'fixed', minDelay: 500, maxDelay: 3000 },
+      endpointing: { mode: 'fixed', minDelay: 300, maxDelay: 3000 },
       interruption: {
         enabled: true,
         mode: 'vad',
@@ -31,6 +31,7 @@ describe('settings of an agent', () => {
     });
     expect(session).toMatchObject({ maxToolSteps: 8, aecWarmupDuration: null, userAwayTimeout: null });
     expect(vad).toEqual({ minSpeechDuration: 50, minSilenceDuration: 250 });
+    expect(endOfTurn).toEqual({ sureMs: 300, silenceMs: 500, longestMs: 3000 });
     expect({ endAfterSilenceMs, maxDurationMs, ambient }).toEqual({
       endAfterSilenceMs: 30_000,
       maxDurationMs: 1_800_000,
@@ -44,10 +45,19 @@ describe('settings of an agent', () => {
     ['200ms', 200, 3000, 200],
     ['2s', 2000, 3000, 250],
     ['15s', 15_000, 15_000, 250],
-  ])('a delay of %s after speech', (endOfSpeechDelay, minDelay, maxDelay, minSilenceDuration) => {
-    const { session, vad } = settingsOf({ turnDetection: { endOfSpeechDelay } });
+  ])('a fixed delay of %s after speech', (endOfSpeechDelay, minDelay, maxDelay, minSilenceDuration) => {
+    const { session, vad, endOfTurn } = settingsOf({ turnDetection: { mode: 'silence', endOfSpeechDelay } });
+    expect(endOfTurn).toBeUndefined();
     expect(session.turnHandling?.endpointing).toMatchObject({ minDelay, maxDelay });
     expect(vad.minSilenceDuration).toBe(minSilenceDuration);
+  });
+
+  it.each([
+    ['299ms', undefined],
+    ['300ms', { sureMs: 180, silenceMs: 300, longestMs: 3000 }],
+    ['15s', { sureMs: 9_000, silenceMs: 15_000, longestMs: 15_000 }],
+  ])('delays of a detector around %s', (endOfSpeechDelay, endOfTurn) => {
+    expect(settingsOf({ turnDetection: { endOfSpeechDelay } }).endOfTurn).toEqual(endOfTurn);
   });
 
   it('no speech is shorter than what is reported: with a shortest duration of nothing, silence would interrupt', () => {

@@ -3,6 +3,7 @@ import type { voice } from '@livekit/agents';
 
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
+import type { EndOfTurnDelays } from '../livekit-patches/index.ts';
 import type { InterruptionRules } from './interruption-rules.ts';
 
 /** Silero reports speech from this length on, in milliseconds; nothing shorter can interrupt. */
@@ -15,6 +16,10 @@ const SHORTEST_PAUSE_MS = 100;
 const RESUME_AFTER_MS = 2_000;
 /** Longest wait for the user to go on, unless the agent's own delay is longer, in milliseconds. */
 const LONGEST_ENDPOINTING_MS = 3_000;
+/** The detector hears a pause for so long before it answers, in milliseconds: there is no point in it where the delay is shorter. */
+const SHORTEST_MODEL_DELAY_MS = 300;
+/** Of the delay, where the detector is sure. */
+const SURE = 0.6;
 /** Calls of tools in a row before the model has to answer without any. */
 const MAX_TOOL_STEPS = 8;
 /**
@@ -31,6 +36,8 @@ export interface ConversationSettings {
     'turnHandling' | 'maxToolSteps' | 'userAwayTimeout' | 'aecWarmupDuration' | 'connOptions'
   >;
   readonly vad: { readonly minSpeechDuration: number; readonly minSilenceDuration: number };
+  /** Absent where turns end after a fixed silence. */
+  readonly endOfTurn: EndOfTurnDelays | undefined;
   readonly interruptions: InterruptionRules;
   /** In milliseconds. */
   readonly endAfterSilenceMs: number;
@@ -45,13 +52,19 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
   const { enabled, minWords, minSpeechDuration } = agent.interruptions;
   const minSpeechMs = Math.max(MIN_SPEECH_MS, millisecondsOf(minSpeechDuration));
   const delayMs = millisecondsOf(agent.turnDetection.endOfSpeechDelay);
+  const longestMs = Math.max(delayMs, LONGEST_ENDPOINTING_MS);
+  // Agents of former versions have no mode.
+  const endOfTurn =
+    agent.turnDetection.mode === 'model' && delayMs >= SHORTEST_MODEL_DELAY_MS
+      ? { sureMs: Math.round(SURE * delayMs), silenceMs: delayMs, longestMs }
+      : undefined;
   const { source, volume } = agent.ambientSound;
   return {
     session: {
       turnHandling: {
-        // By the voice alone: the bundled detector. Models for the end of a turn are LiveKit Cloud's.
+        // The conversation puts its detector in its place where there is to be one.
         turnDetection: 'vad',
-        endpointing: { mode: 'fixed', minDelay: delayMs, maxDelay: Math.max(delayMs, LONGEST_ENDPOINTING_MS) },
+        endpointing: { mode: 'fixed', minDelay: endOfTurn?.sureMs ?? delayMs, maxDelay: longestMs },
         interruption: {
           enabled,
           mode: 'vad',
@@ -77,6 +90,7 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
     },
     // Recognition begins in the pause, so that it is done when the delay has passed.
     vad: { minSpeechDuration: MIN_SPEECH_MS, minSilenceDuration: Math.max(SHORTEST_PAUSE_MS, Math.min(LONGEST_PAUSE_MS, delayMs)) },
+    endOfTurn,
     interruptions: { enabled, minSpeechMs, minWords },
     endAfterSilenceMs: millisecondsOf(agent.call.endAfterSilence),
     maxDurationMs: millisecondsOf(agent.call.maxDuration),

@@ -20,18 +20,38 @@ describe('who speaks', () => {
   it('is measured by what was said, where a busy machine looks at it late', () => {
     clock.agentSpeaks(true, 0);
     clock.userBegins(1_000);
-    clock.userSpoke(1_000);
+    clock.userPauses(1_000);
     clock.userEnds(3_500);
     expect(clock.spokenOverAgentMs(4_000)).toBe(1_000);
     // What they say now has not been understood yet.
+    clock.userSpeaks();
     clock.userBegins(4_000);
     expect(clock.spokenOverAgentMs(4_100)).toBe(1_000);
+    expect(clock.spokenOverAgentMs(5_950)).toBe(2_000);
+  });
+
+  it('of a pause is no part of what was said', () => {
+    clock.agentSpeaks(true, 0);
+    clock.userBegins(1_050);
+    clock.userPauses(300);
+    expect(clock.spokenOverAgentMs(1_500)).toBe(300);
+    clock.userSpeaks();
+    expect(clock.spokenOverAgentMs(1_800)).toBe(800);
   });
 
   it('speech that began before the agent spoke is not over the agent', () => {
     clock.userBegins(100);
     clock.agentSpeaks(true, 500);
     expect(clock.spokenOverAgentMs(900)).toBeUndefined();
+  });
+
+  it('an agent that was spoken over may fall silent', () => {
+    clock.agentSpeaks(true, 0);
+    clock.userBegins(100);
+    clock.agentSpeaks(false, 600);
+    expect(clock.beganOverAgent).toBe(true);
+    clock.userBegins(2_000);
+    expect(clock.beganOverAgent).toBe(false);
   });
 
   it('a silent agent is not spoken over', () => {

@@ -12,7 +12,9 @@ export class SpeechClock {
   #userFrom: number | undefined;
   #userTo: number | undefined;
   #spokenMs: number | undefined;
+  #pauses = false;
   #agentFrom: number | undefined;
+  #overAgent = false;
 
   constructor(detection: Detection) {
     this.#detection = detection;
@@ -21,15 +23,27 @@ export class SpeechClock {
   userBegins(now: number): void {
     this.#userFrom = now - this.#detection.minSpeechDuration;
     this.#userTo = undefined;
+    this.#overAgent = this.#agentFrom !== undefined;
+  }
+
+  /** Whether the agent was speaking when the user began; it may be silent by now. */
+  get beganOverAgent(): boolean {
+    return this.#overAgent;
   }
 
   userEnds(now: number): void {
     if (this.#userFrom !== undefined) this.#userTo ??= Math.max(this.#userFrom, now - this.#detection.minSilenceDuration);
   }
 
-  /** Length of the speech that has ended, by its samples: on a busy machine the events come late. */
-  userSpoke(ms: number): void {
-    this.#spokenMs = ms;
+  /** @param spokenMs length of the speech so far, by its samples: on a busy machine the events come late */
+  userPauses(spokenMs: number): void {
+    this.#spokenMs = spokenMs;
+    this.#pauses = true;
+  }
+
+  /** Again, or for the first time. What was said before may not have been understood yet. */
+  userSpeaks(): void {
+    this.#pauses = false;
   }
 
   agentSpeaks(speaks: boolean, now: number): void {
@@ -45,6 +59,8 @@ export class SpeechClock {
   /** Length of the user's last speech; undefined where it did not begin while the agent was speaking. */
   spokenOverAgentMs(now: number): number | undefined {
     if (this.#agentFrom === undefined || this.#userFrom === undefined || this.#userFrom < this.#agentFrom) return undefined;
-    return this.#spokenMs ?? Math.max(0, (this.#userTo ?? now) - this.#userFrom);
+    const sinceFrom = Math.max(0, (this.#userTo ?? now) - this.#userFrom);
+    if (this.#spokenMs === undefined) return sinceFrom;
+    return this.#pauses ? this.#spokenMs : Math.max(this.#spokenMs, sinceFrom);
   }
 }

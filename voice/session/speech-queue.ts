@@ -23,6 +23,11 @@ export class SpeechQueue {
     });
   }
 
+  /** Whether there is speech that was not interrupted; it may be paused. */
+  get goesOn(): boolean {
+    return [...this.#open].some((handle) => !handle.interrupted);
+  }
+
   /** Resolves when the text was said, or interrupted. */
   announce(text: string): Promise<void> {
     const handle = this.#session.say(text);

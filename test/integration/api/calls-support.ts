@@ -58,7 +58,7 @@ export async function serveAgent(
       speechToText: { provider: 'openai' },
       textToSpeech: { provider: 'openai', voice: {}, temperature: 0.5 },
       interruptions: { enabled: true, minSpeechDuration: '500ms', minWords: 0 },
-      turnDetection: { endOfSpeechDelay: '500ms' },
+      turnDetection: { mode: 'silence', endOfSpeechDelay: '500ms' },
       ambientSound: { source: 'none', volume: 1 },
       call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration, voicemailDetectionTimeout: '90s' },
       recording: { enabled: true },

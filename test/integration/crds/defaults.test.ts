@@ -17,7 +17,7 @@ const agentStored: Fields = {
   speechToText: { provider: 'deepgram' },
   textToSpeech: { provider: 'elevenlabs', temperature: 0.5, voice: {} },
   interruptions: { enabled: true, minSpeechDuration: '500ms', minWords: 0 },
-  turnDetection: { endOfSpeechDelay: '500ms' },
+  turnDetection: { mode: 'model', endOfSpeechDelay: '500ms' },
   ambientSound: { source: 'none', volume: 1 },
   call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration: '30m', voicemailDetectionTimeout: '90s' },
   recording: { enabled: true },

@@ -57,7 +57,7 @@ const agent: Fields = {
   },
   knowledgeBaseRef: { name: 'handbook' },
   interruptions: { enabled: false, minSpeechDuration: '0.75s', minWords: 2 },
-  turnDetection: { endOfSpeechDelay: '1s' },
+  turnDetection: { mode: 'silence', endOfSpeechDelay: '1s' },
   ambientSound: { source: 'cafe', volume: 0.5 },
   call: {
     endAfterSilence: '1m30s',

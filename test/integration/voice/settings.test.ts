@@ -43,14 +43,22 @@ async function oneTurn(spec: Readonly<Record<string, unknown>>): Promise<StagedC
 }
 
 describe.concurrent('a setting', () => {
-  it('turnDetection.endOfSpeechDelay: how long the agent waits for more', async () => {
-    const [soon, late] = await Promise.all(['200ms', '15s'].map((endOfSpeechDelay) => begun({ turnDetection: { endOfSpeechDelay } })));
-    const [, turn] = await Promise.all([turnOf(soon!), turnOf(late!)]);
+  it('turnDetection: how long the agent waits for more', async () => {
+    const [soon, late, heard] = await Promise.all(
+      [
+        { endOfSpeechDelay: '200ms' },
+        { mode: 'silence', endOfSpeechDelay: '15s' },
+        // As long as the detector doubts, at least three fifths of the delay.
+        { mode: 'model', endOfSpeechDelay: '15s' },
+      ].map((turnDetection) => begun({ turnDetection })),
+    );
+    const [, turn, heardTurn] = await Promise.all([turnOf(soon!), turnOf(late!), turnOf(heard!)]);
     expect(turn.eou).toBeGreaterThan(14_900);
     expect(turn.v2v).toBeGreaterThan(14_900);
-    // Both users finished at once: one is answered long before the other. The model is asked for both at once, in advance.
-    const [answered, answeredLate] = [soon!, late!].map(({ provider }) => provider.requests('speech')[0]!.at);
-    expect(answered).toBeLessThan(answeredLate!);
+    expect(heardTurn.eou).toBeGreaterThan(8_900);
+    // All users finished at once: one is answered long before the others. The model is asked for all at once, in advance.
+    const [answered, ...answeredLate] = [soon!, late!, heard!].map(({ provider }) => provider.requests('speech')[0]!.at);
+    expect(answered).toBeLessThan(Math.min(...answeredLate));
   });
 
   it('a pause shorter than the delay ends no sentence', async () => {

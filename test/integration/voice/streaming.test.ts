@@ -75,6 +75,21 @@ it('an interruption of so many words happens at the last of them, not at the end
   await call.becomes({ finishReason: 'user_ended_call' });
 });
 
+it('a back-channel interrupts nothing, however long: the agent goes on where it was', async () => {
+  const call = await calling({ welcomeMessage: STORY });
+  call.provider.speech(({ input }) => (input === STORY ? { msPerCharacter: 8_000 / STORY.length } : {}));
+  call.provider.streamed.hear('uh-huh, okay, right');
+  await call.join();
+  await call.becomes({ status: 'ongoing' });
+  await eventually(() => expect(call.caller.heardFor(STORY)).toBeGreaterThanOrEqual(1_500));
+  await call.caller.speak(1_500);
+  await eventually(async () => expect(await call.messages()).toMatchObject([{ role: 'agent', content: STORY, interrupted: false }]));
+  expect(call.caller.heardFor(STORY)).toBeGreaterThan(6_500);
+  expect(call.provider.requests('chat')).toEqual([]);
+  await call.caller.leave();
+  await call.becomes({ finishReason: 'user_ended_call' });
+});
+
 it('a lost connection costs no word', async () => {
   const call = await calling();
   call.provider.streamed.hear('one two three four five six seven eight');

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+
+import { isBackchannel } from './backchannels.ts';
+
+it.each([
+  ['Uh-huh.', 'en-US'],
+  ['Mm-hmm, okay.', 'en-US'],
+  ['okay okay', 'fi'],
+  ['Yeah, right, I see.', 'en'],
+  ['Hahaha', 'en'],
+  ['Ha ha ha!', 'de'],
+  ['(laughs)', 'en'],
+  ['[laughter] oh', 'en'],
+  ["D'accord…", 'fr-FR'],
+  ['Ja, ja. Genau!', 'de-AT'],
+  ['Sí, sí', 'es-MX'],
+])('%s (%s) shows that someone listens', (text, language) => {
+  expect(isBackchannel(text, language)).toBe(true);
+});
+
+it.each([
+  ['', 'en'],
+  ['No.', 'en'],
+  ['Yes', 'en'],
+  ['Okay, stop.', 'en'],
+  ['Ha, that is wrong', 'en'],
+  ['right now', 'en'],
+  ['Genau', 'en'],
+  ['Ja', 'de'],
+  ['Halt', 'de'],
+  ['他', 'zh'],
+])('%s (%s) is said to the agent', (text, language) => {
+  expect(isBackchannel(text, language)).toBe(false);
+});
