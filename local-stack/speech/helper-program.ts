@@ -27,9 +27,9 @@ class Voice:
             if name and self.lib.espeak_SetVoiceByName((name + '+' + variant).encode()) == 0: return name
         return None
 
-    def speak(self, text, language, variant):
+    def speak(self, text, language, variant, speed):
         name = self.choose(language, variant)
-        self.lib.espeak_SetParameter(1, 150, 0)
+        self.lib.espeak_SetParameter(1, speed, 0)
         del self.out[:]
         data = text.encode() + b'\0'
         self.lib.espeak_Synth(data, len(data), 0, 0, 0, 1, None, None)
@@ -91,7 +91,7 @@ print(json.dumps({'ready': True, 'problems': problems}), flush=True)
 for line in sys.stdin:
     asked = json.loads(line)
     try:
-        if asked['do'] == 'speak': answer = voice.speak(asked['text'], asked['language'], asked['variant'])
+        if asked['do'] == 'speak': answer = voice.speak(asked['text'], asked['language'], asked['variant'], asked.get('speed', 150))
         elif asked['do'] == 'partial': answer = ear.partial(asked['pcm'], asked['phrases'])
         else: answer = ear.hear(asked['pcm'], asked['phrases'])
     except Exception as error:

@@ -88,7 +88,7 @@ const SPEECH_TOOLS = {
 };
 
 /** @returns undefined where there is no Python that can make environments; @throws Error when the wheels can't be had */
-async function speechPython(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+export async function speechPython(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const python = await findPythonWithVenv(env);
   return python === undefined ? undefined : pythonWith(python, SPEECH_TOOLS, env);
 }

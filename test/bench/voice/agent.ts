@@ -1,4 +1,4 @@
-/** The agent that is called: the platform's defaults, and providers that are known. */
+/** The agent that is called: the platform's defaults but for a fixed wait at the end of a turn, and providers that are known. */
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 
@@ -10,7 +10,7 @@ export const minSpeechMs = 500;
 export const welcome = 'Good morning, you are talking to the bench. How can I help you?';
 
 /** @param baseURL of the providers, up to and with `/v1` */
-export function benchAgent(baseURL: string): AgentRevisionConfig {
+export function benchAgent(baseURL: string, mode: 'model' | 'silence' = 'silence'): AgentRevisionConfig {
   const provider = { provider: 'openai_compatible', model: 'm', baseURL };
   const parsed = agentKind.spec.parse({
     llm: provider,
@@ -18,7 +18,7 @@ export function benchAgent(baseURL: string): AgentRevisionConfig {
     textToSpeech: provider,
     welcomeMessage: welcome,
     interruptions: { minSpeechDuration: `${minSpeechMs}ms` },
-    turnDetection: { endOfSpeechDelay: `${waitMs}ms` },
+    turnDetection: { mode, endOfSpeechDelay: `${waitMs}ms` },
     call: { endAfterSilence: '120s' },
   });
   const { suspend: _suspend, displayName: _name, knowledgeBaseRef: _ref, ...agent } = parsed;

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { partsOf, wholeNumber } from '../harness/flags.ts';
 import type { Scale } from './part.ts';
 
-export const partNames = ['loop', 'stt', 'webrtc', 'barge-in', 'create', 'tts', 'soak'] as const;
+export const partNames = ['loop', 'stt', 'eot', 'webrtc', 'barge-in', 'create', 'tts', 'soak'] as const;
 export type PartName = (typeof partNames)[number];
 
 const full: Scale = { calls: [1, 5, 10], turns: 12, joins: 20, interruptions: 20, creates: 500, rounds: 20, soak: 200, ready: 2 };
@@ -26,7 +26,7 @@ export function registerVoiceBench(program: Command): void {
   program
     .command('voice')
     .description(
-      'calls: what the platform adds to an answer at 1, 5 and 10 calls on one core, without a room (loop), with speech to text that streams (stt) and with real WebRTC, with the time from joining to the first word (webrtc), how soon an interrupted agent is quiet (barge-in), making calls over REST (create), from a text to its first sound against the adapter of LiveKit (tts), and memory over 200 calls one after the other (soak)',
+      'calls: what the platform adds to an answer at 1, 5 and 10 calls on one core, without a room (loop), with speech to text that streams (stt), the end of a turn by the detector and by silence (eot), with real WebRTC, with the time from joining to the first word (webrtc), how soon an interrupted agent is quiet (barge-in), making calls over REST (create), from a text to its first sound against the adapter of LiveKit (tts), and memory over 200 calls one after the other (soak)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)

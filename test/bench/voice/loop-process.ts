@@ -5,13 +5,16 @@ import { ReadableStream, type ReadableStreamDefaultController } from 'node:strea
 import { initializeLogger, voice } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 
+import { systemClock } from '../../../platform/clock.ts';
 import { createEgress } from '../../../platform/egress/egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createProviders } from '../../../voice/providers/index.ts';
 import { CallAgent } from '../../../voice/session/call-agent.ts';
 import { Synthesis } from '../../../voice/session/synthesis.ts';
 import { keepInterruptedAnswersQuiet } from '../../../voice/livekit-patches/interrupted-answers.ts';
+import { EndOfTurnDetector } from '../../../voice/livekit-patches/end-of-turn-detector.ts';
 import { MeasuredVad } from '../../../voice/livekit-patches/measured-vad.ts';
+import { SharedTurnDetector } from '../../../voice/livekit-patches/shared-turn-detector.ts';
 import { conversationSettingsOf } from '../../../voice/session/settings.ts';
 import { USER_FRAME_MS, USER_SAMPLE_RATE } from '../../../voice/livekit-patches/room-audio.ts';
 import { FailureReportingStt } from '../../../voice/session/failure-reporting-stt.ts';
@@ -86,12 +89,14 @@ keepInterruptedAnswersQuiet();
 initializeLogger({ pretty: false, level: 'error' });
 const logger = createLogger({ role: 'voice', level: 'silent' });
 const egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+const executor = new SharedTurnDetector(logger);
 const plan = JSON.parse(await text(process.stdin)) as Plan;
+if (plan.calls.some(({ turnDetection }) => turnDetection === 'model')) await executor.start();
 const results = await Promise.all(plan.calls.map((call) => serve(call)));
 process.stdout.write(JSON.stringify(results), () => process.exit());
 
-async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
-  const { agent } = benchAgent(baseURL);
+async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<CallResult> {
+  const { agent } = benchAgent(baseURL, turnDetection);
   const settings = conversationSettingsOf(agent);
   const keys = { read: () => Promise.reject(new Error('there are no Secrets here')) };
   const providers = await createProviders({ org: 'bench', agent, keys, egress, defaults: [], logger });
@@ -100,10 +105,22 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   const output = new MemoryOutput((samples) => sound.heard(samples));
   const session = new voice.AgentSession({
     ...settings.session,
+    turnHandling: {
+      ...settings.session.turnHandling,
+      ...(settings.endOfTurn && {
+        turnDetection: new EndOfTurnDetector({
+          delays: settings.endOfTurn,
+          language: agent.language,
+          clock: systemClock,
+          logger,
+          executor,
+        }),
+      }),
+    },
     vad: new MeasuredVad({
       ...settings.vad,
       onSpeaking: () => providers.stt.userSpeaks(),
-      onSpoken: () => providers.stt.userPaused(),
+      onPause: () => providers.stt.userPaused(),
     }),
     stt: new FailureReportingStt({ inner: providers.stt, onFailure: (error) => console.error(error) }),
     llm: providers.llm,

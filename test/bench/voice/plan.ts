@@ -7,6 +7,8 @@ export interface CallPlan {
   readonly caller: string;
   /** Of the providers, up to and with `/v1`. */
   readonly baseURL: string;
+  /** Without rooms; default `silence`. */
+  readonly turnDetection?: 'model' | 'silence';
   /** The room; none for the loop without one. */
   readonly room?: { readonly url: string; readonly token: string };
 }

@@ -3,6 +3,7 @@ import { runParts } from '../harness/run-parts.ts';
 import { bargeIn } from './barge-in.ts';
 import type { PartName } from './command.ts';
 import { create } from './create.ts';
+import { benchEndOfTurn } from './eot.ts';
 import { startHost, type Host } from './host.ts';
 import { loop } from './loop.ts';
 import type { Part, Scale } from './part.ts';
@@ -19,7 +20,7 @@ export interface VoiceBenchOptions {
   readonly out?: string;
 }
 
-const parts: Readonly<Record<Exclude<PartName, 'tts'>, Part>> = { loop, stt, webrtc, 'barge-in': bargeIn, create, soak };
+const parts: Readonly<Record<Exclude<PartName, 'tts' | 'eot'>, Part>> = { loop, stt, webrtc, 'barge-in': bargeIn, create, soak };
 
 /** @throws Error when any part failed, or a signal ended the run */
 export async function runVoiceBench({ parts: names, scale, fromSources, out }: VoiceBenchOptions): Promise<void> {
@@ -28,8 +29,12 @@ export async function runVoiceBench({ parts: names, scale, fromSources, out }: V
   await runParts({
     benchmark: 'voice',
     parts: names,
-    // The voice alone needs no servers.
-    run: async (name) => (name === 'tts' ? benchTts(scale) : parts[name]({ host: await host(), scale, progress })),
+    run: async (name) => {
+      // These need no servers.
+      if (name === 'tts') return benchTts(scale);
+      if (name === 'eot') return benchEndOfTurn();
+      return parts[name]({ host: await host(), scale, progress });
+    },
     stop: async () => starting?.then((started) => started.stop()),
     scale,
     out,

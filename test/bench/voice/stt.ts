@@ -6,15 +6,20 @@ import { delays } from './provider-delays.ts';
 const CONTENDERS = {
   batch: 'one request for each turn',
   streamed: 'one stream for each call',
+  'streamed-model': 'one stream, end of turn by the detector',
 } as const;
 
 export const stt: Part = async ({ host, scale, progress }) => {
   const all: { readonly contender: keyof typeof CONTENDERS; readonly answers: Answers }[] = [];
   // In turn, so that a slow minute of the machine is shared.
   for (let round = 0; round < 2; round += 1)
-    for (const contender of ['batch', 'streamed'] as const) {
+    for (const contender of Object.keys(CONTENDERS) as (keyof typeof CONTENDERS)[]) {
       progress(`${CONTENDERS[contender]}, ${scale.turns} questions`);
-      const { results, cpu } = await host.loop({ calls: [host.loopCall(`${contender}-${round}`)], turns: scale.turns, interruptions: 0 });
+      const { results, cpu } = await host.loop({
+        calls: [{ ...host.loopCall(`${contender}-${round}`), turnDetection: contender === 'streamed-model' ? 'model' : 'silence' }],
+        turns: scale.turns,
+        interruptions: 0,
+      });
       all.push({ contender, answers: await answersOf(host, results, cpu) });
     }
   return {
@@ -25,7 +30,7 @@ export const stt: Part = async ({ host, scale, progress }) => {
         columns: ['', ...answerColumns],
         rows: all.map(({ contender, answers }) => answerRow(answers).with(0, CONTENDERS[contender])),
         notes: [
-          `A request takes ${delays.sttMs} ms, a stream has its final ${delays.streamedSttMs} ms after it is asked for; model ${delays.llmMs} ms, voice ${delays.ttsMs} ms; the wait for the end of speech is 500 ms.`,
+          `A request takes ${delays.sttMs} ms, a stream has its final ${delays.streamedSttMs} ms after it is asked for; model ${delays.llmMs} ms, voice ${delays.ttsMs} ms; the wait for the end of speech is 500 ms, with the detector 300 ms to 3 s.`,
         ],
       },
     ],
