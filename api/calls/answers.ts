@@ -25,7 +25,7 @@ const message = z.object({
 
 const toolCall = z.object({
   name: z.string(),
-  arguments: z.record(z.string(), z.unknown()).nullable().describe('As the model gave them; null where they are larger than 64 KiB.'),
+  arguments: z.record(z.string(), z.unknown()).optional().describe('As the model gave them; absent where they are larger than 64 KiB.'),
   result: z.string().describe('What the model got: text, or JSON.'),
   is_error: z.boolean().describe('The tool failed, or its arguments did not fit.'),
   timestamp: time.describe('When it began.'),

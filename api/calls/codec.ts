@@ -66,7 +66,7 @@ export function callToRest(
     })),
     tool_calls: extras.toolCalls.map(({ name, arguments: given, result, failed, beganAt, durationMs }) => ({
       name,
-      arguments: given,
+      ...(given !== null && { arguments: given }),
       result,
       is_error: failed,
       timestamp: beganAt.toISOString(),

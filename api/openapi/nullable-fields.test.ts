@@ -28,7 +28,7 @@ const documented = {
   PhoneNumberList: ['next_page_token'],
   WebhookDeliveryList: ['next_page_token'],
   WebhookSubscriptionList: ['next_page_token'],
-  Call: ['turns.eou', 'turns.llm_ttft', 'turns.stt', 'turns.tts_ttfb', 'turns.v2v'],
+  Call: ['turns.eou', 'turns.llm_ttft', 'turns.stt', 'turns.timestamp', 'turns.tts_ttfb', 'turns.v2v'],
   CallAnalysis: ['completed_at', 'error', 'items.error', 'items.result'],
   CallAnalysisResults: ['completed_at', 'error', 'items.error', 'items.result'],
   Document: ['created_by_user_id', 'page_urls', 'size_bytes', 'source', 'title'],

@@ -343,7 +343,7 @@ describe('a call', () => {
         { role: 'user', content: 'Hi', timestamp: '1970-01-01T00:00:02.000Z', interrupted: false },
       ],
       tool_calls: [
-        { name: 'search', arguments: null, result: '[]', is_error: false, timestamp: '1970-01-01T00:00:01.000Z', duration_ms: 0 },
+        { name: 'search', result: '[]', is_error: false, timestamp: '1970-01-01T00:00:01.000Z', duration_ms: 0 },
         { name: 'look_up', arguments: { day: 1 }, result: 'full', is_error: true, timestamp: '1970-01-01T00:00:01.500Z', duration_ms: 40 },
       ],
       turns: [{ timestamp: '1970-01-01T00:00:01.000Z', eou: 500, stt: 100, llm_ttft: 300, tts_ttfb: 75, v2v: null }],
