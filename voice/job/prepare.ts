@@ -6,6 +6,7 @@ import type { Logger } from '../../platform/logging.ts';
 import type { CallRecord, FinishReason } from '../../store/index.ts';
 import { resolveDynamicData } from '../dynamic-data/resolve.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
+import { Keypad } from '../phone/index.ts';
 import { createProviders, ProviderError, type Providers } from '../providers/index.ts';
 import { Conversation, type ConversationOptions } from '../session/conversation.ts';
 import type { LogWriter } from '../session/log-writer.ts';
@@ -64,6 +65,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   store.calls.calls
     .keepDynamicData({ org: call.org, id: call.id, data })
     .catch((err: unknown) => logger.warn({ err }, 'failed to store the dynamic data of the call'));
+  const keypad = call.callType === 'phone_call' ? new Keypad({ room: options.room, userIdentity: options.userIdentity, clock }) : undefined;
   const conversation = new Conversation({
     room: options.room,
     userIdentity: options.userIdentity,
@@ -80,6 +82,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
         agent: config,
         data,
         host,
+        keypad,
         egress,
         keys,
         search: services.search,
@@ -95,6 +98,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     logger,
     onEnd: options.onEnd,
   });
+  keypad?.listen({ onKey: () => conversation.keyPressed(), onEntry: (keys) => void conversation.pressed(keys) });
   return { conversation, config, providers };
 }
 

@@ -154,6 +154,19 @@ export class Conversation implements ToolHost {
     }
   }
 
+  /** The user is there, without a word. */
+  keyPressed(): void {
+    this.#silence.heard();
+  }
+
+  /** What the user pressed on the keypad is a turn, like words. */
+  async pressed(keys: string): Promise<void> {
+    if (!this.#begun) return;
+    if (this.#options.settings.interruptions.enabled) this.#spoken.interrupt();
+    await this.#spoken.interrupted();
+    if (this.#closed === undefined) this.#session.generateReply({ userInput: `[pressed ${keys}]` });
+  }
+
   /** For voicemail detection and transfers. */
   get session(): voice.AgentSession {
     return this.#session;

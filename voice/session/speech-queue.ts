@@ -41,6 +41,11 @@ export class SpeechQueue {
     await withTimeout(this.#clock, withinMs, Promise.all([...this.#open].map(doneOf)));
   }
 
+  /** Ends what is being said and what waits, unless it has to be heard. */
+  interrupt(): void {
+    for (const speech of this.#open) if (speech.allowInterruptions && !speech.interrupted && !speech.done()) speech.interrupt();
+  }
+
   /** Resolves when what was heard of other speech that is interrupted is in the history. */
   async interrupted(): Promise<void> {
     const own = currentSpeech();

@@ -57,6 +57,20 @@ function toolsFor(tools: readonly RevisionTool[], more: Partial<CreateToolsOptio
 }
 
 describe('the tools of a call', () => {
+  it('press and collect digits in phone calls only', async () => {
+    const pressed: string[] = [];
+    const keypad = { collect: async () => '1234', press: async (keys: string) => void pressed.push(keys) };
+    const { names, call } = toolsFor([], { keypad });
+    expect(names).toEqual(['collect_digits', 'send_digits', 'end_call']);
+    expect(await call('collect_digits', { count: 4 })).toEqual({ digits: '1234' });
+    await call('send_digits', { digits: '1w#' });
+    expect(await call('send_digits', { digits: '1; rm' })).toMatchObject({ error: expect.stringContaining('pattern') });
+    expect(pressed).toEqual(['1w#']);
+    expect(await toolsFor([], { keypad: { ...keypad, collect: async () => '' } }).call('collect_digits')).toMatchObject({
+      error: 'The user has pressed no key.',
+    });
+  });
+
   it('are those of the agent, and end_call always', () => {
     expect(toolsFor([]).names).toEqual(['end_call']);
     expect(toolsFor([custom('find'), custom('book')]).names).toEqual(['find', 'book', 'end_call']);

@@ -11,6 +11,7 @@ import type { ProviderKeyReader } from '../calls/provider-access/index.ts';
 import { createBookCalendar } from './builtin/book-calendar.ts';
 import { createCheckAvailability } from './builtin/check-calendar-availability.ts';
 import { createEndCall } from './builtin/end-call.ts';
+import { createCollectDigits, createSendDigits, type ToolKeypad } from './builtin/keypad.ts';
 import { createSearchKnowledgeBase } from './builtin/search-knowledge-base.ts';
 import { createSendEmail } from './builtin/send-email.ts';
 import { createTransferCall } from './builtin/transfer-call.ts';
@@ -27,6 +28,8 @@ export interface CreateToolsOptions {
   readonly agent: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase'>;
   readonly data: DynamicData;
   readonly host: ToolHost;
+  /** Of a phone call. */
+  readonly keypad?: ToolKeypad | undefined;
   readonly egress: Egress;
   readonly keys: Pick<ProviderKeyReader, 'read'>;
   readonly search: Pick<Search, 'search'>;
@@ -45,11 +48,12 @@ const TOOL_GRACE_MS = 5_000;
 
 /** For the agent session. Names are unique: a built-in gives way to a tool that the owner named. */
 export function createTools(options: CreateToolsOptions): readonly llm.FunctionTool[] {
-  const { org, agent, host, search, clock, over } = options;
+  const { org, agent, host, keypad, search, clock, over } = options;
   const definitions = agent.tools.flatMap((tool) => definitionOf(tool, options) ?? []);
   if (agent.knowledgeBase !== null) {
     definitions.push(createSearchKnowledgeBase({ org, knowledgeBase: agent.knowledgeBase, search, host }));
   }
+  if (keypad !== undefined) definitions.push(createCollectDigits(keypad), createSendDigits(keypad));
   definitions.push(createEndCall(host));
   const signal = later(over, clock);
   return withUniqueNames(definitions).map((definition) => toFunctionTool(definition, { ...options, signal }));

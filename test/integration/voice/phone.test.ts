@@ -1,7 +1,7 @@
 /** Calls by phone: participants of kind SIP in the rooms that a dispatch rule makes, and a scripted gateway. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { dispose } from '@livekit/rtc-node';
+import { dispose, RoomEvent } from '@livekit/rtc-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { createRooms } from '../../../voice/calls/rooms.ts';
@@ -124,6 +124,43 @@ describe('a call that comes in', () => {
     await caller.hears('Certainly.');
     await caller.leave();
     await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+  });
+
+  it('is understood by the keypad too, and the agent has one', async () => {
+    const { provider } = await serving();
+    const heard: string[] = [];
+    provider.speech(({ input }) => (input === 'Harbour Bikes.' ? { msPerCharacter: 1_000 } : {}));
+    provider.chat(({ lastUser, toolResults }) => {
+      const done = toolResults.length > 0;
+      if (lastUser !== '[pressed 2]') return done ? 'Done.' : { toolCalls: [{ name: 'send_digits', arguments: { digits: '1w*' } }] };
+      return done ? 'Thank you.' : { text: 'Your number please.', toolCalls: [{ name: 'collect_digits', arguments: { count: 4 } }] };
+    });
+    const caller = await gateway.comesIn({ from: other, to: own, sipCallId: 'keypad@carrier' });
+    caller.room.on(RoomEvent.DtmfReceived, (_code: number, digit: string) => heard.push(digit));
+    const press = async (keys: string): Promise<void> => {
+      for (const key of keys) await caller.room.localParticipant!.publishDtmf('0123456789*#'.indexOf(key), key);
+    };
+    await becomes(() => callIn(caller.roomName), { status: 'ongoing' });
+    await caller.hears('Harbour Bikes.');
+    await press('2#');
+    await caller.hears('Your number please.');
+    await eventually(() => expect(provider.requests('chat').at(-1)).toMatchObject({ lastUser: '[pressed 2]' }));
+    await press('471199');
+    await caller.hears('Thank you.');
+    expect(provider.requests('chat').at(-1)).toMatchObject({
+      toolResults: [expect.objectContaining({ content: expect.stringContaining('4711') })],
+    });
+    // What the tool has left over is a turn once nothing more is pressed.
+    await caller.hears('Done.');
+    expect(heard).toEqual(['1', '*']);
+    await caller.leave();
+    const { id, org } = await becomes(() => callIn(caller.roomName), { status: 'ended' });
+    const log = await stage.store.calls.log.read({ org, id });
+    expect(log.messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(['[pressed 2]', '[pressed 99]']);
+    expect(log.toolCalls.map(({ name, arguments: given }) => [name, given])).toEqual([
+      ['collect_digits', { count: 4 }],
+      ['send_digits', { digits: '1w*' }],
+    ]);
   });
 
   it('is one call, however often the gateway reports it', async () => {

@@ -39,6 +39,7 @@ async function mediaPort(): Promise<number> {
 describe.skipIf(!sipp)('the scenarios, one against the other', () => {
   it.each([
     ['caller-talks.xml', 'called-talks.xml'],
+    ['caller-presses.xml', 'called-talks.xml'],
     ['caller-echoes.xml', 'called-talks.xml'],
     ['caller-refused.xml', 'called-refuses.xml'],
     ['peers/gives-up.xml', 'called-silent.xml'],
@@ -185,6 +186,14 @@ describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service'
     await createRooms(media).open(id);
   }
   const shortly = { spec: { call: { maxDuration: '5s', voicemailDetectionTimeout: '0s' } } };
+
+  it('what a caller presses on the keypad is a turn', async () => {
+    const { number, provider } = await connected();
+    provider.chat(({ lastUser }) => `You pressed ${lastUser}.`);
+    await calls('caller-presses.xml', number, { talkMs: 4_000 });
+    const record = await ended(number);
+    await eventually(async () => expect(await said(record)).toContain('user: [pressed 4711]'));
+  });
 
   it.each([
     ['caller-talks.xml', false],

@@ -1,0 +1,107 @@
+/** The keypad of a telephone (DTMF): what the user presses, and what the agent does. */
+import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
+
+import { sleep, type Clock, type Timer } from '../../platform/clock.ts';
+
+/** Between two keys of one entry, at most, in milliseconds. */
+const PAUSE_MS = 3_000;
+/** One key takes this long with the silence after it, in milliseconds: telephone systems want a tenth of a second of each. */
+const PRESS_MS = 300;
+/** Of a `w` in what the agent presses, in milliseconds. */
+const WAIT_MS = 500;
+/** Ends an entry, and is not part of it. */
+const END = '#';
+const MOST_KEYS = 64;
+
+/** As RFC 4733 numbers them. */
+const KEYS = '0123456789*#ABCD';
+
+export interface KeypadOptions {
+  readonly room: Pick<Room, 'on' | 'localParticipant'>;
+  readonly userIdentity: string;
+  readonly clock: Clock;
+}
+
+interface Collection {
+  readonly count: number;
+  readonly done: (keys: string) => void;
+}
+
+export class Keypad {
+  readonly #options: KeypadOptions;
+  #pressed = '';
+  #pause: Timer | undefined;
+  #collection: Collection | undefined;
+  #onEntry: (keys: string) => void = () => undefined;
+  #onKey: () => void = () => undefined;
+
+  constructor(options: KeypadOptions) {
+    this.#options = options;
+    options.room.on(RoomEvent.DtmfReceived, (_code: number, key: string, { identity }: RemoteParticipant) => {
+      if (identity === options.userIdentity) this.#key(key);
+    });
+  }
+
+  /** @param onKey with each key @param onEntry with what was pressed, when it is over and no tool collects it */
+  listen({ onKey, onEntry }: { readonly onKey: () => void; readonly onEntry: (keys: string) => void }): void {
+    this.#onKey = onKey;
+    this.#onEntry = onEntry;
+  }
+
+  /**
+   * The next entry: what was pressed since the last one counts.
+   * @param count of keys that complete it; an entry of fewer ends with # or a pause
+   * @returns the keys; empty where none is pressed in time, or the signal aborts
+   */
+  async collect({
+    count,
+    withinMs,
+    signal,
+  }: {
+    readonly count: number;
+    readonly withinMs: number;
+    readonly signal: AbortSignal;
+  }): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const collection: Collection = { count, done: resolve };
+    this.#collection = collection;
+    const late = this.#options.clock.after(withinMs, () => this.#pressed === '' && resolve(''));
+    const abort = (): void => resolve('');
+    signal.addEventListener('abort', abort, { once: true });
+    if (this.#pressed.length >= count) this.#complete();
+    const keys = signal.aborted ? '' : await promise;
+    late.cancel();
+    signal.removeEventListener('abort', abort);
+    if (this.#collection === collection) this.#collection = undefined;
+    return keys;
+  }
+
+  /** @param keys digits, `*`, `#`, A to D; `w` waits half a second */
+  async press(keys: string, signal: AbortSignal): Promise<void> {
+    for (const key of keys.toUpperCase()) {
+      signal.throwIfAborted();
+      const code = KEYS.indexOf(key);
+      if (code >= 0) await this.#options.room.localParticipant?.publishDtmf(code, key);
+      await sleep(this.#options.clock, code >= 0 ? PRESS_MS : WAIT_MS, signal);
+    }
+  }
+
+  #key(key: string): void {
+    this.#onKey();
+    this.#pause?.cancel();
+    if (key !== END && this.#pressed.length < MOST_KEYS) this.#pressed += key;
+    const enough = this.#collection !== undefined && this.#pressed.length >= this.#collection.count;
+    if (key === END || enough) this.#complete();
+    else this.#pause = this.#options.clock.after(PAUSE_MS, () => this.#complete());
+  }
+
+  #complete(): void {
+    this.#pause?.cancel();
+    const keys = this.#pressed;
+    this.#pressed = '';
+    const collection = this.#collection;
+    this.#collection = undefined;
+    if (collection !== undefined) collection.done(keys);
+    else if (keys !== '') this.#onEntry(keys);
+  }
+}
