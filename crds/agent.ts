@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { lookupMethods } from './http-method.ts';
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import {
+  atomic,
   cel,
   configMapKeyRef,
   duration,
@@ -23,15 +24,35 @@ import { commonStatus, suspend, timestamp } from './status.ts';
 const apiKeySecretRef = () =>
   secretKeyRef().optional().describe("Without one, the operator's default credential for the provider is used.");
 
+/** Of a part, tried in this order. */
+const MAX_FALLBACKS = 3;
+
+const needsBaseURL = {
+  rule: "self.provider != 'openai_compatible' || has(self.baseURL)",
+  message: 'baseURL is required for provider openai_compatible',
+  fieldPath: '.baseURL',
+  reason: 'FieldValueRequired',
+} as const;
+
+const model = () => name(256).describe("The provider's name of the model, e.g. gpt-4o-mini.");
+const llmProvider = () => name(64).describe('openai, azure_openai, anthropic, google, groq or openai_compatible.');
+const llmBaseURL = () => url().optional().describe('Address of the provider; required for openai_compatible.');
+
 const llm = cel(
   z.object({
     type: z.enum(['simple']).default('simple').describe('How the model is driven.'),
-    provider: name(64).default('openai').describe('openai, azure_openai, anthropic, google, groq or openai_compatible.'),
-    model: name(256).describe("The provider's name of the model, e.g. gpt-4o-mini."),
+    provider: llmProvider().default('openai'),
+    model: model(),
     name: text(200).optional().describe('A label for people.'),
     description: text(1500).optional().describe('A note for people.'),
-    baseURL: url().optional().describe('Address of the provider; required for openai_compatible.'),
+    baseURL: llmBaseURL(),
     apiKeySecretRef: apiKeySecretRef(),
+    fallbacks: list(
+      cel(z.object({ provider: llmProvider(), model: model(), baseURL: llmBaseURL(), apiKeySecretRef: apiKeySecretRef() }), needsBaseURL),
+      MAX_FALLBACKS,
+    )
+      .optional()
+      .describe('Other models, in this order: the next one answers where one fails, or is late by a second.'),
     temperature: z.number().min(0).max(2).default(0).describe('0 is the most predictable.'),
     maxTokens: z.int().min(1).max(32768).optional().describe('Longest answer, in tokens; the limit of the model where absent.'),
     systemPrompt: text(4096)
@@ -43,43 +64,54 @@ const llm = cel(
       .describe('Names that a call must bring, unless dynamicData looks them up; a call without them is refused.'),
   }),
   { rule: '!(has(self.systemPrompt) && has(self.systemPromptFrom))', message: 'set at most one of systemPrompt and systemPromptFrom' },
-  {
-    rule: "self.provider != 'openai_compatible' || has(self.baseURL)",
-    message: 'baseURL is required for provider openai_compatible',
-    fieldPath: '.baseURL',
-    reason: 'FieldValueRequired',
-  },
+  needsBaseURL,
 );
 
 const speechBaseURL = () => url().optional().describe('Address of the provider where it is not the usual one.');
 
-const speechToText = z.object({
+const speechModel = () => text(256).optional().describe("The provider's name of the model; the provider's default where absent.");
+
+const recognizer = z.object({
   provider: name(64).describe('deepgram, openai, azure, google, elevenlabs, cartesia, assemblyai or openai_compatible.'),
-  model: text(256).optional().describe("The provider's name of the model; the provider's default where absent."),
+  model: speechModel(),
   baseURL: speechBaseURL(),
   apiKeySecretRef: apiKeySecretRef(),
+});
+
+const speechToText = recognizer.extend({
+  fallbacks: list(recognizer, MAX_FALLBACKS)
+    .optional()
+    .describe('Others, in this order: the next one hears what one that fails, or is late, has not understood yet.'),
 });
 
 /** Of text to speech. */
 export const DEFAULT_TEMPERATURE = 0.5;
 
-const textToSpeech = z.object({
+const voice = z.object({
+  id: text(256).optional().describe("The provider's id of the voice."),
+  name: text(256).optional().describe('The name people know it by.'),
+});
+const VOICE = "The provider's default voice where both are absent.";
+
+const speaker = z.object({
   provider: name(64).describe('deepgram, openai, azure, google, elevenlabs, cartesia or openai_compatible.'),
-  model: text(256).optional().describe("The provider's name of the model; the provider's default where absent."),
-  voice: emptyByDefault(
-    z.object({
-      id: text(256).optional().describe("The provider's id of the voice."),
-      name: text(256).optional().describe('The name people know it by.'),
-    }),
-  ).describe("The provider's default voice where both are absent."),
+  model: speechModel(),
+  voice: atomic(voice).optional().describe(VOICE),
+  baseURL: speechBaseURL(),
+  apiKeySecretRef: apiKeySecretRef(),
+});
+
+const textToSpeech = speaker.extend({
+  voice: emptyByDefault(voice).describe(VOICE),
+  fallbacks: list(speaker, MAX_FALLBACKS)
+    .optional()
+    .describe('Others, in this order: the next one says what one that fails, or is late by a second, has not said yet.'),
   temperature: z
     .number()
     .min(0)
     .max(2)
     .default(DEFAULT_TEMPERATURE)
     .describe('How much the delivery varies. Without effect with openai, azure, google, deepgram and cartesia.'),
-  baseURL: speechBaseURL(),
-  apiKeySecretRef: apiKeySecretRef(),
 });
 
 const dynamicData = z.object({

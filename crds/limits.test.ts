@@ -34,6 +34,17 @@ const nested = (depth: number): unknown => {
 /** A string value whose JSON, as `{"a":"…"}`, has exactly this many bytes. */
 const ofBytes = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
 
+it('holds fallbacks to what holds for the provider before them', () => {
+  const fallbacks = [
+    { provider: 'openai', model: 'm' },
+    { provider: 'nobody', model: 'm', baseURL: 'http://user:pass@host' },
+  ];
+  for (const part of ['llm', 'speechToText', 'textToSpeech'] as const) {
+    const paths = agentProblems(agent({ [part]: { provider: 'openai', model: 'm', fallbacks } })).map(({ path }) => path);
+    expect(paths).toEqual([`spec.${part}.fallbacks[1].provider`, `spec.${part}.fallbacks[1].baseURL`]);
+  }
+});
+
 describe('free JSON', () => {
   it('is allowed up to 32 KiB, counted in bytes and not in characters', () => {
     expect(freeJson(ofBytes(MAX_FREE_JSON_BYTES), 'p')).toEqual([]);

@@ -50,15 +50,32 @@ export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
   return [
     ...languageTag(spec.language, 'spec.language'),
     ...(spec.timeZone === undefined ? [] : timeZone(spec.timeZone, 'spec.timeZone')),
-    ...known(spec.llm.provider, llmProviders, 'spec.llm.provider'),
-    ...known(spec.speechToText.provider, speechProviders, 'spec.speechToText.provider'),
-    ...knownTts(spec.textToSpeech.provider),
-    ...httpAddress(spec.llm.baseURL, 'spec.llm.baseURL'),
-    ...httpAddress(spec.speechToText.baseURL, 'spec.speechToText.baseURL'),
-    ...httpAddress(spec.textToSpeech.baseURL, 'spec.textToSpeech.baseURL'),
+    ...withFallbacks(spec.llm, 'spec.llm', (provider, path) => known(provider, llmProviders, path)),
+    ...withFallbacks(spec.speechToText, 'spec.speechToText', (provider, path) => known(provider, speechProviders, path)),
+    ...withFallbacks(spec.textToSpeech, 'spec.textToSpeech', knownTts),
     ...httpAddress(spec.webhookURL, 'spec.webhookURL'),
     ...(spec.dynamicData ?? []).flatMap((lookup, index) => lookupProblems(lookup, `spec.dynamicData[${index}]`)),
     ...unstorable(spec, 'spec'),
+  ];
+}
+
+interface Provided {
+  readonly provider: string;
+  readonly baseURL?: string | undefined;
+}
+
+function withFallbacks(
+  part: Provided & { readonly fallbacks?: readonly Provided[] | undefined },
+  path: string,
+  providerProblems: (provider: string, path: string) => readonly SpecProblem[],
+): readonly SpecProblem[] {
+  const problemsOf = ({ provider, baseURL }: Provided, at: string): readonly SpecProblem[] => [
+    ...providerProblems(provider, `${at}.provider`),
+    ...httpAddress(baseURL, `${at}.baseURL`),
+  ];
+  return [
+    ...problemsOf(part, path),
+    ...(part.fallbacks ?? []).flatMap((fallback, index) => problemsOf(fallback, `${path}.fallbacks[${index}]`)),
   ];
 }
 
@@ -152,9 +169,9 @@ function known(provider: string, all: readonly string[], path: string, fault = '
   return all.includes(provider) ? [] : [{ path, message: `${JSON.stringify(provider)} ${fault}; use one of ${all.join(', ')}` }];
 }
 
-function knownTts(provider: string): readonly SpecProblem[] {
+function knownTts(provider: string, path: string): readonly SpecProblem[] {
   const all: readonly string[] = speechProviders;
-  return known(provider, ttsProviders, 'spec.textToSpeech.provider', all.includes(provider) ? 'has no text to speech' : undefined);
+  return known(provider, ttsProviders, path, all.includes(provider) ? 'has no text to speech' : undefined);
 }
 
 function succeeds(attempt: () => unknown): boolean {

@@ -18,7 +18,7 @@ import { drainCalls } from './drain.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
 import { logLibrary, patchAgentServer } from './livekit-patches/index.ts';
 import { MediaServerReadiness } from './media-server-readiness.ts';
-import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
+import { liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from './metrics.ts';
 import { KEY_CACHE_VARIABLE, serveKeyCache } from './providers/key-cache.ts';
 import { Recordings, ensureSpool, uploadRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
 
@@ -52,7 +52,9 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   role.onStop('storage', () => storage.close());
   const cluster = lazyTransport(config, logger);
   role.onStop('kubernetes', () => cluster.close());
-  const keyCache = await serveKeyCache(createProviderKeyReader({ transport: cluster, clock }));
+  const takeovers = takeoversCounter();
+  registry.registerMetric(takeovers);
+  const keyCache = await serveKeyCache(createProviderKeyReader({ transport: cluster, clock }), (part) => takeovers.inc({ part }));
   role.onStop('key cache', () => keyCache.close());
   process.env[KEY_CACHE_VARIABLE] = keyCache.path;
   const spool = spoolFolderOf(config);

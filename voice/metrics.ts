@@ -1,4 +1,4 @@
-import { Gauge } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 
 export const liveCallsGauge = (live: () => number): Gauge => gauge('parley_voice_calls', 'Calls that this process serves.', live);
 
@@ -8,6 +8,14 @@ export const waitingRecordingsGauge = (recordings: { readonly waiting: number })
     'Recordings that jobs left behind and that are not in the storage yet.',
     () => recordings.waiting,
   );
+
+export const takeoversCounter = (): Counter<'part'> =>
+  new Counter({
+    name: 'parley_voice_provider_takeovers_total',
+    help: 'Answers that a fallback gave, because a provider before it failed or was late.',
+    labelNames: ['part'],
+    registers: [],
+  });
 
 /** Read at each scrape. */
 function gauge(name: string, help: string, read: () => number): Gauge {

@@ -217,6 +217,9 @@ describe('resource → REST → resource', () => {
   });
 });
 
+const listener = { provider: providers, model: text(9) };
+const speaker = { provider: providers, voice_id: text(9), voice_name: text(9), model_name: text(9) };
+
 const body = fc.record(
   {
     agent_name: named(20),
@@ -232,15 +235,29 @@ const body = fc.record(
         llm_description: text(9),
         base_url: url,
         api_key: named(9),
+        fallbacks: fc.array(
+          fc.record(
+            { model_provider: fc.constantFrom('openai', 'groq'), model_name: named(9), base_url: url, api_key: named(9) },
+            { requiredKeys: ['model_provider', 'model_name'] },
+          ),
+          { maxLength: 3 },
+        ),
         max_tokens: fc.integer({ min: 1, max: 32768 }),
         required_dynamic_data: distinct(named(5), (name) => name),
         system_prompt: fc.oneof(text(9), fc.constant('long '.repeat(1000))),
       },
       { requiredKeys: ['model_name'] },
     ),
-    stt: fc.record({ provider: providers, model: text(9) }, { requiredKeys: ['provider'] }),
+    stt: fc.record(
+      { ...listener, fallbacks: fc.array(fc.record(listener, { requiredKeys: ['provider'] }), { maxLength: 3 }) },
+      { requiredKeys: ['provider'] },
+    ),
     tts: fc.record(
-      { provider: providers, voice_id: text(9), voice_name: text(9), model_name: text(9), voice_temperature: number(0, 2) },
+      {
+        ...speaker,
+        voice_temperature: number(0, 2),
+        fallbacks: fc.array(fc.record(speaker, { requiredKeys: ['provider'] }), { maxLength: 3 }),
+      },
       { requiredKeys: ['provider'] },
     ),
     knowledge_base_id: named(9),
@@ -370,6 +387,38 @@ describe('REST → resource → REST', () => {
       ['body', 'llm', 'api_key'],
       ['body', 'dynamic_data_config', 0, 'headers', 'Authorization'],
     ]);
+  });
+
+  it('keys of fallbacks stay with the provider they were given to', () => {
+    const ref = (name: string) => ({ name, key: 'k' });
+    const listeners = ['deepgram', 'azure'].map((provider) => ({
+      provider,
+      baseURL: `https://${provider}.example`,
+      apiKeySecretRef: ref(provider),
+    }));
+    const models = ['a', 'b'].map((model) => ({ provider: 'openai', model, apiKeySecretRef: ref(model) }));
+    const stored = agentKind.spec.parse({
+      llm: { model: 'm', fallbacks: models },
+      speechToText: { provider: 'openai', fallbacks: listeners },
+      textToSpeech: { provider: 'openai' },
+    });
+    const { draft, found } = encode(
+      read(agentUpdate, {
+        llm: {
+          fallbacks: [
+            { model_provider: 'openai', model_name: 'b', api_key: mask },
+            { model_provider: 'openai', model_name: 'c' },
+          ],
+        },
+        stt: { fallbacks: [{ provider: 'cartesia' }, { provider: 'azure' }] },
+      }),
+      stored,
+    );
+    expect(found).toEqual([]);
+    expect(draft.llm?.fallbacks).toEqual([models[1], { provider: 'openai', model: 'c' }]);
+    expect(draft.speechToText?.fallbacks).toEqual([{ provider: 'cartesia' }, listeners[1]]);
+    const moved = encode(read(agentUpdate, { llm: { fallbacks: [{ model_provider: 'groq', model_name: 'b', api_key: mask }] } }), stored);
+    expect(moved.found.map(({ loc }) => loc)).toEqual([['body', 'llm', 'fallbacks', 0, 'api_key']]);
   });
 
   it('names of lookups stay with the lookup they were given to', () => {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import { wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
-import { speechProviders, ttsProviders } from '../../crds/limits.ts';
+import { llmProviders, speechProviders, ttsProviders } from '../../crds/limits.ts';
 import { reference, seconds, secret } from '../codec/conversions.ts';
 import {
   answerShape,
@@ -15,12 +15,14 @@ import {
   fieldNamesOf,
   group,
   items,
+  matchStored,
   readFields,
   secretRefsOf,
   updateShape,
   writeFields,
   type Decoding,
   type Encoding,
+  type Fields,
 } from '../codec/fields.ts';
 import { present, type Draft } from '../codec/present.ts';
 import { distinct, named, text } from '../codec/schemas.ts';
@@ -29,6 +31,7 @@ import type { AgentState } from '../kinds/states.ts';
 import { stateFields } from '../state/answers.ts';
 import { attachedTool, inlineTool } from '../tools/fields.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
+import type { JsonObject } from '../validation/same-json.ts';
 import { withRule } from '../validation/validate.ts';
 import { lookups } from './lookups.ts';
 
@@ -57,6 +60,10 @@ const address = text(2048).regex(/^https?:\/\//);
 const sttProvider = z.enum(speechProviders);
 const ttsProvider = z.enum(ttsProviders);
 const label = z.string().optional();
+const apiKeyAnswer = label.describe('`"********"` unless the key names the permission `secrets:read`.');
+type LlmFallback = NonNullable<AgentSpec['llm']['fallbacks']>[number];
+
+const FALLBACKS = 'Others, in the order in which they take over from one that fails or is late; at most 3.';
 
 const agentState = z
   .object({
@@ -71,6 +78,41 @@ const prompt = withRule(z.string().max(maxPromptBytes), (value, loc) =>
     ? [issues.value(loc, `a prompt may have ${maxPromptBytes} bytes, and this one has ${Buffer.byteLength(value)}`)]
     : [],
 );
+
+const needsBaseUrl = (provider: unknown, baseURL: unknown): boolean =>
+  provider === 'openai_compatible' && (baseURL === undefined || baseURL === null);
+const BASE_URL_MISSING = 'model_provider openai_compatible needs a base_url';
+
+const sentTo = (provider: string, baseURL: string | undefined) => ({
+  model_provider: provider,
+  base_url: baseURL === undefined ? "the provider's own" : originOf(baseURL),
+});
+
+const llmFallbackFields = {
+  model_provider: field({ path: 'provider', create: z.enum(llmProviders), answer: z.string() }),
+  model_name: field({ path: 'model', create: named(256), answer: z.string() }),
+  base_url: field({ path: 'baseURL', create: address.nullish(), answer: label }),
+  api_key: field({
+    path: 'apiKeySecretRef',
+    as: secret,
+    create: named(4096).nullish(),
+    answer: apiKeyAnswer,
+    sentTo: ({ provider, baseURL }: LlmFallback) => sentTo(provider, baseURL),
+  }),
+};
+
+const llmFallback = withRule(z.object(createShape(llmFallbackFields)), (item, loc) =>
+  needsBaseUrl(item.model_provider, item.base_url) ? [issues.value([...loc, 'base_url'], BASE_URL_MISSING)] : [],
+);
+
+/** A masked key goes on with the same model, else with the same address, else with the one at its place. */
+const continuedFallbacks = (sent: readonly JsonObject[], stored: readonly JsonObject[]): readonly unknown[] =>
+  matchStored(sent, stored, [
+    (item, { provider, model, baseURL }) =>
+      item['model_provider'] === provider && item['model_name'] === model && (item['base_url'] ?? undefined) === baseURL,
+    (item, { provider, baseURL }) => item['model_provider'] === provider && (item['base_url'] ?? undefined) === baseURL,
+    () => true,
+  ]);
 
 const llm = group(
   {
@@ -92,11 +134,18 @@ const llm = group(
       path: 'llm.apiKeySecretRef',
       as: secret,
       create: named(4096).nullish(),
-      answer: label.describe('`"********"` unless the key names the permission `secrets:read`.'),
-      sentTo: ({ llm: { provider = 'openai', baseURL } = {} }: Draft<AgentSpec>) => ({
-        'llm.model_provider': provider,
-        'llm.base_url': baseURL === undefined ? "the provider's own" : originOf(baseURL),
-      }),
+      answer: apiKeyAnswer,
+      sentTo: ({ llm: { provider = 'openai', baseURL } = {} }: Draft<AgentSpec>) => {
+        const { model_provider, base_url } = sentTo(provider, baseURL);
+        return { 'llm.model_provider': model_provider, 'llm.base_url': base_url };
+      },
+    }),
+    fallbacks: field({
+      path: 'llm.fallbacks',
+      as: items(llmFallbackFields, continuedFallbacks),
+      create: z.array(llmFallback).max(3).nullish().describe(FALLBACKS),
+      answer: z.array(z.object(answerShape(llmFallbackFields))),
+      empty: [],
     }),
     max_tokens: field({ path: 'llm.maxTokens', create: z.int().min(1).max(32768).nullish(), answer: z.int().optional() }),
     required_dynamic_data: field({
@@ -130,11 +179,30 @@ const llm = group(
 );
 
 /** REST has no field for the keys of speech, nor for their addresses. */
-const speechKey = (part: 'stt' | 'tts', of: 'speechToText' | 'textToSpeech') => (spec: Draft<AgentSpec>) => {
-  const { apiKeySecretRef, provider } = spec[of] ?? {};
+const speechKey = (name: string, { apiKeySecretRef, provider }: Draft<AgentSpec['speechToText' | 'textToSpeech']> = {}) => {
   const ref = apiKeySecretRef as KeyRef | undefined;
-  return ref === undefined ? [] : [{ id: refId(ref), ref, origin: { [`${part}.provider`]: provider } }];
+  return ref === undefined ? [] : [{ id: refId(ref), ref, origin: { [name]: provider } }];
 };
+
+/** Of speech: what REST has no field for stays with the provider that it is for. */
+function speechFallbacks<const F extends Fields>(path: string, fields: F) {
+  return field({
+    path,
+    as: items(fields, (sent, stored) =>
+      matchStored(sent, stored, [
+        (item, { provider, model }) => item['provider'] === provider && (item['model'] ?? item['model_name'] ?? undefined) === model,
+        (item, { provider }) => item['provider'] === provider,
+      ]),
+    ),
+    create: z
+      .array(z.object(createShape(fields)))
+      .max(3)
+      .nullish()
+      .describe(FALLBACKS),
+    answer: z.array(z.object(answerShape(fields))),
+    empty: [],
+  });
+}
 
 const stt = group(
   {
@@ -143,9 +211,18 @@ const stt = group(
       create: sttProvider,
       update: sttProvider.optional(),
       answer: z.string(),
-      uses: speechKey('stt', 'speechToText'),
+      uses: ({ speechToText }: Draft<AgentSpec>) => speechKey('stt.provider', speechToText),
     }),
     model: field({ path: 'speechToText.model', create: text(256).nullish(), answer: label }),
+    fallbacks: speechFallbacks('speechToText.fallbacks', {
+      provider: field({
+        path: 'provider',
+        create: sttProvider,
+        answer: z.string(),
+        uses: (item: Draft<AgentSpec['speechToText']>) => speechKey('provider', item),
+      }),
+      model: field({ path: 'model', create: text(256).nullish(), answer: label }),
+    }),
   },
   'speechToText',
 );
@@ -157,12 +234,23 @@ const tts = group(
       create: ttsProvider,
       update: ttsProvider.optional(),
       answer: z.string(),
-      uses: speechKey('tts', 'textToSpeech'),
+      uses: ({ textToSpeech }: Draft<AgentSpec>) => speechKey('tts.provider', textToSpeech),
     }),
     voice_id: field({ path: 'textToSpeech.voice.id', also: ['textToSpeech.voice'], create: text(256).nullish(), answer: label }),
     voice_name: field({ path: 'textToSpeech.voice.name', create: text(256).nullish(), answer: label }),
     model_name: field({ path: 'textToSpeech.model', create: text(256).nullish(), answer: label }),
     voice_temperature: field({ path: 'textToSpeech.temperature', create: z.number().min(0).max(2).nullish(), answer: z.number() }),
+    fallbacks: speechFallbacks('textToSpeech.fallbacks', {
+      provider: field({
+        path: 'provider',
+        create: ttsProvider,
+        answer: z.string(),
+        uses: (item: Draft<AgentSpec['textToSpeech']>) => speechKey('provider', item),
+      }),
+      voice_id: field({ path: 'voice.id', also: ['voice'], create: text(256).nullish(), answer: label }),
+      voice_name: field({ path: 'voice.name', create: text(256).nullish(), answer: label }),
+      model_name: field({ path: 'model', create: text(256).nullish(), answer: label }),
+    }),
   },
   'textToSpeech',
 );
@@ -359,9 +447,7 @@ export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined
 }
 
 function requireBaseUrl(spec: Draft<AgentSpec>): readonly ValidationIssue[] {
-  return spec.llm?.provider === 'openai_compatible' && spec.llm.baseURL === undefined
-    ? [issues.value(['body', 'llm', 'base_url'], 'model_provider openai_compatible needs a base_url')]
-    : [];
+  return needsBaseUrl(spec.llm?.provider, spec.llm?.baseURL) ? [issues.value(['body', 'llm', 'base_url'], BASE_URL_MISSING)] : [];
 }
 
 /** A prompt that is too long for the resource goes into a ConfigMap. */

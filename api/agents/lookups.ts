@@ -8,7 +8,7 @@ import type { AgentSpec } from '../../crds/index.ts';
 import { LONGEST_QUERY_VALUE } from '../../crds/limits.ts';
 import { headers } from '../codec/conversions.ts';
 import { durationOfMilliseconds } from '../codec/duration.ts';
-import { answerShape, createShape, field, items, readFields, type Conversion } from '../codec/fields.ts';
+import { answerShape, createShape, field, items, matchStored, readFields, type Conversion } from '../codec/fields.ts';
 import { looksSecret } from '../codec/headers.ts';
 import { distinct, headerMap, named, text } from '../codec/schemas.ts';
 import { masked } from '../codec/secrets.ts';
@@ -105,32 +105,20 @@ export const lookups = field({
 function continued(sent: readonly object[], stored: readonly object[]): readonly object[] {
   const previous = stored as readonly AgentLookup[];
   const taken = new Set(previous.map(({ name }) => name));
-  return matchStored(sent as readonly LookupBody[], previous).map((match) => {
+  return matchStored(sent as readonly LookupBody[], previous, CONTINUES).map((match) => {
     const name = match?.name ?? freeName(taken);
     taken.add(name);
     return match ?? { name };
   });
 }
 
-/** For each item the stored one it continues: an equal one, else one of the same address, of the same origin, or the next that is left. */
-function matchStored(sent: readonly LookupBody[], previous: readonly AgentLookup[]): readonly (AgentLookup | undefined)[] {
-  const left = [...previous];
-  const result: (AgentLookup | undefined)[] = sent.map(() => undefined);
-  const rules: readonly ((item: LookupBody, stored: AgentLookup) => boolean)[] = [
-    (item, stored) => sameJson(comparable(item), readFields(lookupFields, { spec: stored }, { secrets: masked })),
-    (item, stored) => item.url === stored.url && (item.method ?? 'GET') === (stored.method ?? 'GET'),
-    (item, stored) => originOf(item.url) === originOf(stored.url),
-    () => true,
-  ];
-  for (const rule of rules) {
-    for (const [index, item] of sent.entries()) {
-      if (result[index] !== undefined) continue;
-      const at = left.findIndex((stored) => rule(item, stored));
-      if (at >= 0) result[index] = left.splice(at, 1)[0];
-    }
-  }
-  return result;
-}
+/** An equal one, else one of the same address, of the same origin, or the next that is left. */
+const CONTINUES: readonly ((item: LookupBody, stored: AgentLookup) => boolean)[] = [
+  (item, stored) => sameJson(comparable(item), readFields(lookupFields, { spec: stored }, { secrets: masked })),
+  (item, stored) => item.url === stored.url && (item.method ?? 'GET') === (stored.method ?? 'GET'),
+  (item, stored) => originOf(item.url) === originOf(stored.url),
+  () => true,
+];
 
 /** What a request item says, with defaults filled in and the values of secrets left out. */
 function comparable(item: LookupBody): object {

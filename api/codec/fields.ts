@@ -267,6 +267,24 @@ function ofSameName(sent: readonly JsonObject[], stored: readonly JsonObject[]):
   return sent.map(({ name }) => stored.find((item) => item['name'] === name));
 }
 
+/** For each sent item the stored one that it continues: by the first rule that one is left for. */
+export function matchStored<Sent, Stored>(
+  sent: readonly Sent[],
+  stored: readonly Stored[],
+  rules: readonly ((item: Sent, stored: Stored) => boolean)[],
+): readonly (Stored | undefined)[] {
+  const left = [...stored];
+  const result: (Stored | undefined)[] = sent.map(() => undefined);
+  for (const rule of rules) {
+    for (const [index, item] of sent.entries()) {
+      if (result[index] !== undefined) continue;
+      const at = left.findIndex((each) => rule(item, each));
+      if (at >= 0) result[index] = left.splice(at, 1)[0];
+    }
+  }
+  return result;
+}
+
 /** Every Secret key that the fields of a spec, or of the draft of one, refer to. */
 export function secretRefsOf(fields: Fields, spec: unknown): readonly KeyRef[] {
   return [...secretRefs(fields, spec)];

@@ -89,25 +89,48 @@ function read<T>(schema: z.ZodType<T>, body: object): T | undefined {
 
 const lookup = fc.record({ url, headers: nullable(headers), method: fc.constantFrom('GET', 'POST') }, { requiredKeys: ['url'] });
 const provider = fc.constantFrom('openai', 'groq', 'azure');
+const llmFallback = fc.record(
+  { model_provider: provider, model_name: fc.constantFrom('m', 'n'), base_url: nullable(url), api_key: nullable(secret) },
+  { requiredKeys: ['model_provider', 'model_name'] },
+);
 const agents: Kind<AgentSpec> = {
   schema: agentKind.spec,
   start: fc
     .record({
       llm: partial({ provider, baseURL: url }),
+      fallbacks: fc.array(partial({ provider, baseURL: url, apiKeySecretRef: fc.constant(kubeKey) }), { maxLength: 2 }),
       speech: provider,
+      listeners: fc.array(partial({ baseURL: url, apiKeySecretRef: fc.constant(kubeKey) }), { maxLength: 2 }),
       dynamicData: fc.array(fc.record({ url, headers: kubeHeaders }), { maxLength: 3 }),
     })
-    .map(({ llm, speech, dynamicData }) =>
+    .map(({ llm, fallbacks, speech, listeners, dynamicData }) =>
       agentKind.spec.parse({
-        llm: { ...llm, model: 'm', apiKeySecretRef: kubeKey },
-        speechToText: { provider: speech, apiKeySecretRef: kubeKey },
+        llm: {
+          ...llm,
+          model: 'm',
+          apiKeySecretRef: kubeKey,
+          fallbacks: fallbacks.map((each) => ({ provider: 'openai', model: 'm', ...each })),
+        },
+        speechToText: {
+          provider: speech,
+          apiKeySecretRef: kubeKey,
+          fallbacks: listeners.map((each) => ({ provider: speech, ...each })),
+        },
         textToSpeech: { provider: speech },
         dynamicData: dynamicData.map((each, index) => ({ ...each, name: `l${index}` })),
       }),
     ),
   body: partial({
-    llm: partial({ model_provider: nullable(provider), base_url: nullable(url), api_key: nullable(secret) }),
-    stt: partial({ provider: fc.constantFrom('openai', 'azure') }),
+    llm: partial({
+      model_provider: nullable(provider),
+      base_url: nullable(url),
+      api_key: nullable(secret),
+      fallbacks: nullable(fc.array(llmFallback, { maxLength: 3 })),
+    }),
+    stt: partial({
+      provider: fc.constantFrom('openai', 'azure'),
+      fallbacks: nullable(fc.array(fc.record({ provider: fc.constantFrom('openai', 'azure') }), { maxLength: 3 })),
+    }),
     dynamic_data_config: nullable(fc.array(lookup, { maxLength: 3 })),
   }),
   encode(body, previous, secrets, found) {
@@ -117,7 +140,12 @@ const agents: Kind<AgentSpec> = {
   },
   sendings: ({ llm, speechToText: stt, dynamicData }, valueOf) => [
     [valueOf(llm.apiKeySecretRef), `llm ${llm.provider} ${llm.baseURL === undefined ? '' : origin(llm.baseURL)}`],
+    ...(llm.fallbacks ?? []).map((each): Sending => [
+      valueOf(each.apiKeySecretRef),
+      `llm fallback ${each.provider} ${each.baseURL === undefined ? '' : origin(each.baseURL)}`,
+    ]),
     [valueOf(stt.apiKeySecretRef), `stt ${stt.provider}`],
+    ...(stt.fallbacks ?? []).map((each): Sending => [valueOf(each.apiKeySecretRef), `stt fallback ${each.provider} ${each.baseURL ?? ''}`]),
     ...(dynamicData ?? []).flatMap((each) => headersTo(each.url, each.headers, valueOf)),
   ],
 };

@@ -9,9 +9,9 @@ import { usability } from '../tool/plan.ts';
 export interface Degradation {
   /** Problems without whose solution no call can start: a provider's key, the system prompt. */
   readonly essential: readonly Problem[];
-  /** Calls start all the same: the knowledge base, a tool, the header of a lookup. */
+  /** Calls start all the same: the knowledge base, a tool, the header of a lookup, the key of a fallback. */
   readonly optional: readonly Problem[];
-  /** The agent and its tools without what is missing. A lookup stays: one that fails keeps no call from starting. */
+  /** The agent and its tools without what is missing. Lookups and fallbacks stay: one that fails keeps no call from starting. */
   readonly rest: { readonly agent: Agent; readonly tools: readonly Tool[] };
 }
 
@@ -41,5 +41,5 @@ export function degradationOf(agent: Agent, tools: readonly Tool[], snapshot: Cl
 }
 
 function isOptional({ kind, field }: Reference): boolean {
-  return kind === 'KnowledgeBase' || field.startsWith('spec.dynamicData');
+  return kind === 'KnowledgeBase' || field.startsWith('spec.dynamicData') || field.includes('.fallbacks[');
 }

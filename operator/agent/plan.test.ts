@@ -202,6 +202,22 @@ describe('an agent that lacks something it can do without', () => {
     expect(configOf(result)?.agent.dynamicData).toHaveLength(1);
   });
 
+  it.each(['llm', 'speechToText', 'textToSpeech'] as const)('goes on without the key of a fallback of %s, and says so', (part) => {
+    const { spec } = agentWith();
+    const fallbacks = [{ provider: 'openai', model: 'm', apiKeySecretRef: { name: 'gone', key: 'k' } }];
+    const agent = agentWith({ [part]: { ...spec[part], fallbacks } });
+    expect(configOf(plan(agent, {}, served))?.agent[part].fallbacks).toHaveLength(1);
+    const { revision } = compileRevision(agent, [], worldOf());
+    const result = plan(agent, {}, { state: 'known', serving: { ...serving, revision } });
+    expect(conditionOf(result, 'Synced')?.status).toBe('True');
+    expect(conditionOf(result, 'Ready')).toMatchObject({
+      reason: 'SecretNotFound',
+      message: `Secret acme/gone does not exist; create it or change spec.${part}.fallbacks[0].apiKeySecretRef (calls continue without it)`,
+    });
+    const secrets = [{ ...secret('1'), name: 'gone' }];
+    expect(compileRevision(agent, [], worldOf({ secrets })).revision).not.toBe(revision);
+  });
+
   it.each([
     ['the key of a provider', { llm: { model: 'm', apiKeySecretRef: { name: 'gone', key: 'k' } } }],
     ['the system prompt', { llm: { model: 'm', systemPromptFrom: { configMapKeyRef: { name: 'gone', key: 'k' } } } }],

@@ -34,16 +34,25 @@ const local = (kind: 'Agent' | 'KnowledgeBase', ref: { readonly name: string } |
 const headers = (list: readonly Header[] | undefined, field: string): Reference[] =>
   (list ?? []).flatMap((header) => secret(header.valueFrom?.secretKeyRef, `${field}[${header.name}].valueFrom.secretKeyRef`));
 
+interface Provided {
+  readonly apiKeySecretRef?: KeyRef | undefined;
+}
+
+const providerKeys = (part: Provided & { readonly fallbacks?: readonly Provided[] | undefined }, field: string): Reference[] => [
+  ...secret(part.apiKeySecretRef, `${field}.apiKeySecretRef`),
+  ...(part.fallbacks ?? []).flatMap((fallback, index) => secret(fallback.apiKeySecretRef, `${field}.fallbacks[${index}].apiKeySecretRef`)),
+];
+
 function pick(ref: KeyRef): KeyRef {
   return { name: ref.name, key: ref.key };
 }
 
 export function agentReferences({ spec }: Pick<Agent, 'spec'>): readonly Reference[] {
   return [
-    ...secret(spec.llm.apiKeySecretRef, 'spec.llm.apiKeySecretRef'),
+    ...providerKeys(spec.llm, 'spec.llm'),
     ...configMap(spec.llm.systemPromptFrom?.configMapKeyRef, 'spec.llm.systemPromptFrom.configMapKeyRef'),
-    ...secret(spec.speechToText.apiKeySecretRef, 'spec.speechToText.apiKeySecretRef'),
-    ...secret(spec.textToSpeech.apiKeySecretRef, 'spec.textToSpeech.apiKeySecretRef'),
+    ...providerKeys(spec.speechToText, 'spec.speechToText'),
+    ...providerKeys(spec.textToSpeech, 'spec.textToSpeech'),
     ...local('KnowledgeBase', spec.knowledgeBaseRef, 'spec.knowledgeBaseRef'),
     ...(spec.dynamicData ?? []).flatMap((item) => headers(item.headers, `spec.dynamicData[${item.name}].headers`)),
   ];

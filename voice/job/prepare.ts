@@ -111,9 +111,9 @@ async function revisionOf({ store }: Services, { org, agentUid, agentName, revis
 }
 
 async function providersOf(services: Services, call: CallRecord, agent: AgentRevisionConfig['agent'], logger: Logger): Promise<Providers> {
-  const { keys, egress, providerDefaults } = services;
+  const { keys, egress, providerDefaults, onTakeover } = services;
   try {
-    return await createProviders({ org: call.org, agent, keys, egress, defaults: providerDefaults, logger });
+    return await createProviders({ org: call.org, agent, keys, egress, defaults: providerDefaults, onTakeover, logger });
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const { part, provider, kind, status } = error;

@@ -11,8 +11,8 @@ import { egressOf } from '../../platform/egress/egress-of.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { openStore, type Store } from '../../store/index.ts';
-import { keysFromCache, KEY_CACHE_VARIABLE } from '../providers/key-cache.ts';
-import { createProviderKeyReader, type ProviderKeyReader, type ProviderDefaults } from '../providers/index.ts';
+import { keysFromCache, KEY_CACHE_VARIABLE, reportTakeover } from '../providers/key-cache.ts';
+import { createProviderKeyReader, type ProviderKeyReader, type ProviderDefaults, type ProviderPart } from '../providers/index.ts';
 import { spoolFolderOf, Recordings } from '../recording/index.ts';
 import { createToolServices, type ToolServices } from '../tools/services.ts';
 import { lazyTransport } from './lazy-transport.ts';
@@ -24,6 +24,7 @@ export interface Services {
   readonly recordings: Recordings;
   readonly keys: ProviderKeyReader;
   readonly providerDefaults: ProviderDefaults;
+  readonly onTakeover: (part: ProviderPart) => void;
   readonly egress: Egress;
   readonly search: Pick<Search, 'search'>;
   readonly tools: ToolServices;
@@ -57,6 +58,7 @@ export function openServices(config: Config, logger: Logger): Services {
     recordings: new Recordings({ ...store.calls, storage, lifecycle, clock, logger, spool: spoolFolderOf(config) }),
     keys: keyCache === undefined ? own : keysFromCache({ path: keyCache, fallback: own }),
     providerDefaults: config.PARLEY_PROVIDERS,
+    onTakeover: (part) => keyCache !== undefined && reportTakeover(keyCache, part),
     egress,
     search: searching.search,
     tools,

@@ -11,17 +11,31 @@ import {
   type ProviderDefaults,
   type ProviderEndpoint,
   type ProviderFetch,
+  type ProviderPart,
+  type WantedLlm,
+  type WantedStt,
+  type WantedTts,
 } from '../calls/provider-access/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { LATE_MS, ProviderOrder, type Named } from './fallback/provider-order.ts';
+import { usable } from './fallback/usable.ts';
+import { HedgedLanguageModel } from './llm/hedged-language-model.ts';
 import { LanguageModel } from './llm/language-model.ts';
 import { sttProtocolOf, sttStreamingOf, ttsProtocolOf, voicesOf } from './provider-table.ts';
 import { SttAdapter } from './stt/stt-adapter.ts';
-import { supportsStreaming } from './stt/streaming/try-streaming.ts';
+import type { SttProtocol } from './stt/stt-protocols.ts';
+import type { Recognizer } from './stt/streaming/stt-stream.ts';
+import { STREAMING_ATTEMPT_MS, supportsStreaming } from './stt/streaming/try-streaming.ts';
+import { connectToWholeTurns, wholeTurns } from './stt/streaming/whole-turns.ts';
+import { FallbackTts } from './tts/fallback-tts.ts';
 import { TtsAdapter } from './tts/tts-adapter.ts';
 import { voiceIdOf } from './tts/voices.ts';
+
+/** How long a language model that failed or was late is asked last, in milliseconds. */
+const LLM_REST_MS = 30_000;
 
 export interface Providers {
   readonly llm: llms.LLM;
@@ -41,44 +55,75 @@ export interface CreateProvidersOptions {
   readonly defaults: ProviderDefaults;
   readonly logger: Logger;
   readonly clock?: Clock;
+  /** A fallback has taken over. */
+  readonly onTakeover?: (part: ProviderPart) => void;
   /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
  * Reads the keys, and opens the connections that the first words need.
- * @throws ProviderError where a provider can't be used as it is configured, or its key can't be read
+ * @throws ProviderError where a provider and its fallbacks can't be used as it is configured, or its key can't be read
  */
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
-  const { agent, egress, logger, clock = systemClock } = options;
+  const { agent, egress, logger, clock = systemClock, onTakeover = () => undefined } = options;
   const { language } = agent;
-  const [sttEndpoint, llmEndpoint, wantedTts] = await Promise.all([
-    sttEndpointOf({ ...options, stt: agent.speechToText }),
-    llmEndpointOf({ ...options, llm: agent.llm }),
-    ttsEndpointOf({ ...options, tts: agent.textToSpeech }),
-  ]);
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
   const { temperature, maxTokens } = agent.llm;
-  const [stt, ttsEndpoint] = await Promise.all([
-    sttAdapterOf({ endpoint: sttEndpoint, language, egress, clock, fetch: fetchOf(sttEndpoint) }),
-    withVoiceId(wantedTts, { fetch: fetchOf(wantedTts), clock }),
+  const llmOf = async (llm: WantedLlm): Promise<LanguageModel> => {
+    const endpoint = await llmEndpointOf({ ...options, llm });
+    return new LanguageModel({ endpoint, temperature, maxTokens, fetch: fetchOf(endpoint) });
+  };
+  const ttsOf = async (tts: WantedTts): Promise<TtsAdapter> => {
+    const wanted = await ttsEndpointOf({ ...options, tts });
+    const fetch = fetchOf(wanted);
+    const endpoint = await withVoiceId(wanted, { fetch, clock });
+    const protocol = ttsProtocolOf({ endpoint, language, temperature: agent.textToSpeech.temperature });
+    return new TtsAdapter({ provider: endpoint.provider, language, fetch, clock, protocol });
+  };
+  const listensAlone = (agent.speechToText.fallbacks ?? []).length === 0;
+  const sttOf = async (stt: WantedStt): Promise<SttProvider> => {
+    const endpoint = await sttEndpointOf({ ...options, stt });
+    return sttProviderOf({
+      endpoint,
+      language,
+      egress,
+      clock,
+      fetch: fetchOf(endpoint),
+      withinMs: listensAlone ? STREAMING_ATTEMPT_MS : LATE_MS,
+    });
+  };
+  const orderOf = async <W, P extends Named>(
+    part: ProviderPart,
+    wanted: W & { readonly fallbacks?: readonly W[] | undefined },
+    { create, restMs }: { readonly create: (wanted: W) => Promise<P>; readonly restMs: number },
+  ): Promise<ProviderOrder<P>> => {
+    const all = [wanted, ...(wanted.fallbacks ?? [])].map(create);
+    return new ProviderOrder({ part, providers: await usable(all, { part, clock, logger }), restMs, clock, logger, onTakeover });
+  };
+  const [recognizers, models, voices] = await Promise.all([
+    orderOf<WantedStt, SttProvider>('stt', agent.speechToText, { create: sttOf, restMs: Number.POSITIVE_INFINITY }),
+    orderOf<WantedLlm, LanguageModel>('llm', agent.llm, { create: llmOf, restMs: LLM_REST_MS }),
+    // Callers notice another voice: it stays for the rest of the call.
+    orderOf<WantedTts, TtsAdapter>('tts', agent.textToSpeech, { create: ttsOf, restMs: Number.POSITIVE_INFINITY }),
   ]);
-  const llm = new LanguageModel({ endpoint: llmEndpoint, temperature, maxTokens, fetch: fetchOf(llmEndpoint) });
-  const ttsProtocol = ttsProtocolOf({ endpoint: ttsEndpoint, language, temperature: agent.textToSpeech.temperature });
-  const tts = new TtsAdapter({ provider: ttsEndpoint.provider, language, fetch: fetchOf(ttsEndpoint), clock, protocol: ttsProtocol });
+  const { streaming, connect, turns } = recognizers.current;
+  const speaks = listensAlone ? (turns ?? { streaming, connect }) : { recognizers };
+  const stt = new SttAdapter({ provider: recognizers.current.provider, language, clock, speaks });
+  const llm = new HedgedLanguageModel({ models, clock });
+  const tts = voices.all.length === 1 ? voices.current : new FallbackTts({ voices, language, clock });
   logger.debug(
     {
-      stt: { provider: stt.provider, model: stt.model, streaming: stt.capabilities.streaming },
-      llm: { provider: llm.provider, model: llm.model },
-      tts: { provider: tts.provider, model: tts.model },
+      stt: recognizers.all.map(({ provider, model }) => ({ provider, model })),
+      streaming: stt.capabilities.streaming,
+      llm: models.all.map(({ provider, model }) => ({ provider, model })),
+      tts: voices.all.map(({ provider, model }) => ({ provider, model })),
     },
     'the providers of the call',
   );
   llm.prewarm();
   const closing = new AbortController();
-  const { origin } = new URL(ttsProtocol.requestFor('').url);
-  // Only to open the connection: the status doesn't matter, and an unreachable provider shows when it is needed.
-  fetchOf(ttsEndpoint)(origin, { method: 'HEAD', signal: closing.signal }).catch(() => undefined);
+  voices.current.connect(closing.signal);
   return {
     llm,
     stt,
@@ -90,23 +135,32 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   };
 }
 
-interface SttAdapterWanted {
+interface SttWanted {
   readonly endpoint: ProviderEndpoint;
   readonly language: string;
   readonly egress: Egress;
   readonly clock: Clock;
   readonly fetch: ProviderFetch;
+  /** Longest time to find out, in milliseconds. */
+  readonly withinMs: number;
 }
 
+/** With how it is asked by itself where it takes whole turns. */
+type SttProvider = Recognizer & { readonly turns?: { readonly protocol: SttProtocol; readonly fetch: ProviderFetch } };
+
 /** Streams where the provider does. */
-async function sttAdapterOf({ endpoint, language, egress, clock, fetch }: SttAdapterWanted): Promise<SttAdapter> {
+async function sttProviderOf({ endpoint, language, egress, clock, fetch, withinMs }: SttWanted): Promise<SttProvider> {
   const { provider } = endpoint;
   const streaming = sttStreamingOf({ endpoint, language });
   const connect = createProviderConnect({ endpoint, egress, clock });
-  const streamed =
-    streaming !== undefined && (streaming.optional !== true || (await supportsStreaming({ streaming, provider, connect, clock })));
-  const speaks = streamed ? { streaming, connect } : { protocol: sttProtocolOf({ endpoint, language }), fetch };
-  return new SttAdapter({ provider, language, clock, speaks });
+  if (
+    streaming !== undefined &&
+    (streaming.optional !== true || (await supportsStreaming({ streaming, provider, connect, clock, withinMs })))
+  )
+    return { provider, model: streaming.model, streaming, connect };
+  const turns = { protocol: sttProtocolOf({ endpoint, language }), fetch };
+  const { model } = turns.protocol;
+  return { provider, model, streaming: wholeTurns(model), connect: connectToWholeTurns({ provider, ...turns }), turns };
 }
 
 async function withVoiceId(

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 
 import { ProviderKeyError, type ProviderKeyReader } from '../calls/provider-access/index.ts';
-import { keysFromCache, serveKeyCache, type KeyCacheServer } from './key-cache.ts';
+import { keysFromCache, reportTakeover, serveKeyCache, type KeyCacheServer } from './key-cache.ts';
 
 const ref = { name: 'keys', key: 'llm' };
 const never: ProviderKeyReader = { read: () => Promise.reject(new Error('unexpected read')) };
@@ -38,4 +38,13 @@ it('falls back when the role is gone, and leaves no folder behind', async () => 
   await cache.close();
   expect(existsSync(dirname(path))).toBe(false);
   expect(await keysFromCache({ path, fallback: { read: async () => 'by itself' } }).read('acme', ref)).toBe('by itself');
+});
+
+it('tells the role which part a fallback has taken over, and nothing else', async () => {
+  const both = Promise.withResolvers<void>();
+  const parts: string[] = [];
+  cache = await serveKeyCache(never, (part) => parts.push(part) === 2 && both.resolve());
+  for (const part of ['llm', 'toString', 'tts'] as const) reportTakeover(cache.path, part as 'llm');
+  await both.promise;
+  expect(parts.toSorted()).toEqual(['llm', 'tts']);
 });

@@ -1,6 +1,7 @@
 /**
  * The voice role reads provider keys for its jobs and caches them: a job lives as long as one call, so without the role each call would ask the
- * Kubernetes API again, and none could begin while that is away. Jobs ask over a Unix socket.
+ * Kubernetes API again, and none could begin while that is away. Jobs ask over a Unix socket, and report the takeovers of fallbacks there, for the
+ * role's metrics.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
@@ -8,9 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import {
+  PART_NAMES,
   ProviderKeyError,
   type ProviderKeyReader,
   type ProviderKeyErrorReason,
+  type ProviderPart,
   type SecretKeyRef,
 } from '../calls/provider-access/index.ts';
 
@@ -35,8 +38,13 @@ interface KeyRequest {
 
 type KeyResponse = { readonly value: string } | { readonly reason: ProviderKeyErrorReason; readonly message: string };
 
-/** For the role. */
-export async function serveKeyCache(keys: ProviderKeyReader): Promise<KeyCacheServer> {
+const TAKEOVERS_PATH = '/takeovers/';
+
+/** For the role. @param onTakeover in a job */
+export async function serveKeyCache(
+  keys: ProviderKeyReader,
+  onTakeover: (part: ProviderPart) => void = () => undefined,
+): Promise<KeyCacheServer> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-voice-'));
   const path = join(folder, 'keys');
   const server = createServer((incoming, response) => {
@@ -46,7 +54,14 @@ export async function serveKeyCache(keys: ProviderKeyReader): Promise<KeyCacheSe
       if (text.length > MAX_BYTES) incoming.destroy();
     });
     incoming.on('error', () => undefined);
-    incoming.on('end', () => void readKey(keys, text).then((answer) => response.end(JSON.stringify(answer))));
+    incoming.on('end', () => {
+      const { url = '' } = incoming;
+      if (url.startsWith(TAKEOVERS_PATH)) {
+        const part = url.slice(TAKEOVERS_PATH.length);
+        if (Object.hasOwn(PART_NAMES, part)) onTakeover(part as ProviderPart);
+        response.end('{}');
+      } else void readKey(keys, text).then((answer) => response.end(JSON.stringify(answer)));
+    });
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
   return {
@@ -72,7 +87,7 @@ async function readKey(keys: ProviderKeyReader, text: string): Promise<KeyRespon
 export function keysFromCache({ path, fallback }: { readonly path: string; readonly fallback: ProviderKeyReader }): ProviderKeyReader {
   return {
     async read(org, ref) {
-      const answer = await ask(path, { org, ref }).catch(() => undefined);
+      const answer = (await ask(path, '/', { org, ref }).catch(() => undefined)) as KeyResponse | undefined;
       if (answer === undefined) return fallback.read(org, ref);
       if ('value' in answer) return answer.value;
       throw new ProviderKeyError(answer.reason, answer.message);
@@ -80,14 +95,19 @@ export function keysFromCache({ path, fallback }: { readonly path: string; reado
   };
 }
 
-function ask(path: string, question: KeyRequest): Promise<KeyResponse> {
+/** For a job. Never fails: a role that is gone counts nothing. */
+export function reportTakeover(path: string, part: ProviderPart): void {
+  ask(path, TAKEOVERS_PATH + part, {}).catch(() => undefined);
+}
+
+function ask(socketPath: string, path: string, question: object): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const sent = request({ socketPath: path, method: 'POST', path: '/', agent: false, timeout: TIMEOUT_MS }, (response) => {
+    const sent = request({ socketPath, method: 'POST', path, agent: false, timeout: TIMEOUT_MS }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       response.on('error', reject).on('end', () => {
         try {
-          resolve(JSON.parse(text) as KeyResponse);
+          resolve(JSON.parse(text));
         } catch (error) {
           reject(error);
         }

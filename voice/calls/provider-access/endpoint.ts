@@ -44,6 +44,10 @@ interface Wanted {
 }
 
 type AgentSettings = AgentRevisionConfig['agent'];
+/** Of an agent, or of one of its fallbacks. */
+export type WantedLlm = Pick<AgentSettings['llm'], 'provider' | 'model' | 'baseURL' | 'apiKeySecretRef'>;
+export type WantedStt = Omit<AgentSettings['speechToText'], 'fallbacks'>;
+export type WantedTts = Omit<AgentSettings['textToSpeech'], 'fallbacks' | 'temperature'>;
 
 /** Of OpenAI's protocol, without a slash at the end. */
 const OPENAI_ADDRESSES: Readonly<Record<string, string>> = {
@@ -57,9 +61,7 @@ const OPENAI_ADDRESSES: Readonly<Record<string, string>> = {
 export async function llmEndpointOf({
   llm,
   ...options
-}: EndpointOptions & { readonly llm: AgentSettings['llm'] }): Promise<
-  ProviderEndpoint & { readonly baseURL: string; readonly model: string }
-> {
+}: EndpointOptions & { readonly llm: WantedLlm }): Promise<ProviderEndpoint & { readonly baseURL: string; readonly model: string }> {
   const endpoint = await endpointOf('llm', llm, options);
   const baseURL = endpoint.baseURL ?? OPENAI_ADDRESSES[llm.provider];
   if (baseURL === undefined) throw withoutAddress(endpoint);
@@ -69,18 +71,12 @@ export async function llmEndpointOf({
 }
 
 /** @throws ProviderError `refused` */
-export function sttEndpointOf({
-  stt,
-  ...options
-}: EndpointOptions & { readonly stt: AgentSettings['speechToText'] }): Promise<ProviderEndpoint> {
+export function sttEndpointOf({ stt, ...options }: EndpointOptions & { readonly stt: WantedStt }): Promise<ProviderEndpoint> {
   return speechEndpointOf('stt', stt, options);
 }
 
 /** @throws ProviderError `refused` */
-export function ttsEndpointOf({
-  tts,
-  ...options
-}: EndpointOptions & { readonly tts: AgentSettings['textToSpeech'] }): Promise<ProviderEndpoint> {
+export function ttsEndpointOf({ tts, ...options }: EndpointOptions & { readonly tts: WantedTts }): Promise<ProviderEndpoint> {
   return speechEndpointOf('tts', tts, options);
 }
 

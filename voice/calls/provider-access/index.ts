@@ -6,7 +6,17 @@ export {
   type ProviderKeyReader,
   type SecretKeyRef,
 } from './key-reader.ts';
-export { keyOf, llmEndpointOf, sttEndpointOf, ttsEndpointOf, type ProviderDefaults, type ProviderEndpoint } from './endpoint.ts';
+export {
+  keyOf,
+  llmEndpointOf,
+  sttEndpointOf,
+  ttsEndpointOf,
+  type WantedLlm,
+  type ProviderDefaults,
+  type ProviderEndpoint,
+  type WantedStt,
+  type WantedTts,
+} from './endpoint.ts';
 export { failureOfStatus } from './connection-failures.ts';
 export { createProviderFetch, type ProviderFetch } from './provider-fetch.ts';
 export { createProviderConnect, type ProviderConnect, type ProviderSocket } from './provider-socket.ts';

@@ -108,7 +108,9 @@ interface CompletionOptions {
 const TELEMETRY_HEADERS = /^x-(livekit|stainless)-/i;
 
 /** One completion. Failures come from the HTTP layer below: the client above hides them. */
-class CompletionStream extends openai.LLMStream {
+export class CompletionStream extends openai.LLMStream {
+  /** Of the last attempt; set before the stream ends. */
+  failure: ProviderApiError | undefined;
   readonly #endpoint: LanguageModelOptions['endpoint'];
   readonly #seen: { failure?: ProviderError };
 
@@ -140,12 +142,14 @@ class CompletionStream extends openai.LLMStream {
 
   protected override async run(): Promise<void> {
     delete this.#seen.failure;
+    this.failure = undefined;
     try {
       await super.run();
     } catch (error) {
       // The plugin knows whether part of the answer has been used already.
       const retryable = isAPIError(error) && error.retryable;
-      throw new ProviderApiError(this.#seen.failure ?? this.#unseen(error), { retryable });
+      this.failure = new ProviderApiError(this.#seen.failure ?? this.#unseen(error), { retryable });
+      throw this.failure;
     }
   }
 

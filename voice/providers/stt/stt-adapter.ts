@@ -6,9 +6,10 @@ import { failureOf, type ProviderConnect, type ProviderFetch } from '../../calls
 import type { Clock } from '../../../platform/clock.ts';
 import { wavOf } from '../../../platform/wav.ts';
 import { parseMessage } from '../protocol-support.ts';
+import type { ProviderOrder } from '../fallback/provider-order.ts';
 import { withRetries } from '../provider-errors.ts';
 import type { SttStreaming } from './streaming/protocol.ts';
-import { SttStream } from './streaming/stt-stream.ts';
+import { SttStream, type Recognizer, type SttStreamOptions } from './streaming/stt-stream.ts';
 import type { SttProtocol } from './stt-protocols.ts';
 
 export interface SttAdapterOptions {
@@ -17,6 +18,7 @@ export interface SttAdapterOptions {
   readonly language: string;
   readonly speaks:
     | { readonly streaming: SttStreaming; readonly connect: ProviderConnect }
+    | { readonly recognizers: ProviderOrder<Recognizer> }
     | { readonly protocol: SttProtocol; readonly fetch: ProviderFetch };
   readonly clock: Clock;
 }
@@ -26,6 +28,12 @@ const RETRY_DELAYS_MS = [100, 500] as const;
 /** In seconds; some providers refuse shorter audio. */
 const MIN_SPEECH_SECONDS = 0.1;
 
+const alone = (recognizer: Recognizer): SttStreamOptions['recognizers'] => ({
+  all: [recognizer],
+  order: [recognizer],
+  answered: () => undefined,
+});
+
 export class SttAdapter extends stt.STT {
   override label = 'parley.SttAdapter';
   readonly #options: SttAdapterOptions;
@@ -33,25 +41,28 @@ export class SttAdapter extends stt.STT {
   readonly #streams = new Set<SttStream>();
 
   constructor(options: SttAdapterOptions) {
-    const streaming = 'streaming' in options.speaks;
+    const streaming = !('protocol' in options.speaks);
     super({ streaming, interimResults: streaming, alignedTranscript: false });
     this.#options = options;
   }
 
   override get model(): string {
     const { speaks } = this.#options;
+    if ('recognizers' in speaks) return speaks.recognizers.current.model;
     return 'streaming' in speaks ? speaks.streaming.model : speaks.protocol.model;
   }
 
   override get provider(): string {
-    return this.#options.provider;
+    const { speaks, provider } = this.#options;
+    return 'recognizers' in speaks ? speaks.recognizers.current.provider : provider;
   }
 
   /** @throws Error for a provider without a stream: LiveKit's StreamAdapter cuts out turns for it */
   override stream({ connOptions }: { readonly connOptions?: APIConnectOptions } = {}): SttStream {
     const { speaks, ...options } = this.#options;
-    if (!('streaming' in speaks)) throw new Error(`${this.model} takes whole turns and cannot stream: wrap it in a StreamAdapter`);
-    const stream = new SttStream(this, { ...options, ...speaks, onClose: () => this.#streams.delete(stream) }, connOptions);
+    if ('protocol' in speaks) throw new Error(`${this.model} takes whole turns and cannot stream: wrap it in a StreamAdapter`);
+    const recognizers = 'recognizers' in speaks ? speaks.recognizers : alone({ provider: options.provider, model: this.model, ...speaks });
+    const stream = new SttStream(this, { ...options, recognizers, onClose: () => this.#streams.delete(stream) }, connOptions);
     this.#streams.add(stream);
     return stream;
   }

@@ -7,7 +7,7 @@ import type { AudioFrame } from '@livekit/rtc-node';
 
 import { failureOf, ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import { ProviderApiError, withRetries } from '../provider-errors.ts';
+import { ProviderApiError, withRetries, type RetryOptions } from '../provider-errors.ts';
 import { PcmReader } from './pcm-reader.ts';
 import { SAMPLE_RATE, type TtsProtocol } from './tts-protocols.ts';
 import { ChunkedTtsStream, TtsStream, type SentenceSynthesizer } from './tts-stream.ts';
@@ -23,6 +23,19 @@ export interface TtsAdapterOptions {
 
 /** Before the second attempt, in milliseconds; later ones wait as the session says. */
 const FIRST_RETRY_MS = 100;
+
+interface SentenceRetries extends Pick<RetryOptions, 'clock' | 'signal'> {
+  readonly connOptions: APIConnectOptions;
+}
+
+/** The session has consumed the text by the time that an attempt fails: only this retries. */
+export function retrySentence<T>({ connOptions, ...options }: SentenceRetries, work: () => Promise<T>): Promise<T> {
+  const pauseMs = (failures: number): number | undefined => {
+    if (failures >= connOptions.maxRetry) return undefined;
+    return failures === 0 ? FIRST_RETRY_MS : connOptions.retryIntervalMs;
+  };
+  return withRetries({ ...options, pauseMs }, work);
+}
 
 export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
   override label = 'parley.TtsAdapter';
@@ -50,6 +63,12 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
     return new TtsStream({ synthesizer: this, language: this.#options.language, connOptions });
   }
 
+  /** Opens the connection: the status doesn't matter, and an unreachable provider shows when it is needed. */
+  connect(signal: AbortSignal): void {
+    const { fetch, protocol } = this.#options;
+    fetch(new URL(protocol.requestFor('').url).origin, { method: 'HEAD', signal }).catch(() => undefined);
+  }
+
   override async close(): Promise<void> {
     this.#closing.abort(new Error('the TTS adapter is closed'));
   }
@@ -57,12 +76,7 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
   /** Retries transient failures, but only until the first audio has arrived. */
   async request(text: string, connOptions: APIConnectOptions, signal: AbortSignal): Promise<AsyncIterable<AudioFrame>> {
     const either = AbortSignal.any([signal, this.#closing.signal]);
-    const pauseMs = (failures: number): number | undefined => {
-      if (failures >= connOptions.maxRetry) return undefined;
-      return failures === 0 ? FIRST_RETRY_MS : connOptions.retryIntervalMs;
-    };
-    // The session has consumed the text by the time that an attempt fails: only this retries.
-    return withRetries({ clock: this.#options.clock, signal: either, pauseMs }, async () => {
+    return retrySentence({ clock: this.#options.clock, signal: either, connOptions }, async () => {
       const sound = this.#sound(await this.#send(text, either));
       const first = await sound.next();
       if (first.done === true) throw this.#failure('sent no sound: check its model and voice');

@@ -1,16 +1,20 @@
 /** What the stream does over time; the providers' own protocols are in test/integration/speech-apis/streaming. */
 import { initializeLogger, stt } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
+import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 
 import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';
-import type { ProviderError, ProviderSocket } from '../../../calls/provider-access/index.ts';
+import { failureOf, type ProviderConnect, type ProviderError, type ProviderSocket } from '../../../calls/provider-access/index.ts';
+import { LATE_MS, ProviderOrder } from '../../fallback/provider-order.ts';
 import { providerFailureOf } from '../../provider-errors.ts';
 import { SttAdapter } from '../stt-adapter.ts';
-import type { SttStreamEvent, SttStreaming } from './protocol.ts';
-import type { SttStream } from './stt-stream.ts';
+import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
+import type { Recognizer, SttStream } from './stt-stream.ts';
 
 const SAMPLE_RATE = 16_000;
+/** Samples. */
+const PER_MS = 16;
 
 /** One connection; what is received is an event already. */
 class TestSocket implements ProviderSocket {
@@ -49,6 +53,7 @@ class TestSocket implements ProviderSocket {
 let clock: FakeClock;
 let sockets: TestSocket[];
 let failures: ProviderError[];
+let takeovers: number;
 let adapter: SttAdapter;
 
 beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
@@ -56,6 +61,7 @@ beforeEach(() => {
   clock = new FakeClock();
   sockets = [];
   failures = [];
+  takeovers = 0;
 });
 afterEach(() => adapter.close());
 
@@ -103,6 +109,120 @@ async function receive(socket: TestSocket, event: SttStreamEvent): Promise<void>
   socket.receive(event);
   await settle();
 }
+
+/** Two recognizers; their connections are made as the test says. */
+async function streamWithFallback(connects: readonly [ProviderConnect, ProviderConnect], sampleRate = SAMPLE_RATE) {
+  const providers = connects.map((connect, index): Recognizer => {
+    const session = (): SttStreamSession => ({
+      audio: (pcm) => [pcm],
+      flush: () => ['flush'],
+      end: () => ['end'],
+      read: (received) => [received as SttStreamEvent],
+    });
+    const rate = index === 0 ? SAMPLE_RATE : sampleRate;
+    return {
+      provider: ['a', 'b'][index]!,
+      model: 'm',
+      connect,
+      streaming: { model: 'm', url: 'ws://x', headers: {}, sampleRate: rate, session },
+    };
+  });
+  const logger = pino({ level: 'silent' });
+  const onTakeover = (): void => void (takeovers += 1);
+  const recognizers = new ProviderOrder({ part: 'stt', providers, restMs: Number.POSITIVE_INFINITY, clock, logger, onTakeover });
+  adapter = new SttAdapter({ provider: 'a', language: 'en-US', clock, speaks: { recognizers } });
+  adapter.on('error', (event) => void failures.push(providerFailureOf(event, 'stt')));
+  const stream = adapter.stream();
+  await settle();
+  return stream;
+}
+
+const opens: ProviderConnect = async () => {
+  const socket = new TestSocket();
+  sockets.push(socket);
+  return socket;
+};
+const refuses: ProviderConnect = () => Promise.reject(failureOf({ part: 'stt', provider: 'x' }, 'refused', 'answers 401', { status: 401 }));
+const hangs: ProviderConnect = (_url, { signal }) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+it.each([
+  ['refuses', refuses, 0],
+  ['does not answer', hangs, LATE_MS],
+])('hears with the fallback where the provider %s, from the first word on', async (_how, connect, lateMs) => {
+  const stream = await streamWithFallback([connect, opens]);
+  await push(stream, 200 * PER_MS);
+  if (lateMs > 0) {
+    await vi.waitUntil(() => clock.timers > 0);
+    clock.tick(lateMs);
+  }
+  await vi.waitUntil(() => sockets.length === 1);
+  await settle();
+  expect(sockets[0]!.audio).toHaveLength(200 * PER_MS * 2);
+  expect([takeovers, adapter.provider, failures]).toEqual([1, 'b', []]);
+});
+
+it('hears with the fallback what a lost or silent provider has not understood', async () => {
+  for (const how of ['lost', 'silent'] as const) {
+    sockets = [];
+    const stream = await streamWithFallback([opens, opens]);
+    await vi.waitUntil(() => sockets.length === 1);
+    await push(stream, 300 * PER_MS);
+    sockets[0]!.receive({ type: 'final', text: 'hello', upToSeconds: 0.1 });
+    sockets[0]!.receive({ type: 'interim', text: 'I would' });
+    await settle();
+    if (how === 'lost') sockets[0]!.close();
+    else {
+      stream.userPaused();
+      await settle();
+      clock.tick(LATE_MS);
+    }
+    await vi.waitUntil(() => sockets.length === 2);
+    await settle();
+    expect(sockets[1]!.audio).toHaveLength(200 * PER_MS * 2);
+    expect(sockets[1]!.sent.includes('flush')).toBe(how === 'silent');
+    sockets[1]!.receive({ type: 'final', text: 'I would like' });
+    await settle();
+    expect(adapter.provider).toBe('b');
+    await adapter.close();
+  }
+});
+
+it('goes back where the fallback fails, too, and fails when nobody is left', async () => {
+  let well = true;
+  const stream = await streamWithFallback([(url, options) => (well ? opens : refuses)(url, options), opens]);
+  await vi.waitUntil(() => sockets.length === 1);
+  sockets[0]!.close();
+  await vi.waitUntil(() => sockets.length === 2);
+  await settle();
+  expect(adapter.provider).toBe('b');
+  sockets[1]!.receive({ type: 'final', text: 'hello' });
+  await settle();
+  sockets[1]!.close();
+  await vi.waitUntil(() => sockets.length === 3);
+  await settle();
+  expect([adapter.provider, takeovers]).toEqual(['a', 2]);
+  well = false;
+  for (let attempt = 2; failures.length === 0; attempt += 1) {
+    sockets[attempt]!.close();
+    // The fallback opens a connection in each round.
+    await vi.waitUntil(() => {
+      if (sockets.length > attempt + 1 || failures.length > 0) return true;
+      if (clock.nextIn !== undefined) clock.tick(clock.nextIn);
+      return false;
+    });
+  }
+  expect(failures[0]).toMatchObject({ part: 'stt' });
+  stream.close();
+});
+
+it('sends audio at the rate that the fallback takes', async () => {
+  const stream = await streamWithFallback([refuses, opens], 24_000);
+  await push(stream, 2_000 * PER_MS);
+  await vi.waitUntil(() => sockets[0]?.audio.length !== undefined);
+  await settle();
+  expect(Math.abs(sockets[0]!.audio.length / 48 - 2_000)).toBeLessThan(50);
+});
 
 it('gives up a provider that never accepts audio', async () => {
   const stream = await streamOf({ confirms: true });

@@ -1,28 +1,33 @@
 /**
  * One stream of speech to a provider, for the length of a call. What no final transcript covers yet is kept: when the connection is lost, even in the
- * middle of a word, the next one begins with it.
+ * middle of a word, the next one begins with it, whether it is to the same provider or to a fallback.
  */
 import { normalizeLanguage, stt, type APIConnectOptions } from '@livekit/agents';
+import { AudioFrame, AudioResampler } from '@livekit/rtc-node';
 
 import type { Clock, Timer } from '../../../../platform/clock.ts';
 import {
   failureOf,
-  type ProviderError,
+  ProviderError,
   type ProviderConnect,
   type ProviderErrorKind,
   type ProviderSocket,
 } from '../../../calls/provider-access/index.ts';
 import { parseMessage } from '../../protocol-support.ts';
-import { withRetries } from '../../provider-errors.ts';
+import { LATE_MS, type Named, type ProviderOrder } from '../../fallback/provider-order.ts';
+import { ProviderApiError, withRetries } from '../../provider-errors.ts';
 import { AudioBacklog } from './audio-backlog.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
-export interface SttStreamOptions {
+export interface Recognizer extends Named {
   readonly streaming: SttStreaming;
-  readonly provider: string;
+  readonly connect: ProviderConnect;
+}
+
+export interface SttStreamOptions {
+  readonly recognizers: Pick<ProviderOrder<Recognizer>, 'all' | 'order' | 'answered'>;
   /** BCP 47. */
   readonly language: string;
-  readonly connect: ProviderConnect;
   readonly clock: Clock;
   readonly onClose: () => void;
 }
@@ -51,6 +56,8 @@ const LASTED_MS = 30_000;
 interface Connection {
   readonly socket: ProviderSocket;
   readonly session: SttStreamSession;
+  /** As the provider wants it. */
+  readonly convert: (pcm: Uint8Array) => Uint8Array;
   /** Position of the first byte that was sent on it, or since its last `ready`. */
   readonly from: number;
 }
@@ -59,7 +66,12 @@ export class SttStream extends stt.SpeechStream {
   override label = 'parley.SttStream';
   readonly #options: SttStreamOptions;
   readonly #backlog: AudioBacklog;
+  /** Of the first recognizer, in Hz; others get it converted. */
+  readonly #sampleRate: number;
   readonly #bytesPerSecond: number;
+  #recognizer: Recognizer;
+  /** In this round, and with what: each is tried once before the next round. */
+  readonly #failed = new Map<Recognizer, unknown>();
   /** Silence, of which only the end is sent once somebody speaks. */
   readonly #unsent: AudioBacklog;
   #speaking = false;
@@ -79,9 +91,12 @@ export class SttStream extends stt.SpeechStream {
   #silentPauses = 0;
 
   constructor(owner: stt.STT, options: SttStreamOptions, connOptions?: APIConnectOptions) {
-    super(owner, options.streaming.sampleRate, connOptions);
+    const [first] = options.recognizers.all;
+    super(owner, first!.streaming.sampleRate, connOptions);
     this.#options = options;
-    this.#bytesPerSecond = options.streaming.sampleRate * BYTES_PER_SAMPLE;
+    this.#recognizer = first!;
+    this.#sampleRate = first!.streaming.sampleRate;
+    this.#bytesPerSecond = this.#sampleRate * BYTES_PER_SAMPLE;
     this.#backlog = new AudioBacklog({ maxBytes: BACKLOG_SECONDS * this.#bytesPerSecond });
     this.#unsent = new AudioBacklog({ maxBytes: (BEFORE_SPEECH_MS * this.#bytesPerSecond) / 1_000 });
     void this.#readInput();
@@ -91,7 +106,25 @@ export class SttStream extends stt.SpeechStream {
   protected override run(): Promise<void> {
     const { clock } = this.#options;
     const retries = { clock, signal: this.abortSignal, pauseMs: () => RETRY_DELAYS_MS[this.#failures++] };
-    return withRetries(retries, () => this.#serve());
+    return withRetries(retries, () => this.#serveRound());
+  }
+
+  /** One after the other, without a pause. @throws what may be retried, of what they failed with */
+  async #serveRound(): Promise<void> {
+    for (;;) {
+      const left = this.#options.recognizers.order.filter((each) => !this.#failed.has(each));
+      this.#recognizer = left[0]!;
+      try {
+        return await this.#serve({ last: left.length === 1 });
+      } catch (error) {
+        this.abortSignal.throwIfAborted();
+        this.#failed.set(this.#recognizer, error);
+        if (this.#failed.size < this.#options.recognizers.all.length) continue;
+        const failures = [...this.#failed.values()];
+        this.#failed.clear();
+        throw failures.find((failure) => failure instanceof ProviderError && new ProviderApiError(failure).retryable) ?? failures[0];
+      }
+    }
   }
 
   /** Audio counts from now on, for protocols that take speech only. */
@@ -99,9 +132,13 @@ export class SttStream extends stt.SpeechStream {
     if (this.#pauses.length > 0) this.#pauses[this.#pauses.length - 1] = true;
     if (this.#speaking) return;
     this.#speaking = true;
+    for (const chunk of this.#takeUnsent()) this.#send(chunk);
+  }
+
+  #takeUnsent(): readonly Uint8Array[] {
     const { chunks, end } = this.#unsent;
     this.#unsent.settle(end);
-    for (const chunk of chunks) this.#send(chunk);
+    return chunks;
   }
 
   /** Asks for the finals of what was pushed so far. */
@@ -117,40 +154,72 @@ export class SttStream extends stt.SpeechStream {
     super.close();
   }
 
-  async #serve(): Promise<void> {
-    const { streaming, connect, clock } = this.#options;
-    const socket = await connect(streaming.url, { headers: streaming.headers, signal: this.abortSignal });
-    const opened = clock.monotonic();
-    const session = streaming.session();
-    let late = false;
-    const timer = clock.after(READY_TIMEOUT_MS, () => {
-      late = this.#connection === undefined;
-      if (late) socket.close();
+  /** @param options.last no other one is left in this round: it is given all the time that there is */
+  async #serve({ last }: { readonly last: boolean }): Promise<void> {
+    const { clock } = this.#options;
+    const { streaming, connect } = this.#recognizer;
+    const readyMs = last ? READY_TIMEOUT_MS : LATE_MS;
+    const limit = new AbortController();
+    const timer = clock.after(readyMs, () => {
+      if (this.#connection === undefined) limit.abort();
     });
+    const late = (): ProviderError => this.#failure('unreachable', `did not accept audio within ${readyMs} ms`, { slow: true });
+    let opened: number | undefined;
+    let socket: ProviderSocket | undefined;
     try {
+      const signal = AbortSignal.any([this.abortSignal, limit.signal]);
+      socket = await connect(streaming.url, { headers: streaming.headers, signal });
+      limit.signal.throwIfAborted();
+      limit.signal.addEventListener('abort', () => socket?.close());
+      opened = clock.monotonic();
+      const session = streaming.session();
+      const connection = { socket, session, convert: this.#converter(streaming.sampleRate) };
       for (const message of session.begin?.() ?? []) socket.send(message);
-      if (streaming.confirms !== true) this.#connected({ socket, session });
+      if (streaming.confirms !== true) this.#connected(connection);
       for await (const message of socket.messages()) {
         for (const event of session.read(parseMessage(message))) {
-          if (event.type === 'ready') this.#connected({ socket, session });
+          if (event.type === 'ready') this.#connected(connection);
           else this.#take(event);
         }
         if (this.#inputEnded && session.flush !== undefined && this.#flushes.length === 0) return;
       }
+    } catch (error) {
+      throw limit.signal.aborted && !this.abortSignal.aborted ? late() : error;
     } finally {
       timer.cancel();
-      socket.close();
+      socket?.close();
       this.#disconnect();
-      if (clock.monotonic() - opened > LASTED_MS) this.#failures = 0;
+      if (opened !== undefined && clock.monotonic() - opened > LASTED_MS) this.#worked();
     }
-    if (late) throw this.#failure('unreachable', `did not accept audio within ${READY_TIMEOUT_MS} ms`, { slow: true });
-    if (!this.#inputEnded) throw this.#failure('connection_lost', 'closed the connection in the middle of a call');
+    if (limit.signal.aborted) throw late();
+    if (!this.#inputEnded || (!last && this.#flushes.length > 0))
+      throw this.#failure('connection_lost', 'closed the connection in the middle of a call');
+  }
+
+  /** What failed before counts no more. */
+  #worked(): void {
+    this.#failures = 0;
+    this.#failed.clear();
+  }
+
+  #converter(sampleRate: number): Connection['convert'] {
+    if (sampleRate === this.#sampleRate) return (pcm) => pcm;
+    const resampler = new AudioResampler(this.#sampleRate, sampleRate);
+    return (pcm) => {
+      const samples = new Int16Array(new Uint8Array(pcm).buffer);
+      const frames = resampler.push(new AudioFrame(samples, this.#sampleRate, 1, samples.length));
+      return Buffer.concat(frames.map(({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength)));
+    };
   }
 
   /** Begins with what the last connection, or the session before `ready`, left unanswered. */
-  #connected({ socket, session }: Pick<Connection, 'socket' | 'session'>): void {
-    this.#connection = { socket, session, from: this.#backlog.from };
-    for (const chunk of this.#backlog.chunks) for (const message of session.audio(chunk)) socket.send(message);
+  #connected(connection: Omit<Connection, 'from'>): void {
+    const { socket, session, convert } = connection;
+    const passed = [...this.#failed].map(([provider, failure]) => ({ provider, failure }));
+    this.#options.recognizers.answered(this.#recognizer, passed);
+    if (this.#recognizer.streaming.speechOnly !== true) for (const chunk of this.#takeUnsent()) this.#backlog.push(chunk);
+    this.#connection = { ...connection, from: this.#backlog.from };
+    for (const chunk of this.#backlog.chunks) for (const message of session.audio(convert(chunk))) socket.send(message);
     if (this.#flushes.length > 0) {
       this.#flushes = [];
       this.#flush();
@@ -197,9 +266,9 @@ export class SttStream extends stt.SpeechStream {
   }
 
   #send(pcm: Uint8Array): void {
-    if (this.#options.streaming.speechOnly === true && !this.#speaking) return this.#unsent.push(pcm);
+    if (this.#recognizer.streaming.speechOnly === true && !this.#speaking) return this.#unsent.push(pcm);
     this.#backlog.push(pcm);
-    this.#sendMessages(this.#connection?.session.audio(pcm));
+    this.#sendMessages(this.#connection?.session.audio(this.#connection.convert(pcm)));
     this.#keepAliveLater();
   }
 
@@ -208,28 +277,37 @@ export class SttStream extends stt.SpeechStream {
   }
 
   #flush(): void {
-    const { streaming, clock } = this.#options;
+    const { streaming } = this.#recognizer;
     const messages = this.#connection?.session.flush?.();
     const canBeAsked = this.#connection === undefined || messages !== undefined;
     const position = this.#backlog.end;
     if (canBeAsked) this.#flushes.push(position);
     this.#sendMessages(messages);
-    this.#deadline?.cancel();
-    this.#deadline = clock.after(FLUSH_TIMEOUT_MS, () => {
+    const others = this.#failed.size + 1 < this.#options.recognizers.all.length;
+    // Words that came later belong to the next pause; after the last audio there is nothing more to wait for.
+    const waits = (): boolean =>
+      canBeAsked &&
+      (this.#inputEnded || streaming.answersEveryFlush === true || (this.#wordsAt !== undefined && this.#wordsAt <= position));
+    // The next connection is asked again, with the same audio.
+    const giveUp = (): void => this.#connection?.socket.close();
+    const after = (ms: number, then: () => void): void => {
+      this.#deadline?.cancel();
+      this.#deadline = this.#options.clock.after(ms, then);
+    };
+    const atLast = (): void => {
       this.#silentPauses += 1;
-      // Words that came later belong to the next pause; after the last audio there is nothing more to wait for.
-      const waits = this.#inputEnded || streaming.answersEveryFlush === true || (this.#wordsAt !== undefined && this.#wordsAt <= position);
-      // The next connection is asked again, with the same audio.
-      if ((canBeAsked && waits) || this.#silentPauses >= SILENT_PAUSES) this.#connection?.socket.close();
+      if (waits() || this.#silentPauses >= SILENT_PAUSES) giveUp();
       else this.#flushes = [];
-    });
+    };
+    if (others) after(LATE_MS, () => (waits() ? giveUp() : after(FLUSH_TIMEOUT_MS - LATE_MS, atLast)));
+    else after(FLUSH_TIMEOUT_MS, atLast);
   }
 
   #keepAliveLater(): void {
     this.#keepAlive?.cancel();
     this.#keepAlive = this.#options.clock.after(KEEP_ALIVE_MS, () => {
       const session = this.#connection?.session;
-      if (session !== undefined && session.keepAlive === undefined && this.#options.streaming.speechOnly !== true)
+      if (session !== undefined && session.keepAlive === undefined && this.#recognizer.streaming.speechOnly !== true)
         this.#send(new Uint8Array(this.#bytesPerSecond / 10));
       else {
         this.#sendMessages(session?.keepAlive?.());
@@ -239,7 +317,6 @@ export class SttStream extends stt.SpeechStream {
   }
 
   #take(event: Exclude<SttStreamEvent, { type: 'ready' }>): void {
-    const { streaming } = this.#options;
     this.#silentPauses = 0;
     switch (event.type) {
       case 'interim':
@@ -248,10 +325,10 @@ export class SttStream extends stt.SpeechStream {
         break;
       case 'final':
         this.#wordsAt = undefined;
-        this.#failures = 0;
+        this.#worked();
         if (event.upToSeconds !== undefined) {
           // In whole samples: half of one would shift all audio after it by a byte.
-          const samples = Math.round(event.upToSeconds * streaming.sampleRate);
+          const samples = Math.round(event.upToSeconds * this.#sampleRate);
           this.#backlog.settle((this.#connection?.from ?? 0) + samples * BYTES_PER_SAMPLE);
         }
         this.#put(SpeechEventType.FINAL_TRANSCRIPT, event.text);
@@ -276,6 +353,6 @@ export class SttStream extends stt.SpeechStream {
   }
 
   #failure(kind: ProviderErrorKind, message: string, more?: { readonly slow: boolean }): ProviderError {
-    return failureOf({ part: 'stt', provider: this.#options.provider }, kind, message, more);
+    return failureOf({ part: 'stt', provider: this.#recognizer.provider }, kind, message, more);
   }
 }

@@ -11,10 +11,12 @@ export interface TryStreamingOptions {
   readonly provider: string;
   readonly connect: ProviderConnect;
   readonly clock: Clock;
+  /** In milliseconds. */
+  readonly withinMs: number;
 }
 
 /** From connecting to the provider's word that it takes audio, in milliseconds: the call waits for it. */
-const ATTEMPT_MS = 2_000;
+export const STREAMING_ATTEMPT_MS = 2_000;
 
 const known = new AccountMemory<boolean>();
 
@@ -28,9 +30,9 @@ export async function supportsStreaming(options: TryStreamingOptions): Promise<b
   return support.streams;
 }
 
-async function attempt({ streaming, provider, connect, clock }: TryStreamingOptions): Promise<StreamingAttempt> {
+async function attempt({ streaming, provider, connect, clock, withinMs }: TryStreamingOptions): Promise<StreamingAttempt> {
   const limit = new AbortController();
-  const timer = clock.after(ATTEMPT_MS, () => limit.abort());
+  const timer = clock.after(withinMs, () => limit.abort());
   try {
     const socket = await connect(streaming.url, { headers: streaming.headers, signal: limit.signal });
     const session = streaming.session();

@@ -1,0 +1,318 @@
+/** Providers with fallbacks over real HTTP: what a caller would hear, and who was asked for it. */
+import { initializeLogger, llm, type APIConnectOptions } from '@livekit/agents';
+import { AudioFrame } from '@livekit/rtc-node';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+import { ProviderKeyError } from '../../../voice/calls/provider-access/index.ts';
+import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { createProviders, providerFailureOf, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
+import {
+  startProviderServer,
+  type ChatScript,
+  type HeardScript,
+  type ProviderServer,
+  type SpeechScript,
+} from '../../support/provider-server.ts';
+import { tone } from '../../support/tones.ts';
+
+const once: APIConnectOptions = { maxRetry: 0, retryIntervalMs: 20, timeoutMs: 10_000 };
+const LONG = 'We are open from nine to six, Monday to Friday. Shall I book an appointment for you?';
+
+let preferred: ProviderServer;
+let fallback: ProviderServer;
+let egress: Egress;
+let opened: Providers[];
+let takeovers: string[];
+
+beforeAll(async () => {
+  initializeLogger({ pretty: false, level: 'silent' });
+  [preferred, fallback] = await Promise.all([startProviderServer(), startProviderServer()]);
+});
+beforeEach(() => {
+  egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+  opened = [];
+  takeovers = [];
+});
+afterEach(async () => {
+  await Promise.all(opened.map((providers) => providers.close()));
+  egress.close();
+  preferred.reset();
+  fallback.reset();
+});
+afterAll(() => Promise.all([preferred.close(), fallback.close()]));
+
+type Agent = CreateProvidersOptions['agent'];
+
+/** Each part with one fallback, unless it is said otherwise. */
+async function providersOf(
+  change: { readonly [P in 'llm' | 'speechToText' | 'textToSpeech']?: Partial<Agent[P]> } = {},
+  more: Partial<CreateProvidersOptions> = {},
+) {
+  const at = ({ url: baseURL }: ProviderServer, model: string) => ({ provider: 'openai_compatible', baseURL, model });
+  const part = (name: string) => ({ ...at(preferred, name), fallbacks: [at(fallback, `other-${name}`)] });
+  const agent = {
+    language: 'en-US',
+    llm: { type: 'simple', temperature: 0, ...part('model'), ...change.llm },
+    speechToText: { ...part('ears'), ...change.speechToText },
+    textToSpeech: { voice: {}, temperature: 0.5, ...part('voice'), ...change.textToSpeech },
+  } as unknown as Agent;
+  const providers = await createProviders({
+    org: 'acme',
+    agent,
+    keys: { read: async () => 'a-key' },
+    egress,
+    defaults: [],
+    logger: pino({ level: 'silent' }),
+    onTakeover: (name) => takeovers.push(name),
+    env: {},
+    ...more,
+  });
+  for (const each of [providers.llm, providers.stt, providers.tts]) each.on('error', () => undefined);
+  opened.push(providers);
+  return providers;
+}
+
+const asked = (): llm.ChatContext => {
+  const context = new llm.ChatContext();
+  context.addMessage({ role: 'user', content: 'When are you open?' });
+  return context;
+};
+
+async function answerOf(providers: Providers, toolCtx?: llm.ToolContext) {
+  const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once, ...(toolCtx && { toolCtx }) });
+  const { text, toolCalls } = await stream.collect();
+  return { text, tools: toolCalls.map(({ name, args }) => `${name} ${args}`) };
+}
+
+/** @returns how long it is, in milliseconds: the servers speak 40 ms for each character */
+async function spokenMs(providers: Providers, text: string): Promise<number> {
+  const stream = providers.tts.stream({ connOptions: once });
+  stream.pushText(text);
+  stream.endInput();
+  let seconds = 0;
+  for await (const audio of stream) if (typeof audio !== 'symbol') seconds += audio.frame.samplesPerChannel / audio.frame.sampleRate;
+  return Math.round(seconds * 1_000);
+}
+
+const inputs = (server: ProviderServer): readonly string[] => server.requests('speech').map(({ input }) => input);
+const failing: readonly (readonly [string, ChatScript & SpeechScript])[] = [
+  ['refuses the key', { status: 401 }],
+  ['fails', { status: 500 }],
+  ['breaks the connection', { drop: true }],
+  ['sends a page', { raw: '<html>', headers: { 'content-type': 'text/html' } }],
+];
+
+describe('a language model', () => {
+  it.each(failing)('that %s is replaced, once for both answers', async (_how, script) => {
+    preferred.chat(() => script);
+    fallback.chat(() => LONG);
+    const providers = await providersOf();
+    expect(await answerOf(providers)).toEqual({ text: LONG, tools: [] });
+    expect(await answerOf(providers)).toEqual({ text: LONG, tools: [] });
+    expect([preferred.requests('chat').length, fallback.requests('chat').length]).toEqual([1, 2]);
+    expect(takeovers).toEqual(['llm']);
+    expect(providers.llm.model).toBe('other-model');
+  });
+
+  it('that is late is asked no more: the other answers, and one answer is heard', async () => {
+    const held = Promise.withResolvers<void>();
+    preferred.chat(() => ({ text: 'Too late.', holdHead: held.promise }));
+    fallback.chat(() => LONG);
+    const providers = await providersOf();
+    expect(await answerOf(providers)).toEqual({ text: LONG, tools: [] });
+    await expect.poll(() => preferred.requests('chat')[0]?.abandoned).toBe(true);
+    held.resolve();
+  });
+
+  it('that is a little late is heard where it is the first to answer', async () => {
+    const called = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    preferred.chat(() => ({ text: LONG, holdHead: called.promise }));
+    fallback.chat(() => {
+      called.resolve();
+      return { text: 'Not needed.', holdHead: held.promise };
+    });
+    expect(await answerOf(await providersOf())).toEqual({ text: LONG, tools: [] });
+    await expect.poll(() => fallback.requests('chat')[0]?.abandoned).toBe(true);
+    expect(takeovers).toEqual([]);
+    held.resolve();
+  });
+
+  it.each([
+    ['goes on', 'nine to six, Monday to Friday. Shall I book an appointment for you?'],
+    ['begins again', LONG],
+  ])('that breaks off is continued by the next, which %s: each word is heard once', async (_how, rest) => {
+    preferred.chat(() => ({ text: LONG, breakAfter: 5 }));
+    fallback.chat(() => rest);
+    const providers = await providersOf();
+    expect(await answerOf(providers)).toEqual({ text: LONG, tools: [] });
+    const [request] = fallback.requests('chat');
+    expect(request?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(request?.messages[1]?.content).toMatch(/^We are open/);
+    expect(takeovers).toEqual(['llm']);
+  });
+
+  it('that goes silent in the middle of an answer is continued, too', async () => {
+    const held = Promise.withResolvers<void>();
+    preferred.chat(() => ({ text: LONG.split(/(?<=from )/), holdRest: held.promise }));
+    fallback.chat(() => LONG);
+    expect(await answerOf(await providersOf())).toEqual({ text: LONG, tools: [] });
+    held.resolve();
+  });
+
+  it('calls a tool once, whoever was asked for it', async () => {
+    const toolCtx = new llm.ToolContext([
+      llm.tool({ name: 'book', description: 'Books.', parameters: z.object({ day: z.string() }), execute: async () => 'done' }),
+    ]);
+    const held = Promise.withResolvers<void>();
+    const call = { name: 'book', arguments: { day: 'Monday' } };
+    preferred.chat(() => ({ toolCalls: [call], holdHead: held.promise }));
+    fallback.chat(() => {
+      held.resolve();
+      return { toolCalls: [call] };
+    });
+    expect((await answerOf(await providersOf(), toolCtx)).tools).toEqual(['book {"day":"Monday"}']);
+  });
+
+  it('without fallbacks is asked again where the first token is late', async () => {
+    const held = Promise.withResolvers<void>();
+    let asks = 0;
+    preferred.chat(() => ((asks += 1) === 1 ? { text: 'Too late.', holdHead: held.promise } : LONG));
+    expect(await answerOf(await providersOf({ llm: { fallbacks: [] } }))).toEqual({ text: LONG, tools: [] });
+    expect(takeovers).toEqual([]);
+    held.resolve();
+  });
+
+  it('fails as the preferred one does where all fail', async () => {
+    preferred.chat(() => ({ status: 401 }));
+    fallback.chat(() => ({ status: 500 }));
+    const providers = await providersOf();
+    const failed = new Promise((resolve) => providers.llm.on('error', (event) => resolve(providerFailureOf(event, 'llm'))));
+    await answerOf(providers);
+    expect(await failed).toMatchObject({ part: 'llm', kind: 'refused', status: 401 });
+  });
+});
+
+describe('text to speech', () => {
+  it.each(failing)('that %s is replaced, and stays so', async (_how, script) => {
+    preferred.speech(() => script);
+    const providers = await providersOf();
+    await spokenMs(providers, LONG);
+    await spokenMs(providers, LONG);
+    expect(inputs(fallback).join(' ')).toBe(`${LONG} ${LONG}`);
+    expect(providers.tts.model).toBe('other-voice');
+    expect(new Set(takeovers)).toEqual(new Set(['tts']));
+  });
+
+  it('that is late is replaced', async () => {
+    const held = Promise.withResolvers<void>();
+    preferred.speech(() => ({ holdHead: held.promise }));
+    const providers = await providersOf();
+    await spokenMs(providers, 'We are open from nine to six.');
+    expect(inputs(fallback)).toEqual(['We are open from nine to six.']);
+    held.resolve();
+  });
+
+  it('that breaks off in a sentence is continued with what it has not said, and each word is heard once', async () => {
+    const [, second = ''] = LONG.split(/(?<=\.) /);
+    preferred.speech(({ input }) => (input === second ? { breakAfterMs: 600 } : {}));
+    const providers = await providersOf();
+    const ms = await spokenMs(providers, LONG);
+    // 600 ms are 15 characters: "Shall I book an".
+    expect(inputs(fallback)).toEqual(['appointment for you?']);
+    expect(Math.abs(ms - LONG.length * 40)).toBeLessThan(100);
+  });
+
+  it('that goes silent in a sentence is continued, too', async () => {
+    const held = Promise.withResolvers<void>();
+    preferred.speech(() => ({ holdRest: held.promise }));
+    const providers = await providersOf();
+    await spokenMs(providers, 'We are open from nine to six.');
+    // 100 ms are the first word.
+    expect(inputs(fallback)).toEqual(['are open from nine to six.']);
+    held.resolve();
+  });
+
+  it('is asked again where all fail for a passing reason', async () => {
+    let asks = 0;
+    preferred.speech(() => ((asks += 1) === 1 ? { status: 503 } : {}));
+    fallback.speech(() => ({ status: 503 }));
+    const providers = await providersOf();
+    const stream = providers.tts.stream({ connOptions: { ...once, maxRetry: 1 } });
+    stream.pushText('Hello to you.');
+    stream.endInput();
+    let frames = 0;
+    for await (const audio of stream) if (typeof audio !== 'symbol') frames += 1;
+    expect(frames).toBeGreaterThan(1);
+    expect([inputs(preferred).length, inputs(fallback).length]).toEqual([2, 1]);
+  });
+});
+
+describe('speech to text', () => {
+  const speech = (): AudioFrame => {
+    const samples = tone({ frequency: 700, seconds: 1, sampleRate: 16_000 });
+    return new AudioFrame(samples, 16_000, 1, samples.length);
+  };
+  const textOf = async ({ stt }: Providers) => (await stt.recognize(speech())).alternatives?.[0].text;
+
+  it.each(failing)('that %s is replaced, and stays so', async (_how, script) => {
+    preferred.heard(() => script as HeardScript);
+    fallback.hear('hello there', 'and again');
+    const providers = await providersOf();
+    expect([await textOf(providers), await textOf(providers)]).toEqual(['hello there', 'and again']);
+    // Whatever was said is heard as a whole.
+    expect(fallback.requests('transcriptions').map(({ seconds }) => Math.round(seconds))).toEqual([1, 1]);
+    expect(preferred.requests('transcriptions')).toHaveLength(1);
+    expect([takeovers, providers.stt.model]).toEqual([['stt'], 'other-ears']);
+  });
+
+  it('that is late is replaced', async () => {
+    const held = Promise.withResolvers<void>();
+    preferred.heard(() => ({ text: 'too late', holdHead: held.promise }));
+    fallback.hear('hello there');
+    expect(await textOf(await providersOf())).toBe('hello there');
+    held.resolve();
+  });
+
+  const streaming = () => ({
+    provider: 'deepgram',
+    baseURL: preferred.url,
+    model: 'nova-3',
+    apiKeySecretRef: { name: 'keys', key: 'k' },
+  });
+  const turns = () => ({ provider: 'openai_compatible', baseURL: fallback.url, model: 'turns' });
+
+  it('that streams, and is late with the final, is replaced by one that takes whole turns', async () => {
+    preferred.streamed.hear({ text: 'too late', finalDelayMs: 5_000 });
+    fallback.hear('hello there');
+    const providers = await providersOf({ speechToText: { ...streaming(), fallbacks: [turns()] } });
+    expect([await textOf(providers), takeovers]).toEqual(['hello there', ['stt']]);
+    expect(fallback.requests('transcriptions').map(({ seconds }) => Math.round(seconds))).toEqual([1]);
+  });
+
+  it('that takes whole turns is replaced by one that streams', async () => {
+    preferred.streamed.hear('hello there');
+    fallback.heard(() => ({ status: 500 }));
+    const providers = await providersOf({ speechToText: { ...turns(), fallbacks: [streaming()] } });
+    expect([await textOf(providers), takeovers]).toEqual(['hello there', ['stt']]);
+  });
+});
+
+describe('at the start of a call', () => {
+  const apiKeySecretRef = { name: 'gone', key: 'k' };
+  const read = () => Promise.reject(new ProviderKeyError('missing', 'Secret acme/gone does not exist: create it'));
+
+  it('a provider whose key is missing is left out', async () => {
+    fallback.chat(() => LONG);
+    const providers = await providersOf({ llm: { apiKeySecretRef } }, { keys: { read } });
+    expect((await answerOf(providers)).text).toBe(LONG);
+    expect(preferred.requests('chat')).toEqual([]);
+  });
+
+  it('none that can be used is the failure of the preferred one', async () => {
+    const all = { apiKeySecretRef, fallbacks: [{ provider: 'groq', model: 'm', apiKeySecretRef }] };
+    await expect(providersOf({ llm: all }, { keys: { read } })).rejects.toThrow(/openai_compatible \(language model\) is missing/);
+  });
+});

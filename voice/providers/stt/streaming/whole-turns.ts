@@ -1,0 +1,77 @@
+/** A provider that takes whole turns, as one that streams: for speech to text with fallbacks, of which some stream and some don't. */
+import { AsyncIterableQueue } from '@livekit/agents';
+
+import { failureOf, type ProviderConnect, type ProviderFetch } from '../../../calls/provider-access/index.ts';
+import { wavOf } from '../../../../platform/wav.ts';
+import { parseMessage } from '../../protocol-support.ts';
+import type { SttProtocol } from '../stt-protocols.ts';
+import type { SttStreaming } from './protocol.ts';
+
+const SAMPLE_RATE = 16_000;
+/** Shorter audio is not asked for: some providers refuse it. */
+const MIN_BYTES = SAMPLE_RATE * 2 * 0.1;
+
+const FLUSH = 'flush';
+
+/** Each flush is one request. */
+export const wholeTurns = (model: string): SttStreaming => ({
+  model,
+  url: '',
+  headers: {},
+  sampleRate: SAMPLE_RATE,
+  speechOnly: true,
+  answersEveryFlush: true,
+  session: () => ({
+    audio: (pcm) => [pcm],
+    flush: () => [FLUSH],
+    keepAlive: () => [],
+    end: () => [],
+    read: (message) => [{ type: 'final', text: (message as { readonly text: string }).text }, { type: 'flushed' }],
+  }),
+});
+
+/** Speaks the protocol above, and HTTP. */
+export function connectToWholeTurns(options: {
+  readonly provider: string;
+  readonly protocol: SttProtocol;
+  readonly fetch: ProviderFetch;
+}): ProviderConnect {
+  const { provider, protocol, fetch } = options;
+  const textOf = async (pcm: Uint8Array, signal: AbortSignal): Promise<string> => {
+    if (pcm.length < MIN_BYTES) return '';
+    const { url, headers, body } = protocol.requestFor(
+      wavOf({ samples: new Int16Array(new Uint8Array(pcm).buffer), sampleRate: SAMPLE_RATE }),
+    );
+    const response = await fetch(url, { method: 'POST', headers, body: body as never, signal });
+    const text = protocol.textOf(parseMessage(await response.text()));
+    if (text === undefined)
+      throw failureOf({ part: 'stt', provider }, 'payload', 'sent something that is no transcript: check its address');
+    return text;
+  };
+  return async (_url, { signal }) => {
+    const closing = new AbortController();
+    const turns = new AsyncIterableQueue<Uint8Array>();
+    let turn: Uint8Array[] = [];
+    return {
+      send(message) {
+        if (typeof message !== 'string') turn.push(message);
+        else if (!turns.closed) {
+          turns.put(Buffer.concat(turn));
+          turn = [];
+        }
+      },
+      async *messages() {
+        try {
+          for await (const pcm of turns) yield JSON.stringify({ text: await textOf(pcm, AbortSignal.any([signal, closing.signal])) });
+        } catch (error) {
+          // Closed from here, it ends as a connection does.
+          if (!closing.signal.aborted) throw error;
+        }
+      },
+      close() {
+        closing.abort();
+        if (!turns.closed) turns.close();
+      },
+    };
+  };
+}

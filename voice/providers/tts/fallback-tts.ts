@@ -1,0 +1,141 @@
+/** TTS with fallbacks: each sentence is said by the first provider that has its sound; where that breaks off, the next one says the rest. */
+import { DEFAULT_API_CONNECT_OPTIONS, tts, type APIConnectOptions } from '@livekit/agents';
+import type { AudioFrame } from '@livekit/rtc-node';
+
+import { failureOf } from '../../calls/provider-access/index.ts';
+import { withTimeout, type Clock } from '../../../platform/clock.ts';
+import { firstAnswer } from '../fallback/first-answer.ts';
+import { LATE_MS, type ProviderOrder } from '../fallback/provider-order.ts';
+import { ProviderApiError } from '../provider-errors.ts';
+import { restOf, SpeechRate } from './rest-of-sentence.ts';
+import { retrySentence, type TtsAdapter } from './tts-adapter.ts';
+import { SAMPLE_RATE } from './tts-protocols.ts';
+import { ChunkedTtsStream, TtsStream, type SentenceSynthesizer } from './tts-stream.ts';
+
+export interface FallbackTtsOptions {
+  readonly voices: ProviderOrder<TtsAdapter>;
+  /** BCP 47. */
+  readonly language: string;
+  readonly clock: Clock;
+}
+
+interface Spoken {
+  readonly provider: TtsAdapter;
+  readonly answer: AsyncIterable<AudioFrame>;
+}
+
+interface Broken {
+  readonly provider: TtsAdapter;
+  readonly failure: unknown;
+}
+
+interface SentenceRequest {
+  readonly text: string;
+  readonly connOptions: APIConnectOptions;
+  readonly signal: AbortSignal;
+}
+
+export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
+  override label = 'parley.FallbackTts';
+  readonly #options: FallbackTtsOptions;
+  readonly #rates = new Map<TtsAdapter, SpeechRate>();
+
+  constructor(options: FallbackTtsOptions) {
+    super(SAMPLE_RATE, 1, { streaming: true, alignedTranscript: false });
+    this.#options = options;
+  }
+
+  override get model(): string {
+    return this.#options.voices.current.model;
+  }
+
+  override get provider(): string {
+    return this.#options.voices.current.provider;
+  }
+
+  override synthesize(text: string, connOptions: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS, signal?: AbortSignal): tts.ChunkedStream {
+    return new ChunkedTtsStream({ synthesizer: this, text, connOptions, signal });
+  }
+
+  override stream({ connOptions = DEFAULT_API_CONNECT_OPTIONS }: { readonly connOptions?: APIConnectOptions } = {}): tts.SynthesizeStream {
+    return new TtsStream({ synthesizer: this, language: this.#options.language, connOptions });
+  }
+
+  override async close(): Promise<void> {
+    await Promise.all(this.#options.voices.all.map((voice) => voice.close()));
+  }
+
+  async request(text: string, connOptions: APIConnectOptions, signal: AbortSignal): Promise<AsyncIterable<AudioFrame>> {
+    const request = { text, connOptions, signal };
+    return this.#joined(request, await this.#first(request, []));
+  }
+
+  /** Retries transient failures of the last that is left. @param broken in this sentence already, the last one now */
+  async #first({ text, connOptions, signal }: SentenceRequest, broken: readonly Broken[]): Promise<Spoken> {
+    const { voices, clock } = this.#options;
+    const ask = async (voice: TtsAdapter, either: AbortSignal): Promise<AsyncIterable<AudioFrame>> => {
+      try {
+        return await voice.request(text, { ...connOptions, maxRetry: 0 }, either);
+      } catch (error) {
+        // Whether to ask again is decided here.
+        throw error instanceof ProviderApiError ? error.failure : error;
+      }
+    };
+    const { provider, answer, passed } = await retrySentence({ clock, signal, connOptions }, () =>
+      firstAnswer({ providers: this.#left(broken), ask, lateMs: LATE_MS, clock, signal }),
+    );
+    voices.answered(provider, [...broken.slice(-1), ...passed]);
+    return { provider, answer };
+  }
+
+  #left(broken: readonly Broken[]): readonly TtsAdapter[] {
+    return this.#options.voices.order.filter((voice) => !broken.some(({ provider }) => provider === voice));
+  }
+
+  async *#joined(request: SentenceRequest, first: Spoken): AsyncGenerator<AudioFrame, void> {
+    let { text } = request;
+    let { provider, answer } = first;
+    const broken: Broken[] = [];
+    for (;;) {
+      const rate = this.#rateOf(provider);
+      const last = this.#left(broken).length === 1;
+      let seconds = 0;
+      try {
+        for await (const frame of last ? answer : this.#unstalled(provider, answer)) {
+          seconds += frame.samplesPerChannel / frame.sampleRate;
+          yield frame;
+        }
+        rate.said(text, seconds);
+        return;
+      } catch (failure) {
+        request.signal.throwIfAborted();
+        if (last) throw failure;
+        broken.push({ provider, failure });
+        text = restOf(text, seconds, rate.charactersPerSecond);
+        if (text === '') return;
+        ({ provider, answer } = await this.#first({ ...request, text }, broken));
+      }
+    }
+  }
+
+  /** @throws ProviderApiError where nothing more comes for as long as another one would not be waited for */
+  async *#unstalled(voice: TtsAdapter, frames: AsyncIterable<AudioFrame>): AsyncGenerator<AudioFrame, void> {
+    const iterator = frames[Symbol.asyncIterator]();
+    for (;;) {
+      const read = await withTimeout(this.#options.clock, LATE_MS, iterator.next());
+      if (read === undefined) {
+        void iterator.return?.();
+        const message = `sent nothing more for ${LATE_MS} ms in the middle of a sentence`;
+        throw new ProviderApiError(failureOf({ part: 'tts', provider: voice.provider }, 'connection_lost', message, { slow: true }));
+      }
+      if (read.done === true) return;
+      yield read.value;
+    }
+  }
+
+  #rateOf(voice: TtsAdapter): SpeechRate {
+    const rate = this.#rates.get(voice) ?? new SpeechRate();
+    this.#rates.set(voice, rate);
+    return rate;
+  }
+}
