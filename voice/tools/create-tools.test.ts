@@ -148,12 +148,12 @@ describe('send_email', () => {
     },
   );
 
-  it("gives the model the mail server's message", async () => {
+  it('tells the model why a mail was not sent, without the server', async () => {
     const refusing: Mailer = {
       send: () => Promise.reject(new MailError('refused', 'mail.example does not take the password of desk@hotel.example (535)')),
     };
     expect(await toolsFor([aTool('send_email', spec)], { mailer: refusing }).call('send_email', mail)).toEqual({
-      error: 'The mail was not sent: mail.example does not take the password of desk@hotel.example (535).',
+      error: 'The mail was not sent: sending mail is not set up correctly.',
     });
   });
 

@@ -74,8 +74,8 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
     delayed.cancel();
     resume();
   }
-  const { succeeded, detail } = result;
-  logger.info({ tool: name, succeeded, detail, durationMs: Math.round(clock.monotonic() - begin) }, 'a tool was run');
+  const { succeeded, detail, reason } = result;
+  logger.info({ tool: name, succeeded, detail, reason, durationMs: Math.round(clock.monotonic() - begin) }, 'a tool was run');
   say(succeeded ? messages.complete : messages.failed);
   return result;
 }

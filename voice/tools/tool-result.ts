@@ -9,6 +9,8 @@ export interface ToolResult {
   readonly forModel?: JsonValue;
   /** For the log, without what was sent or answered. */
   readonly detail?: string;
+  /** Why it failed, for the log alone: it may name hosts. */
+  readonly reason?: string;
 }
 
 export interface ToolDefinition {
@@ -42,9 +44,12 @@ export interface ToolMessages {
   readonly failed?: string | undefined;
 }
 
-/** @param error for the model: what happened, and what can be done */
-export function failure(error: string, more: { readonly [key: string]: JsonValue } = {}, detail?: string): ToolResult {
-  return { succeeded: false, forModel: { error, ...more }, detail: detail ?? error };
+/**
+ * @param error for the model, in words for a caller: what happened, and what can be done
+ * @param reason for the log alone
+ */
+export function failure(error: string, more: { readonly [key: string]: JsonValue } = {}, detail?: string, reason?: string): ToolResult {
+  return { succeeded: false, forModel: { error, ...more }, detail: detail ?? error, ...(reason !== undefined && { reason }) };
 }
 
 export const NO_MESSAGES: ToolMessages = {};

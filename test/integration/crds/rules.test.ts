@@ -56,6 +56,11 @@ const rows: readonly Row[] = [
     spec: agent({ llm: { model: 'm', provider: 'openai_compatible' } }),
     answer: 'spec.llm.baseURL: Required value: baseURL is required for provider openai_compatible',
   },
+  {
+    rule: 'Agent.spec.llm.fallbacks[]',
+    spec: agent({ llm: { model: 'm', fallbacks: [{ model: 'm', provider: 'openai_compatible' }] } }),
+    answer: 'spec.llm.fallbacks[0].baseURL: Required value: baseURL is required for provider openai_compatible',
+  },
   ...between('Agent.spec.interruptions.minSpeechDuration', '0s', '15s', '0s', '15.001s', (minSpeechDuration) =>
     agent({ interruptions: { minSpeechDuration } }),
   ).slice(1),

@@ -33,6 +33,10 @@ const llm: Fields = {
   description: 'note',
   baseURL: 'https://llm.example.com/v1',
   apiKeySecretRef: secret,
+  fallbacks: [
+    { provider: 'groq', model: 'llama', apiKeySecretRef: secret },
+    { provider: 'openai_compatible', model: 'own', baseURL: 'https://own.example.com/v1' },
+  ],
   temperature: 0.7,
   maxTokens: 1024,
   systemPrompt: 'You are {{name}}.\nBe brief.\n',
@@ -46,11 +50,21 @@ const agent: Fields = {
   timeZone: 'America/Sao_Paulo',
   welcomeMessage: 'Hello {{customer_name}}',
   llm,
-  speechToText: { provider: 'deepgram', model: 'nova-3', baseURL: 'https://stt.example.com', apiKeySecretRef: secret },
+  speechToText: {
+    provider: 'deepgram',
+    model: 'nova-3',
+    baseURL: 'https://stt.example.com',
+    apiKeySecretRef: secret,
+    fallbacks: [{ provider: 'azure', model: 'm', baseURL: 'https://azure.example.com', apiKeySecretRef: secret }],
+  },
   textToSpeech: {
     provider: 'elevenlabs',
     model: 'turbo',
     voice: { id: 'v1', name: 'Rachel' },
+    fallbacks: [
+      { provider: 'openai', model: 'm', voice: { id: 'v2', name: 'alloy' }, baseURL: 'https://tts.example.com', apiKeySecretRef: secret },
+      { provider: 'google' },
+    ],
     temperature: 0.25,
     baseURL: 'https://tts.example.com',
     apiKeySecretRef: secret,

@@ -121,7 +121,7 @@ export class Transfers {
     const result = await gateway.refer({ room: call.room, identity: userIdentity, to: uri, ringSeconds: RING_SECONDS });
     if (result.outcome === 'done') return { outcome: 'done' };
     logger.info({ status: result.status, cause: result.message }, 'a transfer was refused');
-    return failed(`The transfer to ${to} was not accepted${statusWords(result.status)}. The caller is still on the line with you.`);
+    return failed(`The transfer was not accepted${statusWords(result.status)}. The caller is still on the line with you.`);
   }
 
   async #warm(target: TransferTarget, gone: Leaving): Promise<TransferOutcome> {

@@ -66,7 +66,7 @@ export function createBookCalendar(options: CalendarToolOptions): ToolDefinition
         const outcome = certain
           ? 'Nothing was booked'
           : 'It is not known whether it was booked: do not book again before somebody has looked';
-        return failure(`${outcome}: ${error.message}.`, {}, error.kind);
+        return failure(`${outcome}: ${error.message}.`, {}, error.kind, error.reason);
       }
     },
   };

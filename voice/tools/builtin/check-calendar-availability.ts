@@ -68,7 +68,7 @@ export function createCheckAvailability(options: CalendarToolOptions): ToolDefin
         };
       } catch (error) {
         if (!(error instanceof CalendarError)) throw error;
-        return failure(`The free times are not known: ${error.message}.`, {}, error.kind);
+        return failure(`The free times are not known: ${error.message}.`, {}, error.kind, error.reason);
       }
     },
   };

@@ -2,7 +2,7 @@ import { textOf } from '../../calls/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import type { ReadSecret } from '../http/headers.ts';
-import { MailError, type Mailer } from '../mail/mailer.ts';
+import { MailError, type MailErrorKind, type Mailer } from '../mail/mailer.ts';
 import { failure, type BuiltinToolOptions, type ToolDefinition } from '../tool-result.ts';
 
 export interface SendEmailOptions extends BuiltinToolOptions<NonNullable<ToolSpec['sendEmail']>> {
@@ -27,6 +27,14 @@ const PARAMETERS = {
   additionalProperties: false,
 };
 
+/** For a caller; the log has the server and what it said. */
+const WORDS: Readonly<Record<MailErrorKind, string>> = {
+  no_server: 'sending mail is not set up correctly',
+  refused: 'sending mail is not set up correctly',
+  rejected: 'the mail server does not accept the address, or the message',
+  unreachable: 'the mail server does not answer at the moment',
+};
+
 export function createSendEmail({ name, spec, description, messages, readSecret, mailer }: SendEmailOptions): ToolDefinition {
   return {
     name,
@@ -47,7 +55,7 @@ export function createSendEmail({ name, spec, description, messages, readSecret,
         await mailer.send(mail, signal);
       } catch (error) {
         if (!(error instanceof MailError)) throw error;
-        return failure(`The mail was not sent: ${error.message}.`, {}, error.kind);
+        return failure(`The mail was not sent: ${WORDS[error.kind]}.`, {}, error.kind, error.message);
       }
       return { succeeded: true, forModel: { sent: true, to: mail.to }, detail: 'sent' };
     },

@@ -51,14 +51,14 @@ export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOption
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof EgressError)) throw error;
-      throw new CalendarError('unavailable', `the calendar does not answer: ${redaction.text(error.message)}`);
+      throw new CalendarError('unavailable', 'the calendar does not answer at the moment', { reason: redaction.text(error.message) });
     }
     const { status } = response;
     const answer = parseJson(response.body.toString('utf8'));
     if (status < 200 || status >= 300) throw refusal(status, answer, redaction);
     const data = answer === undefined || isNestedDeeply(answer) ? undefined : redaction.value(member(answer, 'data'));
     if (typeof data !== 'object' || data === null)
-      throw new CalendarError('unavailable', 'the calendar answered something that is not its usual answer', status);
+      throw new CalendarError('unavailable', 'the calendar answered something that is not its usual answer', { status });
     return data as Record<string, unknown>;
   };
 
@@ -98,7 +98,8 @@ function eventTypeOf(eventType: number | string): { readonly id: number } | { re
   if (typeof eventType === 'number' || /^\d+$/.test(eventType)) return { id: Number(eventType) };
   const [owner = '', slug = ''] = eventType.split('/', 2);
   if (owner === '' || slug === '') {
-    throw new CalendarError('refused', `"${eventType}" is no event type of Cal.com: its number is needed, or user/event as in its address`);
+    const reason = `"${eventType}" is no event type of Cal.com: its number is needed, or user/event as in its address`;
+    throw new CalendarError('refused', MISCONFIGURED, { reason });
   }
   return { owner, slug };
 }
@@ -117,12 +118,14 @@ function refusal(status: number, answer: unknown, redaction: Redaction): Calenda
   const error = member(answer, 'error');
   const said = [member(error, 'message'), member(answer, 'message'), error].find((value) => typeof value === 'string');
   const words = typeof said === 'string' ? `: ${redaction.text(said).slice(0, 300)}` : '';
-  if (status === 401 || status === 403)
-    return new CalendarError('refused', `the calendar does not take the key that it was given (${status})`, status);
-  if (status === 404) return new CalendarError('refused', `the calendar does not know the event type (404)${words}`, status);
-  if (status === 429 || status >= 500) return new CalendarError('unavailable', `the calendar has trouble (${status})`, status);
-  return new CalendarError('rejected', `the calendar says no (${status})${words}`, status);
+  const reason = `Cal.com answers ${status}${words}`;
+  if (status === 401 || status === 403 || status === 404) return new CalendarError('refused', MISCONFIGURED, { status, reason });
+  if (status === 429 || status >= 500)
+    return new CalendarError('unavailable', 'the calendar has a problem at the moment', { status, reason });
+  return new CalendarError('rejected', `the calendar says no${words}`, { status, reason: `Cal.com answers ${status}` });
 }
+
+const MISCONFIGURED = 'the calendar is not set up correctly';
 
 function member(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;

@@ -37,17 +37,23 @@ export type CalendarErrorKind =
   /** An impossible request: the slot is taken, an address is invalid. */
   | 'rejected';
 
-/** `message` is for the model, without secrets. */
+/** `message` is for the model, in words for a caller; the rest is for the log. None has secrets. */
 export class CalendarError extends Error {
   override readonly name = 'CalendarError';
   readonly kind: CalendarErrorKind;
   /** Of the answer; undefined where none came. */
   readonly status: number | undefined;
+  readonly reason: string;
 
-  constructor(kind: CalendarErrorKind, message: string, status?: number) {
+  constructor(
+    kind: CalendarErrorKind,
+    message: string,
+    { status, reason = message }: { readonly status?: number; readonly reason?: string } = {},
+  ) {
     super(message);
     this.kind = kind;
     this.status = status;
+    this.reason = reason;
   }
 }
 

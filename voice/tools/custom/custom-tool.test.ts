@@ -192,14 +192,20 @@ describe('what is sent', () => {
 
 describe('what the model gets', () => {
   it.each([
-    [500, 'oh no', { error: expect.stringContaining('500'), status: 500, answer: 'oh no' }],
-    [404, '{"detail":"no such order"}', { error: expect.stringContaining('404'), status: 404, answer: { detail: 'no such order' } }],
-    [302, '', { error: expect.stringContaining('redirects are not followed'), status: 302 }],
+    [500, 'Error: oh no\n    at find (/srv/app.js:1:2)', { error: 'The service has a problem at the moment.', status: 500 }],
+    [
+      404,
+      '{"detail":"no such order"}',
+      { error: 'The service has refused the request.', status: 404, answer: { detail: 'no such order' } },
+    ],
+    [409, 'taken, see http://10.0.0.1/', { error: expect.stringContaining('refused'), status: 409, answer: 'taken, see the service' }],
+    [302, '', { error: expect.stringContaining('not set up correctly'), status: 302 }],
   ])('of the status %d', async (status, body, forModel) => {
     const endpoint = await startEndpoint(servers, (response) =>
       response.writeHead(status, { 'content-type': 'text/plain', location: 'http://127.0.0.1:1/secret' }).end(body),
     );
-    expect(await run({ http: { url: endpoint.url } })).toEqual({ succeeded: false, forModel, detail: `http_${status}` });
+    const reason = expect.stringContaining(new URL(endpoint.url).host);
+    expect(await run({ http: { url: endpoint.url } })).toEqual({ succeeded: false, forModel, detail: `http_${status}`, reason });
     expect(endpoint.requests).toHaveLength(1);
   });
 
@@ -214,13 +220,14 @@ describe('what the model gets', () => {
   });
 
   it.each([
-    ['application/json', '{"broken": ', 'not the JSON'],
+    ['application/json', '{"broken": ', 'broken JSON'],
     ['image/png', 'PNG', 'image/png'],
-  ])('of an answer of the type %s that it cannot use', async (type, body, words) => {
+  ])('of an answer of the type %s that it cannot use', async (type, body, reason) => {
     const endpoint = await startEndpoint(servers, (response) => response.writeHead(200, { 'content-type': type }).end(body));
     expect(await run({ http: { url: endpoint.url } })).toMatchObject({
       succeeded: false,
-      forModel: { error: expect.stringContaining(words) },
+      forModel: { error: expect.stringContaining("can't be used") },
+      reason: expect.stringContaining(reason),
     });
   });
 
@@ -264,7 +271,8 @@ describe('what the model gets', () => {
     expect(await tool.run({}, new AbortController().signal)).toMatchObject({
       succeeded: false,
       detail: 'forbidden_address',
-      forModel: { error: expect.stringContaining('not on the public internet') },
+      forModel: { error: expect.stringContaining('not set up correctly') },
+      reason: expect.stringContaining('not on the public internet'),
     });
     guarded.close();
   });
@@ -284,7 +292,11 @@ describe('what the model gets', () => {
       run({ http: { url: `http://127.0.0.1:${await freePort()}/` } }),
     ]);
     expect(results.map(({ detail }) => detail)).toEqual(['timeout', 'timeout', 'reset', 'connect']);
-    for (const { succeeded, forModel } of results) expect([succeeded, Object.keys(forModel as object)]).toEqual([false, ['error']]);
+    for (const { succeeded, forModel, reason } of results) {
+      expect([succeeded, Object.keys(forModel as object)]).toEqual([false, ['error']]);
+      expect(JSON.stringify(forModel)).not.toContain('127.0.0.1');
+      expect(reason).toContain('127.0.0.1');
+    }
   });
 });
 
@@ -310,11 +322,11 @@ describe('a secret', () => {
 
   it('is not in an error or a text either', async () => {
     const endpoint = await startEndpoint(servers, (response, { headers }) =>
-      response.writeHead(401, { 'content-type': 'text/html' }).end(`<p>Bad key: ${headers.authorization}</p>`),
+      response.writeHead(401, { 'content-type': 'text/plain' }).end(`Bad key: ${headers.authorization}`),
     );
     const result = await run({ http: { url: endpoint.url, headers: [secretHeader('Authorization')] }, secrets });
     expect(JSON.stringify(result)).not.toContain('0815');
-    expect(result.forModel).toMatchObject({ answer: '<p>Bad key: ********</p>' });
+    expect(result.forModel).toMatchObject({ answer: 'Bad key: ********' });
   });
 
   it('is no template', async () => {

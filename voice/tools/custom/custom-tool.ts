@@ -11,6 +11,7 @@ import { readHeaders, type ReadSecret, withDefaults } from '../http/headers.ts';
 import { type Arguments, failure, type JsonValue, type ToolDefinition, type ToolMessages, type ToolResult } from '../tool-result.ts';
 import { EgressError } from '../../../platform/egress/egress-error.ts';
 import { type Answer, MAX_ANSWER_BYTES, readAnswer } from '../http/answer.ts';
+import { MISCONFIGURED, withoutInternals, wordsOfFailure } from '../http/failure-words.ts';
 import type { Redaction } from '../http/redaction.ts';
 
 export type CustomSpec = NonNullable<ToolSpec['custom']>;
@@ -130,27 +131,28 @@ async function callEndpoint(egress: Egress, { request, redaction, signal }: Endp
     response = await egress.request({ ...request, maxBodyBytes: MAX_ANSWER_BYTES, overflow: 'truncate', signal });
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof EgressError) return failure(redaction.text(error.message), {}, error.kind);
+    if (error instanceof EgressError) return failure(wordsOfFailure(error), {}, error.kind, redaction.text(error.message));
     throw error;
   }
   const { status } = response;
   const host = URL.parse(response.url)?.host ?? '';
   const answer = await readAnswer(response, redaction);
-  if (status >= 300 && status < 400) {
-    return failure(`${host} answered ${status}: redirects are not followed`, { status }, `http_${status}`);
+  const failed = (words: string, detail: string, why: string, more: { readonly [key: string]: JsonValue } = {}): ToolResult =>
+    failure(words, { status, ...more }, detail, redaction.text(`${host} ${why}`));
+  if (status >= 300 && status < 400) return failed(MISCONFIGURED, `http_${status}`, 'redirects, and redirects are not followed');
+  if (status < 200 || status >= 500) return failed('The service has a problem at the moment.', `http_${status}`, `answered ${status}`);
+  if (status >= 400) {
+    // What a caller can correct stands in JSON or in plain text; a page is for people who look at it.
+    const said = isPage(response.headers['content-type']) ? {} : shown(answer);
+    return failed('The service has refused the request.', `http_${status}`, `answered ${status}`, withoutInternals(said, host));
   }
-  if (status < 200 || status >= 300) {
-    return failure(`${host} answered with the error ${status}`, { status, ...shown(answer) }, `http_${status}`);
-  }
-  if (answer.kind === 'unreadable') {
-    return failure(`${host} took the request (status ${status}), but its answer is not shown: ${answer.why}`, { status }, 'unreadable');
-  }
-  if (answer.kind === 'text' && answer.broken) {
-    const what = `${host} took the request (status ${status}), but its answer is not the JSON that it says it is`;
-    return failure(what, { status, ...shown(answer) }, 'invalid_json');
-  }
+  const taken = "The service has taken the request, but its answer can't be used.";
+  if (answer.kind === 'unreadable') return failed(taken, 'unreadable', answer.why);
+  if (answer.kind === 'text' && answer.broken) return failed(taken, 'invalid_json', 'answered with broken JSON', shown(answer));
   return { succeeded: true, forModel: successful(answer, status), detail: `http_${status}` };
 }
+
+const isPage = (type: string | readonly string[] | undefined): boolean => /^text\/html\b/i.test(String(type ?? ''));
 
 const CUT_NOTE = 'The answer was longer: only its beginning is shown, the rest was cut off.';
 

@@ -20,7 +20,7 @@ export type MailErrorKind =
   /** No connection, no encryption, or no answer in time. */
   | 'unreachable';
 
-/** `message` says what happened and what to do, without secrets. */
+/** `message` says what happened and what to do, for the log: without secrets, and without what was sent. */
 export class MailError extends Error {
   override readonly name = 'MailError';
   readonly kind: MailErrorKind;

@@ -92,13 +92,13 @@ describe('the mailer', () => {
     await expect(sent).rejects.toMatchObject({ name: 'MailError', kind: 'refused', message: expect.not.stringContaining('wrong-pass') });
   });
 
-  it('reports a refused recipient', async () => {
+  it('reports a refused recipient, without what the server says', async () => {
     const { port } = await startServer({
       onRcptTo: (_address, _session, done) => done(new Error(`no such mailbox, and ${mail.password} is no secret`)),
     });
     await expect(through(`smtp://127.0.0.1:${port}`).send(mail, signal)).rejects.toMatchObject({
       kind: 'rejected',
-      message: expect.stringMatching(/no such mailbox, and \*{8} is/),
+      message: expect.stringMatching(/^127\.0\.0\.1 does not take the mail \(\d+\)$/),
     });
   });
 

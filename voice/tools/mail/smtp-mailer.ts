@@ -5,7 +5,6 @@ import { createTransport } from 'nodemailer';
 import wellKnown from 'nodemailer/lib/well-known';
 
 import type { SmtpServer, SmtpServers } from '../../../platform/config/smtp-servers.ts';
-import { Redaction } from '../http/redaction.ts';
 import { type Mail, type Mailer, MailError, type MailErrorKind } from './mailer.ts';
 
 export interface SmtpMailerOptions {
@@ -74,13 +73,13 @@ const ERROR_KINDS: Readonly<Record<string, MailErrorKind>> = {
   EDNS: 'unreachable',
 };
 
-function failureOf(error: unknown, { host }: SmtpServer, { from, password }: Mail): MailError {
-  const { code = '', responseCode, response } = error as { code?: string; responseCode?: number; response?: string };
+/** Without what the server says: it repeats the address and the text. */
+function failureOf(error: unknown, { host }: SmtpServer, { from }: Mail): MailError {
+  const { code = '', responseCode } = error as { code?: string; responseCode?: number };
   const kind = ERROR_KINDS[code] ?? 'unreachable';
-  const said = response === undefined ? '' : `: ${new Redaction([password]).text(response).slice(0, 300)}`;
   if (kind === 'refused') return new MailError(kind, `${host} does not take the password of ${from} (${responseCode ?? code})`);
-  if (kind === 'rejected') return new MailError(kind, `${host} does not take the mail (${responseCode ?? code})${said}`);
-  return new MailError(kind, `${host} could not be reached, or not safely (${code === '' ? 'no reason given' : code})${said}`);
+  if (kind === 'rejected') return new MailError(kind, `${host} does not take the mail (${responseCode ?? code})`);
+  return new MailError(kind, `${host} could not be reached, or not safely (${code === '' ? 'no reason given' : code})`);
 }
 
 /** The server that sends for a domain: the operator's, or that of a large provider. @returns undefined for any other domain */

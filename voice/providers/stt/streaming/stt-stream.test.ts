@@ -150,7 +150,7 @@ it.each([
   ['refuses', refuses, 0],
   ['does not answer', hangs, LATE_MS],
 ])('hears with the fallback where the provider %s, from the first word on', async (_how, connect, lateMs) => {
-  const tried = vi.fn(connect);
+  const tried = vi.fn<ProviderConnect>(connect);
   const stream = await streamWithFallback([tried, opens]);
   await push(stream, 200 * PER_MS);
   await vi.waitUntil(() => tried.mock.calls.length === 1);
