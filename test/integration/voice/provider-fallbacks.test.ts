@@ -176,6 +176,22 @@ describe('a language model', () => {
     expect((await answerOf(await providersOf(), toolCtx)).tools).toEqual(['book {"day":"Monday"}']);
   });
 
+  it.each([true, false])('says what it says before it calls a tool, with fallbacks: %s', async (fallbacks) => {
+    preferred.chat(() => ({ text: 'Goodbye then', toolCalls: [{ name: 'end_call' }] }));
+    const answer = await answerOf(await providersOf(fallbacks ? {} : { llm: { fallbacks: [] } }));
+    expect(answer).toEqual({ text: 'Goodbye then', tools: ['end_call {}'] });
+  });
+
+  it('that breaks off after it called a tool has called it, and nobody else is asked', async () => {
+    const events = ['first', 'second'].map((name, index) => {
+      const call = { index, id: `call_${index}`, type: 'function', function: { name, arguments: '{}' } };
+      return `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })}\n\n`;
+    });
+    preferred.chat(() => ({ raw: events.join(''), headers: { 'content-type': 'text/event-stream' } }));
+    expect((await answerOf(await providersOf())).tools).toEqual(['first {}']);
+    expect(fallback.requests('chat')).toEqual([]);
+  });
+
   it('without fallbacks is asked again where the first token is late', async () => {
     const held = Promise.withResolvers<void>();
     let asks = 0;
