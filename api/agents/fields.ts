@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import { wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
-import { llmProviders, speechProviders, ttsProviders } from '../../crds/limits.ts';
+import { llmProviders } from '../../crds/limits.ts';
 import { reference, seconds, secret } from '../codec/conversions.ts';
 import {
   answerShape,
@@ -22,11 +22,10 @@ import {
   writeFields,
   type Decoding,
   type Encoding,
-  type Fields,
 } from '../codec/fields.ts';
 import { present, type Draft } from '../codec/present.ts';
 import { distinct, named, text } from '../codec/schemas.ts';
-import { refId, type KeyRef } from '../codec/secrets.ts';
+import type { KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
 import { stateFields } from '../state/answers.ts';
 import { attachedTool, inlineTool } from '../tools/fields.ts';
@@ -34,6 +33,7 @@ import { issues, type ValidationIssue } from '../validation/issue.ts';
 import type { JsonObject } from '../validation/same-json.ts';
 import { withRule } from '../validation/validate.ts';
 import { lookups } from './lookups.ts';
+import { FALLBACKS, stt, tts } from './speech.ts';
 
 /** Longest prompt that stands in the resource itself, in characters. */
 export const maxInlinePrompt = 4096;
@@ -57,13 +57,9 @@ export interface AgentEncoding extends Encoding {
 }
 
 const address = text(2048).regex(/^https?:\/\//);
-const sttProvider = z.enum(speechProviders);
-const ttsProvider = z.enum(ttsProviders);
 const label = z.string().optional();
 const apiKeyAnswer = label.describe('`"********"` unless the key names the permission `secrets:read`.');
 type LlmFallback = NonNullable<AgentSpec['llm']['fallbacks']>[number];
-
-const FALLBACKS = 'Others, in the order in which they take over from one that fails or is late; at most 3.';
 
 const agentState = z
   .object({
@@ -176,83 +172,6 @@ const llm = group(
     }),
   },
   'llm',
-);
-
-/** REST has no field for the keys of speech, nor for their addresses. */
-const speechKey = (name: string, { apiKeySecretRef, provider }: Draft<AgentSpec['speechToText' | 'textToSpeech']> = {}) => {
-  const ref = apiKeySecretRef as KeyRef | undefined;
-  return ref === undefined ? [] : [{ id: refId(ref), ref, origin: { [name]: provider } }];
-};
-
-/** Of speech: what REST has no field for stays with the provider that it is for. */
-function speechFallbacks<const F extends Fields>(path: string, fields: F) {
-  return field({
-    path,
-    as: items(fields, (sent, stored) =>
-      matchStored(sent, stored, [
-        (item, { provider, model }) => item['provider'] === provider && (item['model'] ?? item['model_name'] ?? undefined) === model,
-        (item, { provider }) => item['provider'] === provider,
-      ]),
-    ),
-    create: z
-      .array(z.object(createShape(fields)))
-      .max(3)
-      .nullish()
-      .describe(FALLBACKS),
-    answer: z.array(z.object(answerShape(fields))),
-    empty: [],
-  });
-}
-
-const stt = group(
-  {
-    provider: field({
-      path: 'speechToText.provider',
-      create: sttProvider,
-      update: sttProvider.optional(),
-      answer: z.string(),
-      uses: ({ speechToText }: Draft<AgentSpec>) => speechKey('stt.provider', speechToText),
-    }),
-    model: field({ path: 'speechToText.model', create: text(256).nullish(), answer: label }),
-    fallbacks: speechFallbacks('speechToText.fallbacks', {
-      provider: field({
-        path: 'provider',
-        create: sttProvider,
-        answer: z.string(),
-        uses: (item: Draft<AgentSpec['speechToText']>) => speechKey('provider', item),
-      }),
-      model: field({ path: 'model', create: text(256).nullish(), answer: label }),
-    }),
-  },
-  'speechToText',
-);
-
-const tts = group(
-  {
-    provider: field({
-      path: 'textToSpeech.provider',
-      create: ttsProvider,
-      update: ttsProvider.optional(),
-      answer: z.string(),
-      uses: ({ textToSpeech }: Draft<AgentSpec>) => speechKey('tts.provider', textToSpeech),
-    }),
-    voice_id: field({ path: 'textToSpeech.voice.id', also: ['textToSpeech.voice'], create: text(256).nullish(), answer: label }),
-    voice_name: field({ path: 'textToSpeech.voice.name', create: text(256).nullish(), answer: label }),
-    model_name: field({ path: 'textToSpeech.model', create: text(256).nullish(), answer: label }),
-    voice_temperature: field({ path: 'textToSpeech.temperature', create: z.number().min(0).max(2).nullish(), answer: z.number() }),
-    fallbacks: speechFallbacks('textToSpeech.fallbacks', {
-      provider: field({
-        path: 'provider',
-        create: ttsProvider,
-        answer: z.string(),
-        uses: (item: Draft<AgentSpec['textToSpeech']>) => speechKey('provider', item),
-      }),
-      voice_id: field({ path: 'voice.id', also: ['voice'], create: text(256).nullish(), answer: label }),
-      voice_name: field({ path: 'voice.name', create: text(256).nullish(), answer: label }),
-      model_name: field({ path: 'model', create: text(256).nullish(), answer: label }),
-    }),
-  },
-  'textToSpeech',
 );
 
 const analysisFields = {

@@ -98,7 +98,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     logger,
     onEnd: options.onEnd,
   });
-  keypad?.listen({ onKey: () => conversation.keyPressed(), onEntry: (keys) => void conversation.pressed(keys) });
+  keypad?.listen({ onKey: () => conversation.keyPressed(), onEntry: (entry) => void conversation.pressed(entry) });
   return { conversation, config, providers };
 }
 
