@@ -5,7 +5,7 @@
  * | file | of `@livekit/agents` |
  * |---|---|
  * | `process-pool` | `ProcPool.prototype.launchJob`, `InferenceProcExecutor.createIfNeeded` |
- * | `interrupted-answers` | `AgentActivity.prototype.onEndOfSpeech` and `.cancelSpeechPause` |
+ * | `interrupted-answers` | `AgentActivity.prototype.onEndOfSpeech` and `.cancelSpeechPause`; its paused speech and timer |
  * | `recorder` | `RecorderIO.prototype.start`; `sessionDirectory` and `_primaryAgentSession` of a `JobContext` |
  * | `room-audio` | `AgentSession._roomIO`, `RoomIO.audioInput.createStream` |
  * | `speech-in-progress` | `speechHandleStorage`; `SpeechHandle._hasGenerations` and `._waitForGeneration` |
@@ -27,6 +27,7 @@ export { EndOfTurnDetector, type EndOfTurnDelays } from './end-of-turn-detector.
 export { logLibrary } from './library-log.ts';
 export { MeasuredVad } from './measured-vad.ts';
 export { recordInto, type RecordedJob } from './recorder.ts';
+export { resumeAnswer } from './interrupted-answers.ts';
 export { joinRoom } from './room-audio.ts';
 export { currentSpeech, settled } from './speech-in-progress.ts';
 

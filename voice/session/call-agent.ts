@@ -10,6 +10,8 @@ export interface CallAgentOptions {
   readonly tools: llm.ToolContextLike;
   /** Whether recognised text counts; other text is dropped. */
   readonly heeds: (text: string) => boolean;
+  /** The last words were dropped: they will not count. */
+  readonly onDropped: () => void;
   /** Of the speech that the caller's code makes. */
   readonly synthesize: () => Synthesis;
   /** Resolves when what was heard of interrupted speech is in the history. */
@@ -86,12 +88,13 @@ export class CallAgent extends voice.Agent {
     settings: voice.ModelSettings,
   ): Promise<ReadableStream<stt.SpeechEvent | string> | null> {
     const events = await super.sttNode(audio, settings);
-    const { heeds } = this.#options;
+    const { heeds, onDropped } = this.#options;
     return (
       events?.pipeThrough(
         new TransformStream<stt.SpeechEvent | string, stt.SpeechEvent | string>({
           transform(event, controller) {
             if (typeof event === 'string' || !isTranscript(event) || heeds(event.alternatives?.[0].text ?? '')) controller.enqueue(event);
+            else if (event.type === SpeechEventType.FINAL_TRANSCRIPT) onDropped();
           },
         }),
       ) ?? null

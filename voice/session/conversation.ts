@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/logging.ts';
 import type { FinishReason } from '../../store/index.ts';
 import { WELCOMED_ATTRIBUTE } from '../calls/names.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
-import { EndOfTurnDetector, joinRoom, MeasuredVad } from '../livekit-patches/index.ts';
+import { EndOfTurnDetector, joinRoom, MeasuredVad, resumeAnswer } from '../livekit-patches/index.ts';
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import { Ambience } from './ambient/ambience.ts';
@@ -117,6 +117,7 @@ export class Conversation implements ToolHost {
       instructions,
       tools: tools(this),
       heeds: (text) => this.#heeds(text),
+      onDropped: () => resumeAnswer(this.#session),
       synthesize: () => this.#heard.synthesize(),
       interrupted: () => this.#spoken.interrupted(),
     });

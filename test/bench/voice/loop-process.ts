@@ -134,6 +134,7 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
     instructions: 'Be brief.',
     tools: [],
     heeds: () => true,
+    onDropped: () => undefined,
     synthesize: () => new Synthesis(),
     interrupted: () => Promise.resolve(),
   });
