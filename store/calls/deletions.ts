@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../database.ts';
 import type { CallRef, StoredRecording } from './call-record.ts';
 
 /** The body of an event without what it says of the call's content; undefined where it says nothing of it. */
-export type Redaction = (event: { readonly name: string; readonly body: Uint8Array }) => Uint8Array | undefined;
+export type RedactEvent = (event: { readonly name: string; readonly body: Uint8Array }) => Uint8Array | undefined;
 
 /** Of one organisation; the oldest first. */
 export interface Batch {
@@ -33,7 +33,7 @@ export class CallDeletions {
     id,
     recordingKey,
     redact,
-  }: CallRef & { readonly recordingKey: string | null; readonly redact: Redaction }): Promise<boolean> {
+  }: CallRef & { readonly recordingKey: string | null; readonly redact: RedactEvent }): Promise<boolean> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rowCount } = await transaction.query(
         `WITH deleted AS (
@@ -111,7 +111,7 @@ export class CallDeletions {
   }
 }
 
-async function redactEvents(transaction: Transaction, { org, id }: CallRef, redact: Redaction): Promise<void> {
+async function redactEvents(transaction: Transaction, { org, id }: CallRef, redact: RedactEvent): Promise<void> {
   const { rows } = await transaction.query<{ id: string; name: string; body: Buffer }>(
     'SELECT e.id, e.name, b.body FROM parley.events e JOIN parley.event_bodies b ON b.id = e.id WHERE e.org = $1 AND e.call_id = $2',
     [org, id],

@@ -1,7 +1,7 @@
 /** Which calls are listed. */
 
 /** As the form has it: empty where nothing was chosen. */
-export interface CallFilter {
+export interface ShownFilter {
   readonly agent: string;
   readonly status: string;
   /** `2026-11-21T09:00`, in the time zone of the browser. */
@@ -11,7 +11,7 @@ export interface CallFilter {
 
 /** The query of `GET /v1/calls`. */
 export function callsQuery(
-  { agent, status, from, to }: CallFilter,
+  { agent, status, from, to }: ShownFilter,
   { size, token }: { readonly size: number; readonly token: string | undefined },
 ): string {
   const query = new URLSearchParams({ page_size: String(size) });

@@ -20,8 +20,8 @@ export interface Message {
 
 export interface ToolCall {
   readonly name: string;
-  /** null where they are too large. */
-  readonly arguments: Readonly<Record<string, unknown>> | null;
+  /** Absent where they are too large. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
   readonly result: string;
   readonly is_error: boolean;
   readonly timestamp: string;
@@ -53,12 +53,12 @@ export interface Delivery {
   readonly created_at: string;
 }
 
-export type CallStatus = 'registered' | 'ongoing' | 'ended' | 'error';
+export type ShownStatus = 'registered' | 'ongoing' | 'ended' | 'error';
 
-export interface CallSummary {
+export interface ShownCallSummary {
   readonly _id: string;
   readonly call_type: 'web_call' | 'phone_call';
-  readonly call_status: CallStatus;
+  readonly call_status: ShownStatus;
   readonly call_finish_reason?: string;
   readonly ai_agent_id: string;
   readonly ai_agent_name: string;
@@ -70,7 +70,7 @@ export interface CallSummary {
   readonly to_number?: string;
 }
 
-export interface CallRecord extends CallSummary {
+export interface ShownCall extends ShownCallSummary {
   readonly access_token?: string;
   readonly media_url?: string;
   readonly messages: readonly Message[];
@@ -80,17 +80,17 @@ export interface CallRecord extends CallSummary {
   readonly post_call_analysis?: Analysis;
 }
 
-export function isOver({ call_status: status }: CallSummary): boolean {
+export function isOver({ call_status: status }: ShownCallSummary): boolean {
   return status === 'ended' || status === 'error';
 }
 
 /** Nothing of the call changes any more but its recording and its deliveries. */
-export function isComplete(call: CallRecord): boolean {
+export function isComplete(call: ShownCall): boolean {
   const status = call.post_call_analysis?.status;
   return isOver(call) && status !== 'pending' && status !== 'processing';
 }
 
 /** Where the times of a call count from. */
-export function startOf({ call_start_time: started, created_at: created }: CallSummary): number {
+export function startOf({ call_start_time: started, created_at: created }: ShownCallSummary): number {
   return Date.parse(started ?? created);
 }

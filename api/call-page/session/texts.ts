@@ -9,7 +9,7 @@ export function clockText(seconds: number): string {
 
 /** `look_up_price(item: "bicycle")`. */
 export function toolText({ name, arguments: given }: ToolCall): string {
-  if (given === null) return `${name}(…)`;
+  if (given === undefined) return `${name}(…)`;
   const values = Object.entries(given).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
   return `${name}(${values.join(', ')})`;
 }

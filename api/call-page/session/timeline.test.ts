@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
-import type { CallRecord, Message, ToolCall } from './record.ts';
+import type { ShownCall, Message, ToolCall } from './record.ts';
 import { liveTimeline, recordedTimeline, type TimelineEntry } from './timeline.ts';
 
 const at = (second: number): string => new Date(Date.parse('2026-11-21T09:00:00Z') + second * 1_000).toISOString();
@@ -20,7 +20,7 @@ const tool = (second: number, name: string): ToolCall => ({
   timestamp: at(second),
   duration_ms: 5,
 });
-const record = (messages: readonly Message[], tools: readonly ToolCall[] = [], turns: CallRecord['turns'] = []): CallRecord => ({
+const record = (messages: readonly Message[], tools: readonly ToolCall[] = [], turns: ShownCall['turns'] = []): ShownCall => ({
   _id: 'call_1',
   call_type: 'web_call',
   call_status: 'ongoing',

@@ -1,6 +1,6 @@
 /** What happened in a call, in one order: from its record, and while it goes on also from the live transcript, which is ahead of the record. */
 import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
-import { startOf, type CallRecord, type Message, type Source, type ToolCall, type Turn } from './record.ts';
+import { startOf, type ShownCall, type Message, type Source, type ToolCall, type Turn } from './record.ts';
 
 export interface SpokenEntry {
   readonly kind: 'spoken';
@@ -26,7 +26,7 @@ export interface ToolEntry {
 
 export type TimelineEntry = SpokenEntry | ToolEntry;
 
-export function recordedTimeline(call: CallRecord): readonly TimelineEntry[] {
+export function recordedTimeline(call: ShownCall): readonly TimelineEntry[] {
   const start = startOf(call);
   const secondOf = (timestamp: string): number => Math.max(0, (Date.parse(timestamp) - start) / 1_000);
   const spoken = call.messages.map(({ role, content, timestamp, interrupted, sources = [] }, index): SpokenEntry => ({
@@ -50,7 +50,7 @@ export function recordedTimeline(call: CallRecord): readonly TimelineEntry[] {
 }
 
 /** Lines that the record doesn't have yet stand behind the recorded message that they follow, and what belongs to it. */
-export function liveTimeline(call: CallRecord | undefined, lines: readonly SpokenLine[]): readonly TimelineEntry[] {
+export function liveTimeline(call: ShownCall | undefined, lines: readonly SpokenLine[]): readonly TimelineEntry[] {
   const recorded = call === undefined ? [] : recordedTimeline(call);
   const ahead = linesAhead(call?.messages ?? [], lines);
   const timeline: TimelineEntry[] = [];

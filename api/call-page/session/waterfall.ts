@@ -1,10 +1,10 @@
 /** The latencies of one answer as bars on a common axis, which begins when the user has stopped speaking. */
 import type { TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 
-export type Stage = Exclude<keyof TurnLatencies, 'v2v'>;
+export type LatencyStage = Exclude<keyof TurnLatencies, 'v2v'>;
 
 export interface Bar {
-  readonly stage: Stage;
+  readonly stage: LatencyStage;
   /** Milliseconds on the axis. */
   readonly from: number;
   readonly to: number;
@@ -27,7 +27,8 @@ export function waterfallOf({ eou, stt, llm_ttft: llm, tts_ttfb: tts, v2v }: Tur
   const answer = (llm ?? 0) + (tts ?? 0);
   const inOrder = Math.max(eou ?? 0, stt ?? 0);
   const begun = v2v === null ? inOrder : Math.max(0, Math.min(inOrder, v2v - answer));
-  const bar = (stage: Stage, from: number, ms: number | null): readonly Bar[] => (ms === null ? [] : [{ stage, from, to: from + ms }]);
+  const bar = (stage: LatencyStage, from: number, ms: number | null): readonly Bar[] =>
+    ms === null ? [] : [{ stage, from, to: from + ms }];
   const bars = [...bar('eou', 0, eou), ...bar('stt', 0, stt), ...bar('llm_ttft', begun, llm), ...bar('tts_ttfb', begun + (llm ?? 0), tts)];
   return { bars, length: Math.max(AXIS_MS, v2v ?? 0, ...bars.map(({ to }) => to)) };
 }

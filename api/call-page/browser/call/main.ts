@@ -6,7 +6,7 @@ import { microphoneText } from '../../session/failure.ts';
 import { readFragment } from '../../session/fragment.ts';
 import { withLine } from '../../session/live-lines.ts';
 import { nextPhase, type PageEvent, type Phase } from '../../session/phase.ts';
-import { isComplete, isOver, type CallRecord } from '../../session/record.ts';
+import { isComplete, isOver, type ShownCall } from '../../session/record.ts';
 import { clockText } from '../../session/texts.ts';
 import { liveTimeline } from '../../session/timeline.ts';
 import { make } from '../shared/dom.ts';
@@ -14,7 +14,7 @@ import { RestRefusalError, restWith, type Rest } from '../shared/rest.ts';
 import { showTimeline } from '../shared/timeline-view.ts';
 import { awaitRecording, pause, readUntil } from '../shared/wait.ts';
 import { PageConversation, type LevelSource } from './conversation.ts';
-import { startMeter, type Meter } from './meter.ts';
+import { startMeter, type LevelMeter } from './meter.ts';
 import { askForData, dataGiven, elements, forgetCall, showAgents, showPhase, showProblem, showRecording, showSummary } from './view.ts';
 
 /** How often the record of a call is read, in milliseconds; and how long its end, its analysis and its recording are waited for. */
@@ -28,9 +28,9 @@ const RECORDING_WITHIN_MS = 60_000;
 interface CurrentCall {
   id: string | undefined;
   conversation: PageConversation;
-  record: CallRecord | undefined;
+  record: ShownCall | undefined;
   lines: readonly SpokenLine[];
-  meters: Meter[];
+  meters: LevelMeter[];
   /** User and agent are in the room. */
   joined: boolean;
   /** The user hung up before. */
@@ -178,7 +178,7 @@ function showConversation({ record, lines }: CurrentCall): void {
 async function followRecord(client: Rest, begun: CurrentCall, id: string): Promise<void> {
   const live = { everyMs: READ_EVERY_MS, withinMs: Infinity, signal: begun.forgotten.signal };
   const isGone = (): boolean => !begun.conversation.connected;
-  const onRecord = (record: CallRecord): void => {
+  const onRecord = (record: ShownCall): void => {
     if (isGone()) return;
     begun.record = record;
     showConversation(begun);
@@ -200,7 +200,7 @@ async function over(ended: CurrentCall): Promise<void> {
   const client = rest;
   elements.status.focus();
   await ended.conversation.hangUp().catch(() => undefined);
-  const showRecord = (record: CallRecord): void => {
+  const showRecord = (record: ShownCall): void => {
     ended.record = record;
     showConversation(ended);
     showSummary(record);

@@ -6,11 +6,11 @@ const EVERY_MS = 70;
 const BAR = 3;
 const PITCH = 5;
 
-export interface Meter {
+export interface LevelMeter {
   stop(): void;
 }
 
-export function startMeter(canvas: HTMLCanvasElement, source: LevelSource): Meter {
+export function startMeter(canvas: HTMLCanvasElement, source: LevelSource): LevelMeter {
   let levels: readonly number[] = [];
   const timer = setInterval(() => {
     levels = withLevel(levels, levelOf(source.volume()), Math.ceil(canvas.clientWidth / PITCH));

@@ -2,7 +2,7 @@
 import { partsOf, statusText, type Phase } from '../../session/phase.ts';
 import type { ChosenAgent, PageAgent } from '../../session/chosen-agent.ts';
 import { endingText } from '../../session/failure.ts';
-import type { CallRecord } from '../../session/record.ts';
+import type { ShownCall } from '../../session/record.ts';
 import { element, facts, make } from '../shared/dom.ts';
 import { showAnalysis, showMedian } from '../shared/record-view.ts';
 
@@ -97,7 +97,7 @@ export function forgetCall(): void {
   elements.recordingNote.textContent = '';
 }
 
-export function showSummary(call: CallRecord): void {
+export function showSummary(call: ShownCall): void {
   elements.ending.textContent = endingText(call.call_finish_reason);
   elements.facts.replaceChildren(
     ...facts([

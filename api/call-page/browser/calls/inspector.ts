@@ -1,5 +1,5 @@
 /** One call: its record, which may still grow, its recording, and what was sent about it. */
-import { isComplete, isOver, startOf, type CallRecord, type Delivery } from '../../session/record.ts';
+import { isComplete, isOver, startOf, type ShownCall, type Delivery } from '../../session/record.ts';
 import { clockText } from '../../session/texts.ts';
 import { recordedTimeline } from '../../session/timeline.ts';
 import { facts, make } from '../shared/dom.ts';
@@ -27,7 +27,7 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
   let player: Player | undefined;
   clear();
 
-  const onRecord = (record: CallRecord): void => {
+  const onRecord = (record: ShownCall): void => {
     showFacts(record);
     showTimeline(elements.timeline, recordedTimeline(record), { user: 'User', seek: (second) => player?.seek(second) });
     showMedian(elements.median, record);
@@ -84,7 +84,7 @@ function clear(): void {
   elements.title.textContent = 'Call';
 }
 
-function showFacts(call: CallRecord): void {
+function showFacts(call: ShownCall): void {
   elements.title.textContent = call.ai_agent_name;
   elements.facts.replaceChildren(
     ...facts([

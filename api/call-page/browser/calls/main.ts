@@ -1,7 +1,7 @@
 /** What happens on the page `/calls`: a key, a filter, a list, and the call that the address names. */
-import { callsQuery, type CallFilter } from '../../session/call-filter.ts';
+import { callsQuery, type ShownFilter } from '../../session/call-filter.ts';
 import { readCallsFragment } from '../../session/calls-fragment.ts';
-import type { CallSummary } from '../../session/record.ts';
+import type { ShownCallSummary } from '../../session/record.ts';
 import { RestRefusalError, restWith, type Rest } from '../shared/rest.ts';
 import { inspect, type Inspector } from './inspector.ts';
 import { elements, filterGiven, showCalls, showParts, showProblem } from './view.ts';
@@ -9,8 +9,8 @@ import { elements, filterGiven, showCalls, showParts, showProblem } from './view
 const PAGE_SIZE = 50;
 
 let rest: Rest | undefined;
-let filter: CallFilter = filterGiven();
-let calls: readonly CallSummary[] = [];
+let filter: ShownFilter = filterGiven();
+let calls: readonly ShownCallSummary[] = [];
 let total = 0;
 let next: string | undefined;
 let open: string | undefined;

@@ -1,6 +1,6 @@
 /** The elements of the page `/calls`, and its list of calls. */
-import type { CallFilter } from '../../session/call-filter.ts';
-import type { CallSummary } from '../../session/record.ts';
+import type { ShownFilter } from '../../session/call-filter.ts';
+import type { ShownCallSummary } from '../../session/record.ts';
 import { clockText } from '../../session/texts.ts';
 import { element, make, showList } from '../shared/dom.ts';
 
@@ -50,14 +50,14 @@ export function showParts({ hasKey, open }: { readonly hasKey: boolean; readonly
   elements.main.classList.toggle('open', hasKey && open);
 }
 
-export function filterGiven(): CallFilter {
+export function filterGiven(): ShownFilter {
   const { agent, status, from, to } = elements;
   return { agent: agent.value, status: status.value, from: from.value, to: to.value };
 }
 
 const when = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-export function whenText({ call_start_time: started, created_at: created }: CallSummary): string {
+export function whenText({ call_start_time: started, created_at: created }: ShownCallSummary): string {
   return when.format(new Date(started ?? created));
 }
 
@@ -66,7 +66,7 @@ export function statusTag(text: string, isBad: boolean): HTMLElement {
 }
 
 export function showCalls(
-  calls: readonly CallSummary[],
+  calls: readonly ShownCallSummary[],
   { total, open }: { readonly total: number; readonly open: string | undefined },
 ): void {
   elements.count.textContent = total === 1 ? '1 call' : `${total} calls`;
@@ -79,7 +79,7 @@ export function showCalls(
   elements.agents.replaceChildren(...[...known].map(([id, name]) => make('option', { value: id }, name)));
 }
 
-function callLink(call: CallSummary, isOpen: boolean): HTMLElement {
+function callLink(call: ShownCallSummary, isOpen: boolean): HTMLElement {
   return make(
     'a',
     { href: `#${call._id}`, ...(isOpen && { 'aria-current': 'true' }) },

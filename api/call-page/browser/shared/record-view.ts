@@ -1,6 +1,6 @@
 /** Parts of a call's record that both pages show. */
 import { medianLatencies } from '../../../../voice/calls/turn-latencies.ts';
-import type { Analysis, CallRecord } from '../../session/record.ts';
+import type { Analysis, ShownCall } from '../../session/record.ts';
 import { facts, make } from './dom.ts';
 import { makeWaterfall } from './waterfall-view.ts';
 
@@ -21,7 +21,7 @@ function analysisBody({ status, items, error }: Analysis): HTMLElement {
 }
 
 /** The median of all answers. */
-export function showMedian(part: HTMLElement, { turns }: CallRecord): void {
+export function showMedian(part: HTMLElement, { turns }: ShownCall): void {
   part.hidden = turns.length === 0;
   const heading = turns.length === 1 ? 'One answer' : `Median of ${turns.length} answers`;
   part.replaceChildren(make('h3', {}, heading), makeWaterfall(medianLatencies(turns)));

@@ -1,7 +1,7 @@
 /** The REST API as the pages use it. The key is in here, and nowhere else. */
 import type { PageAgent } from '../../session/chosen-agent.ts';
 import { refusalText } from '../../session/failure.ts';
-import type { CallRecord, CallSummary, Delivery } from '../../session/record.ts';
+import type { ShownCall, ShownCallSummary, Delivery } from '../../session/record.ts';
 
 /** The server said no. */
 export class RestRefusalError extends Error {
@@ -16,13 +16,13 @@ export class RestRefusalError extends Error {
   }
 }
 
-export interface CallPage {
-  readonly calls: readonly CallSummary[];
+export interface ListedCalls {
+  readonly calls: readonly ShownCallSummary[];
   readonly next_page_token: string | null;
   readonly total_count: number;
 }
 
-export interface Deliveries {
+export interface SubscriptionDeliveries {
   /** Name of the subscription. */
   readonly subscription: string;
   readonly deliveries: readonly Delivery[];
@@ -31,13 +31,13 @@ export interface Deliveries {
 export interface Rest {
   /** In the order of their names. */
   agents(): Promise<readonly PageAgent[]>;
-  createCall(agent: string, data: Readonly<Record<string, string>>): Promise<CallRecord>;
-  call(id: string): Promise<CallRecord>;
+  createCall(agent: string, data: Readonly<Record<string, string>>): Promise<ShownCall>;
+  call(id: string): Promise<ShownCall>;
   recording(id: string): Promise<Blob>;
   /** @param query as `callsQuery` makes it */
-  calls(query: string): Promise<CallPage>;
+  calls(query: string): Promise<ListedCalls>;
   /** What was sent about a call, by subscription. */
-  deliveries(callId: string, signal: AbortSignal): Promise<readonly Deliveries[]>;
+  deliveries(callId: string, signal: AbortSignal): Promise<readonly SubscriptionDeliveries[]>;
   /** For the part of an address that servers don't see. */
   readonly keyForLink: string;
 }
@@ -71,7 +71,7 @@ export function restWith(key: string): Rest {
     call: (id) => json('GET', `/v1/calls/${encodeURIComponent(id)}`),
     calls: (query) => json('GET', `/v1/calls?${query}`),
     async deliveries(callId, signal) {
-      const found: Deliveries[] = [];
+      const found: SubscriptionDeliveries[] = [];
       let token: string | null = '';
       while (token !== null) {
         const page: SubscriptionPage = await json(

@@ -1,5 +1,5 @@
 /** What of a call is there only after a while, read again and again. */
-import type { CallRecord } from '../../session/record.ts';
+import type { ShownCall } from '../../session/record.ts';
 import { RestRefusalError, type Rest } from './rest.ts';
 
 export interface Patience {
@@ -27,8 +27,8 @@ export async function readUntil(
     everyMs,
     withinMs,
     signal,
-  }: Patience & { readonly done: (record: CallRecord) => boolean; readonly onRecord?: (record: CallRecord) => void },
-): Promise<CallRecord> {
+  }: Patience & { readonly done: (record: ShownCall) => boolean; readonly onRecord?: (record: ShownCall) => void },
+): Promise<ShownCall> {
   for (const startedAt = Date.now(); ; await pause(everyMs)) {
     const record = await rest.call(id);
     if (!signal.aborted) onRecord(record);
