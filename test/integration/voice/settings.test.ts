@@ -62,7 +62,7 @@ describe.concurrent('a setting', () => {
   });
 
   it('a pause shorter than the delay ends no sentence', async () => {
-    const call = await stage.joined({ spec: { turnDetection: { endOfSpeechDelay: '3s' } } });
+    const call = await stage.joined({ spec: { turnDetection: { mode: 'silence', endOfSpeechDelay: '3s' } } });
     call.provider.hear('I would like');
     call.provider.heard(() => 'two tickets');
     await call.becomes({ status: 'ongoing' });
