@@ -1,5 +1,5 @@
 /** What a language model would find out from a transcript, guessed by rules. */
-import { alike, numbersIn, tellingWords } from './words.ts';
+import { numbersIn, sharedWith, tellingWords } from './words.ts';
 import type { Schema } from './chat-rules.ts';
 
 /** What the user said, of a transcript in lines of JSON as post-call analysis has it. @returns undefined for another text */
@@ -21,20 +21,20 @@ export function analysed(schema: Schema, said: readonly string[]): Readonly<Reco
 }
 
 function resultOf({ type, enum: choices }: Schema, said: readonly string[]): unknown {
-  const words = tellingWords(said.join(' '));
+  const all = said.join(' ');
   if (choices !== undefined) {
     const texts = choices.filter((choice) => typeof choice === 'string');
-    const shared = (choice: string): number => tellingWords(choice).filter((word) => words.some((other) => alike(word, other))).length;
+    const shared = (choice: string): number => sharedWith(tellingWords(choice), all);
     const [best] = texts.toSorted((left, right) => shared(right) - shared(left));
     if (best !== undefined && shared(best) > 0) return best;
     return texts.find((choice) => /^(other|none|unknown|unclear)\b/i.test(choice)) ?? null;
   }
   switch (Array.isArray(type) ? type[0] : type) {
     case 'boolean':
-      return said.length > 0 && !/\b(complain|broken|not|wrong)\b/i.test(said.join(' '));
+      return said.length > 0 && !/\b(complain|broken|not|wrong)\b/i.test(all);
     case 'integer':
     case 'number':
-      return numbersIn(said.join(' ')).map(Number)[0] ?? null;
+      return numbersIn(all).map(Number)[0] ?? null;
     default:
       return said.length === 0 ? null : `The caller said: ${said.slice(0, 3).map(quoted).join(', ')}.`;
   }

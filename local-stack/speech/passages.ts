@@ -1,5 +1,5 @@
 /** A short answer out of what a knowledge base has found. */
-import { alike, tellingWords } from './words.ts';
+import { sharedWith, tellingWords } from './words.ts';
 
 /** More would be a lecture. */
 const MOST_SENTENCES = 2;
@@ -13,10 +13,7 @@ interface Sentence {
 /** The sentences that share the most words with the question, headings above them included. @returns undefined where none shares any */
 export function answerFrom(passages: readonly string[], question: string): string | undefined {
   const asked = tellingWords(question);
-  const shared = (text: string): number => {
-    const words = tellingWords(text);
-    return asked.filter((word) => words.some((other) => alike(word, other))).length;
-  };
+  const shared = (text: string): number => sharedWith(asked, text);
   const found = passages.flatMap((passage): readonly Sentence[] => {
     let heading = 0;
     return passage.split('\n').flatMap((line) => {

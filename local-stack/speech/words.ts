@@ -38,5 +38,8 @@ export const tellingWords = (text: string): readonly string[] =>
     .filter((word) => word.length > 2 && !FILLERS.has(word))
     .map((word) => word.slice(0, 5));
 
-/** "open" and "opening". @param left a stem, as {@link tellingWords} has them */
-export const alike = (left: string, right: string): boolean => left.startsWith(right) || right.startsWith(left);
+/** How many of the first words the text has, too: "open" and "opening" are alike. @param words as {@link tellingWords} has them */
+export function sharedWith(words: readonly string[], text: string): number {
+  const others = tellingWords(text);
+  return words.filter((word) => others.some((other) => word.startsWith(other) || other.startsWith(word))).length;
+}

@@ -1,6 +1,7 @@
 /** A level meter: the last seconds of one side as bars, and the level of now for screen readers. */
 import type { LevelSource } from './conversation.ts';
 import { levelOf, withLevel } from '../../session/level.ts';
+import { cleared } from '../shared/dom.ts';
 
 const EVERY_MS = 70;
 const BAR = 3;
@@ -28,12 +29,8 @@ export function startMeter(canvas: HTMLCanvasElement, source: LevelSource): Leve
 }
 
 function draw(canvas: HTMLCanvasElement, levels: readonly number[]): void {
-  const { clientWidth: width, clientHeight: height } = canvas;
-  canvas.width = width * devicePixelRatio;
-  canvas.height = height * devicePixelRatio;
-  const context = canvas.getContext('2d');
+  const { context, width, height } = cleared(canvas);
   if (context === null) return;
-  context.scale(devicePixelRatio, devicePixelRatio);
   context.fillStyle = getComputedStyle(canvas).color;
   for (const [index, level] of levels.entries()) {
     const bar = Math.max(2, (level / 100) * height);

@@ -1,6 +1,7 @@
 /** The recording of a call: heard, and seen as the peaks of both sides, in which a click or an arrow key seeks. */
 import { clockText } from '../../session/texts.ts';
 import { peaksOf, secondAt } from '../../session/waveform.ts';
+import { cleared } from '../shared/dom.ts';
 import { elements } from './view.ts';
 
 /** In hertz: low enough that an hour fits into memory, high enough for peaks. */
@@ -27,13 +28,14 @@ export async function openPlayer(callId: string, recording: Blob): Promise<Playe
   const { signal } = closed;
   position.hidden = audio === undefined;
   const duration = audio?.duration ?? Infinity;
+  const peaks = audio && peaksOfWidth(audio);
 
   const show = (): void => {
-    if (audio === undefined) return;
+    if (peaks === undefined) return;
     position.setAttribute('aria-valuemax', duration.toFixed(1));
     position.setAttribute('aria-valuenow', player.currentTime.toFixed(1));
     position.setAttribute('aria-valuetext', `${clockText(player.currentTime)} of ${clockText(duration)}`);
-    draw(waveform, audio, player.currentTime / duration);
+    draw(waveform, peaks, player.currentTime / duration);
   };
   const moveTo = (second: number): void => {
     player.currentTime = Math.min(duration, Math.max(0, second));
@@ -79,19 +81,26 @@ async function decode(recording: Blob): Promise<AudioBuffer | undefined> {
   }
 }
 
+type Peaks = ReturnType<typeof peaksOf>;
+
+/** All samples are looked at for another width only, not each time that the position moves. */
+function peaksOfWidth(audio: AudioBuffer): (columns: number) => Peaks {
+  const channels = [0, 1].map((channel) => audio.getChannelData(Math.min(channel, audio.numberOfChannels - 1)));
+  let known: { readonly columns: number; readonly peaks: Peaks } | undefined;
+  return (columns) => {
+    if (known?.columns !== columns) known = { columns, peaks: peaksOf(channels, columns) };
+    return known.peaks;
+  };
+}
+
 /** The user above, the agent below; what was played is darker. */
-function draw(canvas: HTMLCanvasElement, audio: AudioBuffer, played: number): void {
-  const { clientWidth: width, clientHeight: height } = canvas;
-  canvas.width = width * devicePixelRatio;
-  canvas.height = height * devicePixelRatio;
-  const context = canvas.getContext('2d');
+function draw(canvas: HTMLCanvasElement, peaksOfColumns: (columns: number) => Peaks, played: number): void {
+  const { context, width, height } = cleared(canvas);
   if (context === null) return;
-  context.scale(devicePixelRatio, devicePixelRatio);
   const style = getComputedStyle(canvas);
   const columns = Math.floor(width / COLUMN);
   const lane = height / 2;
-  const channels = [0, 1].map((channel) => audio.getChannelData(Math.min(channel, audio.numberOfChannels - 1)));
-  for (const [channel, peaks] of peaksOf(channels, columns).entries()) {
+  for (const [channel, peaks] of peaksOfColumns(columns).entries()) {
     context.fillStyle = style.getPropertyValue(channel === 0 ? '--good' : '--accent');
     for (const [column, peak] of peaks.entries()) {
       const bar = Math.max(1, peak * (lane - 4));

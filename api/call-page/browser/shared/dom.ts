@@ -54,3 +54,13 @@ export function showList<T extends { readonly key: string }>(
   for (const child of before.values()) if (!kept.has(child)) child.remove();
   for (const [index, item] of items.entries()) if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
 }
+
+/** To draw on in CSS pixels, as sharp as the screen is. */
+export function cleared(canvas: HTMLCanvasElement) {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  canvas.width = width * devicePixelRatio;
+  canvas.height = height * devicePixelRatio;
+  const context = canvas.getContext('2d');
+  context?.scale(devicePixelRatio, devicePixelRatio);
+  return { context, width, height };
+}
