@@ -7,11 +7,11 @@ import { randomBytes } from 'node:crypto';
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createTransport, loadKubeConfig, KubeError } from '../../../kube/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ChatRequest } from '../../support/provider-server.ts';
 import { frequencyOf } from '../../support/tones.ts';
+import { putSecret } from './secret.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const MS_PER_CHARACTER = 70;
@@ -28,21 +28,16 @@ const rounds = Math.ceil(Number(process.env['PARLEY_TEST_INTERRUPTIONS'] ?? 20) 
 
 const name = `heard-${randomBytes(4).toString('hex')}`;
 let stage: Stage;
+let secret: Awaited<ReturnType<typeof putSecret>>;
 
 beforeAll(async () => {
   const { kubeconfig } = await controlPlane();
   stage = await openStage({ KUBECONFIG: kubeconfig, PARLEY_VOICE_IDLE_PROCESSES: '4' });
-  const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
-  const create = (path: string, body: object): Promise<unknown> => transport.request({ method: 'POST', path, body });
-  await create('/api/v1/namespaces', { metadata: { name: stage.org } }).catch((error: unknown) => {
-    // Of another suite.
-    if (!(error instanceof KubeError) || error.code !== 409) throw error;
-  });
-  await create(`/api/v1/namespaces/${stage.org}/secrets`, { metadata: { name }, stringData: { key: 'a-key' } });
-  await transport.close();
+  secret = await putSecret(kubeconfig, { namespace: stage.org, name, values: { key: 'a-key' } });
 });
 afterAll(async () => {
   await stage.close();
+  await secret.remove();
   await dispose();
 });
 

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { createTransport, KubeError, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { putSecret } from './secret.ts';
 import { openStage, type Stage } from './stage.ts';
 
 const name = `voice-keys-${randomBytes(4).toString('hex')}`;
 const value = `sk-${randomBytes(12).toString('hex')}`;
 let stage: Stage;
-let transport: Transport;
+let secret: Awaited<ReturnType<typeof putSecret>>;
 /** Between the voice role and the API server. */
 let proxy: TcpProxy;
 let folder: string;
@@ -28,18 +28,11 @@ beforeAll(async () => {
   const ownConfig = join(folder, 'kubeconfig');
   await writeFile(ownConfig, (await readFile(kubeconfig, 'utf8')).replaceAll(origin, `https://${hostname}:${proxy.port}`), { mode: 0o600 });
   stage = await openStage({ KUBECONFIG: ownConfig });
-  transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
-  const create = (path: string, body: object): Promise<unknown> => transport.request({ method: 'POST', path, body });
-  await create('/api/v1/namespaces', { metadata: { name: stage.org } }).catch((error: unknown) => {
-    // Of another suite.
-    if (!(error instanceof KubeError) || error.code !== 409) throw error;
-  });
-  await create(`/api/v1/namespaces/${stage.org}/secrets`, { metadata: { name }, stringData: { model: value } });
+  secret = await putSecret(kubeconfig, { namespace: stage.org, name, values: { model: value } });
 });
 afterAll(async () => {
   await stage.close();
-  await transport.request({ method: 'DELETE', path: `/api/v1/namespaces/${stage.org}/secrets/${name}` });
-  await transport.close();
+  await secret.remove();
   await proxy.close();
   await rm(folder, { recursive: true });
   await dispose();

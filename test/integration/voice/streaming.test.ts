@@ -4,32 +4,25 @@ import { randomBytes } from 'node:crypto';
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { createTransport, KubeError, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { followTranscript, type SpokenLine } from '../../../voice/calls/live-transcript.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { putSecret } from './secret.ts';
 import { openStage, type Stage, type StagedCall } from './stage.ts';
 
 const name = `streaming-${randomBytes(4).toString('hex')}`;
 const STORY = 'Once upon a time there was a telephone.';
 let stage: Stage;
-let transport: Transport;
+let secret: Awaited<ReturnType<typeof putSecret>>;
 
 beforeAll(async () => {
   const { kubeconfig } = await controlPlane();
   stage = await openStage({ KUBECONFIG: kubeconfig, PARLEY_VOICE_IDLE_PROCESSES: '3' });
-  transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
-  const create = (path: string, body: object): Promise<unknown> => transport.request({ method: 'POST', path, body });
-  await create('/api/v1/namespaces', { metadata: { name: stage.org } }).catch((error: unknown) => {
-    // Of another suite.
-    if (!(error instanceof KubeError) || error.code !== 409) throw error;
-  });
-  await create(`/api/v1/namespaces/${stage.org}/secrets`, { metadata: { name }, stringData: { key: 'a-key' } });
+  secret = await putSecret(kubeconfig, { namespace: stage.org, name, values: { key: 'a-key' } });
 });
 afterAll(async () => {
   await stage.close();
-  await transport.request({ method: 'DELETE', path: `/api/v1/namespaces/${stage.org}/secrets/${name}` });
-  await transport.close();
+  await secret.remove();
   await dispose();
 });
 
