@@ -26,6 +26,7 @@ const documented = {
   DocumentList: ['next_page_token'],
   KnowledgeBaseList: ['next_page_token'],
   PhoneNumberList: ['next_page_token'],
+  AgentWebhookDeliveryList: ['next_page_token'],
   WebhookDeliveryList: ['next_page_token'],
   WebhookSubscriptionList: ['next_page_token'],
   Call: ['turns.eou', 'turns.llm_ttft', 'turns.stt', 'turns.timestamp', 'turns.tts_ttfb', 'turns.v2v'],
@@ -35,6 +36,7 @@ const documented = {
   DocumentStatus: ['progress.total'],
   KnowledgeBase: ['description', 'user_id'],
   WebhookAttempt: ['status_code'],
+  AgentWebhookDelivery: ['ended_at', 'next_attempt_at', 'reason'],
   WebhookDelivery: ['ended_at', 'next_attempt_at', 'reason'],
   WebhookSecretRotation: ['previous_secret_expires_at'],
 };

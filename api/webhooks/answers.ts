@@ -39,6 +39,11 @@ export const deliveryAnswer = z
   })
   .meta({ id: 'WebhookDelivery' });
 
+export const agentDeliveryAnswer = deliveryAnswer
+  .omit({ subscription_id: true })
+  .extend({ ai_agent_id: z.string() })
+  .meta({ id: 'AgentWebhookDelivery' });
+
 export const attemptAnswer = z
   .object({
     number: z.int().min(1).describe('From 1 on, through all series.'),

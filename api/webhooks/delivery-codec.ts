@@ -23,10 +23,18 @@ function statusOf(state: DeliveryState): DeliveryStatus {
 
 /** @param subscription the name of the resource; its deliveries are stored under its uid */
 export function deliveryToRest(delivery: DeliveryRecord, subscription: string): Readonly<Record<string, unknown>> {
+  return { ...sentToRest(delivery), subscription_id: subscription };
+}
+
+/** The same of an agent's own address. */
+export function agentDeliveryToRest(delivery: DeliveryRecord, agent: string): Readonly<Record<string, unknown>> {
+  return { ...sentToRest(delivery), ai_agent_id: agent };
+}
+
+function sentToRest(delivery: DeliveryRecord): Readonly<Record<string, unknown>> {
   const { id, eventId, eventName, state, reason, attempts, dueAt, createdAt, endedAt } = delivery;
   return {
     id: deliveryIdText(id),
-    subscription_id: subscription,
     event_id: eventIdOf(eventId),
     event_name: eventName,
     status: statusOf(state),

@@ -1,9 +1,10 @@
 /** The routes of deliveries. */
 import { listOf } from '../codec/answers.ts';
 import { defineRoute } from '../http/route.ts';
-import { attemptList, deliveryAnswer, recoveryAnswer } from './answers.ts';
+import { webhookRoot } from '../http/webhook-failure.ts';
+import { agentDeliveryAnswer, attemptList, deliveryAnswer, recoveryAnswer } from './answers.ts';
 import { subscriptionParams, subscriptionPath, tag } from './descriptions.ts';
-import { attemptExample, deliveryExample } from './examples.ts';
+import { agentDeliveryExample, attemptExample, deliveryExample } from './examples.ts';
 import { deliveryPage, recovery } from './schema.ts';
 
 const deliveries = `${subscriptionPath}/:subscription_id/deliveries` as const;
@@ -36,6 +37,26 @@ export const listDeliveries = defineRoute({
       description: 'A page of deliveries.',
       schema: listOf(deliveryAnswer, 'WebhookDeliveryList'),
       example: { data: [deliveryExample], next_page_token: null },
+      headers: ['Age'],
+    },
+  },
+});
+
+export const listAgentDeliveries = defineRoute({
+  method: 'GET',
+  path: `${webhookRoot}/agent/:agent_id/deliveries`,
+  operationId: 'listAgentWebhookDeliveries',
+  tag,
+  summary: "List the deliveries to an agent's own webhook_url, newest first",
+  description: 'They are kept as those of subscriptions are. Their attempts are listed by the id of the delivery.',
+  permission: 'webhooks:read',
+  params: { agent_id: 'The `ai_agent_id`: the name of the Agent resource.' },
+  query: deliveryPage,
+  answers: {
+    200: {
+      description: 'A page of deliveries.',
+      schema: listOf(agentDeliveryAnswer, 'AgentWebhookDeliveryList'),
+      example: { data: [agentDeliveryExample], next_page_token: null },
       headers: ['Age'],
     },
   },

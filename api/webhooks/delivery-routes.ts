@@ -1,31 +1,61 @@
 import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
 
 import type { DeliveryRecord } from '../../store/index.ts';
+import { ApiError } from '../http/api-error.ts';
 import { addRoute } from '../http/route.ts';
-import type { PageTokens } from '../pagination/page-token.ts';
-import { attemptToRest, deliveryToRest } from './delivery-codec.ts';
-import { getDelivery, listAttempts, listAttemptsById, listDeliveries, recover, redeliver, redeliverById } from './delivery-descriptions.ts';
+import type { KindContext } from '../kinds/context.ts';
+import { agentDeliveryToRest, attemptToRest, deliveryToRest } from './delivery-codec.ts';
+import {
+  getDelivery,
+  listAgentDeliveries,
+  listAttempts,
+  listAttemptsById,
+  listDeliveries,
+  recover,
+  redeliver,
+  redeliverById,
+} from './delivery-descriptions.ts';
 import type { DeliveryService } from './delivery-service.ts';
+import type { deliveryPage } from './schema.ts';
 import type { SubscriptionService } from './subscription-service.ts';
 
 export function registerDeliveries(
   app: FastifyInstance,
-  options: { readonly subscriptions: SubscriptionService; readonly deliveries: DeliveryService; readonly pageTokens: PageTokens },
+  options: {
+    readonly subscriptions: SubscriptionService;
+    readonly deliveries: DeliveryService;
+    readonly context: Pick<KindContext, 'pageTokens' | 'views'>;
+  },
 ): void {
-  const { subscriptions, deliveries, pageTokens } = options;
+  const { subscriptions, deliveries } = options;
+  const { pageTokens, views } = options.context;
   const attemptsOf = async (delivery: DeliveryRecord) => ({ data: (await deliveries.attempts(delivery)).map(attemptToRest) });
+
+  const page = async (
+    receiver: Parameters<DeliveryService['list']>[0],
+    { page_size: size, page_token: token, status, call_id: callId }: z.output<typeof deliveryPage>,
+    toRest: typeof deliveryToRest,
+  ) => {
+    const { name, namespace = '', uid } = receiver.metadata;
+    const list = `webhook-deliveries/${namespace}/${uid}/${status ?? ''}${callId === undefined ? '' : `/${callId}`}`;
+    const [before] = token === undefined ? [] : pageTokens.read(list, token);
+    const { items, next } = await deliveries.list(receiver, { size, status, callId, before });
+    return {
+      data: items.map((delivery) => toRest(delivery, name)),
+      next_page_token: next === undefined ? null : pageTokens.write(list, [next]),
+    };
+  };
 
   addRoute(app, listDeliveries, async ({ params, query, caller: { org }, timed }) => {
     const subscription = await subscriptions.get(org, params.subscription_id);
-    const { name, uid } = subscription.metadata;
-    const { page_size: size, page_token: token, status, call_id: callId } = query;
-    const list = `webhook-deliveries/${org}/${uid}/${status ?? ''}${callId === undefined ? '' : `/${callId}`}`;
-    const [before] = token === undefined ? [] : pageTokens.read(list, token);
-    const { items, next } = await timed('db', () => deliveries.list(subscription, { size, status, callId, before }));
-    return {
-      data: items.map((delivery) => deliveryToRest(delivery, name)),
-      next_page_token: next === undefined ? null : pageTokens.write(list, [next]),
-    };
+    return timed('db', () => page(subscription, query, deliveryToRest));
+  });
+
+  addRoute(app, listAgentDeliveries, async ({ params, query, caller: { org }, timed }) => {
+    const agent = await views.agents.get(org, params.agent_id);
+    if (agent === undefined) throw new ApiError('not_found', 'AI agent not found');
+    return timed('db', () => page(agent, query, agentDeliveryToRest));
   });
 
   addRoute(app, getDelivery, async ({ params, caller: { org }, timed }) => {

@@ -1,5 +1,5 @@
 /** Deliveries of a subscription: looked at, and sent again. All of it lives in Postgres. */
-import type { WebhookSubscription } from '../../crds/index.ts';
+import type { Agent, WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { deliveryIdOf, type AttemptRecord, type DeliveryRecord, type EndpointRecord, type WebhookStore } from '../../store/index.ts';
@@ -29,9 +29,9 @@ export class DeliveryService {
     );
   }
 
-  /** Newest first. @param before the delivery after which the page begins */
+  /** Newest first. @param receiver a subscription, or an agent with an address of its own @param page.before the delivery after which it begins */
   async list(
-    subscription: Subscription,
+    receiver: Subscription | Stored<Agent>,
     page: {
       readonly size: number;
       readonly status?: DeliveryStatus | undefined;
@@ -40,7 +40,7 @@ export class DeliveryService {
     },
   ): Promise<{ readonly items: readonly DeliveryRecord[]; readonly next: string | undefined }> {
     const rows = await this.#store.deliveries({
-      ...refTo(subscription),
+      ...refTo(receiver),
       states: page.status === undefined ? undefined : statesOf(page.status),
       callId: page.callId,
       before: page.before,
@@ -111,7 +111,7 @@ export class DeliveryService {
   }
 }
 
-function refTo({ metadata }: Subscription): { readonly org: string; readonly subscriptionUid: string } {
+function refTo({ metadata }: Pick<Subscription, 'metadata'>): { readonly org: string; readonly subscriptionUid: string } {
   return { org: metadata.namespace ?? '', subscriptionUid: metadata.uid };
 }
 

@@ -28,9 +28,8 @@ export const rotationExample = { secret, previous_secret_expires_at: '2026-11-22
 const ids = { event_id: 'evt_0199f2d0-7b1e-7c3a-9d52-1f2e3d4c5b6a', delivery_id: 'dlv_0199f2d0-7b1e-8a4f-b0c1-6d5e4f3a2b1c' };
 export const testExample = ids;
 
-export const deliveryExample = {
+const sent = {
   id: ids.delivery_id,
-  subscription_id: subscriptionExample.id,
   event_id: ids.event_id,
   event_name: 'CallHandler.CallEnded',
   status: 'retrying',
@@ -40,6 +39,9 @@ export const deliveryExample = {
   created_at: '2026-11-21T09:00:00.000Z',
   ended_at: null,
 };
+
+export const deliveryExample = { ...sent, subscription_id: subscriptionExample.id };
+export const agentDeliveryExample = { ...sent, ai_agent_id: 'receptionist' };
 
 export const attemptExample = {
   number: 1,

@@ -39,7 +39,7 @@ export function registerWebhooks(
   const signing = new SigningService({ context, store: webhooks, writer: subscriptions.writer });
   const deliveries = new DeliveryService({ store: webhooks, clock });
   const stateOf = context.states.subscription.bind(context.states);
-  registerDeliveries(app, { subscriptions, deliveries, pageTokens: context.pageTokens });
+  registerDeliveries(app, { subscriptions, deliveries, context });
 
   const view = async (caller: Caller, subscription: Stored<WebhookSubscription>): Promise<Readonly<Record<string, unknown>>> => {
     const [disabled, headers] = await Promise.all([

@@ -49,6 +49,7 @@ interface RetryRow {
   readonly due_at: Date;
   readonly due_in_ms: number;
   readonly series_start: number;
+  readonly traceparent: string | null;
 }
 
 export async function retriesToStart(
@@ -57,7 +58,8 @@ export async function retriesToStart(
 ): Promise<readonly RetryToStart[]> {
   const { rows } = await statements.query<RetryRow>(
     `SELECT id, org, event_id, subscription_uid, state, due_at, series_start,
-       greatest(0, extract(epoch FROM due_at - statement_timestamp()) * 1000)::float8 AS due_in_ms
+       greatest(0, extract(epoch FROM due_at - statement_timestamp()) * 1000)::float8 AS due_in_ms,
+       (SELECT b.traceparent FROM parley.event_bodies b WHERE b.id = deliveries.event_id LIMIT 1) AS traceparent
      FROM parley.deliveries
      WHERE state IN ('retry_pending', 'retrying') AND due_at <= statement_timestamp() + $1 * interval '1 millisecond'
        AND (state = 'retry_pending' OR due_at <= statement_timestamp() - $2 * interval '1 millisecond')
@@ -75,6 +77,7 @@ export async function retriesToStart(
     dueAt: row.due_at,
     dueInMs: row.due_in_ms,
     seriesStart: row.series_start,
+    traceparent: row.traceparent ?? undefined,
   }));
 }
 

@@ -231,6 +231,8 @@ export interface RetryToStart {
   /** Until it is due, by the database's clock; 0 if overdue. */
   readonly dueInMs: number;
   readonly seriesStart: number;
+  /** Of the event, while its body is kept. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A delivery for a list. */

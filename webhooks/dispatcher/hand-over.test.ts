@@ -88,6 +88,14 @@ it('leaves retries where they are while Temporal is unavailable, asks rarely, an
   expect(state.reasons.at(-1)).toBe(undefined);
 });
 
+it('goes on with the trace of the event in a later start, too', async () => {
+  const { handOver, state } = create();
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  state.waiting = [{ ...retry('1'), id: '1', state: 'retry_pending', seriesStart: 0, dueAt: new Date(0), dueInMs: 0, traceparent }];
+  await handOver.sweep();
+  expect(state.started).toMatchObject([{ deliveryId: '1', traceparent }]);
+});
+
 it('begins nothing more once it is stopped', async () => {
   const { handOver, state, clock } = create();
   await handOver.stop();

@@ -62,13 +62,14 @@ export class HandOver {
     for (let more = true; more;) {
       const rows = await store.retriesToStart({ aheadMs: SWEEP_AHEAD_MS, lostMs: LOST_MS, limit: SWEEP_LIMIT, except: waiting() });
       this.add(
-        rows.map(({ id, org, eventId, subscriptionUid, state, dueInMs }) => ({
+        rows.map(({ id, org, eventId, subscriptionUid, state, dueInMs, traceparent }) => ({
           deliveryId: id,
           org,
           eventId,
           subscriptionUid,
           lost: state === 'retrying',
           delayMs: dueInMs,
+          traceparent,
         })),
       );
       await this.#running;

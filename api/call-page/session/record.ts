@@ -62,6 +62,8 @@ export interface ShownCallSummary {
   readonly call_finish_reason?: string;
   readonly ai_agent_id: string;
   readonly ai_agent_name: string;
+  /** That talks in its stead. */
+  readonly override_ai_agent_id?: string;
   readonly created_at: string;
   readonly call_start_time?: string;
   readonly call_duration_seconds?: number;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { deliveryIdOf, newCallId, openDispatchStore, type AttemptResult, type DispatchStore } from '../../../store/index.ts';
 import { buildEvent } from '../../../events/emit.ts';
-import { aWebhookSubscription } from '../../support/builders.ts';
+import { aWebhookSubscription, anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
@@ -107,6 +107,28 @@ describe('deliveries', () => {
     expect((await ours.call('GET', `${path}/deliveries?call_id=${other}&page_token=${page.next_page_token}`)).status).toBe(400);
     for (const unknown of [newCallId(), 'call-1', '%22%25_']) expect(idsOf(await of(`call_id=${unknown}`))).toEqual([]);
     expect(idsOf(await of('page_size=100'))).toHaveLength(4);
+  });
+
+  it("to an agent's own address are listed under the agent", async () => {
+    await kubectl(['apply', '-f', '-'], anAgent('listener', ours.name, { webhookURL: 'https://agent.example.com' }));
+    uid = (await kubectlJson<{ metadata: { uid: string } }>(['get', 'agent', 'listener', '-n', ours.name])).metadata.uid;
+    const [call, at] = [newCallId(), Date.now()];
+    const [first = '', second = ''] = await deliver([at, at + 1], 'pending', call);
+    await deliver([at + 2]);
+    await attempt(first, failed);
+    const own = '/v1/public/webhook/agent/listener/deliveries';
+    await eventually(async () => expect((await ours.call('GET', own)).body.data).toHaveLength(3));
+    const page = (await ours.call('GET', `${own}?call_id=${call}&page_size=1`)).body;
+    expect(page.data).toMatchObject([{ id: `dlv_${second}`, ai_agent_id: 'listener', status: 'pending' }]);
+    expect(page.data[0]).not.toHaveProperty('subscription_id');
+    const rest = (await ours.call('GET', `${own}?call_id=${call}&page_token=${page.next_page_token}`)).body;
+    expect(rest.data).toMatchObject([{ id: `dlv_${first}`, status: 'failed', reason: 'http_status' }]);
+    expect((await ours.call('GET', `${own}?status=failed`)).body.data).toEqual(rest.data);
+    expect((await ours.call('GET', `${path}/deliveries?page_token=${page.next_page_token}`)).status).toBe(400);
+    expect((await ours.call('GET', `${one}/deliveries/${rest.data[0].id}/attempts`)).body.data).toMatchObject([{ status_code: 503 }]);
+    expect((await ours.call('GET', `${path}/deliveries`)).body.data).toEqual([]);
+    const theirs = await organization(facade);
+    expect((await theirs.call('GET', own)).status).toBe(404);
   });
 
   it('are shown with what became of them, and their attempts', async () => {

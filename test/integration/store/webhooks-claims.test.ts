@@ -85,7 +85,9 @@ describe('a retry', () => {
       resultOf(later, { state: 'retry_pending', delayMs: 3_600_000 }),
     ]);
     const wanted = { aheadMs: 1_000, lostMs: 60_000, limit: 10 };
-    expect(await dispatch.retriesToStart(wanted)).toMatchObject([{ id: now.id, eventId: now.eventId, state: 'retry_pending', dueInMs: 0 }]);
+    const { id, eventId, traceparent } = now;
+    expect(traceparent).toBeDefined();
+    expect(await dispatch.retriesToStart(wanted)).toMatchObject([{ id, eventId, traceparent, state: 'retry_pending', dueInMs: 0 }]);
     expect(await dispatch.retriesToStart({ ...wanted, aheadMs: 7_200_000 })).toHaveLength(2);
     expect(await dispatch.retriesToStart({ ...wanted, except: ['sub'] })).toEqual([]);
     await dispatch.markRetrying([now.id]);

@@ -36,7 +36,8 @@ export async function freshDispatch(): Promise<Dispatching> {
 }
 
 export function eventOf(fields: Partial<NewEvent> = {}): NewEvent {
-  return { id: uuidv7(), org: ORG, name: 'Webhook.Test', body: Buffer.from('{"n":1}'), ...fields };
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  return { id: uuidv7(), org: ORG, name: 'Webhook.Test', body: Buffer.from('{"n":1}'), traceparent, ...fields };
 }
 
 /** Writes `count` events and makes them due deliveries of one subscription. */

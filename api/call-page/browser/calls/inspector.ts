@@ -42,12 +42,12 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
     player = await openPlayer(id, recording);
     if (signal.aborted) player.close();
   };
-  const showDeliveries = async (): Promise<void> => {
-    const found = await rest.deliveries(id, signal);
+  const showDeliveries = async (call: ShownCall): Promise<void> => {
+    const found = await rest.deliveries(call, signal);
     if (signal.aborted) return;
     elements.deliveriesNote.textContent = found.length === 0 ? 'Nothing was sent about this call.' : '';
     elements.deliveries.replaceChildren(
-      ...found.flatMap(({ subscription, deliveries }) => deliveries.map((delivery) => deliveryItem(subscription, delivery))),
+      ...found.flatMap(({ receiver, deliveries }) => deliveries.map((delivery) => deliveryItem(receiver, delivery))),
     );
   };
   const noteIn =
@@ -62,7 +62,7 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
     const endedAt = startOf(ended) + 1_000 * (ended.call_duration_seconds ?? 0);
     await Promise.all([
       showRecording(Date.now() - endedAt > RECORDING_WITHIN_MS ? 0 : RECORDING_WITHIN_MS).catch(noteIn(elements.recordingNote)),
-      showDeliveries().catch(noteIn(elements.deliveriesNote)),
+      showDeliveries(ended).catch(noteIn(elements.deliveriesNote)),
       readUntil(rest, id, { ...patience, done: isComplete }),
     ]);
   };
@@ -100,13 +100,13 @@ function showFacts(call: ShownCall): void {
   );
 }
 
-function deliveryItem(subscription: string, { event_name: event, status, reason, attempts }: Delivery): HTMLElement {
+function deliveryItem(receiver: string, { event_name: event, status, reason, attempts }: Delivery): HTMLElement {
   const why = reason === null || reason === 'ok' ? '' : `, ${reason}`;
   return make(
     'li',
     {},
     make('code', {}, event),
     statusTag(status, status === 'failed'),
-    make('span', { class: 'quiet' }, `${subscription}, ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}${why}`),
+    make('span', { class: 'quiet' }, `${receiver}, ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}${why}`),
   );
 }

@@ -22,9 +22,9 @@ export interface ListedCalls {
   readonly total_count: number;
 }
 
-export interface SubscriptionDeliveries {
-  /** Name of the subscription. */
-  readonly subscription: string;
+export interface ReceiverDeliveries {
+  /** Name of the subscription, or what the agent's own address is called. */
+  readonly receiver: string;
   readonly deliveries: readonly Delivery[];
 }
 
@@ -36,8 +36,8 @@ export interface Rest {
   recording(id: string): Promise<Blob>;
   /** @param query as `callsQuery` makes it */
   calls(query: string): Promise<ListedCalls>;
-  /** What was sent about a call, by subscription. */
-  deliveries(callId: string, signal: AbortSignal): Promise<readonly SubscriptionDeliveries[]>;
+  /** What was sent about a call, to its agent's own address and to subscriptions. */
+  deliveries(call: ShownCall, signal: AbortSignal): Promise<readonly ReceiverDeliveries[]>;
   /** For the part of an address that servers don't see. */
   readonly keyForLink: string;
 }
@@ -70,8 +70,18 @@ export function restWith(key: string): Rest {
     createCall: (agent, data) => json('POST', '/v1/calls/create-web-call', { ai_agent_id: agent, native_llm_dynamic_data: data }),
     call: (id) => json('GET', `/v1/calls/${encodeURIComponent(id)}`),
     calls: (query) => json('GET', `/v1/calls?${query}`),
-    async deliveries(callId, signal) {
-      const found: SubscriptionDeliveries[] = [];
+    async deliveries(call, signal) {
+      const found: ReceiverDeliveries[] = [];
+      const add = async (receiver: string, path: string): Promise<void> => {
+        const query = `page_size=100&call_id=${encodeURIComponent(call._id)}`;
+        const { data } = await json<{ readonly data: readonly Delivery[] }>('GET', `${WEBHOOKS}/${path}/deliveries?${query}`);
+        if (data.length > 0) found.push({ receiver, deliveries: data });
+      };
+      const agent = call.override_ai_agent_id ?? call.ai_agent_id;
+      await add("the agent's webhook_url", `agent/${encodeURIComponent(agent)}`).catch((error: unknown) => {
+        // It has been deleted.
+        if (!(error instanceof RestRefusalError && error.status === 404)) throw error;
+      });
       let token: string | null = '';
       while (token !== null) {
         const page: SubscriptionPage = await json(
@@ -81,9 +91,7 @@ export function restWith(key: string): Rest {
         // One after the other: the key has a rate limit, and its other users come first.
         for (const { id, name } of page.data) {
           if (signal.aborted) return found;
-          const path = `${WEBHOOKS}/subscription/${encodeURIComponent(id)}/deliveries?page_size=100&call_id=${encodeURIComponent(callId)}`;
-          const { data } = await json<{ readonly data: readonly Delivery[] }>('GET', path);
-          if (data.length > 0) found.push({ subscription: name, deliveries: data });
+          await add(name, `subscription/${encodeURIComponent(id)}`);
         }
         token = page.next_page_token;
       }

@@ -6,7 +6,7 @@ export interface Patience {
   /** In milliseconds. */
   readonly everyMs: number;
   readonly withinMs: number;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when no one waits any more. */
   readonly signal: AbortSignal;
 }
 
