@@ -23,7 +23,12 @@ it('chooses the tests of a source file, those that name the folder of another fi
   );
   expect(relatedTests(['examples/argocd/health.lua']).chosen).toContain('test/integration/chart/health.test.ts');
   const { chosen, left } = relatedTests(['platform/clock.ts']);
-  expect(chosen.filter((file) => file.startsWith('test/integration/'))).toHaveLength(8);
+  expect(chosen.filter((file) => file.startsWith('test/integration/'))).toHaveLength(6);
   expect(chosen.filter((file) => file.includes('.slow.'))).toEqual([]);
   expect(left).toBeGreaterThan(0);
+});
+
+it('prefers the suites of the folder that has changed', () => {
+  const { chosen } = relatedTests(['webhooks/attempt/retry-policy.ts']);
+  expect(chosen.filter((file) => file.startsWith('test/integration/webhooks/')).length).toBeGreaterThanOrEqual(3);
 });

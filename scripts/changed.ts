@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 
 import { importsOf, type Import } from './imports.ts';
 
-/** Integration files are taken nearest first, as long as there are at most so many: about a minute's worth on two cores. */
-const INTEGRATION_FILES = 8;
+/** At most so many integration files: about a minute's worth on two cores. */
+const INTEGRATION_FILES = 6;
 
 const lines = (...args: readonly string[]): readonly string[] =>
   execFileSync('git', args, { encoding: 'utf8' })
@@ -36,8 +36,8 @@ export function importersOf(changed: Iterable<string>, imports: readonly Import[
 }
 
 /**
- * Unit tests: all that import a changed file. Integration tests: the nearest. A file that is no TypeScript (a chart, a page, a
- * migration) is imported by whatever names its folder.
+ * Unit tests: all that import a changed file. Integration tests: those of the changed folder, then the nearest. A file that is no
+ * TypeScript (a chart, a page, a migration) is imported by whatever names its folder.
  * @returns the test files to run, and how many integration files were left out
  */
 export function relatedTests(changed: readonly string[]): { readonly chosen: readonly string[]; readonly left: number } {
@@ -51,6 +51,8 @@ export function relatedTests(changed: readonly string[]): { readonly chosen: rea
   );
   const integration = found.filter(([file]) => /^test\/integration\/(?!voice\/|cli-call\/).*(?<!\.slow)\.test\.ts$/.test(file));
   const unit = found.filter(([file]) => !/^test\/(integration|e2e)\//.test(file));
-  const nearest = integration.toSorted(([, a], [, b]) => a - b).slice(0, INTEGRATION_FILES);
+  const suites = new Set(changed.map((file) => `test/integration/${file.split('/')[0]}/`));
+  const isOwn = (file: string): number => Number(suites.has(file.slice(0, file.indexOf('/', 'test/integration/'.length) + 1)));
+  const nearest = integration.toSorted(([a, near], [b, far]) => isOwn(b) - isOwn(a) || near - far).slice(0, INTEGRATION_FILES);
   return { chosen: [...unit, ...nearest].map(([file]) => file), left: integration.length - nearest.length };
 }

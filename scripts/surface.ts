@@ -30,9 +30,11 @@ const STATED_COLUMNS = new Set([
 
 const read = (root: string, path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** One line for each value of a document, with its path. */
+/** One line for each value of a document, with its path; of a list of plain values (`required`, `enum`) without its place in it. */
 function flat(value: unknown, path: string): readonly string[] {
   if (typeof value !== 'object' || value === null) return [`${path} = ${JSON.stringify(value)}`];
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object'))
+    return value.map((one) => `${path}/- = ${JSON.stringify(one)}`);
   const entries = Object.entries(value).filter(([key, inner]) => !(TEXT_KEYS.has(key) && typeof inner !== 'object'));
   return entries.length === 0 ? [`${path} = ${JSON.stringify(value)}`] : entries.flatMap(([key, inner]) => flat(inner, `${path}/${key}`));
 }

@@ -3,7 +3,6 @@ import { KubeError } from '../../../kube/index.ts';
 import { aborted } from '../../../platform/aborted.ts';
 import type { AboutAgent } from './about-agent.ts';
 import { atLeast, parseLine, type Level, type LogLine } from './line.ts';
-import { after, isBeyond, type LogPosition } from './place.ts';
 import type { LogSource, ReadLogsOptions } from './sources.ts';
 
 export interface CollectOptions {
@@ -103,4 +102,22 @@ async function readAll(
 
 function byTime(a: LogLine, b: LogLine): number {
   return a.time - b.time;
+}
+
+/** How far a source has been read. Logs are asked for by time alone, so the lines of the last millisecond belong to it. */
+interface LogPosition {
+  /** Milliseconds since the Unix epoch; the beginning where absent. */
+  readonly time: number | undefined;
+  /** What has been read of that very millisecond, as it was written. */
+  readonly lines: readonly string[];
+}
+
+function isBeyond({ time, lines }: LogPosition, line: LogLine): boolean {
+  return time === undefined || line.time > time || (line.time === time && !lines.includes(line.raw));
+}
+
+/** The place once the line has been read as well. Processes of one source may write a little out of order. */
+function after(place: LogPosition, { time, raw }: LogLine): LogPosition {
+  if (place.time !== undefined && time < place.time) return place;
+  return { time, lines: time === place.time ? [...place.lines, raw] : [raw] };
 }

@@ -9,8 +9,7 @@ import { styleOf } from '../style.ts';
 import { AboutAgent } from './about-agent.ts';
 import { collect, follow } from './collect.ts';
 import type { LogsFlags } from './command.ts';
-import type { LogLine } from './line.ts';
-import { printLine } from './print.ts';
+import { printLine, type LogLine } from './line.ts';
 import { localSources, podSource, type LogSource } from './sources.ts';
 
 const DEFAULT_SINCE_MS = 3_600_000;
