@@ -36,6 +36,13 @@ const needsBaseURL = {
 
 const model = () => name(256).describe("The provider's name of the model, e.g. gpt-4o-mini.");
 const llmProvider = () => name(64).describe('openai, azure_openai, anthropic, google, groq or openai_compatible.');
+const contextTokens = () =>
+  z
+    .int()
+    .min(1024)
+    .max(10_000_000)
+    .optional()
+    .describe("The model's context window, in tokens; by the name of the model where absent. Longer conversations are summarised.");
 const llmBaseURL = () => url().optional().describe('Address of the provider; required for openai_compatible.');
 
 const llm = cel(
@@ -48,13 +55,23 @@ const llm = cel(
     baseURL: llmBaseURL(),
     apiKeySecretRef: apiKeySecretRef(),
     fallbacks: list(
-      cel(z.object({ provider: llmProvider(), model: model(), baseURL: llmBaseURL(), apiKeySecretRef: apiKeySecretRef() }), needsBaseURL),
+      cel(
+        z.object({
+          provider: llmProvider(),
+          model: model(),
+          baseURL: llmBaseURL(),
+          apiKeySecretRef: apiKeySecretRef(),
+          contextTokens: contextTokens(),
+        }),
+        needsBaseURL,
+      ),
       MAX_FALLBACKS,
     )
       .optional()
       .describe('Other models, in this order: the next one answers where one fails, or is late by a second.'),
     temperature: z.number().min(0).max(2).default(0).describe('0 is the most predictable.'),
     maxTokens: z.int().min(1).max(32768).optional().describe('Longest answer, in tokens; the limit of the model where absent.'),
+    contextTokens: contextTokens(),
     systemPrompt: text(4096)
       .optional()
       .describe('System prompt of the model; longer prompts go into a ConfigMap, see systemPromptFrom. May hold {{name}} placeholders.'),
@@ -178,7 +195,7 @@ const spec = z.object({
     .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)
     .default('en-US')
     .describe('BCP 47 tag of the language that is spoken.'),
-  timeZone: text(64).optional().describe('IANA name of the time zone in which the model is told the date and time; UTC where absent.'),
+  timeZone: text(64).optional().describe('IANA name of the time zone of the date and time that the model gets; UTC where absent.'),
   welcomeMessage: text(2000).optional().describe('Where absent the agent waits for the user to speak. May hold {{name}} placeholders.'),
   llm: llm.describe('The language model.'),
   speechToText: speechToText.describe('How the user is understood.'),

@@ -23,14 +23,13 @@ const outdir = process.argv[2] ?? 'dist';
 
 await rm(outdir, { recursive: true, force: true });
 const result = await build({
-  // The parsers run in a process of their own: a second entry, with its formats in chunks. So does a local embedding model.
+  // What runs in a process or thread of its own is an entry of its own; the parsers' formats are in chunks.
   entryPoints: {
     parley: 'cli/main.ts',
     'parser-process': 'knowledge/parsing/child/main.ts',
     'voice-job': 'voice/job/entry.ts',
+    'recording-encoder': 'voice/recording/encoder/thread.ts',
     'embedding-process': 'knowledge/embedding/local-process.ts',
-    // The agent server starts it as a file next to its own code, which is in a chunk.
-    'chunks/job_proc_lazy_main': 'node_modules/@livekit/agents/dist/ipc/job_proc_lazy_main.js',
   },
   outdir,
   bundle: true,

@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../platform/clock.ts';
 import { drainCalls, type Drainable } from './drain.ts';
 
-it('waits for the calls although the server fails to, and no longer', async () => {
+it('waits for the calls that the server was not asked to wait for, too, and no longer', async () => {
   const activeJobs: unknown[] = ['a call', 'another'];
-  const server: Drainable = { drain: () => Promise.reject(new Error('runner not started')) };
+  const server: Drainable = { drain: async () => undefined };
   let over = false;
   const drained = drainCalls({ server, live: () => activeJobs.length, timeoutMs: 60_000, clock: systemClock }).then(() => (over = true));
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -17,14 +17,11 @@ it('waits for the calls although the server fails to, and no longer', async () =
   await drained;
 });
 
-it('gives up when the time is up, and passes on what else goes wrong', async () => {
-  const failing = (message: string): Drainable => ({ drain: () => Promise.reject(new Error(message)) });
-  await expect(drainCalls({ server: failing('runner not started'), live: () => 1, timeoutMs: 1, clock: systemClock })).rejects.toThrow(
-    '1 calls were live',
-  );
-  await expect(drainCalls({ server: failing('out of order'), live: () => 1, timeoutMs: 1, clock: systemClock })).rejects.toThrow(
-    'out of order',
-  );
+it('gives up when the time is up, and passes on what goes wrong', async () => {
+  const drained: Drainable = { drain: async () => undefined };
+  await expect(drainCalls({ server: drained, live: () => 1, timeoutMs: 1, clock: systemClock })).rejects.toThrow('1 calls were live');
+  const failing: Drainable = { drain: () => Promise.reject(new Error('out of order')) };
+  await expect(drainCalls({ server: failing, live: () => 1, timeoutMs: 1, clock: systemClock })).rejects.toThrow('out of order');
 });
 
 it('LiveKit’s server is one that can be drained', async () => {

@@ -1,4 +1,4 @@
-/** The role `voice`: an agent server of LiveKit's, which gives each call a process of its own. */
+/** The role `voice`: an agent server of LiveKit's, whose calls have job processes of their own or share them. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -16,15 +16,18 @@ import { mediaServerOf } from './calls/media-server.ts';
 import { createProviderKeyReader } from './calls/provider-access/index.ts';
 import { drainCalls } from './drain.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
-import { logLibrary, patchAgentServer } from './livekit-patches/index.ts';
+import { JobProcesses } from './job-processes/job-processes.ts';
+import { logLibrary, patchAgentServer, SharedTurnDetector } from './livekit-patches/index.ts';
 import { MediaServerReadiness } from './media-server-readiness.ts';
 import { liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from './metrics.ts';
 import { KEY_CACHE_VARIABLE, serveKeyCache } from './providers/key-cache.ts';
-import { Recordings, ensureSpool, uploadRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
+import { Recordings, ensureSpool, uploadRecordings, spoolFolderOf } from './recording/index.ts';
 
 /** For a busy machine to start a process with all that a call needs, in milliseconds. */
 const PROCESS_START_MS = 60_000;
-/** Beyond the calls themselves, to close what they have used, in milliseconds. */
+/** After which a job process that several share is replaced. */
+const CALLS_OF_A_PROCESS = 500;
+/** For calls that have to end, and for what they have used, in milliseconds each. */
 const CLOSING_MS = 15_000;
 /** After Ctrl-C, how long the role waits for its calls, in milliseconds. */
 const INTERRUPTED_MS = 5_000;
@@ -44,7 +47,26 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   const mediaServer = mediaServerOf(config);
   if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
   const accepted = new AcceptedJobs(clock);
-  patchAgentServer(accepted, logger);
+  const capacity = config.PARLEY_VOICE_CALLS;
+  const inference = new SharedTurnDetector(logger);
+  const file = jobFile();
+  const processes = new JobProcesses({
+    file,
+    limits: {
+      callsPerProcess: config.PARLEY_VOICE_CALLS_PER_PROCESS,
+      idleProcesses: config.PARLEY_VOICE_IDLE_PROCESSES,
+      memoryBytes: config.PARLEY_VOICE_PROCESS_MEMORY_MB * 1e6,
+      maxServed: config.PARLEY_VOICE_CALLS_PER_PROCESS === 1 ? 1 : CALLS_OF_A_PROCESS,
+    },
+    capacity,
+    accepted,
+    inference,
+    clock,
+    logger,
+    startMs: PROCESS_START_MS,
+    closeMs: 2 * CLOSING_MS,
+  });
+  patchAgentServer(processes, inference);
   const connection = new MediaServerReadiness({ readiness, clock });
   const store = openStore({ databaseUrl, poolSize: 2, applicationName: 'parley voice', logger, registry });
   role.onStop('store', () => store.close());
@@ -70,10 +92,9 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   initializeLogger({ pretty: false, level: 'warn' });
   logLibrary({ level: config.PARLEY_LOG_LEVEL });
   const live = (): number => server.activeJobs.length + accepted.size;
-  const capacity = config.PARLEY_VOICE_CALLS;
   const server = new AgentServer(
     new ServerOptions({
-      agent: jobFile(),
+      agent: file,
       agentName: mediaServer.agentName,
       wsURL: mediaServer.url,
       apiKey: mediaServer.apiKey,
@@ -89,9 +110,6 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
         accepted.accepted(job.id);
         return job.accept('', `agent-${job.id}`);
       },
-      numIdleProcesses: config.PARLEY_VOICE_IDLE_PROCESSES,
-      initializeProcessTimeout: PROCESS_START_MS,
-      shutdownProcessTimeout: CLOSING_MS,
       maxRetry: Number.POSITIVE_INFINITY,
       // The library's HTTP server describes the worker to anyone who asks: on a socket in the private folder, not on a port.
       port: join(dirname(keyCache.path), 'agent-server') as unknown as number,
@@ -125,11 +143,6 @@ async function prepareSpool(spool: string, logger: Logger): Promise<void> {
   }
   // A fifth of a job's start is reading its code: the first job leaves the compiled code to the others.
   process.env['NODE_COMPILE_CACHE'] ??= join(spool, '.compile-cache');
-  try {
-    process.env['LIVEKIT_FFMPEG_PATH'] = await prepareEncoder({ spool, env: process.env });
-  } catch (err) {
-    logger.warn({ err, spool }, 'cannot prepare the encoder; a killed container loses the last minutes of its recordings');
-  }
 }
 
 /** A file of its own: the agent server starts processes with it. */

@@ -11,6 +11,7 @@ import { agentCreate, agentFromRest, agentToRest, agentUpdate, maxInlinePrompt, 
 const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
 const named = (max: number) => fc.string({ minLength: 1, maxLength: Math.min(max, 8), unit: 'grapheme-ascii' });
 const url = fc.webUrl();
+const context_tokens = fc.integer({ min: 1024, max: 200_000 });
 const duration = (minMs: number, maxMs: number) =>
   fc.oneof(
     fc.integer({ min: minMs, max: maxMs }).map((ms) => `${ms}ms`),
@@ -237,12 +238,13 @@ const body = fc.record(
         api_key: named(9),
         fallbacks: fc.array(
           fc.record(
-            { model_provider: fc.constantFrom('openai', 'groq'), model_name: named(9), base_url: url, api_key: named(9) },
+            { model_provider: fc.constantFrom('openai', 'groq'), model_name: named(9), base_url: url, api_key: named(9), context_tokens },
             { requiredKeys: ['model_provider', 'model_name'] },
           ),
           { maxLength: 3 },
         ),
         max_tokens: fc.integer({ min: 1, max: 32768 }),
+        context_tokens,
         required_dynamic_data: distinct(named(5), (name) => name),
         system_prompt: fc.oneof(text(9), fc.constant('long '.repeat(1000))),
       },

@@ -84,6 +84,18 @@ const sentTo = (provider: string, baseURL: string | undefined) => ({
   base_url: baseURL === undefined ? "the provider's own" : originOf(baseURL),
 });
 
+const contextTokens = <P extends string>(path: P) =>
+  field({
+    path,
+    create: z
+      .int()
+      .min(1024)
+      .max(10_000_000)
+      .nullish()
+      .describe("The model's context window, in tokens; by the name of the model where absent. Longer conversations are summarised."),
+    answer: z.int().optional(),
+  });
+
 const llmFallbackFields = {
   model_provider: field({ path: 'provider', create: z.enum(llmProviders), answer: z.string() }),
   model_name: field({ path: 'model', create: named(256), answer: z.string() }),
@@ -95,6 +107,7 @@ const llmFallbackFields = {
     answer: apiKeyAnswer,
     sentTo: ({ provider, baseURL }: LlmFallback) => sentTo(provider, baseURL),
   }),
+  context_tokens: contextTokens('contextTokens'),
 };
 
 const llmFallback = withRule(z.object(createShape(llmFallbackFields)), (item, loc) =>
@@ -144,6 +157,7 @@ const llm = group(
       empty: [],
     }),
     max_tokens: field({ path: 'llm.maxTokens', create: z.int().min(1).max(32768).nullish(), answer: z.int().optional() }),
+    context_tokens: contextTokens('llm.contextTokens'),
     required_dynamic_data: field({
       path: 'llm.requiredDynamicData',
       create: withRule(
@@ -228,7 +242,7 @@ const fields = {
   }),
   timezone: field({
     path: 'timeZone',
-    create: text(64).nullish().describe('IANA name of the time zone in which the model is told the date and time; UTC where absent.'),
+    create: text(64).nullish().describe('IANA name of the time zone of the date and time that the model gets; UTC where absent.'),
     answer: label,
   }),
   llm,

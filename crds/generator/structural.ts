@@ -5,10 +5,8 @@
  */
 import { z } from 'zod';
 
-import { checkBounds } from './bounds.ts';
-import { checkPattern } from './pattern.ts';
+import { checkBounds, checkPattern, findUnrepresentable } from './checks.ts';
 import type { StructuralSchema } from './structural-schema.ts';
-import { findUnrepresentable } from './unrepresentable.ts';
 
 /** A schema holds something that a structural schema can't; `path` says where, as in `spec.llm.model`. */
 export class StructuralSchemaError extends Error {

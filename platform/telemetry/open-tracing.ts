@@ -22,12 +22,6 @@ export function wantsTraces(env: Readonly<Record<string, string | undefined>>): 
   return ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'].some((name) => (env[name] ?? '').trim() !== '');
 }
 
-/** For a standby process whose work must not wait: preloads the tracer, if traces are enabled. */
-export function loadTracing(env: Readonly<Record<string, string | undefined>>): void {
-  // The caller reports what is wrong.
-  if (wantsTraces(env)) import('./otel-tracer.ts').catch(() => undefined);
-}
-
 /**
  * Off, with nothing loaded, unless an address is set. All other settings are OpenTelemetry's own variables
  * (`OTEL_*`), which its packages read from the environment of the process.

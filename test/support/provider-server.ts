@@ -72,6 +72,8 @@ export interface ChatScript extends Behaviour {
   readonly tokenDelayMs?: number;
   /** The first token goes out, the rest waits for this. */
   readonly holdRest?: Promise<unknown>;
+  /** The name of each tool goes out, its arguments wait for this. */
+  readonly holdArguments?: Promise<unknown>;
   /** Breaks the connection after so many tokens. */
   readonly breakAfter?: number;
 }
@@ -94,6 +96,8 @@ export interface ChatRequest extends ProviderRequest {
   readonly toolResults: readonly ChatMessage[];
   /** Names of the functions that were offered. */
   readonly toolNames: readonly string[];
+  /** Of OpenAI's models; 0 without {@link ProviderServer.limitContext}. */
+  readonly tokens: number;
 }
 
 export interface HeardRequest extends ProviderRequest {
@@ -123,6 +127,8 @@ export interface SpeechScript extends Behaviour {
   readonly msPerCharacter?: number;
   /** How much faster than it is heard; default as fast as possible. */
   readonly pace?: number;
+  /** The head goes out, all sound waits for this. */
+  readonly holdSound?: Promise<unknown>;
   /** The first 100 ms of sound go out, the rest waits for this. */
   readonly holdRest?: Promise<unknown>;
   /** Breaks the connection after so much sound, in milliseconds. */
@@ -139,6 +145,8 @@ export interface ProviderServer {
   readonly port: number;
   /** Holds from now on. */
   chat(handler: ChatHandler): void;
+  /** The context window of its models: requests are counted, and refused as OpenAI does it where they are longer. */
+  limitContext(tokens: number): Promise<void>;
   /** What the next recognitions give; then the handler is asked. */
   hear(...texts: readonly (string | HeardScript)[]): void;
   heard(handler: HeardHandler): void;
@@ -167,6 +175,8 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
   let onChat: ChatHandler = echo;
   let onHeard: HeardHandler = () => '';
   let onSpeech: SpeechHandler = () => ({});
+  let contextTokens: number | undefined;
+  let countTokens: (text: string) => number = () => 0;
   let toHear: (string | HeardScript)[] = [];
   let inFlight = 0;
   const servers = new Servers();
@@ -196,7 +206,10 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
     const at = performance.now();
     switch (url.replace(/\?.*/, '')) {
       case '/v1/chat/completions': {
-        const asked = keep(chatRequestOf(headers, JSON.parse(body.toString()) as ChatBody, at), response);
+        const sent = JSON.parse(body.toString()) as ChatBody;
+        const tokens = contextTokens === undefined ? 0 : tokensOf(sent, countTokens);
+        const asked = keep(chatRequestOf(headers, sent, { at, tokens }), response);
+        if (contextTokens !== undefined && tokens > contextTokens) return sendTooLong(response, { contextTokens, tokens });
         const script = await onChat(asked);
         await sendChat(typeof script === 'string' ? { text: script } : script, asked, response);
         return;
@@ -229,6 +242,11 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
     url: `http://127.0.0.1:${server.port}/v1`,
     port: server.port,
     chat: (handler) => void (onChat = handler),
+    async limitContext(tokens) {
+      // It takes a second to load: not of an answer's time.
+      ({ countTokens } = await import('../../knowledge/chunking/tokens.ts'));
+      contextTokens = tokens;
+    },
     hear: (...texts) => void toHear.push(...texts),
     heard: (handler) => void (onHeard = handler),
     speech: (handler) => void (onSpeech = handler),
@@ -241,6 +259,7 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
       requests.length = 0;
       streamed.reset();
       toHear = [];
+      contextTokens = undefined;
       onChat = echo;
       onHeard = () => '';
       onSpeech = () => ({});
@@ -258,7 +277,19 @@ interface ChatBody extends Readonly<Record<string, unknown>> {
   readonly model?: string;
 }
 
-function chatRequestOf(headers: IncomingHttpHeaders, body: ChatBody, at: number): ChatRequest & { abandoned: boolean } {
+/** About as OpenAI counts them: what it makes of tools and roles is no public knowledge. */
+function tokensOf({ messages = [], tools = [] }: ChatBody, count: (text: string) => number): number {
+  const offered = tools.length === 0 ? 0 : count(JSON.stringify(tools));
+  return messages.reduce((sum, { role: _role, ...message }) => sum + 4 + count(Object.values(message).map(textIn).join(' ')), offered);
+}
+
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function chatRequestOf(
+  headers: IncomingHttpHeaders,
+  body: ChatBody,
+  { at, tokens }: { readonly at: number; readonly tokens: number },
+): ChatRequest & { abandoned: boolean } {
   const messages = (body.messages ?? []).map((message): ChatMessage => Object.assign(message, { content: textOf(message.content) }));
   const lastUserAt = messages.findLastIndex(({ role }) => role === 'user');
   const since = messages.slice(lastUserAt + 1);
@@ -277,6 +308,7 @@ function chatRequestOf(headers: IncomingHttpHeaders, body: ChatBody, at: number)
     lastUser: messages[lastUserAt]?.content ?? '',
     toolResults: since.filter(({ role }) => role === 'tool'),
     toolNames: (body.tools ?? []).map((tool) => tool.function.name),
+    tokens,
   };
 }
 
@@ -330,6 +362,15 @@ function sendError(response: ServerResponse, status: number, headers: Readonly<R
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify({ error }));
 }
 
+function sendTooLong(
+  response: ServerResponse,
+  { contextTokens, tokens }: { readonly contextTokens: number; readonly tokens: number },
+): void {
+  const message = `This model's maximum context length is ${contextTokens} tokens. However, your messages resulted in ${tokens} tokens.`;
+  const error = { message, type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' };
+  response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
+}
+
 function sendJson(response: ServerResponse, value: unknown, headers: Readonly<Record<string, string>> = {}): void {
   response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
@@ -349,9 +390,9 @@ async function sendChat(script: ChatScript, request: ChatRequest, response: Serv
   const finish = calls.length > 0 ? 'tool_calls' : 'stop';
   const base = { id: `chatcmpl-${request.at}`, created: Math.round(Date.now() / 1000), model: request.model };
   const usage = {
-    prompt_tokens: request.messages.length,
+    prompt_tokens: request.tokens || request.messages.length,
     completion_tokens: tokens.length,
-    total_tokens: request.messages.length + tokens.length,
+    total_tokens: (request.tokens || request.messages.length) + tokens.length,
   };
   if (request.body['stream'] !== true) {
     const message = { role: 'assistant', content: tokens.join('') || null, ...(calls.length > 0 && { tool_calls: calls }) };
@@ -386,6 +427,7 @@ async function sendChat(script: ChatScript, request: ChatRequest, response: Serv
   // As OpenAI does it: first the name, then the arguments in pieces.
   for (const call of calls) {
     send({ tool_calls: [{ ...call, function: { name: call.function.name, arguments: '' } }] });
+    await script.holdArguments;
     const middle = Math.ceil(call.function.arguments.length / 2);
     for (const piece of [call.function.arguments.slice(0, middle), call.function.arguments.slice(middle)])
       send({ tool_calls: [{ index: call.index, function: { arguments: piece } }] });
@@ -402,6 +444,7 @@ async function sendSpeech(script: SpeechScript, request: SpeechRequest, response
   const wav = request.body['response_format'] === 'wav';
   response.writeHead(200, { 'content-type': wav ? 'audio/wav' : 'audio/pcm', ...script.headers });
   response.flushHeaders();
+  await script.holdSound;
   if (wav) response.write(wavHeader({ sampleRate, dataBytes: samples.length }));
   const chunkBytes = (sampleRate * 2 * chunkMs) / 1000;
   for (let at = 0; at < samples.length; at += chunkBytes) {

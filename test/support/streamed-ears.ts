@@ -1,6 +1,6 @@
 /**
- * Deepgram's streaming protocol, scripted: when it hears sound it takes the next script, says one more of its words for each piece of sound, and all of
- * them when it is asked for the final.
+ * Deepgram's streaming protocol, scripted: when it hears sound it takes the next script, says one more of its words for each piece of sound while it has
+ * more, and all of them when it is asked for the final.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -60,10 +60,11 @@ export function createStreamedEars(): StreamedEars {
       if (loudness(new Int16Array(new Uint8Array(pcm).buffer)) < SOUND) return;
       turn ??= { script: scripts.shift() ?? { text: '' }, soundMs: 0 };
       const { text, msPerWord = 150 } = turn.script;
-      const before = Math.floor(turn.soundMs / msPerWord);
+      const all = text.split(' ');
+      const known = (): number => Math.min(all.length, Math.floor(turn!.soundMs / msPerWord));
+      const before = known();
       turn.soundMs += pcm.length / BYTES_PER_MS;
-      const words = Math.floor(turn.soundMs / msPerWord);
-      if (words > before) answer(text.split(' ').slice(0, words).join(' '), { is_final: false });
+      if (known() > before) answer(all.slice(0, known()).join(' '), { is_final: false });
     };
     const finalize = (): void => {
       const { text, finalDelayMs = 0 } = turn?.script ?? { text: '' };

@@ -6,6 +6,7 @@ import {
   AudioSource,
   AudioStream,
   LocalAudioTrack,
+  type LocalTrackPublication,
   Room,
   RoomEvent,
   TrackKind,
@@ -72,8 +73,8 @@ export class TestCaller {
     const source = new AudioSource(rate, 1, longestSpeechMs + aheadMs);
     this.#source = source;
     const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
-    await this.room.localParticipant!.publishTrack(LocalAudioTrack.createAudioTrack('microphone', source), options);
-    void this.#keepSpeaking(source);
+    const microphone = await this.room.localParticipant!.publishTrack(LocalAudioTrack.createAudioTrack('microphone', source), options);
+    void this.#keepSpeaking(source, microphone);
   }
 
   /** Says something that is taken for speech; with a pause in it, which is as long in the sound as is asked for. Resolves when it is said. */
@@ -131,15 +132,17 @@ export class TestCaller {
 
   /**
    * What is said goes to the client's own thread at once: handed over piece by piece it would have holes whenever the test is busy, and each hole of a
-   * quarter of a second ends an utterance.
+   * quarter of a second ends an utterance. Nothing is said before someone has subscribed: it would be lost.
    */
-  async #keepSpeaking(source: AudioSource): Promise<void> {
+  async #keepSpeaking(source: AudioSource, microphone: LocalTrackPublication): Promise<void> {
+    let listenedTo = false;
+    void microphone.waitForSubscription().then(() => (listenedTo = true));
     let onceSaid: { readonly at: number; readonly said: () => void } | undefined;
     const send = (samples: Int16Array): Promise<unknown> =>
       source.captureFrame(new AudioFrame(samples, rate, 1, samples.length)).catch(() => (this.#open = false));
     while (this.#open) {
       const missingMs = aheadMs - source.queuedDuration;
-      if (this.#toSay !== undefined) {
+      if (listenedTo && this.#toSay !== undefined) {
         const { samples, said } = this.#toSay;
         this.#toSay = undefined;
         await send(samples);

@@ -36,15 +36,13 @@ export function recordingKey(org: string, callId: string): string {
   return `recordings/${org}/${callId}.ogg`;
 }
 
-/** What the media server is told to do with a call that comes in by phone. */
-
-/** Told to the job, and nothing else: whose number it is stands in Postgres. Participants can read it. */
+/** All that the job of a call by phone gets: whose number it is stands in Postgres. Participants can read it. */
 export const INBOUND_DISPATCH_METADATA = JSON.stringify({ phone: 'inbound' });
 
 /** Rooms of calls that come in are named by the gateway: this, then the number of the caller and something random. */
 export const INBOUND_ROOM_PREFIX = 'call-';
 
-/** Whether a job is for a call that came in by phone, and that nobody has written down yet. */
+/** Whether a job is for a call that came in by phone, and has no row yet. */
 export function isInboundDispatch(metadata: string): boolean {
   return metadata === INBOUND_DISPATCH_METADATA;
 }

@@ -1,5 +1,5 @@
 /**
- * One call, served by one process:
+ * One call:
  *
  *   pick up ──▶ prepare ──▶ converse ──▶ end ──▶ record
  *
@@ -19,7 +19,7 @@
  * | the user never comes, or leaves before the agent speaks; comes without a microphone | `user_connection_failure`; `no_audio_input` |
  * | a dial fails; voicemail answers | `line_busy`, `no_answer`, `call_failed`, `carrier_error`; `no_answer` |
  * | the agent calls `end_call`, or the API is asked to end the call; hands the call over | `agent_ended_call`; `call_transferred` |
- * | both sides are silent for too long | `inactivity_timeout`; `no_audio_input` where the user has no microphone |
+ * | both sides are silent for too long | `inactivity_timeout`; `no_audio_input` where the user has no microphone; `user_connection_failure` where its packets have stopped |
  * | the longest duration is reached | `maximum_duration_exceeded` |
  * | a provider fails, before or during the conversation | `finishReasonOfProviderFailure` |
  * | the process has to stop, the media server is lost, anything else fails | `native_platform_internal_error` |
@@ -60,7 +60,7 @@ export interface CallJobOptions {
     readonly outbound: Pick<OutboundCalls, 'dial'>;
     readonly gateway: SipGateway;
   };
-  /** Aborts when the process has to stop, and its call with it. */
+  /** Aborts when the call has to end, because its process does or the media server says so. */
   readonly stop: AbortSignal;
 }
 
@@ -110,7 +110,6 @@ export class CallJob {
       span.set({ 'parley.org': org, 'parley.call': id, 'parley.call_type': callType, 'parley.direction': direction ?? undefined });
       await this.#serve(ctx, pickedUp, logger.child({ callId: id, org }));
     });
-    ctx.shutdown('the call is over');
   }
 
   // -- pick up
@@ -159,14 +158,17 @@ export class CallJob {
       });
       const finish = await decision.made();
       const over = await this.#leave(serving, finish, held.watch);
-      // An unfinished preparation is left to itself after a while.
       const begun = beginning.then(() => held.preparing).catch(() => undefined);
       const prepared = await withTimeout(clock, TIMEOUTS.preparation, begun);
+      // Nothing waits for an unfinished preparation; it leaves nothing behind either.
+      if (prepared === undefined)
+        void begun.then((late) => late && Promise.allSettled([late.conversation.close(), late.providers.close()]));
       const { transfers } = held;
       const closing = await this.#end.hangUp(serving, { finish, prepared, transfers });
       await this.#end.record(serving, { finish, over, starting, closing, prepared, transfers });
     } finally {
       beating.abort();
+      serving.recording?.leave();
       stop.removeEventListener('abort', onStop);
       await heartbeats;
     }
@@ -203,7 +205,10 @@ export class CallJob {
         if (outcome.outcome === 'done') decision.decide('call_transferred');
         return outcome;
       },
-      onEnd: (reason, farewell) => decision.decide(reason === 'inactivity_timeout' && !watch.heard ? 'no_audio_input' : reason, farewell),
+      onEnd: (reason, farewell) => {
+        if (reason === 'inactivity_timeout') void watch.reasonOfSilence().then((known) => decision.decide(known));
+        else decision.decide(reason, farewell);
+      },
     });
     const transfers = new Transfers({
       room: ctx.room,

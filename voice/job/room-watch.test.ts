@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 
-import { ConnectionState, DisconnectReason, RoomEvent, TrackKind, type Room } from '@livekit/rtc-node';
+import { ConnectionState, DisconnectReason, ParticipantKind, RoomEvent, TrackKind, type Room } from '@livekit/rtc-node';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
@@ -10,11 +10,25 @@ import { RoomWatch } from './room-watch.ts';
 /** A room of LiveKit's, as far as it is watched. */
 class SomeRoom extends EventEmitter {
   readonly remoteParticipants = new Map<string, unknown>();
+  getRtcStats = (): Promise<object> => Promise.reject(new Error('not connected'));
 
-  comes(identity: string): void {
-    const participant = { identity, trackPublications: new Map() };
+  comes(identity: string, { kind = ParticipantKind.STANDARD, muted = false } = {}): void {
+    const microphone = { kind: TrackKind.KIND_AUDIO, muted, track: {} };
+    const participant = { identity, kind, trackPublications: new Map([['microphone', microphone]]) };
     this.remoteParticipants.set(identity, participant);
     this.emit(RoomEvent.ParticipantConnected, participant);
+  }
+
+  /** @param packetAgo since the last packet of the user, in milliseconds */
+  receives(packetAgo: number): void {
+    const value = {
+      rtc: { timestamp: 50_000_000n },
+      stream: { kind: 'audio' },
+      inbound: { lastPacketReceivedTimestamp: 50_000 - packetAgo },
+    };
+    const others = { case: 'inboundRtp', value: { ...value, stream: { kind: 'video' }, inbound: { lastPacketReceivedTimestamp: 50_000 } } };
+    this.getRtcStats = () =>
+      Promise.resolve({ publisherStats: [{ stats: { case: 'inboundRtp', value } }, { stats: others }], subscriberStats: [] });
   }
 
   speaks(identity: string): void {
@@ -73,13 +87,31 @@ describe('the room of a call', () => {
     expect(reported).toEqual(['media', 'no_audio_input']);
   });
 
-  it('knows whether the user has a microphone', () => {
+  it('knows why it is silent', async () => {
     const subject = watch();
     subject.entered();
     room.comes('user');
-    expect(subject.heard).toBe(false);
+    expect(await subject.reasonOfSilence()).toBe('no_audio_input');
     room.speaks('user');
-    expect(subject.heard).toBe(true);
+    // Without statistics there is no doubt about the user.
+    expect(await subject.reasonOfSilence()).toBe('inactivity_timeout');
+    room.receives(500);
+    expect(await subject.reasonOfSilence()).toBe('inactivity_timeout');
+    room.receives(2_500);
+    expect(await subject.reasonOfSilence()).toBe('user_connection_failure');
+    // None has ever come.
+    room.receives(50_000);
+    expect(await subject.reasonOfSilence()).toBe('user_connection_failure');
+    // The media server forwards nothing of a muted microphone, and a phone may send nothing.
+    room.comes('user', { muted: true });
+    expect(await subject.reasonOfSilence()).toBe('inactivity_timeout');
+    room.comes('user', { kind: ParticipantKind.SIP });
+    expect(await subject.reasonOfSilence()).toBe('inactivity_timeout');
+    room.comes('user');
+    room.getRtcStats = () => new Promise(() => undefined);
+    const reason = subject.reasonOfSilence();
+    clock.tick(1_000);
+    expect(await reason).toBe('inactivity_timeout');
   });
 
   it('knows who was there before it was entered, and who never came', () => {

@@ -1,6 +1,7 @@
 /** Turns the media server's events of a call's room into: the user can be heard, the call is over. */
 import {
   ConnectionState,
+  ParticipantKind,
   RoomEvent,
   TrackKind,
   type DisconnectReason,
@@ -10,7 +11,7 @@ import {
 } from '@livekit/rtc-node';
 
 import { END_TOPIC } from '../calls/names.ts';
-import type { Clock, Timer } from '../../platform/clock.ts';
+import { withTimeout, type Clock, type Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
 
 /** How long a user may take to allow the microphone, in milliseconds. */
@@ -21,6 +22,10 @@ const SILENT_USER_MS = 2_000;
 const RECONNECT_MS = 20_000;
 /** Between the loss of a user and that of the media server, at most, in milliseconds. */
 const DOUBT_MS = 1_000;
+/** A microphone sends packets at least every 400 ms, also while all is quiet; one without for longer is gone, in milliseconds. */
+const NO_PACKETS_MS = 2_000;
+/** Longest wait for the statistics of the connection, in milliseconds. */
+const STATISTICS_MS = 1_000;
 
 export interface RoomWatchOptions {
   readonly room: Room;
@@ -116,9 +121,22 @@ export class RoomWatch {
     return this.#present;
   }
 
-  /** Whether the user has ever had a microphone. */
-  get heard(): boolean {
-    return this.#heard;
+  /** The finish reason of a call in which nobody has spoken for too long. */
+  async reasonOfSilence(): Promise<FinishReason> {
+    if (!this.#heard) return 'no_audio_input';
+    return (await this.#vanished()) ? 'user_connection_failure' : 'inactivity_timeout';
+  }
+
+  /** Whether no packets come from the user any more: the media server reports a client that was killed after 20 s. */
+  async #vanished(): Promise<boolean> {
+    const { room, userIdentity, clock } = this.#options;
+    const user = room.remoteParticipants.get(userIdentity);
+    // Some phones send nothing while it is quiet.
+    if (user?.kind !== ParticipantKind.STANDARD) return false;
+    const tracks = [...user.trackPublications.values()];
+    if (!tracks.some(({ kind, muted, track }) => kind === TrackKind.KIND_AUDIO && muted !== true && track !== undefined)) return false;
+    const packetAgo = await withTimeout(clock, STATISTICS_MS, sinceLastPacket(room)).catch(() => undefined);
+    return packetAgo !== undefined && packetAgo > NO_PACKETS_MS;
   }
 
   /** Resolves when the user is in the room. */
@@ -167,4 +185,16 @@ export class RoomWatch {
   #after(timer: Timer): void {
     this.#timers = [...this.#timers, timer];
   }
+}
+
+/** In milliseconds; Infinity where no packet of sound has ever come. */
+async function sinceLastPacket(room: Room): Promise<number> {
+  const { publisherStats, subscriberStats } = await room.getRtcStats();
+  const ago = [...publisherStats, ...subscriberStats].flatMap(({ stats }) => {
+    if (stats.case !== 'inboundRtp' || stats.value.stream?.kind !== 'audio') return [];
+    const { rtc, inbound } = stats.value;
+    // Microseconds, and milliseconds.
+    return inbound?.lastPacketReceivedTimestamp ? Number(rtc?.timestamp) / 1_000 - inbound.lastPacketReceivedTimestamp : [];
+  });
+  return Math.min(...ago);
 }

@@ -1,4 +1,4 @@
-/** The connections of a job process: opened once, connected on first use. */
+/** The connections of a job process, which its calls share: opened once, connected on first use. */
 import { Registry } from 'prom-client';
 
 import { CallLifecycle } from '../calls/lifecycle.ts';
@@ -33,8 +33,8 @@ export interface Services {
   close(): Promise<void>;
 }
 
-/** Connections to Postgres: the transcript is written while other things are read. */
-const POOL_SIZE = 3;
+/** Connections to Postgres, of all calls: transcripts are written while other things are read. */
+const POOL_SIZE = 4;
 
 /** @throws ConfigError without a database */
 export function openServices(config: Config, logger: Logger): Services {

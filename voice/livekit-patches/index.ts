@@ -4,9 +4,9 @@
  *
  * | file | of `@livekit/agents` |
  * |---|---|
- * | `process-pool` | `ProcPool.prototype.launchJob`, `InferenceProcExecutor.createIfNeeded` |
+ * | `process-pool` | `ProcPool.prototype`, all of it; `InferenceProcExecutor.createIfNeeded` |
  * | `interrupted-answers` | `AgentActivity.prototype.onEndOfSpeech` and `.cancelSpeechPause`; its paused speech and timer |
- * | `recorder` | `RecorderIO.prototype.start`; `sessionDirectory` and `_primaryAgentSession` of a `JobContext` |
+ * | `recorder` | `RecorderIO.prototype.start` and `.startFFmpeg`; `sessionDirectory` of a `JobContext` |
  * | `room-audio` | `AgentSession._roomIO`, `RoomIO.audioInput.createStream` |
  * | `speech-in-progress` | `speechHandleStorage`; `SpeechHandle._hasGenerations` and `._waitForGeneration` |
  * | `library-log` | its logger, under `Symbol.for('@livekit/agents:logger')` |
@@ -16,19 +16,19 @@
  */
 import { version } from '@livekit/agents';
 
-import type { Logger } from '../../platform/logging.ts';
-import type { AcceptedJobs } from '../accepted-jobs.ts';
+import type { JobProcesses } from '../job-processes/job-processes.ts';
 import { keepInterruptedAnswersQuiet } from './interrupted-answers.ts';
-import { launchInLiveProcesses } from './process-pool.ts';
-import { recordAtRateOfVoice } from './recorder.ts';
-import { SharedTurnDetector } from './shared-turn-detector.ts';
+import { replaceProcessPool } from './process-pool.ts';
+import { recordWith, type SoundEncoder } from './recorder.ts';
+import type { SharedTurnDetector } from './shared-turn-detector.ts';
 
 export { EndOfTurnDetector, type EndOfTurnDelays } from './end-of-turn-detector.ts';
 export { logLibrary } from './library-log.ts';
 export { MeasuredVad } from './measured-vad.ts';
-export { recordInto, type RecordedJob } from './recorder.ts';
+export { recordInto, type RecordedJob, type SoundEncoder } from './recorder.ts';
 export { resumeAnswer } from './interrupted-answers.ts';
 export { joinRoom } from './room-audio.ts';
+export { SharedTurnDetector } from './shared-turn-detector.ts';
 export { currentSpeech, settled } from './speech-in-progress.ts';
 
 export const PATCHED_VERSION = '1.9.0';
@@ -47,14 +47,14 @@ export function checkLiveKitVersion(installed: string = version): void {
 }
 
 /** For every agent server of this process. @throws LiveKitVersionError */
-export function patchAgentServer(accepted: AcceptedJobs, logger: Logger): void {
+export function patchAgentServer(processes: JobProcesses, turnDetector: SharedTurnDetector): void {
   checkLiveKitVersion();
-  launchInLiveProcesses(accepted, new SharedTurnDetector(logger));
+  replaceProcessPool(processes, turnDetector);
 }
 
 /** For every session of this process. @throws LiveKitVersionError */
-export function patchSessions(): void {
+export function patchSessions(encoder: SoundEncoder): void {
   checkLiveKitVersion();
   keepInterruptedAnswersQuiet();
-  recordAtRateOfVoice();
+  recordWith(encoder);
 }

@@ -1,4 +1,6 @@
 /** Lines of LiveKit's agent library in the form of ours: its own have numbers for levels, and some hold what the user said. */
+import { getJobContext } from '@livekit/agents';
+
 import { createLogger } from '../../platform/logging.ts';
 
 /** Where the library keeps its logger. */
@@ -9,28 +11,31 @@ const HARMLESS = 'rotateSegment called while previous segment is still being rot
 export interface LibraryLogOptions {
   /** Of the role; the library's own begin with warnings. */
   readonly level: string;
-  /** Of each line. */
-  readonly fields?: Readonly<Record<string, string>>;
-  /** Each message once: in a call some come with every frame. */
+  /** Each message once a call: some come with every frame. */
   readonly once?: boolean;
 }
 
-/** From now on, in this process. */
-export function logLibrary({ level, fields = {}, once = false }: LibraryLogOptions): void {
-  const written = new Set<string>();
+/** From now on, in this process. Lines of a call have its `jobId`. */
+export function logLibrary({ level, once = false }: LibraryLogOptions): void {
+  const writtenIn = new WeakMap<object, Set<string>>();
   const logger = createLogger({
     role: 'voice',
     level: ['error', 'fatal', 'silent'].includes(level) ? level : 'warn',
     hooks: {
       logMethod([first, ...rest], method) {
-        const message = String(typeof first === 'string' ? first : rest[0]);
-        if (message === HARMLESS || (once && written.has(message))) return;
-        written.add(message);
-        method.apply(this, [typeof first === 'object' ? withoutSpeech(first as object) : first, ...rest] as Parameters<typeof method>);
+        const [fields, message] = typeof first === 'string' ? [{}, first] : [first as object, String(rest[0])];
+        if (message === HARMLESS) return;
+        const job = getJobContext(false);
+        if (job !== undefined && once) {
+          const written = writtenIn.get(job) ?? new Set();
+          if (written.has(message)) return;
+          writtenIn.set(job, written.add(message));
+        }
+        method.call(this, { ...withoutSpeech(fields), ...(job && { jobId: job.job.id }) }, message);
       },
     },
   });
-  (globalThis as { [LOGGER]?: unknown })[LOGGER] = logger.child({ library: '@livekit/agents', ...fields });
+  (globalThis as { [LOGGER]?: unknown })[LOGGER] = logger.child({ library: '@livekit/agents' });
 }
 
 /** Without what was said; an error where our lines have theirs. */

@@ -1,22 +1,41 @@
 /** How, where and for whom LiveKit's recorder records. */
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+
 // The package doesn't export the recorder, and the session makes its own; its file does, in the bundle too.
 import { RecorderIO } from '../../node_modules/@livekit/agents/dist/voice/recorder_io/recorder_io.js';
 
-/** Of the agent's voice, in Hz. LiveKit's 48 kHz cost twice the CPU for sound that isn't there; an Ogg Opus file plays at 48 kHz all the same. */
-const SAMPLE_RATE = 24_000;
-
-/** Its type hides the rate. */
-interface Recorder {
-  sampleRate: number;
-  start: (this: Recorder, path: string) => Promise<void>;
+/** Takes the place of the ffmpeg that the recorder would start for each call. */
+export interface SoundEncoder {
+  /** Of the sound that it takes, in Hz. */
+  readonly rate: number;
+  /** @returns takes 16 bit samples, left and right in turn; finished when the file is complete */
+  open(file: string): Writable;
 }
 
-export function recordAtRateOfVoice(): void {
+/** Its type hides these. */
+interface Recorder {
+  sampleRate: number;
+  _outputPath: string;
+  pcmStream?: Writable;
+  ffmpegPromise?: Promise<void>;
+  start: (this: Recorder, path: string) => Promise<void>;
+  startFFmpeg: (this: Recorder) => void;
+}
+
+export function recordWith(encoder: SoundEncoder): void {
   const prototype = RecorderIO.prototype as unknown as Recorder;
   const { start } = prototype;
   prototype.start = function startAtRate(path) {
-    this.sampleRate = SAMPLE_RATE;
+    this.sampleRate = encoder.rate;
     return start.call(this, path);
+  };
+  prototype.startFFmpeg = function openFile() {
+    if (this.pcmStream !== undefined) return;
+    this.pcmStream = encoder.open(this._outputPath);
+    this.ffmpegPromise = finished(this.pcmStream);
+    // The recorder reports it when it closes.
+    this.ffmpegPromise.catch(() => undefined);
   };
 }
 
@@ -33,7 +52,4 @@ export function recordInto(job: RecordedJob, { folder, onStart }: { readonly fol
       return folder;
     },
   });
-  // At the end of a job the agent server uploads a report of its primary session, recording included, to LiveKit Cloud where that is the media
-  // server or LIVEKIT_OBSERVABILITY_URL names one. Calls are the organisation's: there is no such session.
-  Object.defineProperty(job, '_primaryAgentSession', { get: () => undefined, set() {} });
 }

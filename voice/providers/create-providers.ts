@@ -16,15 +16,17 @@ import {
   type WantedStt,
   type WantedTts,
 } from '../calls/provider-access/index.ts';
+import { LATE_MS, ProviderOrder, type Named } from '../calls/fallback/provider-order.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { LATE_MS, ProviderOrder, type Named } from './fallback/provider-order.ts';
+import { createSpeechSource } from './create-speech-source.ts';
 import { usable } from './fallback/usable.ts';
 import { HedgedLanguageModel } from './llm/hedged-language-model.ts';
 import { LanguageModel } from './llm/language-model.ts';
-import { sttProtocolOf, sttStreamingOf, ttsProtocolOf, voicesOf } from './provider-table.ts';
+import { providerFailureOf } from './provider-errors.ts';
+import { sttProtocolOf, sttStreamingOf, voicesOf } from './provider-table.ts';
 import { SttAdapter } from './stt/stt-adapter.ts';
 import type { SttProtocol } from './stt/stt-protocols.ts';
 import type { Recognizer } from './stt/streaming/stt-stream.ts';
@@ -72,14 +74,15 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   const { temperature, maxTokens } = agent.llm;
   const llmOf = async (llm: WantedLlm): Promise<LanguageModel> => {
     const endpoint = await llmEndpointOf({ ...options, llm });
-    return new LanguageModel({ endpoint, temperature, maxTokens, fetch: fetchOf(endpoint) });
+    return new LanguageModel({ endpoint, temperature, maxTokens, contextTokens: llm.contextTokens, fetch: fetchOf(endpoint), clock });
   };
   const ttsOf = async (tts: WantedTts): Promise<TtsAdapter> => {
     const wanted = await ttsEndpointOf({ ...options, tts });
     const fetch = fetchOf(wanted);
     const endpoint = await withVoiceId(wanted, { fetch, clock });
-    const protocol = ttsProtocolOf({ endpoint, language, temperature: agent.textToSpeech.temperature });
-    return new TtsAdapter({ provider: endpoint.provider, language, fetch, clock, protocol });
+    const { temperature: voiceTemperature } = agent.textToSpeech;
+    const source = createSpeechSource({ endpoint, language, temperature: voiceTemperature, egress, clock });
+    return new TtsAdapter({ provider: endpoint.provider, language, clock, source });
   };
   const listensAlone = (agent.speechToText.fallbacks ?? []).length === 0;
   const sttOf = async (stt: WantedStt): Promise<SttProvider> => {
@@ -99,7 +102,8 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
     { create, restMs }: { readonly create: (wanted: W) => Promise<P>; readonly restMs: number },
   ): Promise<ProviderOrder<P>> => {
     const all = [wanted, ...(wanted.fallbacks ?? [])].map(create);
-    return new ProviderOrder({ part, providers: await usable(all, { part, clock, logger }), restMs, clock, logger, onTakeover });
+    const failureOf = (rejection: unknown) => providerFailureOf(rejection, part);
+    return new ProviderOrder({ part, providers: await usable(all, { part, clock, logger }), restMs, failureOf, clock, logger, onTakeover });
   };
   const [recognizers, models, voices] = await Promise.all([
     orderOf<WantedStt, SttProvider>('stt', agent.speechToText, { create: sttOf, restMs: Number.POSITIVE_INFINITY }),
@@ -110,7 +114,7 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   const { streaming, connect, turns } = recognizers.current;
   const speaks = listensAlone ? (turns ?? { streaming, connect }) : { recognizers };
   const stt = new SttAdapter({ provider: recognizers.current.provider, language, clock, speaks });
-  const llm = new HedgedLanguageModel({ models, clock });
+  const llm = new HedgedLanguageModel({ models, clock, logger });
   const tts = voices.all.length === 1 ? voices.current : new FallbackTts({ voices, language, clock });
   logger.debug(
     {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import type { ProviderEndpoint } from '../calls/provider-access/index.ts';
 import { temperatureProviders, ttsProviders } from '../../crds/limits.ts';
-import { sttProtocolOf, sttStreamingOf, ttsProtocolOf } from './provider-table.ts';
+import { sttProtocolOf, sttStreamingOf, ttsProtocolOf, ttsStreamingOf } from './provider-table.ts';
 
 const endpoint = (part: 'stt' | 'tts', provider: string, more: Partial<ProviderEndpoint> = {}): ProviderEndpoint => ({
   part,
@@ -33,12 +33,6 @@ it.each([
     { model_id: 'eleven_flash_v2_5', language_code: 'de', voice_settings: { stability: 0.8, similarity_boost: 0.75 } },
   ],
   [
-    'cartesia',
-    'https://api.cartesia.ai/tts/bytes',
-    { authorization: 'Bearer k' },
-    { model_id: 'sonic-3', language: 'de', output_format: { container: 'raw', encoding: 'pcm_s16le', sample_rate: 24_000 } },
-  ],
-  [
     'deepgram',
     'https://api.deepgram.com/v1/speak?model=aura-2-thalia-en&encoding=linear16&sample_rate=24000&container=none',
     { authorization: 'Token k' },
@@ -63,8 +57,8 @@ it('sends a temperature to the providers that the status names as having one', (
   const baseURL = 'https://speech.example.com';
   const sent = (provider: string, temperature: number): string => {
     const own = endpoint('tts', provider, provider.startsWith('openai') ? { protocol: 'openai' } : {});
-    return ttsProtocolOf({ endpoint: provider === 'openai' ? own : { ...own, baseURL }, language: 'en', temperature }).requestFor('Hi')
-      .body;
+    const settings = { endpoint: provider === 'openai' ? own : { ...own, baseURL }, language: 'en', temperature };
+    return ttsStreamingOf(settings)?.context('c').say('Hi').join() ?? ttsProtocolOf(settings).requestFor('Hi').body;
   };
   expect(ttsProviders.filter((provider) => sent(provider, 0) !== sent(provider, 1))).toEqual(temperatureProviders);
 });
@@ -76,6 +70,30 @@ it('asks azure for speech, in SSML that no text can break out of', () => {
   expect(body).toBe(
     '<speak version="1.0" xml:lang="de-AT"><voice name="de-AT-IngridNeural">Grüß &lt;Gott&gt; &amp; &quot;hallo&quot;</voice></speak>',
   );
+});
+
+it.each([
+  [
+    'elevenlabs',
+    'wss://api.elevenlabs.io/v1/text-to-speech/bIHbv24MWmeRgasZH58o/multi-stream-input?model_id=eleven_flash_v2_5&language_code=de&output_format=pcm_24000&auto_mode=true&sync_alignment=true&inactivity_timeout=180',
+    { 'xi-api-key': 'k' },
+  ],
+  ['cartesia', 'wss://api.cartesia.ai/tts/websocket', { authorization: 'Bearer k', 'cartesia-version': '2025-04-16' }],
+])('hears %s over a WebSocket', (provider, url, headers) => {
+  const streaming = ttsStreamingOf({ endpoint: endpoint('tts', provider), language: 'de-AT', temperature: 0.2 });
+  expect(streaming).toMatchObject({ url, headers });
+});
+
+it.each([
+  ['eleven_multilingual_v2', true],
+  ['eleven_v3', false],
+  ['eleven_v3_conversational', false],
+])('tells what came before a sentence, where %s takes it and is asked by HTTP: %s', (model, takes) => {
+  const settings = { endpoint: endpoint('tts', 'elevenlabs', { model }), language: 'en', temperature: 0 };
+  expect(ttsStreamingOf(settings)?.continuesOverHttp === true).toBe(takes);
+  const body = (before: string) => JSON.parse(ttsProtocolOf(settings).requestFor('Hi', before).body) as { previous_text?: string };
+  expect(body('Hello. ').previous_text).toBe(takes ? 'Hello. ' : undefined);
+  expect(body('')).not.toHaveProperty('previous_text');
 });
 
 it.each([

@@ -2,7 +2,7 @@
  * Every speech provider with a protocol of its own; all others speak OpenAI's. To add one:
  *
  * 1. its name, in `speechProviders` of crds/limits.ts, and in `ttsProviders` if it speaks: the compiler then asks for a row here;
- * 2. its protocols: functions in stt/stt-protocols.ts (a request for each turn) and tts/tts-protocols.ts, a file in stt/streaming;
+ * 2. its protocols: functions in stt/stt-protocols.ts and tts/tts-protocols.ts (requests), files in stt/streaming and tts/streaming (WebSockets);
  * 3. its row below, and its case in provider-table.test.ts.
  */
 import { failureOf, type ProviderEndpoint, type ProviderError } from '../calls/provider-access/index.ts';
@@ -15,6 +15,9 @@ import { deepgramStreaming } from './stt/streaming/deepgram.ts';
 import { openAiStreaming } from './stt/streaming/openai.ts';
 import { elevenLabsStreaming } from './stt/streaming/elevenlabs.ts';
 import type { SttStreaming } from './stt/streaming/protocol.ts';
+import { cartesiaSpeech } from './tts/streaming/cartesia.ts';
+import { elevenLabsSpeech } from './tts/streaming/elevenlabs.ts';
+import type { TtsStreaming } from './tts/streaming/protocol.ts';
 import * as tts from './tts/tts-protocols.ts';
 import { cartesiaVoices, elevenLabsVoices, type VoiceDirectory } from './tts/voices.ts';
 
@@ -23,7 +26,10 @@ interface ProviderRow {
   readonly stt?: (settings: stt.SttSettings) => stt.SttProtocol;
   /** Undefined for a model that has no stream. */
   readonly sttStreaming?: (settings: stt.SttSettings) => SttStreaming | undefined;
+  /** A request for each sentence; absent where all models speak on a WebSocket. */
   readonly tts?: (settings: tts.TtsSettings) => tts.TtsProtocol;
+  /** Undefined for a model that is asked by requests only. */
+  readonly ttsStreaming?: (settings: tts.TtsSettings) => TtsStreaming | undefined;
   /** Where its voices are found by name; absent where requests take names. */
   readonly voices?: (endpoint: ProviderEndpoint, name: string) => VoiceDirectory;
 }
@@ -31,9 +37,15 @@ interface ProviderRow {
 const PROVIDERS: Readonly<Record<Exclude<(typeof speechProviders)[number], 'openai' | 'openai_compatible'>, ProviderRow>> = {
   assemblyai: { sttStreaming: assemblyAiStreaming },
   azure: { sttStreaming: azureStreaming, tts: tts.azure },
-  cartesia: { sttStreaming: cartesiaStreaming, tts: tts.cartesia, voices: cartesiaVoices },
+  cartesia: { sttStreaming: cartesiaStreaming, ttsStreaming: cartesiaSpeech, voices: cartesiaVoices },
   deepgram: { stt: stt.deepgram, sttStreaming: deepgramStreaming, tts: tts.deepgram },
-  elevenlabs: { stt: stt.elevenLabs, sttStreaming: elevenLabsStreaming, tts: tts.elevenLabs, voices: elevenLabsVoices },
+  elevenlabs: {
+    stt: stt.elevenLabs,
+    sttStreaming: elevenLabsStreaming,
+    tts: tts.elevenLabs,
+    ttsStreaming: elevenLabsSpeech,
+    voices: elevenLabsVoices,
+  },
   google: { stt: stt.google, tts: tts.google },
 };
 
@@ -57,6 +69,12 @@ export function ttsProtocolOf(settings: tts.TtsSettings): tts.TtsProtocol {
   const create = endpoint.protocol === 'openai' ? tts.openAi : rowOf(endpoint)?.tts;
   if (create === undefined) throw withoutProtocol(endpoint);
   return create(settings);
+}
+
+/** @returns undefined where each sentence is one request. @throws ProviderError `refused` */
+export function ttsStreamingOf(settings: tts.TtsSettings): TtsStreaming | undefined {
+  const { endpoint } = settings;
+  return endpoint.protocol === 'openai' ? undefined : rowOf(endpoint)?.ttsStreaming?.(settings);
 }
 
 /** @returns undefined where requests take the voice as the agent has it */

@@ -1,4 +1,4 @@
 /** Recordings of calls. */
-export { prepareEncoder } from './encoder.ts';
+export { RecordingEncoder } from './encoder/index.ts';
 export { Recordings, uploadRecordings, type OpenRecording, type Saved } from './recordings.ts';
 export { ensureSpool, spoolFolderOf } from './spool.ts';

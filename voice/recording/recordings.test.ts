@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -84,7 +84,7 @@ async function record(recordings: Recordings, { begin = true }: { readonly begin
   return recording;
 }
 
-/** The same, in a process that is gone, last written a while ago. */
+/** The same, in a process that is gone. */
 async function abandon(recordings: Recordings): Promise<void> {
   await record(recordings);
   const gone = spawn(process.execPath, ['-e', 'setTimeout(() => 0, 60000)']);
@@ -95,8 +95,6 @@ async function abandon(recordings: Recordings): Promise<void> {
   const facts = join(spool(), name, 'call.json');
   const known = JSON.parse(await readFile(facts, 'utf8')) as object;
   await writeFile(facts, JSON.stringify({ ...known, process: identity }));
-  const minuteAgo = Date.now() / 1000 - 60;
-  await utimes(join(spool(), name, 'audio.ogg'), minuteAgo, minuteAgo);
 }
 
 describe('a recording that a job saves', () => {
@@ -171,17 +169,24 @@ describe('what is left of jobs that are gone', () => {
     expect(await spooled()).toEqual([]);
   });
 
-  it('is left alone while its job lives, or its file is being written', async () => {
+  it('is left alone while its job lives', async () => {
     const world = aWorld();
     const recordings = recordingsOf(world);
     await record(recordings);
     expect(await recordings.recover()).toBe(0);
-    await rm(spool(), { recursive: true });
-    await abandon(recordings);
-    const sound = join(spool(), (await spooled())[0]!, 'audio.ogg');
-    await utimes(sound, new Date(), new Date());
-    expect(await recordings.recover()).toBe(0);
     expect(await spooled()).toHaveLength(1);
+  });
+
+  it('is saved once its job is over, also while the process serves other calls', async () => {
+    const world = aWorld();
+    const recordings = recordingsOf(world);
+    const recording = await record(recordings);
+    recording.leave();
+    expect(await recordings.recover()).toBe(1);
+    expect(await spooled()).toEqual([]);
+    // Nothing is left behind for a recording that is saved.
+    recording.leave();
+    expect(await spooled()).toEqual([]);
   });
 
   it('waits where the storage takes none, and comes when it does', async () => {

@@ -1,5 +1,5 @@
 /** Recordings of calls: from the files that the jobs write in the spool to the storage. */
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 
@@ -27,6 +27,8 @@ export interface OpenRecording {
   end(): void;
   /** Once the session is closed. Takes ten seconds at most, and never fails: what can't be saved now is saved later. */
   save(): Promise<Saved>;
+  /** The job is over: what it could not save is the role's. */
+  leave(): void;
 }
 
 export interface RecordingsOptions {
@@ -42,7 +44,7 @@ export interface RecordingsOptions {
   readonly timeoutMs?: number;
 }
 
-/** Two hours are some 120 MB. */
+/** Two hours are some 60 MB. */
 const MAX_BYTES = 1024 ** 3;
 /** How long a recording of an unknown call is kept, in milliseconds: the role may be connected to another database for a while. */
 const KEEP_UNKNOWN_MS = 7 * DAY_MS;
@@ -68,7 +70,7 @@ export class Recordings {
     const identity = (await processIdentity(process.pid)) ?? `${process.pid}`;
     let facts: RecordingFacts = { org, id, jobId, process: identity };
     const recording = await this.#spool.open(facts);
-    const note = (time: 'recordingFrom' | 'from' | 'to'): void => {
+    const note = (time: 'recordingFrom' | 'from' | 'to' | 'left'): void => {
       if (facts[time] !== undefined) return;
       facts = { ...facts, [time]: clock.now() };
       try {
@@ -82,6 +84,9 @@ export class Recordings {
       begin: () => note('from'),
       end: () => note('to'),
       save: () => this.#saveNow({ ...recording, facts }),
+      leave: () => {
+        if (existsSync(recording.folder)) note('left');
+      },
     };
   }
 
@@ -105,14 +110,14 @@ export class Recordings {
   }
 
   /**
-   * Saves the recordings of ended calls whose processes are gone.
+   * Saves the recordings of ended calls whose jobs are over or gone.
    * @returns how many recordings reached the storage
    * @throws StorageError and StoreError where the storage or the database is away, or takes none
    */
   async recover(signal?: AbortSignal): Promise<number> {
-    const { clock, logger } = this.#options;
+    const { logger } = this.#options;
     let saved = 0;
-    const abandoned = await this.#spool.abandoned(clock.now());
+    const abandoned = await this.#spool.abandoned();
     this.#waiting = abandoned.length;
     let refused: StorageError | undefined;
     for (const recording of abandoned) {

@@ -1,7 +1,7 @@
 /** The folder in which the jobs of a machine record: a folder for each call, with the sound and its facts. */
 import { createHash } from 'node:crypto';
 import { writeFileSync, renameSync } from 'node:fs';
-import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,20 +13,19 @@ import { isAlive } from './process-identity.ts';
 /** What LiveKit's recorder calls its file. */
 const SOUND_FILE = 'audio.ogg';
 const FACTS_FILE = 'call.json';
-/** The encoder is a child of the job, and closes the file a moment after the job is gone. In milliseconds. */
-const QUIET_MS = 3_000;
 
 const milliseconds = z.number().optional();
 const facts = z.object({
   org: z.string(),
   id: z.string(),
   jobId: z.string(),
-  /** Identity of the process that records. */
+  /** Identity of the process that records, other calls too. */
   process: z.string(),
-  /** All by this machine's clock, milliseconds since the epoch: the file begins, the call begins, the call ends. */
+  /** All by this machine's clock, milliseconds since the epoch: the file begins, the call begins, the call ends, its job ends. */
   recordingFrom: milliseconds,
   from: milliseconds,
   to: milliseconds,
+  left: milliseconds,
 });
 
 export type RecordingFacts = z.output<typeof facts>;
@@ -83,18 +82,15 @@ export class Spool {
     renameSync(`${file}.new`, file);
   }
 
-  /** Those whose job is gone, the oldest first. */
-  async abandoned(now: number): Promise<readonly SpooledRecording[]> {
+  /** Those whose job is over or gone, the oldest first. */
+  async abandoned(): Promise<readonly SpooledRecording[]> {
     const names = (await readdir(this.#root).catch(() => [])).toSorted((a, b) => (a < b ? -1 : 1));
     const found: SpooledRecording[] = [];
     for (const name of names) {
       const folder = join(this.#root, name);
       const known = await readFacts(folder);
-      if (known === undefined || (await isAlive(known.process))) continue;
-      const sound = join(folder, SOUND_FILE);
-      const written = await stat(sound).catch(() => undefined);
-      if (written !== undefined && Math.abs(now - written.mtimeMs) < QUIET_MS) continue;
-      found.push({ facts: known, folder, sound });
+      if (known === undefined || (known.left === undefined && (await isAlive(known.process)))) continue;
+      found.push({ facts: known, folder, sound: join(folder, SOUND_FILE) });
     }
     return found;
   }

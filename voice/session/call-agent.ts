@@ -8,8 +8,8 @@ import type { Synthesis } from './synthesis.ts';
 export interface CallAgentOptions {
   readonly instructions: string;
   readonly tools: llm.ToolContextLike;
-  /** Whether recognised text counts; other text is dropped. */
-  readonly heeds: (text: string) => boolean;
+  /** Whether recognised text counts; other text is dropped. @param final its speech is over */
+  readonly heeds: (text: string, final: boolean) => boolean;
   /** The last words were dropped: they will not count. */
   readonly onDropped: () => void;
   /** Of the speech that the caller's code makes. */
@@ -93,8 +93,10 @@ export class CallAgent extends voice.Agent {
       events?.pipeThrough(
         new TransformStream<stt.SpeechEvent | string, stt.SpeechEvent | string>({
           transform(event, controller) {
-            if (typeof event === 'string' || !isTranscript(event) || heeds(event.alternatives?.[0].text ?? '')) controller.enqueue(event);
-            else if (event.type === SpeechEventType.FINAL_TRANSCRIPT) onDropped();
+            const final = typeof event !== 'string' && event.type === SpeechEventType.FINAL_TRANSCRIPT;
+            if (typeof event === 'string' || !isTranscript(event) || heeds(event.alternatives?.[0].text ?? '', final))
+              controller.enqueue(event);
+            else if (final) onDropped();
           },
         }),
       ) ?? null

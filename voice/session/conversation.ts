@@ -116,7 +116,7 @@ export class Conversation implements ToolHost {
     const agent = new CallAgent({
       instructions,
       tools: tools(this),
-      heeds: (text) => this.#heeds(text),
+      heeds: (text, final) => this.#heeds(text, final),
       onDropped: () => resumeAnswer(this.#session),
       synthesize: () => this.#heard.synthesize(),
       interrupted: () => this.#spoken.interrupted(),
@@ -254,11 +254,12 @@ export class Conversation implements ToolHost {
     });
   }
 
-  #heeds(text: string): boolean {
+  #heeds(text: string, final: boolean): boolean {
     const { settings, language } = this.#options;
     if (this.#speech.beganOverAgent && this.#spoken.goesOn && isBackchannel(text, language)) return false;
     const over = this.#speech.spokenOverAgentMs(this.#options.clock.now());
-    return over === undefined || countsAsInterruption({ text, speechMs: over }, settings.interruptions);
+    // While the user speaks LiveKit looks at the length: all words may come before it is reached, and not be said again.
+    return over === undefined || countsAsInterruption({ text, speechMs: final ? over : Infinity }, settings.interruptions);
   }
 
   #said(item: llm.ChatMessage): void {

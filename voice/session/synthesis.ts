@@ -1,7 +1,5 @@
 /** The sound of a speech, sentence by sentence: it tells how much of the text was heard when only a part of it was played. */
-
-/** Of a sentence whose sound isn't complete, where none before it tells. */
-const TYPICAL_CHARACTERS_PER_SECOND = 15;
+import { USUAL_CHARACTERS_PER_SECOND } from '../providers/tts/rest-of-sentence.ts';
 
 interface Sentence {
   /** Where it ends in the text; undefined while nothing follows. */
@@ -65,7 +63,7 @@ export class Synthesis {
   #charactersPerSecond(before: number): number {
     const known = this.#sentences.slice(0, before);
     const seconds = known.reduce((sum, sentence) => sum + sentence.seconds, 0);
-    return seconds > 0 ? known.at(-1)!.end! / seconds : TYPICAL_CHARACTERS_PER_SECOND;
+    return seconds > 0 ? known.at(-1)!.end! / seconds : USUAL_CHARACTERS_PER_SECOND;
   }
 }
 

@@ -1,6 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Counter, type Registry } from 'prom-client';
 
+import { AgentModels } from '../../voice/calls/analysis/agent-models.ts';
 import { analyseCall, failedOutcome, questionsOf } from '../../voice/calls/analysis/analyse-call.ts';
 import { Model } from '../../voice/calls/analysis/model.ts';
 import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
@@ -78,12 +79,17 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
       const context = Context.current();
       const run = async (): Promise<AnalysisEnd> => {
         const { messages } = await store.calls.log.read({ org: call.org, id: call.id });
-        const { llm } = (revision.config as AgentRevisionConfig).agent;
+        const { agent } = revision.config as AgentRevisionConfig;
         const outcome = await analyseCall({
           questions: questionsOf(revision.config),
           messages,
-          endpoint: () => llmEndpointOf({ org: call.org, llm, keys, defaults }),
-          model,
+          models: new AgentModels({
+            llm: agent.llm,
+            endpointOf: (llm) => llmEndpointOf({ org: call.org, llm, keys, defaults }),
+            model,
+            clock,
+            logger: logger.child({ org: call.org, callId: call.id }),
+          }),
           signal: context.cancellationSignal,
         });
         return finish(call, outcome);

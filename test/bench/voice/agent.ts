@@ -9,16 +9,28 @@ export const minSpeechMs = 500;
 /** Long enough to be heard by a caller whose client is busy while it joins. */
 export const welcome = 'Good morning, you are talking to the bench. How can I help you?';
 
+export interface BenchAgentOptions {
+  /** Default `silence`. */
+  readonly mode?: 'model' | 'silence' | undefined;
+  /** Default {@link waitMs}. */
+  readonly endOfSpeechMs?: number;
+  /** Of an interruption; default 0. */
+  readonly minWords?: number;
+}
+
 /** @param baseURL of the providers, up to and with `/v1` */
-export function benchAgent(baseURL: string, mode: 'model' | 'silence' = 'silence'): AgentRevisionConfig {
+export function benchAgent(
+  baseURL: string,
+  { mode = 'silence', endOfSpeechMs = waitMs, minWords = 0 }: BenchAgentOptions = {},
+): AgentRevisionConfig {
   const provider = { provider: 'openai_compatible', model: 'm', baseURL };
   const parsed = agentKind.spec.parse({
     llm: provider,
     speechToText: provider,
     textToSpeech: provider,
     welcomeMessage: welcome,
-    interruptions: { minSpeechDuration: `${minSpeechMs}ms` },
-    turnDetection: { mode, endOfSpeechDelay: `${waitMs}ms` },
+    interruptions: { minSpeechDuration: `${minSpeechMs}ms`, minWords },
+    turnDetection: { mode, endOfSpeechDelay: `${endOfSpeechMs}ms` },
     call: { endAfterSilence: '120s' },
   });
   const { suspend: _suspend, displayName: _name, knowledgeBaseRef: _ref, ...agent } = parsed;

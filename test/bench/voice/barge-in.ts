@@ -1,30 +1,77 @@
-/** How soon an agent that is interrupted is quiet. */
+/** How soon an agent that is interrupted is quiet, in each mode. */
 import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure } from '../harness/table.ts';
 import { minSpeechMs } from './agent.ts';
 import type { Part } from './part.ts';
+import type { KnownWords } from './plan.ts';
+import { delays, words } from './provider-delays.ts';
+
+/** Longer than an agent takes to be quiet: its next answer is told from the one that is interrupted by the silence between them. */
+const endOfSpeechMs = 1_500;
+const minWords = [0, 1, 2, 3] as const;
+const kinds = [
+  { name: 'streamed', title: 'a stream' },
+  { name: 'batch', title: 'one request for each turn' },
+] as const;
+
+const summary = (values: readonly number[]) => ({ ...summarize(values), p95: percentile(values, 95) });
+
+/** When all that the mode asks for is there, in milliseconds since the epoch. */
+function interruptsAt(began: number, least: number, known: readonly KnownWords[]): number {
+  const said = least === 0 ? undefined : known.find(({ at, count }) => at > began && count >= least);
+  return Math.max(began + minSpeechMs, said?.at ?? 0);
+}
 
 export const bargeIn: Part = async ({ host, scale, progress }) => {
-  const role = await host.voiceRole(scale.ready);
+  const role = await host.voiceRole(scale);
+  const all = [];
   try {
-    progress(`${scale.interruptions} interruptions`);
-    const [result] = await host.callers({ calls: [await host.call('long')], turns: 0, interruptions: scale.interruptions });
-    const after = (result?.interruptions ?? []).map(({ began, quiet }) => quiet - began - minSpeechMs);
+    for (const { name, title } of kinds) {
+      progress(`${title}: ${scale.interruptions} interruptions in each of ${minWords.length} calls`);
+      const calls = await Promise.all(minWords.map((least) => host.call(`long-${name}-${least}`, { minWords: least, endOfSpeechMs })));
+      const results = await host.callers({ calls, turns: 0, interruptions: scale.interruptions });
+      for (const [index, { caller, interruptions, unanswered }] of results.entries()) {
+        const known = await host.words(caller);
+        const least = minWords[index]!;
+        all.push({
+          stt: title,
+          minWords: least,
+          unanswered,
+          after: summary(interruptions.map(({ began, quiet }) => quiet - interruptsAt(began, least, known))),
+          inAll: summary(interruptions.map(({ began, quiet }) => quiet - began)),
+        });
+      }
+    }
     return {
-      figures: { minSpeechMs, after, summary: { ...summarize(after), p95: percentile(after, 95) } },
+      figures: { minSpeechMs, words, modes: all },
       tables: [
         {
           title: 'An interrupted agent is quiet',
-          columns: ['', 'interruptions', 'p50', 'p95', 'max'],
-          rows: [
-            [
-              'after the shortest speech that interrupts',
-              figure(after.length),
-              ...[percentile(after, 50), percentile(after, 95), Math.max(...after)].map((ms) => duration(ms)),
-            ],
+          columns: [
+            'speech to text',
+            '`minWords`',
+            'interruptions',
+            'none came',
+            'talk-over p50',
+            'p95',
+            'max',
+            'since the first sound p50',
+            'p95',
           ],
+          rows: all.map(({ stt, minWords: least, unanswered, after, inAll }) => [
+            stt,
+            String(least),
+            figure(after.count),
+            figure(unanswered),
+            duration(after.p50),
+            duration(after.p95),
+            duration(after.max),
+            duration(inAll.p50),
+            duration(inAll.p95),
+          ]),
           notes: [
-            `From ${minSpeechMs} ms (\`interruptions.minSpeechDuration\`) after the first sound of the one who interrupts, to the last sound of the agent, both as the caller has them.`,
+            `Talk-over: from the moment at which the mode's condition is met, ${minSpeechMs} ms of speech (\`interruptions.minSpeechDuration\`) and \`minWords\` sent by speech to text, to the last sound of the agent.`,
+            `Four calls at once. A stream has each word of ${words.everyMs} ms ${words.lateMs} ms later, a request takes ${delays.sttMs} ms after the speech of 2.5 s.`,
           ],
         },
       ],

@@ -107,14 +107,18 @@ export class CallerSound {
     return { asked: this.#ended, answered };
   }
 
-  /** Asks, and cuts in while the agent answers. */
+  /** Cuts in while the agent answers, and waits for the next answer. */
   async interrupt(): Promise<Interruption> {
-    await this.ask();
+    if (now() - this.#lastLoud > quietMs) await this.ask();
     await delay(1_000 + Math.random() * 500);
     this.#say(interruptionMs);
     await until(() => this.#began > 0, 'the beginning of the interruption');
     const began = this.#began;
-    return { began, quiet: await this.quiet() };
+    const quiet = await this.quiet();
+    this.#firstLoud = 0;
+    await this.hears('an answer');
+    if (quiet < began) throw new UnheardError('the agent had fallen silent before it was interrupted');
+    return { began, quiet };
   }
 
   #say(ms: number): void {

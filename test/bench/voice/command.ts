@@ -6,10 +6,20 @@ import type { Scale } from './part.ts';
 export const partNames = ['loop', 'stt', 'eot', 'webrtc', 'barge-in', 'create', 'tts', 'soak'] as const;
 export type PartName = (typeof partNames)[number];
 
-const full: Scale = { calls: [1, 5, 10], turns: 12, joins: 20, interruptions: 20, creates: 500, rounds: 20, soak: 200, ready: 2 };
+const full: Scale = {
+  calls: [1, 5, 10],
+  turns: 12,
+  joins: 20,
+  interruptions: 20,
+  creates: 500,
+  rounds: 20,
+  soak: 200,
+  ready: 2,
+  perProcess: 8,
+};
 
 /** Enough to see that everything works; too little for a figure. */
-const quick: Scale = { calls: [1, 3], turns: 2, joins: 2, interruptions: 2, creates: 30, rounds: 2, soak: 4, ready: 2 };
+const quick: Scale = { calls: [1, 3], turns: 2, joins: 2, interruptions: 2, creates: 30, rounds: 2, soak: 4, ready: 2, perProcess: 8 };
 
 interface Flags {
   readonly quick?: true;
@@ -17,7 +27,9 @@ interface Flags {
   readonly turns?: number;
   readonly rounds?: number;
   readonly soak?: number;
+  readonly calls?: number;
   readonly ready?: number;
+  readonly perProcess?: number;
   readonly sources?: true;
   readonly out?: string;
 }
@@ -34,6 +46,8 @@ export function registerVoiceBench(program: Command): void {
     .option('--rounds <n>', `turns of each contender in tts (${full.rounds})`, wholeNumber)
     .option('--soak <n>', `calls one after the other (${full.soak})`, wholeNumber)
     .option('--ready <n>', `processes that are kept ready for the next calls (${full.ready})`, wholeNumber)
+    .option('--per-process <n>', `calls that share a process (${full.perProcess})`, wholeNumber)
+    .option('--calls <n>', `how many calls at once, in place of ${full.calls.join(', ')}`, wholeNumber)
     .option('--sources', 'run the roles from their sources and not from the bundle; figures are a little worse')
     .option('--out <path>', 'where the JSON goes (test/bench/results/voice-<time>.json)')
     .action(async (flags: Flags) => {
@@ -47,6 +61,8 @@ export function registerVoiceBench(program: Command): void {
           rounds: flags.rounds ?? base.rounds,
           soak: flags.soak ?? base.soak,
           ready: flags.ready ?? base.ready,
+          perProcess: flags.perProcess ?? base.perProcess,
+          calls: flags.calls === undefined ? base.calls : [1, flags.calls],
         },
         fromSources: flags.sources === true,
         ...(flags.out === undefined ? {} : { out: flags.out }),

@@ -46,8 +46,9 @@ export async function benchEndOfTurn(): Promise<PartResult> {
   if (python === undefined) throw new Error('the voice needs Python 3.10 or newer with venv and pip');
   const helper = new Helper({ python, onLog: () => undefined });
   const logger = pino({ level: 'silent' });
-  const settings = conversationSettingsOf(benchAgent('http://localhost', 'model').agent);
+  const settings = conversationSettingsOf(benchAgent('http://localhost', { mode: 'model' }).agent);
   const delays = settings.endOfTurn!;
+  const { vad, interruptions } = settings;
   try {
     const voice = helper.ask.bind(helper);
     const turns = await spokenTurns(voice);
@@ -94,7 +95,7 @@ export async function benchEndOfTurn(): Promise<PartResult> {
     const share = (counts: (said: (typeof backchannels)[number]) => boolean): string =>
       percent(backchannels.filter(counts).length / backchannels.length);
     const longEnough = ({ text, ms }: { readonly text: string; readonly ms: number }): boolean =>
-      countsAsInterruption({ text, speechMs: ms }, settings.interruptions);
+      countsAsInterruption({ text, speechMs: ms }, interruptions);
     return {
       figures: { heard, cost, backchannels },
       tables: [
@@ -111,11 +112,15 @@ export async function benchEndOfTurn(): Promise<PartResult> {
           title: `Back-channels: ${backchannels.length}`,
           columns: ['', 'interrupt'],
           rows: [
+            [
+              'pause the agent, the silence after them counted as speech',
+              share(({ ms }) => ms + vad.minSilenceDuration >= interruptions.minSpeechMs),
+            ],
             ['by the length of speech alone', share(longEnough)],
             ['and by their words', share((said) => longEnough(said) && !isBackchannel(said.text, 'en-US'))],
           ],
           notes: [
-            'Those of the first row pause the agent, those of the second end what it says. Words as speech to text would write them.',
+            'The first row is what LiveKit does, those of the last end what the agent says. Words as speech to text would write them.',
           ],
         },
       ],

@@ -24,9 +24,9 @@ import { startChild, type Child } from '../harness/child.ts';
 import { untilAtRest } from '../harness/process-tree.ts';
 import { query } from '../harness/sql.ts';
 import type { Interval } from './added-latency.ts';
-import { benchAgent } from './agent.ts';
+import { benchAgent, type BenchAgentOptions } from './agent.ts';
 import { sampleCpu, type CpuSamples } from './cpu-samples.ts';
-import type { CallPlan, CallResult, Plan } from './plan.ts';
+import type { CallPlan, CallResult, KnownWords, Plan } from './plan.ts';
 
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 const sources = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
@@ -43,14 +43,14 @@ export interface Host {
   /** Whether what is measured has a core to itself. */
   readonly pinned: boolean;
   /** The voice role on one core, with so many processes ready for the next calls. */
-  voiceRole(readyProcesses: number): Promise<Role>;
+  voiceRole(processes: { readonly ready: number; readonly perProcess: number }): Promise<Role>;
   /** The REST API, ready, without limits on requests. */
   apiRole(): Promise<Role>;
   apiKey(): Promise<string>;
   /** Puts an agent into service whose providers are asked as this caller. @returns its name */
   agent(caller: string): Promise<string>;
-  /** A call in a room of its own. */
-  call(caller: string): Promise<CallPlan & { readonly id: string }>;
+  /** A call in a room of its own. @param agent of this caller's first call */
+  call(caller: string, agent?: BenchAgentOptions): Promise<CallPlan & { readonly id: string }>;
   /** One without a room. */
   loopCall(caller: string): CallPlan;
   /** Callers over WebRTC, in a process of their own. */
@@ -59,6 +59,8 @@ export interface Host {
   loop(plan: Plan): Promise<{ readonly results: readonly CallResult[]; readonly cpu: CpuSamples }>;
   /** When providers worked for this caller. */
   busy(caller: string): Promise<readonly Interval[]>;
+  /** What speech to text told this caller's agent, in the order of time. */
+  words(caller: string): Promise<readonly KnownWords[]>;
   stop(): Promise<void>;
 }
 
@@ -128,10 +130,13 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       return { pid: child.pid, url, stop: () => child.stop() };
     };
     const agents = new Map<string, { readonly agentUid: string; readonly revision: string }>();
-    const serve = async (caller: string): Promise<{ readonly agentUid: string; readonly revision: string }> => {
+    const serve = async (
+      caller: string,
+      options?: BenchAgentOptions,
+    ): Promise<{ readonly agentUid: string; readonly revision: string }> => {
       const known = agents.get(caller);
       if (known !== undefined) return known;
-      const config = benchAgent(baseOf(caller));
+      const config = benchAgent(baseOf(caller), options);
       const agent = { agentUid: `uid-${caller}`, revision: revisionOf(config).revision };
       await store.agentRevisions.put({ org, agentName: caller, config, ...agent });
       await store.agentRevisions.serve({ org, ...agent });
@@ -143,8 +148,11 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       org,
       store,
       pinned: cores !== undefined,
-      voiceRole: async (readyProcesses) => {
-        const voice = await role('voice', { PARLEY_VOICE_IDLE_PROCESSES: String(readyProcesses) });
+      voiceRole: async ({ ready, perProcess }) => {
+        const voice = await role('voice', {
+          PARLEY_VOICE_IDLE_PROCESSES: String(ready),
+          PARLEY_VOICE_CALLS_PER_PROCESS: String(perProcess),
+        });
         await untilAtRest(voice.pid);
         return voice;
       },
@@ -160,10 +168,10 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
         await serve(caller);
         return caller;
       },
-      async call(caller) {
+      async call(caller, options) {
         const id = newCallId();
         const base = { org, id, room: roomOf(id), TOKEN_TTL_MS, maxDurationMs: 1_800_000 };
-        const agent = await serve(caller);
+        const agent = await serve(caller, options);
         await store.calls.calls.register({ ...base, ...agent, callType: 'web_call', agentName: caller, agentDisplayName: caller });
         await createRooms(mediaServer).open(id);
         const token = await accessTokenOf(mediaServer, { callId: id, expiresAt: new Date(Date.now() + TOKEN_TTL_MS), now: Date.now() });
@@ -173,6 +181,7 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       callers: async (plan) =>
         (await talk(pinnedTo(cores?.others, fileURLToPath(new URL('./caller-process.ts', import.meta.url))), plan)).results,
       loop: (plan) => talk(pinnedTo(cores?.measured, fileURLToPath(new URL('./loop-process.ts', import.meta.url))), plan),
+      words: async (caller) => (await (await fetch(`${origin}/${caller}/words`)).json()) as readonly KnownWords[],
       busy: async (caller) => (await (await fetch(`${origin}/${caller}/busy`)).json()) as readonly Interval[],
       stop,
     };

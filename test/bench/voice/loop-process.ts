@@ -96,7 +96,7 @@ const results = await Promise.all(plan.calls.map((call) => serve(call)));
 process.stdout.write(JSON.stringify(results), () => process.exit());
 
 async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<CallResult> {
-  const { agent } = benchAgent(baseURL, turnDetection);
+  const { agent } = benchAgent(baseURL, { mode: turnDetection });
   const settings = conversationSettingsOf(agent);
   const keys = { read: () => Promise.reject(new Error('there are no Secrets here')) };
   const providers = await createProviders({ org: 'bench', agent, keys, egress, defaults: [], logger });

@@ -18,6 +18,8 @@ export interface Scale {
   readonly soak: number;
   /** Processes that the voice role keeps ready for the next calls. */
   readonly ready: number;
+  /** Calls that share a process. */
+  readonly perProcess: number;
 }
 
 export interface PartContext {

@@ -20,6 +20,13 @@ export interface Plan {
   readonly interruptions: number;
 }
 
+/** Speech to text has reported so many words of what is being said. */
+export interface KnownWords {
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  readonly count: number;
+}
+
 /** Times are milliseconds since the epoch. */
 export interface CallResult {
   readonly caller: string;

@@ -21,3 +21,13 @@ export function childrenOf(pid: number): readonly number[] {
     return [];
   }
 }
+
+/** Memory of a process and all that it has started, in bytes: what several share counts once. NaN where that can't be seen. */
+export function treeMemory(pid: number): number {
+  try {
+    const own = Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? Number.NaN) * 1024;
+    return childrenOf(pid).reduce((sum, child) => sum + (treeMemory(child) || 0), own);
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -1,53 +1,89 @@
 /**
  * Language model, speech to text and text to speech with fixed delays, as a server that speaks OpenAI's protocol: a process of its own, so
- * that its CPU time is its own. Whom it works for stands in the address: `/<caller>/v1/…`; a caller whose name begins with `long`
- * gets long answers, and for one that begins with `streamed` speech to text streams. `GET /<caller>/busy` answers when it worked.
+ * that its CPU time is its own. Whom it works for stands in the address: `/<caller>/v1/…`; a caller with `long` in its name
+ * gets long answers, and for one with `streamed` speech to text streams. `GET /<caller>/busy` answers when it worked, and `GET /<caller>/words` when
+ * it said how many words it had heard.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { WebSocketServer, type WebSocket } from 'ws';
 
+import { loudness } from '../../support/tones.ts';
 import type { Interval } from './added-latency.ts';
-import { delays } from './provider-delays.ts';
+import type { KnownWords } from './plan.ts';
+import { delays, words } from './provider-delays.ts';
 
 const sampleRate = 24_000;
 const msPerCharacter = 40;
 const brief = 'Very well, thank you.';
 const long = 'This goes on and on, '.repeat(25);
+const heard = 'How are you, my very dear old friend?'.split(' ');
+/** Louder is speech: the codec leaves noise in silence. */
+const SPEECH = 0.02;
+/** Of realtime transcription: 16 bit at 24 kHz. */
+const BYTES_PER_MS = 48;
 
 const busy = new Map<string, Interval[]>();
+const known = new Map<string, KnownWords[]>();
 const now = (): number => performance.timeOrigin + performance.now();
 
 const server = createServer((request, response) => {
   const [, caller = '', ...rest] = (request.url ?? '').split('?')[0]!.split('/');
   const path = rest.join('/');
   if (path === 'busy') response.end(JSON.stringify(busy.get(caller) ?? []));
+  else if (path === 'words') response.end(JSON.stringify(known.get(caller) ?? []));
   else void serve(request, response, { caller, path });
 });
 const sockets = new WebSocketServer({ noServer: true });
 server.on('upgrade', (request, socket, head) => {
   const [, caller = ''] = (request.url ?? '').split('/');
-  if (!caller.startsWith('streamed')) socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
-  else sockets.handleUpgrade(request, socket, head, (client) => client.on('message', (data: Buffer) => transcribe(client, data, caller)));
+  if (!caller.includes('streamed')) socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+  else sockets.handleUpgrade(request, socket, head, (client) => transcribe(client, caller));
 });
 server.keepAliveTimeout = 120_000;
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
 process.once('SIGTERM', () => process.exit());
 
-/** OpenAI's realtime transcription, without interim words. */
-function transcribe(client: WebSocket, data: Buffer, caller: string): void {
-  const { type } = JSON.parse(data.toString()) as { readonly type: string };
+/** OpenAI's realtime transcription. */
+function transcribe(client: WebSocket, caller: string): void {
   const send = (event: object): void => client.send(JSON.stringify(event));
-  if (type === 'session.update') send({ type: 'session.updated', session: {} });
-  if (type !== 'input_audio_buffer.commit') return;
-  const from = now();
-  const item = { item_id: String(from) };
-  send({ type: 'input_audio_buffer.committed', ...item });
-  setTimeout(() => {
-    send({ type: 'conversation.item.input_audio_transcription.completed', ...item, transcript: 'How are you?' });
-    worked(caller, from);
-  }, delays.streamedSttMs);
+  let [turn, speechMs] = [0, 0];
+  const spoken = (): number => Math.min(heard.length, Math.floor(speechMs / words.everyMs));
+  const hear = (pcm: Buffer): void => {
+    const before = spoken();
+    if (loudness(new Int16Array(new Uint8Array(pcm).buffer)) >= SPEECH) speechMs += pcm.length / BYTES_PER_MS;
+    const [item_id, count] = [String(turn), spoken()];
+    if (count === before) return;
+    setTimeout(() => {
+      // The final has these words, too.
+      if (item_id !== String(turn)) return;
+      knows(caller, count);
+      send({ type: 'conversation.item.input_audio_transcription.delta', item_id, delta: `${heard.slice(before, count).join(' ')} ` });
+    }, words.lateMs);
+  };
+  const commit = (): void => {
+    const from = now();
+    const item = { item_id: String(turn) };
+    const transcript = heard.slice(0, Math.max(1, spoken())).join(' ');
+    [turn, speechMs] = [turn + 1, 0];
+    send({ type: 'input_audio_buffer.committed', ...item });
+    setTimeout(() => {
+      knows(caller, transcript.split(' ').length);
+      send({ type: 'conversation.item.input_audio_transcription.completed', ...item, transcript });
+      worked(caller, from);
+    }, delays.streamedSttMs);
+  };
+  client.on('message', (data: Buffer) => {
+    const { type, audio = '' } = JSON.parse(data.toString()) as { readonly type: string; readonly audio?: string };
+    if (type === 'session.update') send({ type: 'session.updated', session: {} });
+    if (type === 'input_audio_buffer.append') hear(Buffer.from(audio, 'base64'));
+    if (type === 'input_audio_buffer.commit') commit();
+  });
+}
+
+function knows(caller: string, count: number): void {
+  known.set(caller, [...(known.get(caller) ?? []), { at: now(), count }]);
 }
 
 function worked(caller: string, from: number): void {
@@ -79,7 +115,10 @@ const answers: Readonly<
 > = {
   'v1/audio/transcriptions': {
     delayMs: delays.sttMs,
-    send: (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"How are you?"}'),
+    send: (response, _body, caller) => {
+      knows(caller, heard.length);
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ text: heard.join(' ') }));
+    },
   },
   'v1/chat/completions': {
     delayMs: delays.llmMs,
@@ -87,8 +126,8 @@ const answers: Readonly<
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const chunk = (delta: object, finish: string | null): string =>
         `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 0, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-      const words = (caller.startsWith('long') ? long : brief).match(/\S+\s*/g) ?? [];
-      for (const content of words) response.write(chunk({ role: 'assistant', content }, null));
+      for (const content of (caller.includes('long') ? long : brief).match(/\S+\s*/g) ?? [])
+        response.write(chunk({ role: 'assistant', content }, null));
       response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
     },
   },

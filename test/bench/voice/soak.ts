@@ -18,7 +18,7 @@ interface Look {
 }
 
 export const soak: Part = async ({ host, scale, progress }) => {
-  const role = await host.voiceRole(scale.ready);
+  const role = await host.voiceRole(scale);
   const looks: Look[] = [];
   try {
     const look = async (calls: number): Promise<void> => {

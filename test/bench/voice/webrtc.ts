@@ -1,36 +1,42 @@
-/** Real calls: rooms, a process for each call, Postgres, recordings; and how soon a caller hears the first word. */
-import { untilAtRest } from '../harness/process-tree.ts';
+/** Real calls: rooms, job processes, Postgres, recordings; what a call costs, and how soon a caller hears the first word. */
+import { treeCpuMs, untilAtRest } from '../harness/process-tree.ts';
 import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure, megabytes } from '../harness/table.ts';
 import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
 import { sampleCpu } from './cpu-samples.ts';
 import type { Part } from './part.ts';
-import { childrenOf, rssOf } from './processes.ts';
+import { treeMemory } from './processes.ts';
 import { delays } from './provider-delays.ts';
 
 export const webrtc: Part = async ({ host, scale, progress }) => {
-  const role = await host.voiceRole(scale.ready);
+  const role = await host.voiceRole(scale);
   const all: Answers[] = [];
   const firstWords: number[] = [];
   const atOnce: { readonly calls: number; readonly firstWords: readonly number[] }[] = [];
-  const memory: number[] = [];
+  const memory: { readonly calls: number; readonly bytes: number }[] = [];
+  let joinCpuMs = Number.NaN;
   try {
+    const cpuBefore = treeCpuMs(role.pid) ?? Number.NaN;
     for (let index = 0; index < scale.joins; index += 1) {
       if (index % 10 === 0) progress(`joining, ${index} of ${scale.joins}`);
       const [result] = await host.callers({ calls: [await host.call('join')], turns: 0, interruptions: 0 });
       if (result !== undefined) firstWords.push(result.firstAudio - result.joins);
     }
+    await untilAtRest(role.pid);
+    joinCpuMs = ((treeCpuMs(role.pid) ?? Number.NaN) - cpuBefore) / scale.joins;
     for (const count of scale.calls) {
       progress(`${count} calls over WebRTC, ${scale.turns} questions each`);
       await untilAtRest(role.pid);
       const calls = await Promise.all(Array.from({ length: count }, (_, index) => host.call(`webrtc-${count}-${index}`)));
       const cpu = sampleCpu(role.pid);
-      const watching = setInterval(() => memory.push(...childrenOf(role.pid).map(rssOf).filter(Number.isFinite)), 2_000);
+      const seen: number[] = [];
+      const watching = setInterval(() => seen.push(treeMemory(role.pid)), 2_000);
       const results = await host.callers({ calls, turns: scale.turns, interruptions: 0 }).finally(() => {
         clearInterval(watching);
         cpu.stop();
       });
       all.push(await answersOf(host, results, cpu));
+      memory.push({ calls: count, bytes: percentile(seen, 50) });
       if (count > 1) atOnce.push({ calls: count, firstWords: results.map(({ firstAudio, joins }) => firstAudio - joins) });
     }
   } finally {
@@ -50,18 +56,30 @@ export const webrtc: Part = async ({ host, scale, progress }) => {
       firstWords,
       warm: { ...summarize(warm), p95: percentile(warm, 95) },
       atOnce,
-      processBytes: summarize(memory),
+      memory,
+      joinCpuMs,
     },
     tables: [
       {
-        title: 'Answers over WebRTC: a process for each call',
+        title: `Answers over WebRTC: ${scale.perProcess} calls in a process`,
         columns: ['', ...answerColumns],
         rows: all.map(answerRow),
         notes: [
           'Added as above, as the caller hears it: the network, both jitter buffers and the encoders are in it. Questions begin when all callers have been welcomed.',
           'The CPU is that of the voice role with all its processes; LiveKit and the callers are not in it.',
-          `A process that serves a call, or waits for one, has ${megabytes(percentile(memory, 50))} of resident memory (median); what they share counts for each.`,
           host.pinned ? 'The role and its processes have one core together.' : 'The role shares all cores: this system has no taskset.',
+        ],
+      },
+      {
+        title: 'Memory of the voice role with all its processes',
+        columns: ['calls', 'memory', 'for each further call'],
+        rows: memory.map(({ calls, bytes }, index) => [
+          figure(calls),
+          megabytes(bytes),
+          index === 0 ? '' : megabytes((bytes - memory[0]!.bytes) / (calls - memory[0]!.calls)),
+        ]),
+        notes: [
+          `What several processes share counts once (PSS). A call that begins, is welcomed and ends costs ${duration(joinCpuMs)} of CPU, with the processes that take the place of others.`,
         ],
       },
       {
@@ -70,7 +88,7 @@ export const webrtc: Part = async ({ host, scale, progress }) => {
         rows: [row('one after the other', warm), ...atOnce.map(({ calls, firstWords: words }) => row(`${calls} at once`, words))],
         notes: [
           `From the moment that the caller sets out for the room. ${delays.ttsMs} ms of it are the voice's. The first call is left out.`,
-          `Of several callers at once those wait until theirs has started for whom no process is kept ready: here ${scale.ready} are.`,
+          `Of several callers at once those wait until theirs has started for whom no process is ready: here ${scale.ready} with room for ${scale.perProcess} each are.`,
         ],
       },
     ],

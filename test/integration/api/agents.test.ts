@@ -37,6 +37,7 @@ const everything = {
     llm_description: 'What it is for',
     base_url: 'https://llm.example.com/v1',
     max_tokens: 512,
+    context_tokens: 65_536,
     required_dynamic_data: ['customer_name', 'order'],
     system_prompt: 'Be kind to {{customer_name}}.\n\nÄ"\\',
     tools: [],

@@ -14,6 +14,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { openDispatchStore, type CallMessage } from '../../../store/index.ts';
 import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { recordingKey } from '../../../voice/calls/names.ts';
+import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { encodeOgg } from '../../support/ogg.ts';
 import { syntheticSpeech } from '../../support/synthetic-speech.ts';
@@ -21,7 +22,7 @@ import { browsers, openPage, type Page } from '../cli-call/browser.ts';
 import { checkLooks, focused, keepScreenshot, SIZES, tabOrder } from '../cli-call/page-checks.ts';
 import { registerCall } from '../store/calls-support.ts';
 import { serveAgent, someMediaServer } from './calls-support.ts';
-import { kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
 const browser = findProgram(browsers, process.env['PATH'])?.file;
 const SECONDS = 24;
@@ -71,7 +72,8 @@ describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
     const subscription = { name: 'CRM', url: 'https://hooks.example.com', enable_signed_webhooks: false };
     const { body: hook } = await org.call('POST', '/v1/public/webhook/subscription', subscription);
     id = await theCall(lifecycle, files);
-    await relay(hook.id as string);
+    await kubectl(['apply', '-f', '-'], anAgent('receptionist', org.name, { webhookURL: 'https://agent.example.com' }));
+    await relay(['webhooksubscription', hook.id as string], ['agent', 'receptionist']);
     page = await openPage(browser!, { folder });
     await page.resize(SIZES.desk);
   });
@@ -121,13 +123,16 @@ describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
     return ref.id;
   }
 
-  /** All events, to a subscription that is paused. */
-  async function relay(name: string): Promise<void> {
-    const { metadata } = await kubectlJson<{ metadata: { uid: string } }>(['get', 'webhooksubscription', name, '-n', org.name]);
+  /** All events, none of them is sent. */
+  async function relay(...receivers: readonly (readonly [kind: string, name: string])[]): Promise<void> {
+    const found = receivers.map((receiver) => kubectlJson<{ metadata: { uid: string } }>(['get', ...receiver, '-n', org.name]));
+    const uids = (await Promise.all(found)).map(({ metadata }) => metadata.uid);
     const dispatcher = openDispatchStore({ databaseUrl: facade.database.url });
     for (let taken = 1; taken > 0;)
       ({ taken } = await dispatcher.takeOutbox(100, (events) => ({
-        deliveries: events.map((event) => ({ event, subscriptionUid: metadata.uid, state: 'skipped', reason: 'paused' })),
+        deliveries: events.flatMap((event) =>
+          uids.map((subscriptionUid) => ({ event, subscriptionUid, state: 'skipped', reason: 'paused' })),
+        ),
       })));
     await dispatcher.close();
   }
@@ -212,7 +217,9 @@ describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
     expect(await text('analysis')).toContain('Opening hours, and whether order 417 is ready.');
     await eventually(async () =>
       expect(await page.run(`[...document.querySelectorAll('#deliveries li')].map(({ textContent }) => textContent)`)).toEqual(
-        ['RecordingReady', 'CallEnded', 'CallStarted'].map((event) => `CallHandler.${event}skippedCRM, 0 attempts, paused`),
+        ["the agent's webhook_url", 'CRM'].flatMap((receiver) =>
+          ['RecordingReady', 'CallEnded', 'CallStarted'].map((event) => `CallHandler.${event}skipped${receiver}, 0 attempts, paused`),
+        ),
       ),
     );
     await eventually(async () => expect(await page.run(`document.getElementById('position').ariaValueMax`)).toBe(SECONDS.toFixed(1)));

@@ -1,5 +1,5 @@
 /** The routes of webhooks, for the model of two organisations. */
-import { anId, aName, atMost, pick, same, type Generator, type Situation } from './tenancy-model.ts';
+import { agentId, anId, aName, atMost, pick, same, type Generator, type Situation } from './tenancy-model.ts';
 
 const root = '/v1/public/webhook';
 const one = `${root}/subscription`;
@@ -145,6 +145,16 @@ export const webhookGenerators: Readonly<Record<string, Generator>> = {
     };
   },
   [`GET ${of}/deliveries`]: below('deliveries', 'GET', () => 200),
+  [`GET ${root}/agent/:agent_id/deliveries`]: (situation) => {
+    const id = agentId(situation);
+    return {
+      request: { path: `${root}/agent/${id}/deliveries` },
+      expected: {
+        status: situation.own.agents.has(id) ? 200 : 404,
+        learn: ({ body }) => same(body.data, [], `the deliveries to ${id}`),
+      },
+    };
+  },
   [`GET ${of}/deliveries/:delivery_id`]: delivery('', true),
   [`GET ${of}/deliveries/:delivery_id/attempts`]: delivery('/attempts', true),
   [`POST ${of}/deliveries/:delivery_id/redeliver`]: delivery('/redeliver', true),

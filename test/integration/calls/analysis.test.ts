@@ -79,10 +79,17 @@ const questions = {
   guests: { name: 'guests', type: 'number', description: 'How many people are coming' },
 } as const satisfies Readonly<Record<string, AnalysisQuestion>>;
 
+interface AgentWish {
+  readonly baseURL?: string;
+  readonly secret?: string;
+  /** Models of the same provider. */
+  readonly fallbacks?: readonly string[];
+}
+
 /** Puts an agent into service that asks for something. */
 async function agentThatAsks(
   asked: readonly AnalysisQuestion[],
-  { baseURL = provider.url, secret = 'model' }: { readonly baseURL?: string; readonly secret?: string } = {},
+  { baseURL = provider.url, secret = 'model', fallbacks = [] }: AgentWish = {},
 ) {
   const name = unique('agent');
   const llm = {
@@ -91,6 +98,7 @@ async function agentThatAsks(
     model: 'm-1',
     baseURL,
     apiKeySecretRef: { name: secret, key: 'key' },
+    fallbacks: fallbacks.map((model) => ({ provider: 'openai_compatible', model, baseURL })),
     temperature: 1,
   } as const;
   const revision = await serveAgent(facade.store, org.name, name, { agent: { llm, postCallAnalysis: [...asked] } });
@@ -304,6 +312,14 @@ describe('the analysis of a call', () => {
     provider.chat(() => failures.shift() ?? '{"resolved": true}');
     expect(await analysed(await agentThatAsks([questions.resolved]))).toMatchObject({ status: 'completed', items: [{ result: true }] });
     expect(provider.requests('chat').length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('is made by a fallback where the model fails, with both of its requests', async () => {
+    const answers = ['not JSON', '{"resolved": true}'];
+    provider.chat(({ model }) => (model === 'm-1' ? { status: 401 } : answers.shift()!));
+    const agent = await agentThatAsks([questions.resolved], { fallbacks: ['m-2'] });
+    expect(await analysed(agent)).toMatchObject({ status: 'completed', items: [{ result: true }] });
+    expect(provider.requests('chat').map(({ model }) => model)).toEqual(['m-1', 'm-2', 'm-2']);
   });
 
   it.each([

@@ -34,11 +34,12 @@ const llm: Fields = {
   baseURL: 'https://llm.example.com/v1',
   apiKeySecretRef: secret,
   fallbacks: [
-    { provider: 'groq', model: 'llama', apiKeySecretRef: secret },
+    { provider: 'groq', model: 'llama', apiKeySecretRef: secret, contextTokens: 8_192 },
     { provider: 'openai_compatible', model: 'own', baseURL: 'https://own.example.com/v1' },
   ],
   temperature: 0.7,
   maxTokens: 1024,
+  contextTokens: 128_000,
   systemPrompt: 'You are {{name}}.\nBe brief.\n',
   requiredDynamicData: ['customer_name', 'order'],
 };

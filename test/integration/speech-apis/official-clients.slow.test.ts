@@ -86,8 +86,9 @@ function withoutExtensions(provider: string, request: ApiRequest): ApiRequest {
   return { ...request, fields };
 }
 
-/** The requests that matter: a connection is opened in advance with a HEAD, and a WebSocket is tried. */
-const taken = (): readonly ApiRequest[] => apis.taken.filter(({ method, path }) => method !== 'HEAD' && path !== '/v1/realtime');
+/** The requests that matter: a connection is opened in advance with a HEAD, and WebSockets are tried. */
+const taken = (): readonly ApiRequest[] =>
+  apis.taken.filter(({ method, path }) => method !== 'HEAD' && !/(realtime|websocket|stream-input)$/.test(path));
 
 describe.skipIf(python === undefined)(`the official clients (${withoutPython})`, () => {
   let interpreter: string;
@@ -108,13 +109,13 @@ describe.skipIf(python === undefined)(`the official clients (${withoutPython})`,
     provider: string,
     part: 'stt' | 'tts',
     settings: object,
-  ): Promise<{ readonly text?: string; readonly sound?: string }> {
+  ): Promise<{ readonly text?: string; readonly sound?: string; readonly voice?: string }> {
     const script = fileURLToPath(new URL('official_clients.py', import.meta.url));
     const { code, stdout, stderr } = await run(interpreter, [script, provider, part, apis.url, JSON.stringify(settings)], {
       timeoutMs: 120_000,
     });
     expect(code, stderr).toBe(0);
-    return JSON.parse(stdout) as { text?: string; sound?: string };
+    return JSON.parse(stdout) as { text?: string; sound?: string; voice?: string };
   }
 
   it.each([
@@ -134,10 +135,9 @@ describe.skipIf(python === undefined)(`the official clients (${withoutPython})`,
     ['deepgram', { text: SAID, model: 'aura-2-thalia-en' }, {}],
     [
       'elevenlabs',
-      { text: SAID, voice: 'Rachel', stability: 0.7, model_id: 'eleven_flash_v2_5', language_code: 'de' },
-      { voice: { name: 'Rachel' } },
+      { text: SAID, voice: 'Rachel', stability: 0.5, model_id: 'eleven_v3', language_code: 'de' },
+      { voice: { name: 'Rachel' }, model: 'eleven_v3' },
     ],
-    ['cartesia', { transcript: SAID, voice: 'Rachel', model_id: 'sonic-3', language: 'de' }, { voice: { name: 'Rachel' } }],
     ['openai', { input: SAID, model: 'gpt-4o-mini-tts', voice: 'alloy' }, { model: 'gpt-4o-mini-tts' }],
     ['google', { text: SAID, language_code: 'de-AT', name: 'de-DE-Neural2-F' }, { voice: { name: 'de-DE-Neural2-F' } }],
   ])('of %s asks for speech as Parley does', async (provider, settings, tts) => {
@@ -147,6 +147,14 @@ describe.skipIf(python === undefined)(`the official clients (${withoutPython})`,
     apis.taken.length = 0;
     expect((await spokenBy(provider, { tts })).length).toBeGreaterThanOrEqual(SOUND.length);
     expect(taken().map((request) => withoutExtensions(provider, request))).toEqual(theirs);
+  });
+
+  it('of cartesia looks a voice up as Parley does', async () => {
+    expect(await official('cartesia', 'tts', { voice: RACHEL.name })).toEqual({ voice: RACHEL.cartesia });
+    const theirs = taken();
+    apis.taken.length = 0;
+    await withProviders('cartesia', { tts: { voice: { name: RACHEL.name } } }, async () => undefined);
+    expect(taken()).toEqual(theirs);
   });
 });
 

@@ -56,17 +56,11 @@ def elevenlabs(part, url, settings):
 
 
 def cartesia(_part, url, settings):
+    """Its voices only: it speaks over a WebSocket."""
     from cartesia import Cartesia
 
-    client = Cartesia(api_key=KEY, base_url=url)
-    name = settings.pop("voice")
-    voice = next(voice.id for voice in client.voices.list(q=name, limit=100) if voice.name == name)
-    sound = client.tts.generate(
-        voice={"mode": "id", "id": voice},
-        output_format={"container": "raw", "encoding": "pcm_s16le", "sample_rate": 24_000},
-        **settings,
-    )
-    return {"sound": sound.read()}
+    name = settings["voice"]
+    return {"voice": next(voice.id for voice in Cartesia(api_key=KEY, base_url=url).voices.list(q=name, limit=100) if voice.name == name)}
 
 
 def openai(part, url, settings):

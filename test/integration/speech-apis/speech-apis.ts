@@ -69,12 +69,6 @@ const ROUTES: Readonly<Record<string, Route>> = {
       ? 400
       : { data: [{ id: RACHEL.cartesia, name: RACHEL.name, ...about }], has_more: false };
   },
-  'POST /tts/bytes': ({ headers, fields: { model_id: model, voice, output_format: format } }) => {
-    const { id } = voice as { readonly id: string };
-    const { sample_rate: rate } = format as { readonly sample_rate: number };
-    const known = headers['cartesia-version'] !== undefined && matching(model, /^sonic-/) && id === RACHEL.cartesia;
-    return known && rate === 24_000 ? SOUND : 400;
-  },
 
   // OpenAI
   'POST /v1/audio/transcriptions': ({ fields }) =>

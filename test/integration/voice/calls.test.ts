@@ -109,9 +109,8 @@ describe('the voice role', () => {
   it('removes participants who join the room of a call that is over', async () => {
     const call = await stage.call();
     await stage.store.calls.calls.end({ org: stage.org, id: call.id, reason: 'user_connection_failure', events: () => [] });
-    // It may be sent out before it is in.
+    // It may be sent out before it is in, and its client then believes that it is connected: the server says who is in a room.
     await call.join().catch(() => undefined);
-    await eventually(() => expect(call.caller.room.isConnected).toBe(false));
     await eventually(async () => expect(await rooms.listRooms([roomOf(call.id)])).toEqual([]));
     expect((await call.record()).startedAt).toBeNull();
   });

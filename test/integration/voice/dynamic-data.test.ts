@@ -9,7 +9,7 @@ const servers = new Servers();
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await openStage({ PARLEY_VOICE_IDLE_PROCESSES: '3' });
+  stage = await openStage();
 });
 afterAll(async () => {
   await stage.close();

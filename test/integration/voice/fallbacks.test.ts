@@ -16,7 +16,7 @@ let stage: Stage;
 let fallback: ProviderServer;
 
 beforeAll(async () => {
-  [stage, fallback] = await Promise.all([openStage({ PARLEY_VOICE_IDLE_PROCESSES: '2' }), startProviderServer()]);
+  [stage, fallback] = await Promise.all([openStage(), startProviderServer()]);
 });
 afterAll(async () => {
   await stage.close();

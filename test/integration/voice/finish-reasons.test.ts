@@ -11,7 +11,7 @@ import { openStage, type Stage } from './stage.ts';
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await openStage({ PARLEY_VOICE_IDLE_PROCESSES: '4' });
+  stage = await openStage();
 });
 afterAll(async () => {
   await stage.close();

@@ -32,7 +32,7 @@ let secret: Awaited<ReturnType<typeof putSecret>>;
 
 beforeAll(async () => {
   const { kubeconfig } = await controlPlane();
-  stage = await openStage({ KUBECONFIG: kubeconfig, PARLEY_VOICE_IDLE_PROCESSES: '4' });
+  stage = await openStage({ KUBECONFIG: kubeconfig });
   secret = await putSecret(kubeconfig, { namespace: stage.org, name, values: { key: 'a-key' } });
 });
 afterAll(async () => {
@@ -64,7 +64,7 @@ describe.concurrent('the model knows what was heard, with', () => {
     const call = await stage.call({
       spec: {
         interruptions: { minWords },
-        turnDetection: { endOfSpeechDelay: '300ms' },
+        turnDetection: { endOfSpeechDelay: '600ms' },
         ...(streams && { speechToText: { provider: 'deepgram', model: 'nova-3', apiKeySecretRef: { name, key: 'key' } } }),
       },
     });
@@ -95,8 +95,10 @@ describe.concurrent('the model knows what was heard, with', () => {
       round += 1;
       const { messages } = await ask();
       const [last, question] = [messages.at(-2), messages.at(-1)];
-      expect(question).toMatchObject({ role: 'user', content: words() });
-      expect(last?.role).toBe('assistant');
+      expect(question?.role).toBe('user');
+      // Sound that arrives with holes is heard in more pieces.
+      expect(question?.content).toMatch(new RegExp(`^${words()}( ${words()})*$`));
+      expect(last?.role, JSON.stringify({ messages, heard: caller.tones(since) })).toBe('assistant');
       const [least, most] = [heardIn(answer, heardMs() - TOLERANCE_MS), heardIn(answer, heardMs() + TOLERANCE_MS)];
       const kept = { least, kept: last!.content, most, heardMs: heardMs() };
       expect(last!.content.startsWith(least) && most.startsWith(last!.content), JSON.stringify(kept)).toBe(true);

@@ -26,7 +26,7 @@ const providers: ProviderServer[] = [];
 
 beforeAll(async () => {
   gateway = await startSipGateway(await mediaServer());
-  stage = await openStage({ PARLEY_VOICE_IDLE_PROCESSES: '3' }, { server: gateway.server });
+  stage = await openStage({}, { server: gateway.server });
   await stage.store.phoneRoutes.put({
     org: stage.org,
     uid: 'uid-number',

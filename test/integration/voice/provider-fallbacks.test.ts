@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
+import { FakeClock, settle } from '../../support/fake-clock.ts';
 import { ProviderKeyError } from '../../../voice/calls/provider-access/index.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import { createProviders, providerFailureOf, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
@@ -162,10 +163,51 @@ describe('a language model', () => {
     held.resolve();
   });
 
+  const toolCtx = new llm.ToolContext([
+    llm.tool({ name: 'book', description: 'Books.', parameters: z.object({ day: z.string() }), execute: async () => 'done' }),
+  ]);
+
+  it.each([
+    ['in the middle of a sentence', ['We are open from ', 'nine.'], 900],
+    ['between sentences, once the caller has heard what it said', ['One moment, I look. ', 'We are open.'], 1_334],
+  ])('that goes silent %s, with tools, is waited for so long', async (_where, text, limitMs) => {
+    const clock = new FakeClock();
+    const held = Promise.withResolvers<void>();
+    preferred.chat(() => ({ text, holdRest: held.promise }));
+    fallback.chat(() => text.join(''));
+    const providers = await providersOf({}, { clock });
+    const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once, toolCtx });
+    await stream.next();
+    await settle();
+    clock.tick(limitMs - 1);
+    await settle();
+    expect(fallback.requests('chat')).toEqual([]);
+    clock.tick(1);
+    await expect.poll(() => fallback.requests('chat')).toHaveLength(1);
+    held.resolve();
+    stream.close();
+  });
+
+  it('that is slow with the arguments of a tool is waited for', async () => {
+    const clock = new FakeClock();
+    const held = Promise.withResolvers<void>();
+    preferred.chat(() => ({
+      text: ['One ', 'moment'],
+      toolCalls: [{ name: 'book', arguments: { day: 'Monday' } }],
+      holdArguments: held.promise,
+    }));
+    const providers = await providersOf({}, { clock });
+    const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once, toolCtx });
+    await stream.next();
+    await settle();
+    clock.tick(1_900);
+    await settle();
+    held.resolve();
+    expect((await stream.collect()).toolCalls.map(({ args }) => args)).toEqual(['{"day":"Monday"}']);
+    expect(fallback.requests('chat')).toEqual([]);
+  });
+
   it('calls a tool once, whoever was asked for it', async () => {
-    const toolCtx = new llm.ToolContext([
-      llm.tool({ name: 'book', description: 'Books.', parameters: z.object({ day: z.string() }), execute: async () => 'done' }),
-    ]);
     const held = Promise.withResolvers<void>();
     const call = { name: 'book', arguments: { day: 'Monday' } };
     preferred.chat(() => ({ toolCalls: [call], holdHead: held.promise }));
@@ -189,6 +231,43 @@ describe('a language model', () => {
     });
     preferred.chat(() => ({ raw: events.join(''), headers: { 'content-type': 'text/event-stream' } }));
     expect((await answerOf(await providersOf())).tools).toEqual(['first {}']);
+    expect(fallback.requests('chat')).toEqual([]);
+  });
+
+  it('that takes less than its name lets expect is asked again, with the last turns', async () => {
+    await preferred.limitContext(400);
+    const chatCtx = new llm.ChatContext();
+    chatCtx.addMessage({ role: 'system', content: 'You are a receptionist.' });
+    for (let turn = 0; turn < 20; turn += 1) {
+      chatCtx.addMessage({ role: 'user', content: `Question ${turn}: ${LONG}` });
+      chatCtx.addMessage({ role: 'assistant', content: `Answer ${turn}: ${LONG}` });
+    }
+    chatCtx.addMessage({ role: 'user', content: 'When are you open?' });
+    preferred.chat(() => LONG);
+    const providers = await providersOf();
+    const ask = async () => (await providers.llm.chat({ chatCtx, connOptions: once }).collect()).text;
+    expect(await ask()).toBe(LONG);
+    expect(await ask()).toBe(LONG);
+    // Without those for a summary.
+    const requests = preferred.requests('chat').filter(({ lastUser }) => lastUser === 'When are you open?');
+    expect(requests.map(({ tokens }) => tokens > 400)).toEqual([true, true, false, false]);
+    expect(requests[2]?.system).toContain('oldest part of the conversation is left out');
+    expect([fallback.requests('chat'), takeovers]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['Anthropic', 400, 'prompt is too long: 208310 tokens > 200000 maximum'],
+    ['Google', 400, 'The input token count (134123) exceeds the maximum number of tokens allowed (131072).'],
+    ['vLLM', 400, "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."],
+    ['llama.cpp', 400, 'the request exceeds the available context size, try increasing it'],
+    ['Mistral', 422, 'Prompt contains 40000 tokens, too large for model with 32768 maximum context length'],
+  ])('whose refusal is %s’s word for too long is asked again', async (_provider, status, message) => {
+    const chatCtx = asked();
+    chatCtx.addMessage({ role: 'assistant', content: LONG.repeat(100) });
+    chatCtx.addMessage({ role: 'user', content: 'And on Sundays?' });
+    preferred.chat(({ messages }) => (messages.length > 2 ? { status, raw: JSON.stringify({ error: { message } }) } : LONG));
+    const providers = await providersOf();
+    expect((await providers.llm.chat({ chatCtx, connOptions: once }).collect()).text).toBe(LONG);
     expect(fallback.requests('chat')).toEqual([]);
   });
 

@@ -348,9 +348,9 @@ describe('text to speech', () => {
     stream.pushText('This is one sentence. ');
     stream.endInput();
     const first = await stream.next();
-    expect(typeof first.value === 'symbol' ? 0 : first.value?.frame.samplesPerChannel).toBe(480);
+    let samples = typeof first.value === 'symbol' ? 0 : (first.value?.frame.samplesPerChannel ?? 0);
+    expect(samples).toBeGreaterThanOrEqual(480);
     held.resolve();
-    let samples = 480;
     for await (const audio of stream) if (typeof audio !== 'symbol') samples += audio.frame.samplesPerChannel;
     // 40 ms a character, and 10 ms that say that it is over.
     expect(samples).toBe((21 * 0.04 + 0.01) * 24_000);

@@ -56,6 +56,8 @@ export interface StagedCall {
   readonly id: string;
   readonly provider: ProviderServer;
   readonly caller: TestCaller;
+  /** Opens the room. @returns what a caller of another process joins with */
+  open(): Promise<{ readonly url: string; readonly token: string }>;
   /** Into the room, with a microphone. */
   join(options?: { readonly microphone?: boolean }): Promise<void>;
   record(): Promise<CallRecord>;
@@ -110,6 +112,8 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
     LIVEKIT_AGENT_NAME: server.agentName,
     PARLEY_VOICE_DRAIN_MS: '30000',
     PARLEY_VOICE_CALLS: '40',
+    // Calls that begin at once wait for no process.
+    PARLEY_VOICE_IDLE_PROCESSES: '4',
     // A busy machine takes its time between a registration and the user.
     PARLEY_CALL_JOIN_SECONDS: '300',
     PARLEY_VOICE_SPOOL: join(folder, 'spool'),
@@ -182,17 +186,18 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
         }),
       );
       expect(registration.outcome).toBe('registered');
+      const open = async (): Promise<{ readonly url: string; readonly token: string }> => {
+        // As the api makes it, with the call.
+        await createRooms(server).open(id);
+        const call = await store.calls.calls.get({ org, id });
+        return { url: server.url, token: await accessTokenOf(server, { callId: id, expiresAt: call!.tokenExpiresAt!, now: Date.now() }) };
+      };
       return {
         id,
         provider,
         caller,
-        async join({ microphone = true } = {}) {
-          // As the api makes it, with the call.
-          await createRooms(server).open(id);
-          const call = await store.calls.calls.get({ org, id });
-          const token = await accessTokenOf(server, { callId: id, expiresAt: call!.tokenExpiresAt!, now: Date.now() });
-          await caller.join({ url: server.url, token, microphone });
-        },
+        open,
+        join: async ({ microphone = true } = {}) => caller.join({ ...(await open()), microphone }),
         record: async () => (await store.calls.calls.get({ org, id }))!,
         becomes: (expected, limitMs) =>
           eventually(async () => {

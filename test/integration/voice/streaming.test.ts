@@ -17,7 +17,7 @@ let secret: Awaited<ReturnType<typeof putSecret>>;
 
 beforeAll(async () => {
   const { kubeconfig } = await controlPlane();
-  stage = await openStage({ KUBECONFIG: kubeconfig, PARLEY_VOICE_IDLE_PROCESSES: '3' });
+  stage = await openStage({ KUBECONFIG: kubeconfig });
   secret = await putSecret(kubeconfig, { namespace: stage.org, name, values: { key: 'a-key' } });
 });
 afterAll(async () => {
@@ -49,11 +49,14 @@ it('a turn is heard while it is said, and answered once it is over', async () =>
   await call.becomes({ finishReason: 'user_ended_call' });
 });
 
-it('an interruption of so many words happens at the last of them, not at the end of the turn', async () => {
+it.each([
+  { when: 'one after the other', script: { text: 'please stop that now and never begin again' } },
+  { when: 'before the speech is long enough', script: { text: 'please stop that', msPerWord: 100 } },
+])('an interruption of so many words happens at the last of them, not at the end of the turn: $when', async ({ script }) => {
   const call = await calling({ welcomeMessage: STORY, interruptions: { minWords: 3 } });
   call.provider.speech(({ input }) => (input === STORY ? { msPerCharacter: 20_000 / STORY.length } : {}));
   call.provider.chat(() => 'I listen.');
-  call.provider.streamed.hear({ text: 'please stop that now and never begin again' });
+  call.provider.streamed.hear(script);
   await call.join();
   await call.becomes({ status: 'ongoing' });
   await eventually(() => expect(call.caller.heardFor(STORY)).toBeGreaterThanOrEqual(1_500));

@@ -1,14 +1,17 @@
 /** Calls that end because it is time: silence, the longest duration, and a user who can't be heard. */
+import { spawn, type ChildProcess } from 'node:child_process';
+
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await openStage({ PARLEY_VOICE_IDLE_PROCESSES: '4' });
+  stage = await openStage();
 });
 afterAll(async () => {
   await stage.close();
@@ -17,6 +20,15 @@ afterAll(async () => {
 
 /** The silence is all that ends these calls, and nothing is said into it. */
 const silent = { endAfterSilence: '20s', silenceReminder: { enabled: false } };
+
+/** Says nothing, into a microphone that is on. */
+function callerProcess({ url, token }: { readonly url: string; readonly token: string }): ChildProcess {
+  const script = `
+    import { TestCaller } from './test/support/test-caller.ts';
+    await new TestCaller().join({ url: process.env.URL, token: process.env.TOKEN });`;
+  const env = { ...process.env, URL: url, TOKEN: token };
+  return spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: repositoryRoot(), env, stdio: 'ignore' });
+}
 
 describe.concurrent('time', () => {
   it('ends a silent call, and asks before', async () => {
@@ -48,6 +60,7 @@ describe.concurrent('time', () => {
     const silenceReminder = { message: 'Still there, {{name}}?' };
     const call = await stage.joined({ spec: { call: { endAfterSilence: '20s', silenceReminder } }, dynamicData: { name: 'Ada' } });
     await call.caller.hears('Still there, Ada?');
+    await eventually(async () => expect(await call.messages()).toHaveLength(1));
     await call.caller.speak();
     const answered = await call.caller.hears('I heard: hello');
     await call.caller.hears('Still there, Ada?', { since: answered });
@@ -109,5 +122,14 @@ describe.concurrent('time', () => {
     const call = await stage.call({ spec: { call: { ...silent, endAfterSilence: '10s' } } });
     await call.join({ microphone: false });
     expect((await call.becomes({ status: 'error' })).finishReason).toBe('no_audio_input');
+  });
+
+  it('ends a silent call for want of the user, where the client was killed', async ({ onTestFinished }) => {
+    const call = await stage.call({ spec: { call: { ...silent, endAfterSilence: '10s' } } });
+    const client = callerProcess(await call.open());
+    onTestFinished(() => void client.kill('SIGKILL'));
+    await call.becomes({ status: 'ongoing' });
+    client.kill('SIGKILL');
+    expect((await call.becomes({ status: 'error' })).finishReason).toBe('user_connection_failure');
   });
 });

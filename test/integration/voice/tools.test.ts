@@ -45,7 +45,6 @@ beforeAll(async () => {
   );
   const address = listener.address();
   stage = await openStage({
-    PARLEY_VOICE_IDLE_PROCESSES: '4',
     KUBECONFIG: kubeconfig,
     PARLEY_SMTP_SERVERS: `*=smtp://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
     PARLEY_CALENDAR_URL: `${calendar.url}/v2`,

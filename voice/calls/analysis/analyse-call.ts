@@ -2,16 +2,14 @@
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { AnalysisError, AnalysisItem, AnalysisOutcome, CallMessage } from '../../../store/index.ts';
 import { readAnswer, type Reading } from './answer.ts';
-import type { Model, ModelEndpoint } from './model.ts';
+import type { AgentModels } from './agent-models.ts';
 import { answerSchema, askAgain, askAll, type AnalysisQuestion, type ChatMessage } from './questions.ts';
 import { transcriptText } from './transcript.ts';
 
 export interface AnalyseOptions {
   readonly questions: readonly AnalysisQuestion[];
   readonly messages: readonly Pick<CallMessage, 'role' | 'content'>[];
-  /** Called only when there is something to ask. @throws ProviderError */
-  readonly endpoint: () => Promise<ModelEndpoint>;
-  readonly model: Pick<Model, 'ask'>;
+  readonly models: Pick<AgentModels, 'ask'>;
   readonly signal: AbortSignal;
 }
 
@@ -28,13 +26,12 @@ export function questionsOf(config: unknown): readonly AnalysisQuestion[] {
  *
  * @throws ProviderError, or the signal's own reason
  */
-export async function analyseCall({ questions, messages, endpoint, model, signal }: AnalyseOptions): Promise<AnalysisOutcome> {
+export async function analyseCall({ questions, messages, models, signal }: AnalyseOptions): Promise<AnalysisOutcome> {
   const transcript = transcriptText(messages);
   if (transcript === undefined)
     return { items: withoutResults(questions, 'empty_transcript', 'nothing was said in the call'), error: null };
-  const target = await endpoint();
   const asked = askAll(questions, transcript);
-  const first = await model.ask({ endpoint: target, messages: asked, schema: answerSchema(questions), signal });
+  const first = await models.ask({ messages: asked, schema: answerSchema(questions), signal });
   const readings = new Map(readAnswer(first, questions));
   const open = questions.filter(({ name }) => 'problem' in (readings.get(name) ?? {}));
   if (open.length > 0) {
@@ -43,7 +40,7 @@ export async function analyseCall({ questions, messages, endpoint, model, signal
       { role: 'assistant', content: first.slice(0, MAX_REMINDER_LENGTH).toWellFormed() },
       askAgain(open.map(({ name }) => ({ name, problem: problemOf(readings.get(name)) }))),
     ];
-    const second = await model.ask({ endpoint: target, messages: reminder, schema: answerSchema(open), signal });
+    const second = await models.ask({ messages: reminder, schema: answerSchema(open), signal });
     for (const [name, reading] of readAnswer(second, open)) readings.set(name, reading);
   }
   return { items: questions.map((question) => itemOf(question, readings.get(question.name))), error: null };

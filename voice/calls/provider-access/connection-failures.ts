@@ -4,6 +4,8 @@ import { failureOf, type ProviderError, type ProviderErrorKind } from './provide
 
 /** Longest time until a provider answers at all, in milliseconds. */
 export const HEAD_TIMEOUT_MS = 8_000;
+/** Longest time without a part of an answer that has begun, in milliseconds. */
+export const STALL_TIMEOUT_MS = 10_000;
 
 export type Failures = ReturnType<typeof failuresOf>;
 
@@ -25,13 +27,15 @@ export function failureOfStatus(status: number): { readonly kind: ProviderErrorK
 }
 
 export function failuresOf(endpoint: Pick<ProviderError, 'part' | 'provider'>) {
-  const failure = (kind: ProviderErrorKind, message: string, more?: { status?: number; slow?: boolean }): ProviderError =>
+  const failure = (kind: ProviderErrorKind, message: string, more?: Parameters<typeof failureOf>[3]): ProviderError =>
     failureOf(endpoint, kind, message, more);
   return {
     status(status: number): ProviderError {
       const { kind, message } = failureOfStatus(status);
       return failure(kind, message, { status });
     },
+    tooLong: (status: number) =>
+      failure('refused', `answers ${status}: the conversation is too long for its model`, { status, tooLong: true }),
     /** @param code of a WebSocket's end */
     closed: (code: number) => failure('refused', `closed the connection (${code}): check its key, model and settings`),
     slow: (ms: number) => failure('unreachable', `did not answer within ${ms} ms`, { slow: true }),

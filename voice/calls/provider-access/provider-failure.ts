@@ -28,6 +28,8 @@ export class ProviderError extends Error {
   readonly status?: number;
   /** It used up the time limit: another attempt would come too late. */
   readonly slow: boolean;
+  /** The request has more tokens than the model takes: a shorter one may succeed. */
+  readonly tooLong: boolean;
 
   constructor(options: {
     readonly part: ProviderPart;
@@ -35,6 +37,7 @@ export class ProviderError extends Error {
     readonly provider: string;
     readonly status?: number;
     readonly slow?: boolean;
+    readonly tooLong?: boolean;
     readonly message: string;
     readonly cause?: unknown;
   }) {
@@ -43,6 +46,7 @@ export class ProviderError extends Error {
     this.kind = options.kind;
     this.provider = options.provider;
     this.slow = options.slow ?? false;
+    this.tooLong = options.tooLong ?? false;
     if (options.status !== undefined) this.status = options.status;
   }
 }
@@ -52,7 +56,7 @@ export function failureOf(
   { part, provider }: Pick<ProviderError, 'part' | 'provider'>,
   kind: ProviderErrorKind,
   message: string,
-  more: { readonly status?: number; readonly slow?: boolean } = {},
+  more: { readonly status?: number; readonly slow?: boolean; readonly tooLong?: boolean } = {},
 ): ProviderError {
   return new ProviderError({ part, kind, provider, message: `${provider} (${PART_NAMES[part]}) ${message}`, ...more });
 }

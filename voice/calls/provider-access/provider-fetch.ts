@@ -1,12 +1,12 @@
 /**
  * HTTP to providers. Every failure becomes a {@link ProviderError} within seconds: no connection, a status, a response that stalls or breaks off.
- * The body of an error response is discarded unread: it quotes prompts and keys, and client libraries log it.
+ * The body of an error response goes no further: it quotes prompts and keys, and client libraries log it.
  */
 import { Agent, fetch, type Dispatcher, type RequestInit, type Response as Answer } from 'undici';
 
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
-import { codeOf, failuresOf, HEAD_TIMEOUT_MS, type Failures } from './connection-failures.ts';
+import { codeOf, failuresOf, HEAD_TIMEOUT_MS, STALL_TIMEOUT_MS, type Failures } from './connection-failures.ts';
 import type { ProviderEndpoint } from './endpoint.ts';
 import { ProviderError } from './provider-failure.ts';
 
@@ -28,8 +28,6 @@ export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body'
 /** @throws ProviderError, or the signal's own reason; an answer that is returned has a status of 200 to 299 */
 export type ProviderFetch = (url: string | URL, init?: ProviderRequestInit) => Promise<Response>;
 
-/** Longest time without a part of an answer that has begun, in milliseconds. */
-const STALL_TIMEOUT_MS = 10_000;
 /** How long an idle connection is kept, in milliseconds: turns of a conversation are seconds apart. */
 const KEEP_ALIVE_MS = 30_000;
 
@@ -66,8 +64,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
         signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
       });
       if (!response.ok) {
-        await response.body?.cancel().catch(() => undefined);
-        throw fail(failures.status(response.status));
+        throw fail(await failureOfAnswer(response, { endpoint, failures }));
       }
       return withWatchedBody(response, { clock, signal, fail, failures });
     } catch (error) {
@@ -78,6 +75,34 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
       timer.cancel();
     }
   };
+}
+
+/** What models say of a request with too many tokens: OpenAI, Azure, Groq, Mistral, vLLM, llama.cpp; Anthropic; Google; servers before them. */
+const TOO_LONG = /context[ _](length|limit|size|window)|prompt is too long|token count.{0,40}exceed|too large for model|reduce the length/i;
+/** Of an error response. */
+const MAX_ERROR_BYTES = 16 * 1024;
+
+async function failureOfAnswer(
+  response: Answer,
+  { endpoint, failures }: { readonly endpoint: ProviderFetchOptions['endpoint']; readonly failures: Failures },
+): Promise<ProviderError> {
+  const { status } = response;
+  const said = endpoint.part === 'llm' && [400, 413, 422].includes(status) ? await beginningOf(response) : '';
+  await response.body?.cancel().catch(() => undefined);
+  return TOO_LONG.test(said) ? failures.tooLong(status) : failures.status(status);
+}
+
+async function beginningOf({ body }: Answer): Promise<string> {
+  let bytes = Buffer.alloc(0);
+  try {
+    for await (const part of body ?? []) {
+      bytes = Buffer.concat([bytes, part as Uint8Array]);
+      if (bytes.length > MAX_ERROR_BYTES) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  return bytes.subarray(0, MAX_ERROR_BYTES).toString();
 }
 
 interface Watch {

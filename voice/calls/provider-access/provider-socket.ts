@@ -15,6 +15,8 @@ export interface ProviderSocketOptions {
   readonly clock: Clock;
   /** Longest time until the handshake is over, in milliseconds; default 8,000. */
   readonly headMs?: number;
+  /** Default 1 MiB. */
+  readonly maxMessageBytes?: number;
 }
 
 export interface ProviderSocket {
@@ -38,7 +40,13 @@ const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 const IN_ORDER = new Set([1000, 1001, 1005]);
 const REFUSING = new Set([1002, 1003, 1007, 1008, 4001, 4002, 4003]);
 
-export function createProviderConnect({ endpoint, egress, clock, headMs = HEAD_TIMEOUT_MS }: ProviderSocketOptions): ProviderConnect {
+export function createProviderConnect({
+  endpoint,
+  egress,
+  clock,
+  headMs = HEAD_TIMEOUT_MS,
+  maxMessageBytes = MAX_MESSAGE_BYTES,
+}: ProviderSocketOptions): ProviderConnect {
   const failures = failuresOf(endpoint);
   return async (url, { headers, signal }) => {
     signal.throwIfAborted();
@@ -46,7 +54,7 @@ export function createProviderConnect({ endpoint, egress, clock, headMs = HEAD_T
       headers,
       followRedirects: false,
       perMessageDeflate: false,
-      maxPayload: MAX_MESSAGE_BYTES,
+      maxPayload: maxMessageBytes,
       ...(endpoint.guarded && { createConnection: guardedBy(egress, url) }),
     });
     const { promise: opened, resolve, reject } = Promise.withResolvers<void>();

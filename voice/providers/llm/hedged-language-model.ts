@@ -1,22 +1,25 @@
 /**
  * The language model of a call, with its fallbacks. The first one to answer is heard: the next is asked where one fails, and where the first token is
  * late; without fallbacks the same one again. Only one answer is read, so no tool runs twice. Where an answer breaks off, the next model goes on.
+ * Each gets of the conversation what it has room for.
  */
 import { DEFAULT_API_CONNECT_OPTIONS, llm as llms, type APIConnectOptions } from '@livekit/agents';
 
 import { failureOf, type ProviderError } from '../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
-import { firstAnswer } from '../fallback/first-answer.ts';
-import { LATE_MS, type ProviderOrder } from '../fallback/provider-order.ts';
+import type { Logger } from '../../../platform/logging.ts';
+import { firstAnswer } from '../../calls/fallback/first-answer.ts';
+import { LATE_MS, type ProviderOrder } from '../../calls/fallback/provider-order.ts';
 import { wholeWords } from '../fallback/whole-words.ts';
 import { ProviderApiError, providerFailureOf } from '../provider-errors.ts';
 import { Continuation } from './continuation.ts';
+import { bytesOf, fitted } from './history.ts';
 import type { CompletionStream, LanguageModel } from './language-model.ts';
+import { stallLimitMs } from './stall.ts';
+import { Summarizer } from './summarizer.ts';
 
 /** The same model is asked again after so long, in milliseconds, and not before twice its usual time. */
 const AGAIN_MS = 2_000;
-/** An answer without another word for so long has broken off where another model can go on, in milliseconds. */
-const STALL_MS = 2_000;
 /** Calls whose time to the first token is remembered. */
 const REMEMBERED = 9;
 
@@ -26,17 +29,20 @@ const CUT_OFF =
 export interface HedgedLanguageModelOptions {
   readonly models: ProviderOrder<LanguageModel>;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 type ChatOptions = Parameters<llms.LLM['chat']>[0];
 
 export class HedgedLanguageModel extends llms.LLM {
   readonly #options: HedgedLanguageModelOptions;
+  readonly #summarizer: Summarizer;
   #tookMs: readonly number[] = [];
 
   constructor(options: HedgedLanguageModelOptions) {
     super();
     this.#options = options;
+    this.#summarizer = new Summarizer(options);
     // Reported by the answer as a whole.
     for (const model of options.models.all) model.on('error', () => undefined);
   }
@@ -60,6 +66,7 @@ export class HedgedLanguageModel extends llms.LLM {
       chat,
       connOptions,
       models,
+      summarizer: this.#summarizer,
       clock,
       againMs: Math.max(AGAIN_MS, 2 * usualMs),
       onTook: (ms) => void (this.#tookMs = [...this.#tookMs, ms].slice(-REMEMBERED)),
@@ -67,6 +74,7 @@ export class HedgedLanguageModel extends llms.LLM {
   }
 
   override async aclose(): Promise<void> {
+    this.#summarizer.close();
     await Promise.all([super.aclose(), ...this.#options.models.all.map((model) => model.aclose())]);
   }
 
@@ -75,8 +83,9 @@ export class HedgedLanguageModel extends llms.LLM {
   }
 }
 
-interface HedgedStreamOptions extends HedgedLanguageModelOptions {
+interface HedgedStreamOptions extends Omit<HedgedLanguageModelOptions, 'logger'> {
   readonly chat: Omit<ChatOptions, 'connOptions'>;
+  readonly summarizer: Summarizer;
   readonly connOptions: APIConnectOptions;
   readonly againMs: number;
   /** From the request to the first token, in milliseconds. */
@@ -87,6 +96,8 @@ interface Begun {
   /** Up to the first token. */
   readonly head: readonly llms.ChatChunk[];
   readonly stream: CompletionStream;
+  /** How long the request was. */
+  readonly bytes: number;
 }
 
 class HedgedStream extends llms.LLMStream {
@@ -119,13 +130,15 @@ class HedgedStream extends llms.LLMStream {
       // Words that were said can't be taken back.
       const retryable = answer.said === '' && error instanceof ProviderApiError && error.retryable;
       throw new ProviderApiError(providerFailureOf(error, 'llm'), { retryable });
+    } finally {
+      const { chat, summarizer } = this.#options;
+      summarizer.consider({ ...chat, maxBytes: models.current.window.bytes });
     }
   }
 
   /** @param said by another model, before it broke off */
   #first(models: readonly LanguageModel[], said: string) {
-    const { clock, chat, connOptions, againMs, onTook } = this.#options;
-    const chatCtx = said === '' ? chat.chatCtx : continued(chat.chatCtx, said);
+    const { clock, againMs, onTook } = this.#options;
     const [only] = models;
     const alone = models.length === 1 && only !== undefined;
     const began = clock.monotonic();
@@ -136,37 +149,77 @@ class HedgedStream extends llms.LLMStream {
       clock,
       signal: this.abortController.signal,
       ask: async (model, signal) => {
-        const begun = await begin(model.chat({ ...chat, chatCtx, connOptions: { ...connOptions, maxRetry: 0 } }), signal);
+        const begun = await this.#ask(model, said, signal);
         onTook(clock.monotonic() - began);
         return begun;
       },
     });
   }
 
+  /** A model that takes less than was expected of it is asked again, with less. */
+  async #ask(model: LanguageModel, said: string, signal: AbortSignal): Promise<Begun> {
+    const { chat, summarizer, connOptions } = this.#options;
+    for (let before = Number.POSITIVE_INFINITY; ;) {
+      const fitting = fitted({ ...chat, maxBytes: model.window.bytes, summary: summarizer.summary });
+      const chatCtx = said === '' ? fitting : continued(fitting, said);
+      const bytes = bytesOf(chatCtx, chat.toolCtx);
+      try {
+        return { ...(await begin(model.chat({ ...chat, chatCtx, connOptions: { ...connOptions, maxRetry: 0 } }), signal)), bytes };
+      } catch (error) {
+        if (!(error instanceof ProviderApiError) || !error.failure.tooLong || bytes >= before) throw error;
+        model.window.refused(bytes);
+        before = bytes;
+      }
+    }
+  }
+
   /** @returns why the answer broke off */
   async #read(
     model: LanguageModel,
-    { head, stream }: Begun,
+    { head, stream, bytes }: Begun,
     { answer, last }: { readonly answer: Answer; readonly last: boolean },
   ): Promise<ProviderError | undefined> {
-    for (const chunk of head) answer.add(chunk);
+    const began = this.#options.clock.monotonic();
+    const add = (chunk: llms.ChatChunk): void => {
+      answer.add(chunk);
+      if (chunk.usage !== undefined) model.window.counted(bytes, chunk.usage.promptTokens);
+    };
+    head.forEach(add);
     const endpoint = { part: 'llm', provider: model.provider } as const;
     for (;;) {
       const next = stream.next();
-      const read = last ? await next : await withTimeout(this.#options.clock, STALL_MS, next);
+      const read = last ? await next : await this.#unlessStalled(next, stream, { said: answer.said, began });
       this.abortController.signal.throwIfAborted();
       if (read === undefined) {
+        const silentMs = Math.round(stream.silentForMs);
         stream.close();
-        return failureOf(endpoint, 'connection_lost', `sent nothing more for ${STALL_MS} ms in the middle of an answer`, { slow: true });
+        return failureOf(endpoint, 'connection_lost', `sent nothing more for ${silentMs} ms in the middle of an answer`, { slow: true });
       }
       if (read.done === true) return stream.failure?.failure;
-      answer.add(read.value);
+      add(read.value);
+    }
+  }
+
+  /** @returns undefined where nothing more comes in time; a tool call comes in parts, and is read when it is complete */
+  async #unlessStalled<T>(
+    next: Promise<T>,
+    stream: CompletionStream,
+    { said, began }: { readonly said: string; readonly began: number },
+  ): Promise<T | undefined> {
+    const { clock, chat } = this.#options;
+    const { functionTools = {} } = llms.toToolContext(chat.toolCtx) ?? {};
+    const offersTools = Object.keys(functionTools).length > 0;
+    const leftMs = (): number =>
+      stallLimitMs({ said, saidForMs: clock.monotonic() - began, offersTools, callsTool: stream.callsTool }) - stream.silentForMs;
+    for (let waitMs = leftMs(); ; waitMs = leftMs()) {
+      const read = await withTimeout(clock, Math.max(0, waitMs), next);
+      if (read !== undefined || leftMs() <= 0) return read;
     }
   }
 }
 
 /** @throws ProviderApiError, or the signal's reason */
-async function begin(stream: CompletionStream, signal: AbortSignal): Promise<Begun> {
+async function begin(stream: CompletionStream, signal: AbortSignal): Promise<Omit<Begun, 'bytes'>> {
   signal.addEventListener('abort', () => stream.close(), { once: true });
   const head: llms.ChatChunk[] = [];
   for (;;) {

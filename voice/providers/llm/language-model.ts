@@ -4,13 +4,17 @@ import * as openai from '@livekit/agents-plugin-openai';
 import { OpenAI } from 'openai';
 
 import { failureOf, type ProviderEndpoint, type ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import { ProviderApiError } from '../provider-errors.ts';
+import { ContextWindow } from './context-window.ts';
 
 export interface LanguageModelOptions {
   readonly endpoint: ProviderEndpoint & { readonly baseURL: string; readonly model: string };
   readonly temperature: number;
   readonly maxTokens?: number | undefined;
+  readonly contextTokens?: number | undefined;
   readonly fetch: ProviderFetch;
+  readonly clock: Clock;
 }
 
 type ChatOptions = Parameters<llms.LLM['chat']>[0];
@@ -18,11 +22,13 @@ type ChatOptions = Parameters<llms.LLM['chat']>[0];
 export class LanguageModel extends llms.LLM {
   readonly #options: LanguageModelOptions;
   readonly #client: OpenAI;
+  readonly window: ContextWindow;
 
   constructor(options: LanguageModelOptions) {
     super();
-    const { endpoint } = options;
+    const { endpoint, maxTokens, contextTokens } = options;
     this.#options = options;
+    this.window = new ContextWindow({ model: endpoint.model, contextTokens, maxTokens });
     this.#client = new OpenAI({
       baseURL: endpoint.baseURL,
       // The client requires one; self-hosted servers often don't.
@@ -57,13 +63,14 @@ export class LanguageModel extends llms.LLM {
     parallelToolCalls,
     extraKwargs,
   }: ChatOptions): CompletionStream {
-    const { endpoint, temperature, maxTokens } = this.#options;
+    const { endpoint, temperature, maxTokens, clock } = this.#options;
     const tools = llms.toToolContext(toolCtx);
     const effort = endpoint.provider === 'openai' ? openai.defaultReasoningEffort(endpoint.model) : undefined;
     return new CompletionStream(this, {
       endpoint,
       client: this.#client,
       fetch: this.#options.fetch,
+      clock,
       chatCtx,
       toolCtx: tools,
       connOptions,
@@ -77,6 +84,12 @@ export class LanguageModel extends llms.LLM {
         ...extraKwargs,
       },
     });
+  }
+
+  /** Options of an answer that may be longer than those of the agent. */
+  allowing(tokens: number): Readonly<Record<string, unknown>> {
+    const { endpoint, maxTokens } = this.#options;
+    return maxTokens === undefined || maxTokens >= tokens ? {} : { [limitName(endpoint)]: Math.ceil(tokens) };
   }
 
   /** Opens the connection with the cheapest request there is. */
@@ -98,6 +111,7 @@ interface CompletionOptions {
   readonly endpoint: LanguageModelOptions['endpoint'];
   readonly client: OpenAI;
   readonly fetch: ProviderFetch;
+  readonly clock: Clock;
   readonly chatCtx: llms.ChatContext;
   readonly toolCtx: llms.ToolContext | undefined;
   readonly connOptions: APIConnectOptions;
@@ -107,16 +121,30 @@ interface CompletionOptions {
 /** With these the client and LiveKit describe themselves and the call to every provider. */
 const TELEMETRY_HEADERS = /^x-(livekit|stainless)-/i;
 
+/** What came of an answer. */
+interface Seen {
+  failure?: ProviderError;
+  /** When, by the monotonic clock. */
+  at: number;
+  toolCall: boolean;
+}
+
 /** One completion. Failures come from the HTTP layer below: the client above hides them. */
 export class CompletionStream extends openai.LLMStream {
   /** Of the last attempt; set before the stream ends. */
   failure: ProviderApiError | undefined;
   readonly #endpoint: LanguageModelOptions['endpoint'];
-  readonly #seen: { failure?: ProviderError };
+  readonly #clock: Clock;
+  readonly #seen: Seen;
 
-  constructor(model: LanguageModel, { endpoint, client, fetch, toolCtx, ...options }: CompletionOptions) {
-    const seen: { failure?: ProviderError } = {};
+  constructor(model: LanguageModel, { endpoint, client, fetch, clock, toolCtx, ...options }: CompletionOptions) {
+    const seen: Seen = { at: 0, toolCall: false };
     const onFailure = (failure: ProviderError): void => void (seen.failure ??= failure);
+    const onData = (text: string): void => {
+      // Servers keep the connection open with comments.
+      if (!text.startsWith(':')) seen.at = clock.monotonic();
+      seen.toolCall ||= TOOL_CALL.test(text);
+    };
     const own = client.withOptions({
       fetch: async (url, init) => {
         const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([name]) => !TELEMETRY_HEADERS.test(name)));
@@ -125,7 +153,7 @@ export class CompletionStream extends openai.LLMStream {
         if (typeof url !== 'string' || typeof body !== 'string') throw new TypeError('not a request of a chat');
         const sent = endpoint.provider === 'google' ? withoutEmptyParameters(body) : body;
         const response = await fetch(url, { method, headers, body: sent, signal, onFailure });
-        return watchCompletion(response, endpoint, onFailure);
+        return watchCompletion(response, endpoint, { onData, onFailure });
       },
     });
     super(model as unknown as ConstructorParameters<typeof openai.LLMStream>[0], {
@@ -137,7 +165,18 @@ export class CompletionStream extends openai.LLMStream {
       strictToolSchema: false,
     });
     this.#endpoint = endpoint;
+    this.#clock = clock;
     this.#seen = seen;
+  }
+
+  /** For how long no part of the answer came, in milliseconds; also of a tool call, which is read only when it is complete. */
+  get silentForMs(): number {
+    return this.#clock.monotonic() - this.#seen.at;
+  }
+
+  /** Whether a tool call has begun. */
+  get callsTool(): boolean {
+    return this.#seen.toolCall;
   }
 
   protected override async run(): Promise<void> {
@@ -178,6 +217,7 @@ function withoutEmptyParameters(body: string): string {
 }
 
 const EVENT = /(^|\n)data:/;
+const TOOL_CALL = /"tool_calls" ?: ?\[ ?\{/;
 const LAST_EVENT = /(^|\n)data: ?\[DONE\]|"finish_reason" ?: ?"/;
 /** Longer than anything that is looked for. */
 const TAIL_LENGTH = 32;
@@ -186,14 +226,20 @@ const TAIL_LENGTH = 32;
  * Checks that a streamed completion is one, and complete. Client libraries take an HTML page for an answer without words, and a stream that was cut
  * off between two events for a complete one: the caller would hear nothing, or half a sentence, and no log would say why.
  */
-function watchCompletion(response: Response, endpoint: ProviderEndpoint, onFailure: (failure: ProviderError) => void): Response {
+function watchCompletion(
+  response: Response,
+  endpoint: ProviderEndpoint,
+  { onData, onFailure }: { readonly onData: (text: string) => void; readonly onFailure: (failure: ProviderError) => void },
+): Response {
   const decoder = new TextDecoder();
   let tail = '\n';
   let events = false;
   let complete = false;
   const watch = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      const text = tail + decoder.decode(chunk, { stream: true });
+      const piece = decoder.decode(chunk, { stream: true });
+      onData(piece);
+      const text = tail + piece;
       events ||= EVENT.test(text);
       complete ||= LAST_EVENT.test(text);
       tail = text.slice(-TAIL_LENGTH);

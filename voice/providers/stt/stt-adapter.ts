@@ -6,7 +6,7 @@ import { failureOf, type ProviderConnect, type ProviderFetch } from '../../calls
 import type { Clock } from '../../../platform/clock.ts';
 import { wavOf } from '../../../platform/wav.ts';
 import { parseMessage } from '../protocol-support.ts';
-import type { ProviderOrder } from '../fallback/provider-order.ts';
+import type { ProviderOrder } from '../../calls/fallback/provider-order.ts';
 import { withRetries } from '../provider-errors.ts';
 import type { SttStreaming } from './streaming/protocol.ts';
 import { SttStream, type Recognizer, type SttStreamOptions } from './streaming/stt-stream.ts';

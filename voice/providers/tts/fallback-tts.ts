@@ -4,13 +4,13 @@ import type { AudioFrame } from '@livekit/rtc-node';
 
 import { failureOf } from '../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
-import { firstAnswer } from '../fallback/first-answer.ts';
-import { LATE_MS, type ProviderOrder } from '../fallback/provider-order.ts';
+import { firstAnswer } from '../../calls/fallback/first-answer.ts';
+import { LATE_MS, type ProviderOrder } from '../../calls/fallback/provider-order.ts';
 import { ProviderApiError } from '../provider-errors.ts';
 import { restOf, SpeechRate } from './rest-of-sentence.ts';
 import { retrySentence, type TtsAdapter } from './tts-adapter.ts';
 import { SAMPLE_RATE } from './tts-protocols.ts';
-import { ChunkedTtsStream, TtsStream, type SentenceSynthesizer } from './tts-stream.ts';
+import { ChunkedTtsStream, TtsStream, type SentenceRequest, type SentenceSynthesizer } from './tts-stream.ts';
 
 export interface FallbackTtsOptions {
   readonly voices: ProviderOrder<TtsAdapter>;
@@ -27,12 +27,6 @@ interface Spoken {
 interface Broken {
   readonly provider: TtsAdapter;
   readonly failure: unknown;
-}
-
-interface SentenceRequest {
-  readonly text: string;
-  readonly connOptions: APIConnectOptions;
-  readonly signal: AbortSignal;
 }
 
 export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
@@ -65,17 +59,22 @@ export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
     await Promise.all(this.#options.voices.all.map((voice) => voice.close()));
   }
 
-  async request(text: string, connOptions: APIConnectOptions, signal: AbortSignal): Promise<AsyncIterable<AudioFrame>> {
-    const request = { text, connOptions, signal };
+  /** What all of them take, for each may take over in the middle of an answer. */
+  get sentencesAtOnce(): number {
+    return Math.min(...this.#options.voices.all.map((voice) => voice.sentencesAtOnce));
+  }
+
+  async request(request: SentenceRequest): Promise<AsyncIterable<AudioFrame>> {
     return this.#joined(request, await this.#first(request, []));
   }
 
   /** Retries transient failures of the last that is left. @param broken in this sentence already, the last one now */
-  async #first({ text, connOptions, signal }: SentenceRequest, broken: readonly Broken[]): Promise<Spoken> {
+  async #first(request: SentenceRequest, broken: readonly Broken[]): Promise<Spoken> {
     const { voices, clock } = this.#options;
+    const { connOptions, signal } = request;
     const ask = async (voice: TtsAdapter, either: AbortSignal): Promise<AsyncIterable<AudioFrame>> => {
       try {
-        return await voice.request(text, { ...connOptions, maxRetry: 0 }, either);
+        return await voice.request({ ...request, connOptions: { ...connOptions, maxRetry: 0 }, signal: either });
       } catch (error) {
         // Whether to ask again is decided here.
         throw error instanceof ProviderApiError ? error.failure : error;
@@ -93,7 +92,7 @@ export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
   }
 
   async *#joined(request: SentenceRequest, first: Spoken): AsyncGenerator<AudioFrame, void> {
-    let { text } = request;
+    let { text, before } = request;
     let { provider, answer } = first;
     const broken: Broken[] = [];
     for (;;) {
@@ -111,9 +110,11 @@ export class FallbackTts extends tts.TTS implements SentenceSynthesizer {
         request.signal.throwIfAborted();
         if (last) throw failure;
         broken.push({ provider, failure });
-        text = restOf(text, seconds, rate.charactersPerSecond);
-        if (text === '') return;
-        ({ provider, answer } = await this.#first({ ...request, text }, broken));
+        const rest = restOf(text, seconds, rate.charactersPerSecond);
+        if (rest === '') return;
+        before += text.slice(0, text.lastIndexOf(rest));
+        text = rest;
+        ({ provider, answer } = await this.#first({ ...request, text, before }, broken));
       }
     }
   }

@@ -3,7 +3,7 @@
 import { wholeWords } from '../fallback/whole-words.ts';
 
 /** Of people who talk at ease; used until a voice has said a sentence. */
-const USUAL_CHARACTERS_PER_SECOND = 15;
+export const USUAL_CHARACTERS_PER_SECOND = 15;
 
 /** How fast a voice speaks. */
 export class SpeechRate {

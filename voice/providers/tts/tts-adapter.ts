@@ -1,23 +1,23 @@
 /**
- * TTS through any provider's HTTP API, with the audio passed on as it arrives. LiveKit's plugin for OpenAI's protocol waits for the whole response
- * (`test/bench/voice/tts.ts` compares them).
+ * TTS of any provider, sentence by sentence, with the audio passed on as it arrives. LiveKit's plugin for OpenAI's protocol waits for the whole
+ * response (`test/bench/voice/tts.ts` compares them).
  */
 import { DEFAULT_API_CONNECT_OPTIONS, tts, type APIConnectOptions } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { failureOf, ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { failureOf, ProviderError } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { ProviderApiError, withRetries, type RetryOptions } from '../provider-errors.ts';
 import { PcmReader } from './pcm-reader.ts';
-import { SAMPLE_RATE, type TtsProtocol } from './tts-protocols.ts';
-import { ChunkedTtsStream, TtsStream, type SentenceSynthesizer } from './tts-stream.ts';
+import type { SpeechSource } from './speech-source.ts';
+import { SAMPLE_RATE } from './tts-protocols.ts';
+import { ChunkedTtsStream, TtsStream, type SentenceRequest, type SentenceSynthesizer } from './tts-stream.ts';
 
 export interface TtsAdapterOptions {
   readonly provider: string;
-  readonly protocol: TtsProtocol;
+  readonly source: SpeechSource;
   /** BCP 47. */
   readonly language: string;
-  readonly fetch: ProviderFetch;
   readonly clock: Clock;
 }
 
@@ -48,11 +48,15 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
   }
 
   override get model(): string {
-    return this.#options.protocol.model;
+    return this.#options.source.model;
   }
 
   override get provider(): string {
     return this.#options.provider;
+  }
+
+  get sentencesAtOnce(): number {
+    return this.#options.source.atOnce;
   }
 
   override synthesize(text: string, connOptions: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS, signal?: AbortSignal): tts.ChunkedStream {
@@ -63,64 +67,35 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
     return new TtsStream({ synthesizer: this, language: this.#options.language, connOptions });
   }
 
-  /** Opens the connection: the status doesn't matter, and an unreachable provider shows when it is needed. */
   connect(signal: AbortSignal): void {
-    const { fetch, protocol } = this.#options;
-    fetch(new URL(protocol.requestFor('').url).origin, { method: 'HEAD', signal }).catch(() => undefined);
+    this.#options.source.connect(signal);
   }
 
   override async close(): Promise<void> {
     this.#closing.abort(new Error('the TTS adapter is closed'));
+    this.#options.source.close();
   }
 
   /** Retries transient failures, but only until the first audio has arrived. */
-  async request(text: string, connOptions: APIConnectOptions, signal: AbortSignal): Promise<AsyncIterable<AudioFrame>> {
+  async request({ connOptions, signal, ...sentence }: SentenceRequest): Promise<AsyncIterable<AudioFrame>> {
     const either = AbortSignal.any([signal, this.#closing.signal]);
     return retrySentence({ clock: this.#options.clock, signal: either, connOptions }, async () => {
-      const sound = this.#sound(await this.#send(text, either));
+      const sound = this.#framesOf(this.#options.source.soundOf(sentence, either));
       const first = await sound.next();
       if (first.done === true) throw this.#failure('sent no sound: check its model and voice');
       return joined(first.value, sound);
     });
   }
 
-  async #send(text: string, signal: AbortSignal): Promise<Response> {
-    const { url, headers, body } = this.#options.protocol.requestFor(text);
-    const response = await this.#options.fetch(url, { method: 'POST', headers, body, signal });
-    const type = response.headers.get('content-type') ?? '';
-    if (this.#options.protocol.audioField === undefined && /^(text\/|application\/(json|xml))/i.test(type)) {
-      await response.body?.cancel();
-      throw this.#failure('sent something that is no sound: check its address');
-    }
-    return response;
-  }
-
-  async *#sound(response: Response): AsyncGenerator<AudioFrame, void> {
+  async *#framesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<AudioFrame, void> {
     const reader = new PcmReader(SAMPLE_RATE);
     try {
-      for await (const chunk of this.#chunks(response)) yield* reader.push(chunk);
+      for await (const chunk of chunks) yield* reader.push(chunk);
       yield* reader.end();
     } catch (error) {
       if (error instanceof RangeError) throw this.#failure("sent a sound of a kind that can't be played: PCM of 16 bits is");
       throw error;
     }
-  }
-
-  async *#chunks(response: Response): AsyncGenerator<Uint8Array, void> {
-    const { audioField } = this.#options.protocol;
-    if (audioField === undefined) {
-      if (response.body !== null) yield* response.body as unknown as AsyncIterable<Uint8Array>;
-      return;
-    }
-    const text = await response.text();
-    let sound: unknown;
-    try {
-      sound = (JSON.parse(text) as Readonly<Record<string, unknown>>)[audioField];
-    } catch {
-      sound = undefined;
-    }
-    if (typeof sound !== 'string') throw this.#failure('sent something that is no sound: check its address');
-    yield Buffer.from(sound, 'base64');
   }
 
   #failure(message: string): ProviderError {

@@ -1,6 +1,6 @@
 /** What each provider's TTS is sent for one sentence, and how its response carries the audio. */
 import { keyOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
-import { azureAddressMissing, baseLanguage, cartesiaApi, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
+import { azureAddressMissing, baseLanguage, elevenLabsApi, isOpenAi } from '../protocol-support.ts';
 
 export interface TtsRequest {
   readonly url: string;
@@ -12,7 +12,10 @@ export interface TtsProtocol {
   readonly model: string;
   /** The JSON field that has the audio as Base64; absent where the response is the audio. */
   readonly audioField?: string;
-  requestFor(text: string): TtsRequest;
+  /** Small plans of the provider allow few requests at a time. */
+  readonly oneAtATime?: true;
+  /** @param before what was said right before it, in the same answer */
+  requestFor(text: string, before?: string): TtsRequest;
 }
 
 export interface TtsSettings {
@@ -44,44 +47,36 @@ export function openAi({ endpoint, language, temperature }: TtsSettings): TtsPro
   };
 }
 
-/** https://elevenlabs.io/docs/api-reference/text-to-speech/stream */
-export function elevenLabs({ endpoint, language, temperature }: TtsSettings): TtsProtocol {
-  const { baseURL, headers } = elevenLabsApi(endpoint);
-  const { voice = 'bIHbv24MWmeRgasZH58o' } = endpoint;
-  const model = endpoint.model ?? 'eleven_flash_v2_5';
+/** How ElevenLabs is to speak, by HTTP or WebSocket. */
+export function elevenLabsVoice({ endpoint, language, temperature }: TtsSettings) {
+  const { voice = 'bIHbv24MWmeRgasZH58o', model = 'eleven_flash_v2_5' } = endpoint;
+  const third = /_v3/.test(model);
   // Only these models take a language; for the others it is part of the voice.
-  const named = /flash_v2_5|turbo_v2_5|_v3/.test(model) ? { language_code: baseLanguage(language) } : {};
+  const named = third || /flash_v2_5|turbo_v2_5/.test(model) ? { language_code: baseLanguage(language) } : {};
   // ElevenLabs' opposite of a temperature.
   const wanted = Math.min(1, Math.max(0, 1 - temperature));
   // The third generation takes 0, 0.5 and 1 only.
-  const stability = /_v3/.test(model) ? Math.round(wanted * 2) / 2 : wanted;
-  return {
-    model,
-    requestFor: (text) => ({
-      url: `${baseURL}/text-to-speech/${encodeURIComponent(voice)}/stream?output_format=pcm_24000`,
-      headers: { ...JSON_HEADERS, ...headers },
-      body: JSON.stringify({ text, model_id: model, ...named, voice_settings: { stability, similarity_boost: 0.75 } }),
-    }),
-  };
+  const stability = third ? Math.round(wanted * 2) / 2 : wanted;
+  return { voice, model, third, named, settings: { stability, similarity_boost: 0.75 } };
 }
 
-/** https://docs.cartesia.ai/api-reference/tts/bytes */
-export function cartesia({ endpoint, language }: TtsSettings): TtsProtocol {
-  const { baseURL, headers } = cartesiaApi(endpoint);
-  const { voice = 'f786b574-daa5-4673-aa0c-cbe3e8534c02' } = endpoint;
-  const model = endpoint.model ?? 'sonic-3';
-  const output = { container: 'raw', encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE };
+/** https://elevenlabs.io/docs/api-reference/text-to-speech/stream */
+export function elevenLabs(settings: TtsSettings): TtsProtocol {
+  const { baseURL, headers } = elevenLabsApi(settings.endpoint);
+  const { voice, model, third, named, settings: voiceSettings } = elevenLabsVoice(settings);
   return {
     model,
-    requestFor: (text) => ({
-      url: `${baseURL}/tts/bytes`,
+    oneAtATime: true,
+    requestFor: (text, before = '') => ({
+      url: `${baseURL}/text-to-speech/${encodeURIComponent(voice)}/stream?output_format=pcm_24000`,
       headers: { ...JSON_HEADERS, ...headers },
       body: JSON.stringify({
+        text,
         model_id: model,
-        transcript: text,
-        voice: { mode: 'id', id: voice },
-        language: baseLanguage(language),
-        output_format: output,
+        ...named,
+        voice_settings: voiceSettings,
+        // The third generation refuses it.
+        ...(before !== '' && !third && { previous_text: before }),
       }),
     }),
   };

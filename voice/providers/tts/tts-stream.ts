@@ -1,17 +1,22 @@
-/** Streams speech sentence by sentence: each is requested as soon as it is complete, the next while the one before still plays. */
+/** Streams speech sentence by sentence: each is requested once it is complete, the next while the one before still plays. */
 import { AsyncIterableQueue, shortuuid, tts, voice, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 
 import { Semaphore } from '../../../platform/semaphore.ts';
 import { SentenceSplitter } from './sentence-splitter.ts';
+import type { Sentence } from './speech-source.ts';
 
-export interface SentenceSynthesizer extends tts.TTS {
-  /** @throws ProviderApiError, or the signal's reason */
-  request(text: string, connOptions: APIConnectOptions, signal: AbortSignal): Promise<AsyncIterable<AudioFrame>>;
+export interface SentenceRequest extends Sentence {
+  readonly connOptions: APIConnectOptions;
+  readonly signal: AbortSignal;
 }
 
-/** At a time: for the sentence that is heard and the next. */
-const MAX_REQUESTS = 2;
+export interface SentenceSynthesizer extends tts.TTS {
+  /** That may be requested at a time. */
+  readonly sentencesAtOnce: number;
+  /** @throws ProviderApiError, or the signal's reason */
+  request(request: SentenceRequest): Promise<AsyncIterable<AudioFrame>>;
+}
 
 interface Requested {
   readonly sentence: string;
@@ -32,21 +37,26 @@ export class TtsStream extends tts.SynthesizeStream {
   }
 
   protected override async run(): Promise<void> {
-    const giveUp = new AbortController();
+    const [giveUp, complete] = [new AbortController(), new AbortController()];
+    const signal = AbortSignal.any([this.abortSignal, giveUp.signal]);
     const requests = new AsyncIterableQueue<Requested>();
-    const semaphore = new Semaphore(MAX_REQUESTS);
+    const semaphore = new Semaphore(this.#synthesizer.sentencesAtOnce);
     const ask = async (): Promise<void> => {
+      const answer = { complete: complete.signal };
+      let before = '';
       try {
         for await (const sentence of this.#sentences()) {
           const release = await semaphore.acquire(giveUp.signal);
           this.markStarted();
-          const frames = this.#synthesizer.request(sentence, this.connOptions, AbortSignal.any([this.abortSignal, giveUp.signal]));
+          const frames = this.#synthesizer.request({ text: sentence, answer, before, connOptions: this.connOptions, signal });
           // Handled when its turn comes.
           frames.catch(() => undefined);
           requests.put({ sentence, frames, release });
+          before += `${sentence} `;
         }
       } finally {
         requests.close();
+        complete.abort();
       }
     };
     try {
@@ -55,6 +65,7 @@ export class TtsStream extends tts.SynthesizeStream {
       if (!this.abortSignal.aborted) throw error;
     } finally {
       giveUp.abort();
+      complete.abort();
     }
   }
 
@@ -111,7 +122,9 @@ export class ChunkedTtsStream extends tts.ChunkedStream {
   protected override async run(): Promise<void> {
     const id = shortuuid('speech_');
     try {
-      const frames = await this.#synthesizer.request(this.inputText, this.#connOptions, this.abortSignal);
+      const alone = { answer: { complete: AbortSignal.abort() }, before: '' };
+      const request = { text: this.inputText, ...alone, connOptions: this.#connOptions, signal: this.abortSignal };
+      const frames = await this.#synthesizer.request(request);
       for await (const frame of frames) {
         if (this.queue.closed) return;
         this.queue.put({ requestId: id, segmentId: id, frame, final: false });

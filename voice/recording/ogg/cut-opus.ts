@@ -2,15 +2,12 @@
  * Cuts a recording to the time of its call without decoding it: whole packets are dropped or inserted, and parts of a packet by Ogg Opus' own fields
  * (RFC 7845: pre-skip, and the granule position of the last page).
  */
-import { lacingOf, writePage } from './page.ts';
+import { PageWriter } from './page-writer.ts';
 import { readPackets } from './page.ts';
 
 const SAMPLES_PER_MS = 48;
 /** A decoder that starts in the middle needs this much to converge (RFC 7845, 4.6). */
 const PRE_ROLL = 80 * SAMPLES_PER_MS;
-/** A page for each second, so that players can seek. */
-const PAGE_SAMPLES = 1000 * SAMPLES_PER_MS;
-const MAX_SEGMENTS = 255;
 
 /** 20 ms of stereo silence. */
 const SILENCE = Uint8Array.of(0xfc, 0xff, 0xfe);
@@ -76,46 +73,6 @@ export async function* cutOpus(
   if (preSkip === undefined || end <= preSkip) throw new EmptyRecordingError('the recording has no sound in the time of the call');
   onLength?.((end - preSkip) / SAMPLES_PER_MS);
   yield pages.end(end);
-}
-
-class PageWriter {
-  readonly #serial: number;
-  #sequence = 0;
-  #granule = 0;
-  #packets: Uint8Array[] = [];
-  #segments = 0;
-  #samples = 0;
-
-  constructor(serial: number) {
-    this.#serial = serial;
-  }
-
-  header(packets: readonly Uint8Array[], first: boolean): Uint8Array {
-    return writePage({ serial: this.#serial, sequence: this.#sequence++, granule: 0, packets, first });
-  }
-
-  /** The page before, where this packet begins another one: the last page is kept back for its end. */
-  *add(packet: Uint8Array, samples: number): Generator<Uint8Array> {
-    const segments = lacingOf(packet.length).length;
-    if (this.#samples >= PAGE_SAMPLES || this.#segments + segments > MAX_SEGMENTS) yield this.#flush(this.#granule, false);
-    this.#packets.push(packet);
-    this.#segments += segments;
-    this.#samples += samples;
-    this.#granule += samples;
-  }
-
-  /** @param granule where the sound ends, on the last page */
-  end(granule: number): Uint8Array {
-    return this.#flush(granule, true);
-  }
-
-  #flush(granule: number, last: boolean): Uint8Array {
-    const page = writePage({ serial: this.#serial, sequence: this.#sequence++, granule, packets: this.#packets, last });
-    this.#packets = [];
-    this.#segments = 0;
-    this.#samples = 0;
-    return page;
-  }
 }
 
 function isOpusHead(packet: Uint8Array): boolean {

@@ -6,7 +6,7 @@ import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 
 import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';
 import { failureOf, type ProviderConnect, type ProviderError, type ProviderSocket } from '../../../calls/provider-access/index.ts';
-import { LATE_MS, ProviderOrder } from '../../fallback/provider-order.ts';
+import { LATE_MS, ProviderOrder } from '../../../calls/fallback/provider-order.ts';
 import { providerFailureOf } from '../../provider-errors.ts';
 import { SttAdapter } from '../stt-adapter.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
@@ -129,7 +129,15 @@ async function streamWithFallback(connects: readonly [ProviderConnect, ProviderC
   });
   const logger = pino({ level: 'silent' });
   const onTakeover = (): void => void (takeovers += 1);
-  const recognizers = new ProviderOrder({ part: 'stt', providers, restMs: Number.POSITIVE_INFINITY, clock, logger, onTakeover });
+  const recognizers = new ProviderOrder({
+    part: 'stt',
+    providers,
+    restMs: Number.POSITIVE_INFINITY,
+    failureOf: (rejection) => providerFailureOf(rejection, 'stt'),
+    clock,
+    logger,
+    onTakeover,
+  });
   adapter = new SttAdapter({ provider: 'a', language: 'en-US', clock, speaks: { recognizers } });
   adapter.on('error', (event) => void failures.push(providerFailureOf(event, 'stt')));
   const stream = adapter.stream();

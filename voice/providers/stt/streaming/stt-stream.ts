@@ -14,7 +14,7 @@ import {
   type ProviderSocket,
 } from '../../../calls/provider-access/index.ts';
 import { parseMessage } from '../../protocol-support.ts';
-import { LATE_MS, type Named, type ProviderOrder } from '../../fallback/provider-order.ts';
+import { LATE_MS, type Named, type ProviderOrder } from '../../../calls/fallback/provider-order.ts';
 import { ProviderApiError, withRetries } from '../../provider-errors.ts';
 import { AudioBacklog } from './audio-backlog.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';

@@ -1,8 +1,7 @@
 /** The providers of one part of a call, the preferred one first. One that fails or is late comes last, for a while. */
-import type { ProviderPart } from '../../calls/provider-access/index.ts';
+import type { ProviderError, ProviderPart } from '../provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
-import { providerFailureOf } from '../provider-errors.ts';
 
 /** Without an answer for so long, in milliseconds, the next provider is asked as well. */
 export const LATE_MS = 900;
@@ -18,9 +17,11 @@ export interface ProviderOrderOptions<P extends Named> {
   readonly providers: readonly P[];
   /** How long one comes last, in milliseconds. */
   readonly restMs: number;
+  /** Of what an attempt was rejected with. */
+  readonly failureOf: (rejection: unknown) => ProviderError;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly onTakeover: (part: ProviderPart) => void;
+  readonly onTakeover?: (part: ProviderPart) => void;
 }
 
 export class ProviderOrder<P extends Named> {
@@ -56,15 +57,15 @@ export class ProviderOrder<P extends Named> {
     this.#current = provider;
     this.#resting.delete(provider);
     for (const other of others) this.#replaced(other, provider);
-    if (others.length > 0) this.#options.onTakeover(this.#options.part);
+    if (others.length > 0) this.#options.onTakeover?.(this.#options.part);
   }
 
   #replaced({ provider, failure }: { readonly provider: P; readonly failure?: unknown }, by: P): void {
-    const { part, restMs, clock, logger } = this.#options;
+    const { part, restMs, failureOf, clock, logger } = this.#options;
     this.#resting.set(provider, clock.monotonic() + restMs);
     const line = { part, provider: provider.provider, model: provider.model, by: `${by.provider} ${by.model}` };
     if (failure === undefined) return logger.warn(line, 'a provider is late; another one answers');
-    const { kind, status, message } = providerFailureOf(failure, part);
+    const { kind, status, message } = failureOf(failure);
     logger.warn({ ...line, kind, status, failure: message }, 'a provider has failed; another one answers');
   }
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
-import { failureOf } from '../../calls/provider-access/index.ts';
+import { failureOf, type ProviderError } from '../provider-access/index.ts';
 import { ProviderOrder } from './provider-order.ts';
 
 function order(restMs = 30_000) {
@@ -11,7 +11,15 @@ function order(restMs = 30_000) {
   const lines: unknown[] = [];
   const logger = { warn: (line: object, message: string) => lines.push({ ...line, message }) } as unknown as Logger;
   let takeovers = 0;
-  const providers = new ProviderOrder({ part: 'llm', providers: [a, b, c], restMs, clock, logger, onTakeover: () => (takeovers += 1) });
+  const providers = new ProviderOrder({
+    part: 'llm',
+    providers: [a, b, c],
+    restMs,
+    failureOf: (rejection) => rejection as ProviderError,
+    clock,
+    logger,
+    onTakeover: () => (takeovers += 1),
+  });
   return { providers, clock, a, b, c, lines, takeovers: () => takeovers };
 }
 interface Named {

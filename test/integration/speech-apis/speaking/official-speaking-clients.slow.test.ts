@@ -1,0 +1,73 @@
+/** Providers' own clients have the same sentences spoken by the same APIs as Parley: both are heard, and both send the same. */
+import { fileURLToPath } from 'node:url';
+
+import { initializeLogger } from '@livekit/agents';
+import type { AudioFrame } from '@livekit/rtc-node';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { systemClock } from '../../../../platform/clock.ts';
+import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
+import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
+import { findPython, pythonWith, withoutPython } from '../../../support/python.ts';
+import { run } from '../../../support/run.ts';
+import { CASES, endpointAt } from './speaking-cases.ts';
+import { startSpeakingServer, type SpeakingServer } from './speaking-server.ts';
+import { textOf } from './spoken-text.ts';
+
+const VERSIONS = { cartesia: '4.2.0', elevenlabs: '2.78.0', websockets: '15.0.1' };
+const SENTENCES = ['We are open from nine to six.', 'On Saturdays we close at noon!', 'Would you like to come by?'];
+const python = await findPython();
+
+describe.skipIf(python === undefined).each(CASES)(`$name (${withoutPython})`, ({ api, official, ...where }) => {
+  let interpreter: string;
+  let egress: Egress;
+  let server: SpeakingServer;
+
+  beforeAll(async () => {
+    initializeLogger({ pretty: false, level: 'silent' });
+    const requirements = Object.entries(VERSIONS).map(([name, version]) => `${name}==${version}`);
+    interpreter = await pythonWith(python ?? '', { name: 'speaking-clients', version: Object.values(VERSIONS).join('-'), requirements });
+    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+  });
+  beforeEach(async () => void (server = await startSpeakingServer(api)));
+  afterEach(() => server.stop());
+  afterAll(() => egress.close());
+
+  async function byOfficialClient(): Promise<readonly string[]> {
+    const script = fileURLToPath(new URL('official_speaking_clients.py', import.meta.url));
+    const args = [script, where.endpoint.provider, server.url, JSON.stringify(official), JSON.stringify(SENTENCES)];
+    const { code, stdout, stderr } = await run(interpreter, args, { timeoutMs: 120_000 });
+    expect(code, stderr).toBe(0);
+    const sounds = (JSON.parse(stdout) as readonly string[]).map((sound) => new Uint8Array(Buffer.from(sound, 'base64')).buffer);
+    return sounds.map((sound) => textOf([{ data: new Int16Array(sound) }]));
+  }
+
+  async function byParley(): Promise<readonly string[]> {
+    const endpoint = endpointAt(server.url, where);
+    const source = createSpeechSource({ endpoint, language: 'en-US', temperature: 0.3, egress, clock: systemClock });
+    const voice = new TtsAdapter({ provider: endpoint.provider, source, language: 'en-US', clock: systemClock });
+    const stream = voice.stream();
+    stream.pushText(SENTENCES.join(' '));
+    stream.endInput();
+    const sentences: AudioFrame[][] = [];
+    for await (const audio of stream) {
+      if (typeof audio === 'symbol') continue;
+      if (audio.timedTranscripts?.length === 1) sentences.push([]);
+      sentences.at(-1)?.push(audio.frame);
+    }
+    await voice.close();
+    return sentences.map(textOf);
+  }
+
+  /** Each client chooses the name of its context. */
+  const taken = (): unknown =>
+    JSON.parse(JSON.stringify(server.opened.splice(0), (name, value: unknown) => (name === 'context_id' ? 'any' : value)));
+
+  it('is asked by Parley as by its own client', async () => {
+    expect(await byOfficialClient()).toEqual(SENTENCES);
+    const theirs = taken();
+    expect(await byParley()).toEqual(SENTENCES);
+    expect(taken()).toEqual(theirs);
+  });
+});

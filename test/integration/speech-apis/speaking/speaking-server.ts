@@ -1,0 +1,167 @@
+/** A provider's text to speech on a WebSocket, and over HTTP: what both fakes share, and the faults that any of them may have. */
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { WebSocketServer, type WebSocket } from 'ws';
+
+import { sendJson, Servers, whole } from '../../../support/http-servers.ts';
+import { KEY } from '../speech-apis.ts';
+import { soundOf } from './spoken-text.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** One connection, as a client made it. */
+export interface Opened {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Header and value. */
+  readonly key: string;
+  readonly messages: Fields[];
+}
+
+export interface Faults {
+  /** Instead of the handshake, and of an answer over HTTP. */
+  status?: number | undefined;
+  /** Ends the connection without a word after so many pieces of sound; once for each entry. */
+  dropAfter: number[];
+  /** Closes with this code in place of a piece of sound; once for each entry. */
+  closeCodes: number[];
+  /** Sends this in place of a sentence; once for each entry. */
+  instead: (object | string)[];
+  /** Hears everything and says nothing. */
+  silent?: boolean | undefined;
+  /** Before the first sound of a sentence, in milliseconds. */
+  firstMs: number;
+  /** Between two pieces of sound, in milliseconds. */
+  pieceMs: number;
+}
+
+export interface FakeConnection {
+  readonly send: (message: object | string) => void;
+  readonly close: (code: number) => void;
+  /** In pieces, one after the other. @returns when all has been sent */
+  readonly speak: (text: string, send: (piece: string, pcm: Buffer) => void) => Promise<void>;
+}
+
+export interface SpeakingApi {
+  /** @returns the status of a refusal */
+  refuses(opened: Opened, headers: IncomingHttpHeaders): number | undefined;
+  /** @returns takes each message */
+  session(connection: FakeConnection): (message: Fields) => void;
+  /** @returns the text that a request over HTTP wants to hear, or the status of a refusal */
+  http?(path: string, body: Fields): string | number;
+}
+
+export interface SpeakingServer {
+  readonly url: string;
+  readonly opened: Opened[];
+  readonly requests: { readonly path: string; readonly body: Fields }[];
+  readonly faults: Faults;
+  /** The most WebSockets and requests at once. */
+  readonly most: () => number;
+  readonly dropConnections: () => void;
+  stop(): Promise<void>;
+}
+
+const KEY_HEADERS = ['authorization', 'xi-api-key', 'x-api-key'];
+const PIECE = /.{1,7}(?: +$)?/gs;
+
+export async function startSpeakingServer(api: SpeakingApi): Promise<SpeakingServer> {
+  const servers = new Servers();
+  const sockets = new WebSocketServer({ noServer: true });
+  const opened: Opened[] = [];
+  const requests: { readonly path: string; readonly body: Fields }[] = [];
+  const faults: Faults = { dropAfter: [], closeCodes: [], instead: [], firstMs: 0, pieceMs: 0 };
+  const [usage, most] = peak();
+
+  const answer = async (path: string, body: Fields, response: ServerResponse): Promise<void> => {
+    requests.push({ path, body });
+    const done = usage();
+    const text = faults.status ?? api.http?.(path, body) ?? 404;
+    if (typeof text === 'number') sendJson(response, {}, text);
+    else {
+      await speak(text, faults, (_piece, pcm) => void response.write(pcm));
+      response.end();
+    }
+    done();
+  };
+  const listener = whole(({ url: path = '', method, headers }, response, raw) => {
+    if (method !== 'POST') return response.writeHead(405).end();
+    if (!keyOf(headers).endsWith(KEY)) return sendJson(response, {}, 401);
+    return void answer(path, JSON.parse(raw.toString()) as Fields, response);
+  });
+  const server = await servers.http(listener, {
+    onUpgrade: (request, socket, head) => {
+      const { pathname: path, searchParams } = new URL(request.url ?? '', 'http://localhost');
+      const key = keyOf(request.headers);
+      const one: Opened = { path, query: Object.fromEntries(searchParams), key, messages: [] };
+      opened.push(one);
+      const status = faults.status ?? (key.endsWith(KEY) ? api.refuses(one, request.headers) : 401);
+      if (status !== undefined) {
+        socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+        return;
+      }
+      const done = usage();
+      sockets.handleUpgrade(request, socket, head, (client) => {
+        client.on('close', done);
+        serve(api, client, one, faults);
+      });
+    },
+  });
+  const { dropConnections } = server;
+  return { url: `http://127.0.0.1:${server.port}`, opened, requests, faults, most, dropConnections, stop: () => servers.stop() };
+}
+
+function keyOf(headers: IncomingHttpHeaders): string {
+  const name = KEY_HEADERS.find((header) => headers[header] !== undefined);
+  return `${name}: ${String(headers[name ?? ''])}`;
+}
+
+/** @returns what counts one more, until it is called again, and the most that there were */
+function peak(): readonly [begin: () => () => void, most: () => number] {
+  let [now, most] = [0, 0];
+  const begin = (): (() => void) => {
+    now += 1;
+    most = Math.max(most, now);
+    return () => void (now -= 1);
+  };
+  return [begin, () => most];
+}
+
+async function speak(text: string, { firstMs, pieceMs }: Faults, send: (piece: string, pcm: Buffer) => void): Promise<void> {
+  await delay(firstMs);
+  // Silence at the end belongs to the last word: no piece is a space alone.
+  for (const piece of text.match(PIECE) ?? []) {
+    send(piece, soundOf(piece));
+    await delay(pieceMs);
+  }
+}
+
+function serve(api: SpeakingApi, client: WebSocket, { messages }: Opened, faults: Faults): void {
+  let left = faults.dropAfter.shift();
+  const send = (message: object | string): void => {
+    if (faults.silent !== true) client.send(typeof message === 'string' ? message : JSON.stringify(message));
+  };
+  const piece = (say: () => void): void => {
+    if (client.readyState !== client.OPEN) return;
+    const code = faults.closeCodes.shift();
+    if (code !== undefined) return client.close(code);
+    if (left !== undefined && (left -= 1) < 0) return client.terminate();
+    say();
+  };
+  const take = api.session({
+    send,
+    close: (code) => client.close(code),
+    speak: async (text, say) => {
+      const instead = faults.instead.shift();
+      if (instead !== undefined) send(instead);
+      else await speak(text, faults, (...sound) => piece(() => say(...sound)));
+    },
+  });
+  client.on('error', () => undefined);
+  client.on('message', (data: Buffer) => {
+    const message = JSON.parse(data.toString()) as Fields;
+    messages.push(message);
+    take(message);
+  });
+}

@@ -1,0 +1,331 @@
+/** Text to speech over WebSockets, against APIs whose sound says which text it is: nothing is lost or doubled, whatever the connection does. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { initializeLogger, type tts } from '@livekit/agents';
+import type { AudioFrame } from '@livekit/rtc-node';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { systemClock, type Clock } from '../../../../platform/clock.ts';
+import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import { ProviderOrder } from '../../../../voice/calls/fallback/provider-order.ts';
+import type { ProviderError } from '../../../../voice/calls/provider-access/index.ts';
+import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
+import { providerFailureOf } from '../../../../voice/providers/index.ts';
+import { FallbackTts } from '../../../../voice/providers/tts/fallback-tts.ts';
+import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
+import { CASES, endpointAt, type Case } from './speaking-cases.ts';
+import { startSpeakingServer, type SpeakingServer } from './speaking-server.ts';
+import { textOf } from './spoken-text.ts';
+
+/** Time that passes twenty times as fast. */
+const hurried: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms / 20, callback) };
+const connOptions = { maxRetry: 2, retryIntervalMs: 20, timeoutMs: 10_000 };
+const FIVE = [
+  'We are open from nine to six.',
+  'On Saturdays we close at noon!',
+  'Would you like to come by today?',
+  'The shop is in the old town, 12 Mill Lane.',
+  'I can book a time for you.',
+] as const;
+const [FIRST, SECOND, THIRD] = FIVE;
+
+beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
+
+describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where }: Case) => {
+  const { provider } = where.endpoint;
+  let server: SpeakingServer;
+  let egress: Egress;
+  let voice: TtsAdapter;
+  let failures: ProviderError[];
+
+  beforeEach(async () => {
+    server = await startSpeakingServer(api);
+    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+    failures = [];
+    voice = voiceAt(server.url);
+  });
+  afterEach(async () => {
+    await voice.close();
+    egress.close();
+    await server.stop();
+  });
+
+  function voiceAt(
+    url: string,
+    { through = egress, clock = systemClock, at = where }: { through?: Egress; clock?: Clock; at?: typeof where } = {},
+  ) {
+    const endpoint = endpointAt(url, at);
+    const source = createSpeechSource({ endpoint, language: 'en-US', temperature: 0.3, egress: through, clock });
+    const adapter = new TtsAdapter({ provider: endpoint.provider, source, language: 'en-US', clock });
+    adapter.on('error', (event) => void failures.push(providerFailureOf(event, 'tts')));
+    return adapter;
+  }
+
+  interface Said {
+    /** As it sounds. */
+    readonly text: string;
+    /** The sound from the mark of each sentence on, by the sentence that the mark names. */
+    readonly sentences: readonly (readonly [sentence: string, sound: string])[];
+  }
+
+  /** @returns as it comes; all of it once the stream has ended */
+  function listen(stream: tts.SynthesizeStream): { readonly said: () => Said; readonly ended: Promise<Said> } {
+    const marked: (readonly [string, AudioFrame[]])[] = [];
+    const said = (): Said => ({
+      text: textOf(marked.flatMap(([, frames]) => frames)),
+      sentences: marked.map(([sentence, frames]) => [sentence, textOf(frames)]),
+    });
+    const read = async (): Promise<Said> => {
+      for await (const audio of stream) {
+        if (typeof audio === 'symbol') continue;
+        for (const { text } of audio.timedTranscripts ?? []) marked.push([text, []]);
+        marked.at(-1)?.[1].push(audio.frame);
+      }
+      return said();
+    };
+    return { said, ended: read() };
+  }
+
+  async function say(sentences: readonly string[], by: tts.TTS = voice): Promise<Said> {
+    const stream = by.stream({ connOptions });
+    stream.pushText(sentences.join(' '));
+    stream.endInput();
+    return await listen(stream).ended;
+  }
+
+  const contexts = (): number => new Set(server.opened.flatMap(({ messages }) => messages.map((message) => message['context_id']))).size;
+
+  it('says an answer in one context, answer after answer on one connection, and each sentence is known by its sound', async () => {
+    for (let answer = 1; answer <= 3; answer += 1) {
+      const { text, sentences } = await say(FIVE);
+      expect(text).toBe(FIVE.join(' '));
+      expect(sentences).toEqual(FIVE.map((sentence) => [sentence, sentence]));
+      expect(contexts()).toBe(answer);
+    }
+    expect([server.opened.length, server.most(), server.requests.length]).toEqual([1, 1, 0]);
+    await expect.poll(() => server.opened[0]?.messages.filter(ends)).toHaveLength(3);
+    expect(failures).toEqual([]);
+  });
+
+  it('says a text that is given as a whole', async () => {
+    const frames: AudioFrame[] = [];
+    for await (const { frame } of voice.synthesize(FIRST, connOptions)) frames.push(frame);
+    expect(textOf(frames)).toBe(FIRST);
+  });
+
+  it('is connected before the first words', async () => {
+    voice.connect(new AbortController().signal);
+    await expect.poll(() => server.opened.length).toBe(1);
+    await say([FIRST]);
+    expect(server.opened).toHaveLength(1);
+  });
+
+  // Longer than Cartesia keeps a context.
+  it('says what comes after a pause', async () => {
+    const stream = voice.stream({ connOptions });
+    const { said, ended } = listen(stream);
+    for (const sentence of [FIRST, SECOND]) {
+      stream.pushText(sentence);
+      stream.flush();
+      await expect.poll(() => said().sentences.at(-1)).toEqual([sentence, sentence]);
+      await delay(1_200);
+    }
+    stream.endInput();
+    expect((await ended).text).toBe(`${FIRST} ${SECOND}`);
+    expect([server.opened.length, failures]).toEqual([1, []]);
+  });
+
+  it('stops when it is interrupted, however often, and goes on with the next answer', async () => {
+    // A sentence goes on for much longer than until the next answer.
+    server.faults.pieceMs = 100;
+    for (let answer = 1; answer <= 12; answer += 1) {
+      const stream = voice.stream({ connOptions });
+      const { said } = listen(stream);
+      stream.pushText(FIVE.join(' '));
+      stream.endInput();
+      await expect.poll(() => said().text, { interval: 5 }).not.toBe('');
+      stream.close();
+      await expect.poll(() => server.opened[0]?.messages.filter(ends).length).toBe(answer);
+    }
+    server.faults.pieceMs = 0;
+    expect((await say(FIVE)).text).toBe(FIVE.join(' '));
+    expect([server.opened.length, server.most(), failures]).toEqual([1, 1, []]);
+    expect(contexts()).toBe(13);
+  });
+
+  it('connects again where the connection is lost between answers', async () => {
+    expect((await say([FIRST])).text).toBe(FIRST);
+    server.dropConnections();
+    expect((await say([FIRST])).text).toBe(FIRST);
+    expect([server.opened.length, failures]).toEqual([2, []]);
+  });
+
+  it('asks again where it is lost before the first sound of an answer', async () => {
+    server.faults.dropAfter = [0];
+    expect((await say(FIVE)).text).toBe(FIVE.join(' '));
+    expect([server.opened.length, server.most(), failures]).toEqual([2, 1, []]);
+  });
+
+  it('goes on with the answer where it is lost between two sentences, and tells what came before where it can', async () => {
+    const stream = voice.stream({ connOptions });
+    const { said, ended } = listen(stream);
+    stream.pushText(FIRST);
+    stream.flush();
+    await expect.poll(() => said().text).toBe(FIRST);
+    server.dropConnections();
+    stream.pushText(` ${SECOND} ${THIRD}`);
+    stream.endInput();
+    const { text, sentences } = await ended;
+    expect(text).toBe(`${FIRST} ${SECOND} ${THIRD}`);
+    expect(sentences.map(([sentence]) => sentence)).toEqual([FIRST, SECOND, THIRD]);
+    expect(failures).toEqual([]);
+    expect(server.opened).toHaveLength(continuesOverHttp ? 1 : 2);
+    const continued = continuesOverHttp ? [`${FIRST} `, `${FIRST} ${SECOND} `] : [];
+    expect(server.requests.map(({ body }) => body['previous_text'])).toEqual(continued);
+    expect(server.most()).toBe(1);
+  });
+
+  it('is broken where it is lost in a sentence', async () => {
+    server.faults.dropAfter = [2];
+    await say(FIVE);
+    expect(failures).toMatchObject([{ kind: 'connection_lost', provider }]);
+    expect(server.opened).toHaveLength(1);
+  });
+
+  it('says all, or all up to where a connection broke in a sentence, wherever connections break', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 3 }), async (drops) => {
+        failures = [];
+        server.faults.dropAfter = [...drops];
+        const own = voiceAt(server.url);
+        const { text, sentences } = await say(FIVE, own);
+        await own.close();
+        if (failures.length === 0) expect(text).toBe(FIVE.join(' '));
+        expect(FIVE.join(' ').startsWith(text)).toBe(true);
+        for (const [sentence, sound] of sentences) expect(sentence.startsWith(sound)).toBe(true);
+        expect(failures.every(({ kind }) => kind === 'connection_lost')).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it.each([
+    [401, 'refused', /answers 401: check its key/, 1],
+    [403, 'refused', /answers 403: check its key/, 1],
+    [400, 'refused', /answers 400: check its model/, 1],
+    [429, 'runtime', /answers 429: its limit is reached/, 3],
+    [500, 'runtime', /answers 500/, 3],
+  ])('names an answer of %d', async (status, kind, message, attempts) => {
+    server.faults.status = status;
+    await say(FIVE, voiceAt(server.url, { clock: hurried }));
+    expect(failures).toMatchObject([{ kind, status, provider, message: expect.stringMatching(message) as string }]);
+    expect(server.opened).toHaveLength(attempts);
+  });
+
+  it('says all where a failure passes', async () => {
+    server.faults.status = 429;
+    const saying = say(FIVE);
+    await expect.poll(() => server.opened.length).toBe(1);
+    server.faults.status = undefined;
+    expect([(await saying).text, failures]).toEqual([FIVE.join(' '), []]);
+  });
+
+  it.each(errors)('names the message %j', async (error, kind, message, attempts) => {
+    server.faults.instead = Array.from({ length: 3 }, () => error);
+    await say(FIVE, voiceAt(server.url, { clock: hurried }));
+    expect(failures).toMatchObject([{ kind, provider, message: expect.stringMatching(message) as string }]);
+    expect(server.faults.instead).toHaveLength(3 - attempts);
+  });
+
+  it.each(['no JSON', 'null', '7', '"sound"'])('takes %s for no sound', async (garbage) => {
+    server.faults.instead = [garbage];
+    expect((await say(FIVE)).text).toBe(FIVE.join(' '));
+    server.faults.instead = [garbage, garbage, garbage];
+    await say(FIVE);
+    expect(failures).toMatchObject([{ kind: 'payload', message: expect.stringContaining('sent something that is no sound') as string }]);
+  });
+
+  it.each([
+    [1008, 'refused', 1],
+    [1011, 'connection_lost', 3],
+    [1000, 'connection_lost', 3],
+  ])('names a close with %d', async (code, kind, attempts) => {
+    server.faults.closeCodes = [code, code, code];
+    await say(FIVE, voiceAt(server.url, { clock: hurried }));
+    expect(failures).toMatchObject([{ kind, provider }]);
+    expect(server.opened).toHaveLength(attempts);
+  });
+
+  it('takes a close with 1008 for a limit of the connection where that has spoken', async () => {
+    await say(FIVE);
+    server.faults.closeCodes = [1008];
+    expect((await say(FIVE)).text).toBe(FIVE.join(' '));
+    expect([server.opened.length, failures]).toEqual([2, []]);
+  });
+
+  it('gives a silent provider up, and its connection', async () => {
+    const impatient = voiceAt(server.url, { clock: hurried });
+    server.faults.silent = true;
+    await say(FIVE, impatient);
+    expect(failures).toMatchObject([{ kind: 'unreachable', slow: true, message: expect.stringContaining('8000 ms') as string }]);
+    server.faults.silent = false;
+    expect((await say([FIRST], impatient)).text).toBe(FIRST);
+    expect(server.opened).toHaveLength(2);
+  });
+
+  it('reaches no address that the guard forbids, and cannot reach one where nothing listens', async () => {
+    const strict = createEgress();
+    await say(FIVE, voiceAt(server.url, { through: strict }));
+    strict.close();
+    expect(server.opened).toEqual([]);
+    await server.stop();
+    await say(FIVE, voiceAt(server.url, { clock: hurried }));
+    expect(failures).toMatchObject([
+      { kind: 'refused', message: expect.stringContaining("can't be called") as string },
+      { kind: 'unreachable', message: expect.stringContaining('ECONNREFUSED') as string },
+    ]);
+  });
+
+  describe('with a fallback', () => {
+    const other = CASES.find((each) => each.endpoint.provider !== provider)!;
+    let second: SpeakingServer;
+    beforeEach(async () => void (second = await startSpeakingServer(other.api)));
+    afterEach(() => second.stop());
+
+    function both(): FallbackTts {
+      const providers = [voice, voiceAt(second.url, { at: other })];
+      const logger = pino({ level: 'silent' });
+      const failureOf = (rejection: unknown) => providerFailureOf(rejection, 'tts');
+      const common = { clock: systemClock, logger, restMs: Number.POSITIVE_INFINITY, failureOf };
+      return new FallbackTts({ voices: new ProviderOrder({ part: 'tts', providers, ...common }), language: 'en-US', clock: systemClock });
+    }
+
+    it.each([
+      ['refuses', { status: 401 }],
+      ['is silent', { silent: true }],
+    ])('is replaced where it %s', async (_how, faults) => {
+      Object.assign(server.faults, faults);
+      const fallback = both();
+      expect((await say(FIVE, fallback)).text).toBe(FIVE.join(' '));
+      expect(failures).toEqual([]);
+      await fallback.close();
+    });
+
+    it('is continued from the word on in which it breaks off', async () => {
+      // Four pieces of the second sentence.
+      server.faults.dropAfter = [Math.ceil((FIRST.length + 1) / 7) + 4];
+      const fallback = both();
+      const { text } = await say(FIVE.slice(0, 3), fallback);
+      const rest = text.slice(FIRST.length).trim();
+      // By the speed of the first sentence; the word that was cut off may be said twice.
+      expect(rest.endsWith(THIRD)).toBe(true);
+      for (const word of SECOND.split(' ')) expect(rest).toContain(word);
+      expect(failures).toEqual([]);
+      if (!other.continuesOverHttp) expect(second.opened).toHaveLength(1);
+      else expect(second.requests[0]?.body['previous_text']).toMatch(FIRST);
+      await fallback.close();
+    });
+  });
+});

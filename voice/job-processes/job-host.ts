@@ -1,0 +1,119 @@
+/** Serves calls in this process, several at once where they share it. What is thrown in one ends that one alone. */
+import { getJobContext, JobContext, JobProcess, runWithJobContextAsync, type RunningJobInfo } from '@livekit/agents';
+import { Room } from '@livekit/rtc-node';
+
+import type { Logger } from '../../platform/logging.ts';
+import type { FromJobProcess, ToJobProcess } from './messages.ts';
+
+/** Of Node's `process`, as a child of the agent server. */
+export interface ChildOfServer {
+  readonly connected: boolean;
+  send?(message: FromJobProcess): unknown;
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  on(event: 'uncaughtException', listener: (error: unknown) => void): unknown;
+  once(event: 'disconnect', listener: () => void): unknown;
+}
+
+export interface JobHostOptions {
+  readonly process: ChildOfServer;
+  /** Serves one call, to its end. @param stop aborts when the call has to end at once */
+  readonly serve: (ctx: JobContext, stop: AbortSignal) => Promise<void>;
+  readonly logger: Logger;
+}
+
+export class JobHost {
+  readonly #options: JobHostOptions;
+  readonly #jobs = new Map<string, AbortController>();
+  readonly #inferences = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #left = Promise.withResolvers<void>();
+  #inferenceId = 0;
+
+  constructor(options: JobHostOptions) {
+    this.#options = options;
+    const { process } = options;
+    process.on('message', (message) => this.#receive(message as ToJobProcess));
+    process.on('uncaughtException', (err) => this.#onUncaught(err));
+    // The agent server is gone, and nothing would end these calls any more.
+    process.once('disconnect', () => {
+      this.#stop();
+      this.#leaveIfOrphaned();
+    });
+  }
+
+  /** Resolves when the process has to exit: its calls are over. */
+  async run(): Promise<void> {
+    this.#send({ case: 'ready' });
+    await this.#left.promise;
+  }
+
+  #receive(message: ToJobProcess): void {
+    if (message.case === 'start') void this.#serve(message.job);
+    else if (message.case === 'stop') this.#stop(message.jobId);
+    else if (message.case === 'ping') this.#send({ case: 'pong', rssBytes: process.memoryUsage.rss() });
+    else if (message.case === 'exit') this.#left.resolve();
+    else this.#inferred(message);
+  }
+
+  async #serve(info: RunningJobInfo): Promise<void> {
+    const { id } = info.job;
+    const { logger, serve } = this.#options;
+    const stop = new AbortController();
+    this.#jobs.set(id, stop);
+    const room = new Room();
+    const ctx = new JobContext(
+      new JobProcess(),
+      info,
+      room,
+      () => undefined,
+      () => undefined,
+      { doInference: (method, data) => this.#infer(method, data) },
+    );
+    try {
+      await runWithJobContextAsync(ctx, () => serve(ctx, stop.signal));
+    } catch (err) {
+      logger.error({ err, jobId: id }, 'the job failed');
+    }
+    await room.disconnect().catch((err: unknown) => logger.warn({ err, jobId: id }, 'failed to leave the room of a call'));
+    this.#jobs.delete(id);
+    this.#send({ case: 'ended', jobId: id });
+    this.#leaveIfOrphaned();
+  }
+
+  #stop(jobId?: string): void {
+    for (const [id, stop] of this.#jobs) if (jobId === undefined || jobId === id) stop.abort();
+  }
+
+  #leaveIfOrphaned(): void {
+    if (!this.#options.process.connected && this.#jobs.size === 0) this.#left.resolve();
+  }
+
+  #onUncaught(err: unknown): void {
+    const jobId = getJobContext(false)?.job.id;
+    this.#options.logger.error(
+      { err, jobId },
+      jobId === undefined ? 'an error was not handled' : 'an error was not handled; it ends its call',
+    );
+    if (jobId !== undefined) this.#stop(jobId);
+    this.#send({ case: 'worn' });
+  }
+
+  #infer(method: string, data: unknown): Promise<unknown> {
+    const id = (this.#inferenceId += 1);
+    const answer = Promise.withResolvers<unknown>();
+    this.#inferences.set(id, answer);
+    this.#send({ case: 'infer', id, method, data });
+    return answer.promise;
+  }
+
+  #inferred({ id, data, error }: Extract<ToJobProcess, { readonly case: 'inferred' }>): void {
+    const answer = this.#inferences.get(id);
+    this.#inferences.delete(id);
+    if (error === undefined) answer?.resolve(data);
+    else answer?.reject(new Error(error));
+  }
+
+  #send(message: FromJobProcess): void {
+    const { process } = this.#options;
+    if (process.connected) process.send?.(message);
+  }
+}

@@ -1,0 +1,218 @@
+/** One process that serves calls, as the agent server sees it. */
+import { fork, type ChildProcess } from 'node:child_process';
+
+import type { RunningJobInfo } from '@livekit/agents';
+
+import { withTimeout, type Clock } from '../../platform/clock.ts';
+import { every } from '../../platform/every.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { megabytes } from '../../platform/megabytes.ts';
+import type { FromJobProcess, ToJobProcess } from './messages.ts';
+import { isWorn, type PlacingLimits, type ProcessState } from './placing.ts';
+
+/** Runs a model for all processes. */
+export interface Inference {
+  doInference(method: string, data: unknown): Promise<unknown>;
+}
+
+export interface JobProcessOptions {
+  /** The program of the process. */
+  readonly file: string;
+  readonly limits: PlacingLimits;
+  readonly inference: Inference;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** For a busy machine, in milliseconds: one that is not ready by then is killed. */
+  readonly startMs: number;
+  /** For its calls to end, in milliseconds; then it is killed. */
+  readonly closeMs: number;
+  /** It is ready, a call of it has ended, or it is gone. */
+  readonly onChange: () => void;
+}
+
+const PING_MS = 2_500;
+/** Without an answer for so long, a process takes no more calls; its event loop is too busy for those that it has. In milliseconds. */
+const SLOW_MS = 5_000;
+/** Without an answer for so long, nothing of its calls works any more, and it is killed. In milliseconds. */
+const HANGS_MS = 60_000;
+/** Above the memory at which a process takes no more calls by this factor, it is killed. */
+const CEILING = 2;
+
+export class JobProcess implements ProcessState {
+  readonly #options: JobProcessOptions;
+  readonly #child: ChildProcess;
+  readonly #jobs = new Map<string, { readonly info: RunningJobInfo; readonly ended: PromiseWithResolvers<void> }>();
+  readonly #gone = new AbortController();
+  /** Resolves when it can take calls or is gone. */
+  readonly settled: Promise<void>;
+  /** Resolves when it is gone. */
+  readonly exited: Promise<void>;
+  #phase: ProcessState['phase'] = 'starting';
+  #served = 0;
+  #rssBytes = 0;
+  #answeredAt: number;
+
+  constructor(options: JobProcessOptions) {
+    this.#options = options;
+    const { clock, file, startMs, logger } = options;
+    this.#answeredAt = clock.monotonic();
+    this.#child = fork(file);
+    const { pid } = this.#child;
+    const ready = Promise.withResolvers<void>();
+    const exit = Promise.withResolvers<void>();
+    this.exited = exit.promise;
+    this.settled = Promise.race([ready.promise, this.exited]);
+    this.#child.on('message', (message) => this.#receive(message as FromJobProcess, ready.resolve));
+    this.#child.on('error', (err) => logger.warn({ err, pid }, 'failed to reach a job process'));
+    // Of a process that could not be started there is an error only.
+    this.#child.once(pid === undefined ? 'error' : 'exit', (code: unknown, signal?: unknown) => {
+      this.#onExit(code, signal);
+      exit.resolve();
+    });
+    const late = clock.after(startMs, () => this.#kill(`was not ready after ${startMs / 1_000} s`));
+    void this.settled.then(() => late.cancel());
+  }
+
+  get phase(): ProcessState['phase'] {
+    return this.#phase;
+  }
+
+  get served(): number {
+    return this.#served;
+  }
+
+  get rssBytes(): number {
+    return this.#rssBytes;
+  }
+
+  get calls(): number {
+    return this.#jobs.size;
+  }
+
+  get jobs(): readonly RunningJobInfo[] {
+    return [...this.#jobs.values()].map(({ info }) => info);
+  }
+
+  get alive(): boolean {
+    return !this.#gone.signal.aborted && this.#child.connected;
+  }
+
+  get responsive(): boolean {
+    return this.alive && this.#options.clock.monotonic() - this.#answeredAt < SLOW_MS;
+  }
+
+  launch(info: RunningJobInfo): void {
+    this.#served += 1;
+    this.#jobs.set(info.job.id, { info, ended: Promise.withResolvers() });
+    this.#send({ case: 'start', job: info });
+    this.#retireIfWorn();
+  }
+
+  /** Ends the call of one job. Resolves when it has ended, or the process. */
+  async stop(jobId: string): Promise<void> {
+    this.#send({ case: 'stop', jobId });
+    await this.ended(jobId);
+  }
+
+  async ended(jobId: string): Promise<void> {
+    await this.#jobs.get(jobId)?.ended.promise;
+  }
+
+  /** Ends all its calls, and the process. */
+  async close(): Promise<void> {
+    this.#phase = 'retiring';
+    this.#send({ case: 'stop' });
+    this.#exitIfDone();
+    const { clock, closeMs } = this.#options;
+    await withTimeout(clock, closeMs, this.exited);
+    if (this.#gone.signal.aborted) return;
+    this.#kill(`did not end within ${closeMs / 1_000} s`);
+    await this.exited;
+  }
+
+  #receive(message: FromJobProcess, onReady: () => void): void {
+    this.#answeredAt = this.#options.clock.monotonic();
+    if (message.case === 'ready') {
+      if (this.#phase === 'starting') this.#phase = 'ready';
+      onReady();
+      this.#watch();
+    } else if (message.case === 'ended') {
+      this.#jobs.get(message.jobId)?.ended.resolve();
+      this.#jobs.delete(message.jobId);
+    } else if (message.case === 'pong') this.#rssBytes = message.rssBytes;
+    else if (message.case === 'worn') this.#retire('something was thrown in it that no call handled');
+    else void this.#infer(message);
+    this.#retireIfWorn();
+    this.#exitIfDone();
+    if (message.case === 'ready' || message.case === 'ended') this.#options.onChange();
+  }
+
+  #watch(): void {
+    const { clock, logger, limits } = this.#options;
+    let slow = false;
+    const { signal } = this.#gone;
+    const { pid } = this.#child;
+    void every({ intervalMs: PING_MS, clock, logger, failure: 'failed to ask a job process', signal }, async () => {
+      this.#send({ case: 'ping' });
+      const silentMs = clock.monotonic() - this.#answeredAt;
+      if (silentMs > HANGS_MS) this.#kill(`has not answered for ${HANGS_MS / 1_000} s`);
+      else if (this.#rssBytes > limits.memoryBytes * CEILING)
+        this.#kill(`used more than ${megabytes(limits.memoryBytes * CEILING)} of memory`);
+      const isSlow = silentMs > SLOW_MS;
+      if (isSlow && !slow)
+        logger.warn({ pid, calls: this.calls }, 'a job process is too busy to answer; it takes no more calls until it does');
+      slow = isSlow;
+    });
+  }
+
+  #retireIfWorn(): void {
+    const { limits } = this.#options;
+    if (!isWorn(this, limits)) return;
+    this.#retire(
+      this.#rssBytes > limits.memoryBytes ? `it uses ${megabytes(this.#rssBytes)} of memory` : `it has served ${this.#served} calls`,
+    );
+  }
+
+  #retire(why: string): void {
+    if (this.#phase === 'retiring') return;
+    this.#phase = 'retiring';
+    const { logger, limits, onChange } = this.#options;
+    if (limits.maxServed > 1)
+      logger.info({ pid: this.#child.pid, calls: this.calls, why }, 'a job process takes no more calls and is replaced');
+    onChange();
+  }
+
+  #exitIfDone(): void {
+    if (this.#phase === 'retiring' && this.#jobs.size === 0) this.#send({ case: 'exit' });
+  }
+
+  async #infer({ id, method, data }: Extract<FromJobProcess, { readonly case: 'infer' }>): Promise<void> {
+    try {
+      this.#send({ case: 'inferred', id, data: await this.#options.inference.doInference(method, data) });
+    } catch (error) {
+      this.#send({ case: 'inferred', id, error: String(error) });
+    }
+  }
+
+  #kill(why: string): void {
+    this.#options.logger.error({ pid: this.#child.pid, calls: this.calls }, `killed a job process: it ${why}; its calls end as failed`);
+    this.#child.kill('SIGKILL');
+  }
+
+  #onExit(code: unknown, signal: unknown): void {
+    const { logger, onChange } = this.#options;
+    const { calls } = this;
+    if (this.#phase !== 'retiring' || calls > 0)
+      logger.error({ pid: this.#child.pid, code, signal, calls }, 'a job process is gone, and its calls with it');
+    this.#phase = 'retiring';
+    for (const { ended } of this.#jobs.values()) ended.resolve();
+    this.#jobs.clear();
+    this.#gone.abort();
+    onChange();
+  }
+
+  #send(message: ToJobProcess): void {
+    // One that is going away needs no message any more.
+    if (this.#child.connected) this.#child.send(message, () => undefined);
+  }
+}

@@ -1,0 +1,162 @@
+/** Real processes, with a program in place of calls. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+
+import { systemClock } from '../../platform/clock.ts';
+import { createLogger } from '../../platform/logging.ts';
+import { AcceptedJobs } from '../accepted-jobs.ts';
+import { JobProcesses, type JobProcessesOptions } from './job-processes.ts';
+
+/** Ends a call when it is asked to, except those called "stubborn"; what else it does is in the name of the job. */
+const PROGRAM = `
+const jobs = new Set();
+const end = (id) => { if (!id.startsWith('stubborn') && jobs.delete(id)) process.send({ case: 'ended', jobId: id }); };
+process.on('message', (message) => {
+  if (message.case === 'start') {
+    const { id } = message.job.job;
+    jobs.add(id);
+    if (id === 'die') process.kill(process.pid, 'SIGKILL');
+    if (id === 'short') end(id);
+    if (id === 'throw') process.send({ case: 'worn' });
+    if (id === 'ask') process.send({ case: 'infer', id: 1, method: 'eot', data: 'sound' });
+  } else if (message.case === 'stop') for (const id of [...jobs]) message.jobId === undefined || message.jobId === id ? end(id) : undefined;
+  else if (message.case === 'ping') process.send({ case: 'pong', rssBytes: [...jobs].some((id) => id === 'large') ? 2e9 : 1e6 });
+  else if (message.case === 'inferred' && message.id < 3)
+    process.send({ case: 'infer', id: message.id + 1, method: 'answer', data: message.data ?? message.error });
+  else if (message.case === 'exit') process.exit(0);
+});
+process.send({ case: 'ready' });
+`;
+
+const limits = { callsPerProcess: 2, idleProcesses: 1, memoryBytes: 1e9, maxServed: 500 };
+
+let folder: string;
+let lines: { readonly msg: string; readonly why?: string }[];
+let inferred: unknown[];
+let processes: JobProcesses;
+let accepted: AcceptedJobs;
+
+async function open(change: Partial<JobProcessesOptions> = {}): Promise<void> {
+  const file = join(folder, 'program.cjs');
+  await writeFile(file, PROGRAM);
+  accepted = new AcceptedJobs(systemClock);
+  processes = new JobProcesses({
+    file,
+    limits,
+    inference: {
+      async doInference(method, data) {
+        inferred.push([method, data]);
+        if (data === 'sound') return { probability: 0.5 };
+        throw new Error('no model');
+      },
+    },
+    clock: systemClock,
+    logger: createLogger({
+      role: 'voice',
+      level: 'info',
+      destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) },
+    }),
+    startMs: 60_000,
+    closeMs: 60_000,
+    capacity: 10,
+    accepted,
+    ...change,
+  });
+  processes.open();
+}
+
+function launch(...ids: readonly string[]): void {
+  for (const id of ids) {
+    accepted.accepted(id);
+    processes.launch({ job: { id } } as never);
+  }
+}
+
+const live = (): readonly string[] => processes.live.map(({ runningJob }) => runningJob.job.id);
+const said = (text: string): boolean => lines.some(({ msg, why }) => `${msg} ${why}`.includes(text));
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-processes-'));
+  lines = [];
+  inferred = [];
+});
+
+afterEach(async () => {
+  await processes.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it('calls that come at once share processes, and end one by one', async () => {
+  await open();
+  launch('a', 'b', 'c');
+  expect(accepted.size).toBe(3);
+  await vi.waitFor(() => expect(live().toSorted()).toEqual(['a', 'b', 'c']), 30_000);
+  expect(accepted.size).toBe(0);
+  await processes.live.find(({ runningJob }) => runningJob.job.id === 'b')!.close();
+  expect(live().toSorted()).toEqual(['a', 'c']);
+  expect(lines).toEqual([]);
+});
+
+it('the calls of a process that dies are gone, and those of the others are not', async () => {
+  await open({ limits: { ...limits, callsPerProcess: 1 } });
+  launch('a');
+  await vi.waitFor(() => expect(live()).toEqual(['a']), 30_000);
+  launch('die', 'b');
+  await vi.waitFor(() => expect(said('a job process is gone')).toBe(true), 30_000);
+  await vi.waitFor(() => expect(live().toSorted()).toEqual(['a', 'b']), 30_000);
+});
+
+it.each(['throw', 'large'])('a process takes no more calls after "%s", and ends after its last', async (id) => {
+  await open();
+  launch(id);
+  await vi.waitFor(() => expect(said('takes no more calls and is replaced')).toBe(true), 30_000);
+  launch('a', 'b');
+  await vi.waitFor(() => expect(live()).toHaveLength(3), 30_000);
+  await processes.live.find(({ runningJob }) => runningJob.job.id === id)!.close();
+  expect(live().toSorted()).toEqual(['a', 'b']);
+  expect(said('is gone')).toBe(false);
+});
+
+it('a process is replaced after many calls', async () => {
+  await open({ limits: { ...limits, maxServed: 3 }, capacity: 1 });
+  for (let served = 0; served < 4; served += 1) {
+    expect(said('it has served 3 calls')).toBe(served === 3);
+    launch('short');
+    await vi.waitFor(() => expect([accepted.size, live()]).toEqual([0, []]), { timeout: 30_000, interval: 5 });
+  }
+});
+
+it('a model runs once, for all processes', async () => {
+  await open();
+  launch('ask');
+  await vi.waitFor(
+    () =>
+      expect(inferred).toEqual([
+        ['eot', 'sound'],
+        ['answer', { probability: 0.5 }],
+        ['answer', 'Error: no model'],
+      ]),
+    30_000,
+  );
+});
+
+it('a process that does not end its calls is killed', async () => {
+  await open({ closeMs: 100 });
+  launch('stubborn');
+  await vi.waitFor(() => expect(live()).toEqual(['stubborn']), 30_000);
+  await processes.close();
+  expect(said('did not end within 0.1 s')).toBe(true);
+});
+
+it('one that does not start is tried again', async () => {
+  await open();
+  await processes.close();
+  await open({ file: join(folder, 'later.cjs') });
+  await vi.waitFor(() => expect(said('is gone')).toBe(true), 30_000);
+  launch('a');
+  await writeFile(join(folder, 'later.cjs'), PROGRAM);
+  await vi.waitFor(() => expect(live()).toEqual(['a']), 30_000);
+});

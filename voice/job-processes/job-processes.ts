@@ -1,0 +1,126 @@
+/** The processes in which an agent server's calls are served, one or several in each; in place of LiveKit's pool, whose processes can't be shared. */
+import type { RunningJobInfo } from '@livekit/agents';
+
+import { backoffDelay } from '../../platform/backoff.ts';
+import type { AcceptedJobs } from '../accepted-jobs.ts';
+import { JobProcess, type JobProcessOptions } from './job-process.ts';
+import { placeOf, processesToStart, startsAtOnce } from './placing.ts';
+
+/** As many calls as came in this time may come at once again. In milliseconds. */
+const ARRIVALS_MS = 10_000;
+/** Before the next try after a process that did not start, in milliseconds. */
+const RESTART = { baseMs: 500, maxMs: 30_000 } as const;
+
+export interface JobProcessesOptions extends Omit<JobProcessOptions, 'onChange'> {
+  readonly accepted: AcceptedJobs;
+  /** Calls that the agent server takes at most. */
+  readonly capacity: number;
+}
+
+/** A live call, as the agent server sees it. */
+export interface LiveJob {
+  readonly runningJob: RunningJobInfo;
+  /** Ends it. Resolves when it has ended. */
+  close(): Promise<void>;
+  /** Resolves when it has ended. */
+  join(): Promise<void>;
+}
+
+export class JobProcesses {
+  readonly #options: JobProcessesOptions;
+  readonly #processes = new Set<JobProcess>();
+  readonly #waiting: RunningJobInfo[] = [];
+  #arrivals: readonly number[] = [];
+  #failures = 0;
+  #pausing = false;
+  #closed = true;
+
+  constructor(options: JobProcessesOptions) {
+    this.#options = options;
+  }
+
+  get live(): readonly LiveJob[] {
+    return [...this.#processes].flatMap((process) =>
+      process.jobs.map((runningJob) => {
+        const { id } = runningJob.job;
+        return { runningJob, close: () => process.stop(id), join: () => process.ended(id) };
+      }),
+    );
+  }
+
+  /** Starts the first processes. */
+  open(): void {
+    this.#closed = false;
+    this.#fill();
+  }
+
+  /** In the process with the fewest calls; if none has a place, in the next one that has. */
+  launch(job: RunningJobInfo): void {
+    const { accepted, clock } = this.#options;
+    accepted.assigned(job.job.id);
+    this.#arrivals = [...this.#recent(), clock.monotonic()];
+    this.#waiting.push(job);
+    this.#place();
+  }
+
+  /** Ends all calls and processes. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { job } of this.#waiting.splice(0)) this.#options.accepted.launched(job.id);
+    await Promise.all([...this.#processes].map((process) => process.close()));
+  }
+
+  #recent(): readonly number[] {
+    const since = this.#options.clock.monotonic() - ARRIVALS_MS;
+    return this.#arrivals.filter((at) => at > since);
+  }
+
+  #place(): void {
+    const { accepted, limits } = this.#options;
+    for (;;) {
+      const process = this.#waiting.length === 0 ? undefined : placeOf([...this.#processes], limits);
+      const next = process === undefined ? undefined : this.#waiting.shift();
+      if (process === undefined || next === undefined) break;
+      // From here on the agent server counts it itself.
+      accepted.launched(next.job.id);
+      process.launch(next);
+    }
+    this.#fill();
+  }
+
+  #fill(): void {
+    if (this.#closed || this.#pausing) return;
+    const { capacity, limits } = this.#options;
+    const processes = [...this.#processes];
+    const live = processes.reduce((sum, { calls }) => sum + calls, 0);
+    const waiting = this.#waiting.length;
+    const wanted = { waiting, arrivals: this.#recent().length, capacity: Math.max(0, capacity - live) };
+    const toStart = processesToStart(processes, limits, wanted);
+    for (let left = startsAtOnce(toStart, processes, waiting); left > 0; left -= 1) this.#start();
+  }
+
+  #start(): void {
+    const process = new JobProcess({ ...this.#options, onChange: () => this.#place() });
+    this.#processes.add(process);
+    void process.settled.then(() => this.#settled(process.alive));
+    void process.exited.then(() => this.#exited(process));
+  }
+
+  #exited(process: JobProcess): void {
+    this.#processes.delete(process);
+    this.#place();
+  }
+
+  #settled(alive: boolean): void {
+    if (alive) {
+      this.#failures = 0;
+      return;
+    }
+    this.#failures += 1;
+    this.#pausing = true;
+    this.#options.clock.after(backoffDelay(this.#failures, RESTART), () => {
+      this.#pausing = false;
+      this.#fill();
+    });
+  }
+}

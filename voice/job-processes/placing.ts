@@ -1,0 +1,62 @@
+/** Which process takes the next call, which takes no more, and how many are to be started. Pure decisions. */
+
+/** A process of calls, as the decisions see it. */
+export interface ProcessState {
+  readonly phase: 'starting' | 'ready' | 'retiring';
+  /** It has answered lately. */
+  readonly responsive: boolean;
+  /** Live. */
+  readonly calls: number;
+  /** Since it began, live ones included. */
+  readonly served: number;
+  readonly rssBytes: number;
+}
+
+export interface PlacingLimits {
+  readonly callsPerProcess: number;
+  /** Processes with a free place that are kept ready. */
+  readonly idleProcesses: number;
+  /** A process above it takes no more calls, and ends after its last. In bytes. */
+  readonly memoryBytes: number;
+  /** After so many calls too: what each leaves behind is not much, but adds up. */
+  readonly maxServed: number;
+}
+
+/** Whether it is to take no more calls. */
+export function isWorn({ served, rssBytes }: ProcessState, { memoryBytes, maxServed }: PlacingLimits): boolean {
+  return served >= maxServed || rssBytes > memoryBytes;
+}
+
+const freePlaces = ({ phase, calls }: ProcessState, { callsPerProcess }: PlacingLimits): number =>
+  phase === 'retiring' ? 0 : Math.max(0, callsPerProcess - calls);
+
+/** The one with the fewest calls: they share an event loop, and end together if it dies. Of several, the first. */
+export function placeOf<P extends ProcessState>(processes: readonly P[], limits: PlacingLimits): P | undefined {
+  const open = processes.filter((one) => one.phase === 'ready' && one.responsive && freePlaces(one, limits) > 0);
+  return open.toSorted((a, b) => a.calls - b.calls)[0];
+}
+
+/**
+ * How many processes are to be started.
+ * @param options.waiting calls without a process
+ * @param options.arrivals calls that came lately: as many may come at once again
+ * @param options.capacity calls that may come, beyond the live ones
+ */
+export function processesToStart(
+  processes: readonly ProcessState[],
+  limits: PlacingLimits,
+  { waiting, arrivals, capacity }: { readonly waiting: number; readonly arrivals: number; readonly capacity: number },
+): number {
+  const withPlaces = processes.map((one) => freePlaces(one, limits)).filter((places) => places > 0);
+  const free = withPlaces.reduce((sum, places) => sum + places, 0);
+  const wanted = waiting + Math.min(arrivals, capacity);
+  const forCalls = Math.ceil(Math.max(0, wanted - free) / limits.callsPerProcess);
+  const forIdle = free >= waiting + capacity ? 0 : limits.idleProcesses - withPlaces.length;
+  return Math.max(0, forCalls, forIdle);
+}
+
+/** How many of those are started at once. One after the other where no call waits: the calls that begin now need the processors. */
+export function startsAtOnce(toStart: number, processes: readonly ProcessState[], waiting: number): number {
+  if (waiting > 0) return toStart;
+  return processes.some(({ phase }) => phase === 'starting') ? 0 : Math.min(1, toStart);
+}

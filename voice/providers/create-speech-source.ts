@@ -1,0 +1,29 @@
+/** How a call hears a provider's voice: over one WebSocket where the provider has one, else in a request for each sentence. */
+import type { Clock } from '../../platform/clock.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import { createProviderConnect, createProviderFetch } from '../calls/provider-access/index.ts';
+import { ttsProtocolOf, ttsStreamingOf } from './provider-table.ts';
+import { HttpSpeech } from './tts/http-speech.ts';
+import type { SpeechSource } from './tts/speech-source.ts';
+import { SocketSpeech } from './tts/streaming/socket-speech.ts';
+import type { TtsSettings } from './tts/tts-protocols.ts';
+
+/** A sentence as a whole, half a minute as Base64. */
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+
+export function createSpeechSource({
+  egress,
+  clock,
+  ...settings
+}: TtsSettings & { readonly egress: Pick<Egress, 'connect' | 'dispatcher'>; readonly clock: Clock }): SpeechSource {
+  const { endpoint } = settings;
+  const { provider } = endpoint;
+  const overHttp = (): SpeechSource => {
+    const fetch = createProviderFetch({ endpoint, egress, clock });
+    return new HttpSpeech({ provider, protocol: ttsProtocolOf(settings), fetch });
+  };
+  const streaming = ttsStreamingOf(settings);
+  if (streaming === undefined) return overHttp();
+  const connect = createProviderConnect({ endpoint, egress, clock, maxMessageBytes: MAX_MESSAGE_BYTES });
+  return new SocketSpeech({ provider, streaming, connect, clock, continuation: streaming.continuesOverHttp && overHttp() });
+}

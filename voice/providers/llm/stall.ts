@@ -1,0 +1,26 @@
+/** How long an answer may be silent before the next model goes on with it. */
+import { USUAL_CHARACTERS_PER_SECOND } from '../tts/rest-of-sentence.ts';
+
+/** In milliseconds. */
+export const STALL_MS = 900;
+/** Where a tool call may be on its way, which some providers send only when it is complete. */
+const MAX_STALL_MS = 2_000;
+
+const SENTENCE_END = /[.!?…:;。！？：；।؟۔]["'”’»)\]]*\s*$/u;
+
+export interface SilentAnswer {
+  readonly said: string;
+  /** For how long, in milliseconds. */
+  readonly saidForMs: number;
+  readonly offersTools: boolean;
+  /** Its first part has come. */
+  readonly callsTool: boolean;
+}
+
+/** Between two sentences a tool may be called: there the caller's ears tell how long to wait, who still hears what was said. In milliseconds. */
+export function stallLimitMs({ said, saidForMs, offersTools, callsTool }: SilentAnswer): number {
+  if (callsTool) return MAX_STALL_MS;
+  if (!offersTools || !SENTENCE_END.test(said)) return STALL_MS;
+  const stillHeardMs = (said.length / USUAL_CHARACTERS_PER_SECOND) * 1_000 - saidForMs;
+  return Math.min(MAX_STALL_MS, Math.max(STALL_MS, stillHeardMs));
+}
