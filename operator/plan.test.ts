@@ -47,7 +47,7 @@ function dropHistory(this: object, key: string, value: unknown): unknown {
     return lacks ? conditions.filter(({ type }) => type !== 'Synced') : conditions;
   }
   if (key.endsWith('TrunkID') || key === 'dispatchRuleID') return undefined;
-  return typeof value === 'string' ? value.replace(/ \(calls go on with(out it| the last sound revision)\)/, '') : value;
+  return typeof value === 'string' ? value.replace(/ \(calls continue with(out it| the last valid revision)\)/, '') : value;
 }
 
 /** Of this generation, with a reason from the registry that fits the status, and something to read. */

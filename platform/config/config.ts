@@ -285,7 +285,7 @@ const schema = z.object({
     .int()
     .min(1)
     .max(16)
-    .default(1)
+    .default(8)
     .describe(
       'Calls that share a job process of the voice role, and end together if it dies; 1 gives each call a process of its own, for as long as it lasts.',
     ),

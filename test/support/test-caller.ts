@@ -27,6 +27,8 @@ const everyMs = 20;
 const aheadMs = 100;
 /** Longest that is said at once, in milliseconds. */
 const longestSpeechMs = 10_000;
+/** Longest wait for the agent before the microphone is published, in milliseconds. */
+const agentWithinMs = 20_000;
 const heardRate = 24_000;
 /** Of what is heard, judged together, in milliseconds. */
 const windowMs = 100;
@@ -47,15 +49,23 @@ export class TestCaller {
   readonly heard: Heard[] = [];
   #source: AudioSource | undefined;
   #toSay: { readonly samples: Int16Array; readonly said: () => void } | undefined;
+  readonly #hearsAgent = Promise.withResolvers<void>();
   #open = true;
 
   constructor() {
     this.room.on(RoomEvent.TrackSubscribed, (track: RemoteTrack, { name }: RemoteTrackPublication) => {
-      if (track.kind === TrackKind.KIND_AUDIO) void this.#listen(track, name ?? '');
+      if (track.kind !== TrackKind.KIND_AUDIO) return;
+      void this.#listen(track, name ?? '');
+      this.#hearsAgent.resolve();
     });
+    this.room.on(RoomEvent.Disconnected, () => this.#hearsAgent.resolve());
     this.room.on(RoomEvent.Disconnected, () => (this.#open = false));
   }
 
+  /**
+   * The agent begins when it has a microphone to listen to. It gets one once this client can hear the agent: on a busy machine that may be seconds
+   * later, and the welcome message would be lost.
+   */
   async join({
     url,
     token,
@@ -66,7 +76,9 @@ export class TestCaller {
     readonly microphone?: boolean;
   }): Promise<void> {
     await this.room.connect(url, token, { autoSubscribe: true, dynacast: false });
-    if (microphone) await this.publish();
+    if (!microphone) return;
+    await Promise.race([this.#hearsAgent.promise, delay(agentWithinMs, undefined, { ref: false })]);
+    if (this.#open) await this.publish();
   }
 
   async publish(): Promise<void> {

@@ -48,7 +48,8 @@ describe('a conversation', () => {
       llmTtft: expect.any(Number),
       ttsTtfb: expect.any(Number),
     });
-    expect(turn?.v2v).toBeGreaterThan(400);
+    // The detector of the end of a turn decides after 300 ms at the earliest.
+    expect(turn?.v2v).toBeGreaterThan(300);
   });
 
   it('takes an utterance as one, also where this process stands still while its caller speaks', async () => {
