@@ -58,8 +58,10 @@ export class TestCaller {
       void this.#listen(track, name ?? '');
       this.#hearsAgent.resolve();
     });
-    this.room.on(RoomEvent.Disconnected, () => this.#hearsAgent.resolve());
-    this.room.on(RoomEvent.Disconnected, () => (this.#open = false));
+    this.room.on(RoomEvent.Disconnected, () => {
+      this.#open = false;
+      this.#hearsAgent.resolve();
+    });
   }
 
   /**
