@@ -1,4 +1,6 @@
 /** The last two states of a call: it is hung up, and recorded in the database, the storage and the log. */
+import type { Room } from '@livekit/rtc-node';
+
 import { withTimeout } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
@@ -8,12 +10,13 @@ import type { Transfers } from '../phone/index.ts';
 import type { OpenRecording, Saved } from '../recording/index.ts';
 import type { LogWriter } from '../session/log-writer.ts';
 import type { ConversationFigures } from '../session/statistics.ts';
+import { leaveRoom } from './leave-room.ts';
 import { persist } from './persist.ts';
 import type { PreparedCall } from './prepare.ts';
 import type { Services } from './services.ts';
 
 /** Longest waits, in milliseconds. */
-const TIMEOUTS = { session: 5_000, transcript: 30_000, state: 60_000 } as const;
+const TIMEOUTS = { session: 5_000, leave: 2_000, transcript: 30_000, state: 60_000 } as const;
 
 export interface CallEndOptions {
   readonly services: Pick<Services, 'store' | 'lifecycle' | 'clock'>;
@@ -24,6 +27,8 @@ export interface CallEndOptions {
 
 export interface ServedCall {
   readonly call: CallRecord;
+  /** The agent is in it. */
+  readonly room: Room;
   readonly log: Logger;
   readonly writer: LogWriter;
   readonly recording: OpenRecording | undefined;
@@ -45,11 +50,18 @@ export class CallEnd {
   // -- end
 
   /** @returns while the room is being closed: nothing waits for that */
-  async hangUp({ call, log }: ServedCall, { finish, prepared, transfers }: EndedCall): Promise<{ readonly roomClosed: Promise<void> }> {
+  async hangUp(served: ServedCall, { finish, prepared, transfers }: EndedCall): Promise<{ readonly roomClosed: Promise<void> }> {
+    const { call, log } = served;
     await this.#closeSession(prepared, log);
     // Two people who were connected go on without the agent, and so does a call that another job serves.
     const goesOn = transfers.connected || (finish.reason === 'elsewhere' && (await this.#goesOn(call)));
-    return { roomClosed: goesOn ? Promise.resolve() : this.closeRoom(call.room, log) };
+    return { roomClosed: goesOn ? Promise.resolve() : this.#leaveAndClose(served) };
+  }
+
+  async #leaveAndClose({ call, room, log }: ServedCall): Promise<void> {
+    const left = leaveRoom(room).catch((err: unknown) => log.warn({ err }, 'failed to leave the room of a call'));
+    await withTimeout(this.#options.services.clock, TIMEOUTS.leave, left);
+    await this.closeRoom(call.room, log);
   }
 
   async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
@@ -93,7 +105,7 @@ export class CallEnd {
     const { stop } = this.#options;
     await transfers.attend({ longestMs: call.maxDurationMs, stop });
     // Two connected people go on while the process stops.
-    if (!stop.aborted) await this.closeRoom(call.room, log);
+    if (!stop.aborted) await this.#leaveAndClose(serving);
   }
 
   async #recordEnd(

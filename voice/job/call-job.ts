@@ -149,7 +149,8 @@ export class CallJob {
     const onLost = (): boolean => decision.decide('elsewhere');
     const heartbeats = sendHeartbeats({ calls: store.calls.calls, call, jobId, signal: beating.signal, onLost, clock, logger: log });
     const writer = new LogWriter({ log: store.calls.log, call, clock, logger: log });
-    const serving: Serving = { ...pickedUp, jobId, decision, log, writer, recording: await this.#openRecording(ctx, call, log) };
+    const recording = await this.#openRecording(ctx, call, log);
+    const serving: Serving = { ...pickedUp, jobId, room: ctx.room, decision, log, writer, recording };
     try {
       const held = this.#prepare(ctx, serving);
       let starting: Promise<void> = Promise.resolve();

@@ -3,18 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { figure, megabytes } from '../harness/table.ts';
 import type { Part } from './part.ts';
-import { childrenOf, rssOf } from './processes.ts';
+import { treeUse, type Use } from './processes.ts';
 
 /** Calls between two looks. */
 const step = 10;
 /** What a call has used is put away by then, in milliseconds. */
 const settleMs = 3_000;
 
-interface Look {
+interface Look extends Use {
   readonly calls: number;
-  readonly rssBytes: number;
-  /** With those that are kept ready. */
-  readonly processes: number;
 }
 
 export const soak: Part = async ({ host, scale, progress }) => {
@@ -23,7 +20,7 @@ export const soak: Part = async ({ host, scale, progress }) => {
   try {
     const look = async (calls: number): Promise<void> => {
       await delay(settleMs);
-      looks.push({ calls, rssBytes: rssOf(role.pid), processes: childrenOf(role.pid).length });
+      looks.push({ calls, ...treeUse(role.pid) });
     };
     await look(0);
     for (let done = 0; done < scale.soak;) {
@@ -43,22 +40,30 @@ export const soak: Part = async ({ host, scale, progress }) => {
     figures: { looks, bytesPerCall: perCall },
     tables: [
       {
-        title: 'Memory of the voice role over calls one after the other',
-        columns: ['', 'RSS', 'processes it has started'],
+        title: 'What the voice role holds with all its processes, over calls one after the other',
+        columns: ['', 'memory', 'processes', 'threads', 'open files'],
         rows: looks
           .filter((_, index) => index % Math.max(1, Math.floor(looks.length / 8)) === 0 || index === looks.length - 1)
-          .map(({ calls, rssBytes, processes }) => [`after ${calls}`, megabytes(rssBytes), figure(processes)]),
-        notes: [`The line through what was seen from the fourth look on rises by ${figure(perCall / 1_000, 'kB')} a call.`],
+          .map(({ calls, bytes, processes, threads, files }) => [
+            `after ${calls}`,
+            megabytes(bytes),
+            figure(processes),
+            figure(threads),
+            figure(files),
+          ]),
+        notes: [
+          `What several processes share counts once (PSS). The line through what was seen from the fourth look on rises by ${figure(perCall / 1_000, 'kB')} a call.`,
+        ],
       },
     ],
   };
 };
 
 /** Of the line of least squares, in bytes a call; NaN for a single look. */
-export function slope(looks: readonly Pick<Look, 'calls' | 'rssBytes'>[]): number {
-  const mean = (of: (look: Pick<Look, 'calls' | 'rssBytes'>) => number): number =>
+export function slope(looks: readonly Pick<Look, 'calls' | 'bytes'>[]): number {
+  const mean = (of: (look: Pick<Look, 'calls' | 'bytes'>) => number): number =>
     looks.reduce((sum, look) => sum + of(look), 0) / looks.length;
-  const [calls, bytes] = [mean((look) => look.calls), mean((look) => look.rssBytes)];
-  const above = looks.reduce((sum, look) => sum + (look.calls - calls) * (look.rssBytes - bytes), 0);
+  const [calls, bytes] = [mean((look) => look.calls), mean((look) => look.bytes)];
+  const above = looks.reduce((sum, look) => sum + (look.calls - calls) * (look.bytes - bytes), 0);
   return above / looks.reduce((sum, look) => sum + (look.calls - calls) ** 2, 0);
 }

@@ -1,6 +1,6 @@
 /** The voice role as a process, with callers who use the official client: calls begin, and end for the right reason whatever dies. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 import { dispose, RoomEvent } from '@livekit/rtc-node';
 import { RoomServiceClient } from 'livekit-server-sdk';
@@ -56,6 +56,19 @@ async function ongoing(): Promise<StagedCall> {
 async function leaves(call: StagedCall): Promise<void> {
   await call.caller.leave();
   await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+}
+
+function jobProcesses(): readonly number[] {
+  const pid = stage.role.process.pid!;
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+/** Each plays one sound into one room. */
+function soundThreads(): number {
+  const names = jobProcesses().flatMap((pid) =>
+    readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8')),
+  );
+  return names.filter((name) => name.startsWith('AudioSource')).length;
 }
 
 /** Every five seconds, as a worker has it, but with shorter timeouts. */
@@ -137,6 +150,14 @@ describe('the voice role', () => {
     await eventually(async () => expect((await call.record()).recording).not.toBeNull());
   });
 
+  it('keeps no thread of a call that is over', async () => {
+    const before = soundThreads();
+    const call = await ongoing();
+    await eventually(() => expect(soundThreads()).toBe(before + 1));
+    await leaves(call);
+    await eventually(() => expect(soundThreads()).toBe(before));
+  });
+
   it('names it when the server sends the user out', async () => {
     const call = await ongoing();
     await rooms.removeParticipant(roomOf(call.id), userIdentityOf(call.id));
@@ -177,9 +198,7 @@ describe('the voice role', () => {
 
   it('leaves its call to the stale-call sweeper when the job is killed', async () => {
     const call = await ongoing();
-    const pid = stage.role.process.pid!;
-    for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean))
-      process.kill(Number(child), 'SIGKILL');
+    for (const pid of jobProcesses()) process.kill(pid, 'SIGKILL');
     const judge = sweeper();
     await eventually(async () => {
       await judge.once();
