@@ -7,13 +7,22 @@ import { LruMap } from '../../platform/lru.ts';
 /** In milliseconds. */
 const KEPT_MS = 600_000;
 
+interface Known<T> {
+  readonly value: T;
+  readonly until: number;
+}
+
 interface Account {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export class AccountMemory<T> {
-  readonly #known = new LruMap<string, { readonly value: T; readonly until: number }>(1_000);
+  readonly #known: LruMap<string, Known<T>>;
+
+  constructor(known = new LruMap<string, Known<T>>(1_000)) {
+    this.#known = known;
+  }
 
   get(account: Account, clock: Clock): T | undefined {
     const found = this.#known.get(keyOf(account));

@@ -35,6 +35,7 @@ import { connectToWholeTurns, wholeTurns } from './stt/streaming/whole-turns.ts'
 import { FallbackTts } from './tts/fallback-tts.ts';
 import { TtsAdapter } from './tts/tts-adapter.ts';
 import { voiceIdOf } from './tts/voices.ts';
+import { withWelcomeSounds } from './tts/welcome-sounds.ts';
 
 /** How long a language model that failed or was late is asked last, in milliseconds. */
 const LLM_REST_MS = 30_000;
@@ -81,8 +82,14 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
     const fetch = fetchOf(wanted);
     const endpoint = await withVoiceId(wanted, { fetch, clock });
     const { temperature: voiceTemperature } = agent.textToSpeech;
-    const source = createSpeechSource({ endpoint, language, temperature: voiceTemperature, egress, clock });
-    return new TtsAdapter({ provider: endpoint.provider, language, clock, source });
+    const settings = { endpoint, language, temperature: voiceTemperature };
+    const source = createSpeechSource({ ...settings, egress, clock });
+    return new TtsAdapter({
+      provider: endpoint.provider,
+      language,
+      clock,
+      source: withWelcomeSounds({ source, welcome: agent.welcomeMessage, settings, clock }),
+    });
   };
   const listensAlone = (agent.speechToText.fallbacks ?? []).length === 0;
   const sttOf = async (stt: WantedStt): Promise<SttProvider> => {

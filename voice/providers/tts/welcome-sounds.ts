@@ -1,0 +1,52 @@
+/** The sound of welcome messages, for ten minutes in this process: those who call together hear it at once, and it is synthesised once. */
+import type { Clock } from '../../../platform/clock.ts';
+import { LruMap } from '../../../platform/lru.ts';
+import { AccountMemory } from '../account-memory.ts';
+import type { Sentence, SpeechSource } from './speech-source.ts';
+import type { TtsSettings } from './tts-protocols.ts';
+
+/** Of all agents: some five minutes. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+const kept = new AccountMemory<Uint8Array>(new LruMap(1_000, { limit: MOST_BYTES, weigh: ({ value }) => value.length }));
+
+export interface WelcomeSoundsOptions {
+  readonly source: SpeechSource;
+  /** The message of the agent; one with placeholders differs from call to call. */
+  readonly welcome: string | undefined;
+  readonly settings: TtsSettings;
+  readonly clock: Clock;
+}
+
+/** @returns the source, of which the sentences of the welcome message are asked for once */
+export function withWelcomeSounds({ source, welcome = '', settings, clock }: WelcomeSoundsOptions): SpeechSource {
+  if (welcome.trim() === '' || welcome.includes('{{')) return source;
+  const { apiKey = '', ...endpoint } = settings.endpoint;
+  const message = oneSpaced(welcome);
+  const accountOf = ({ text, before }: Sentence) => ({
+    url: JSON.stringify({ ...settings, endpoint, text, before }),
+    headers: { apiKey },
+  });
+  async function* welcomeSound(sentence: Sentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+    const account = accountOf(sentence);
+    const known = kept.get(account, clock);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of known === undefined ? source.soundOf(sentence, signal) : [known]) {
+      chunks.push(chunk);
+      yield chunk;
+    }
+    // An interrupted one has not come this far.
+    const sound = Buffer.concat(chunks);
+    if (known === undefined && sound.length > 0) kept.set(account, sound, clock);
+  }
+  return {
+    model: source.model,
+    atOnce: source.atOnce,
+    connect: (signal) => source.connect(signal),
+    soundOf: (sentence, signal) =>
+      message.startsWith(oneSpaced(sentence.before + sentence.text)) ? welcomeSound(sentence, signal) : source.soundOf(sentence, signal),
+    close: () => source.close(),
+  };
+}
+
+const oneSpaced = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
