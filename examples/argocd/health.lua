@@ -39,7 +39,7 @@ if stuck then
   hs.status = "Degraded"
   hs.message = stalled.message or stalled.reason or "Stalled"
   if obj.status.servingRevision ~= nil and obj.status.servingRevision ~= "" then
-    hs.message = hs.message .. " (calls go on with the last good revision)"
+    hs.message = hs.message .. " (calls continue with the last valid revision)"
   end
   return hs
 end

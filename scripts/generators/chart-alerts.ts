@@ -113,7 +113,7 @@ const alerts: readonly Alert[] = [
     for: '1h',
     summary: 'Some of {{ $labels.kind }} are not Ready',
     description: '{{ $value }} objects have not been Ready for an hour.',
-    means: 'The organisations that they belong to see why in the status. An agent that was Ready before serves its last good revision.',
+    means: 'The organisations that they belong to see why in the status. An agent that was Ready before serves its last valid revision.',
     steps: [
       '`kubectl get parley -A | grep -v True`, then `parley explain <kind>/<name> -n <namespace>`: it says what is missing and what to do.',
     ],

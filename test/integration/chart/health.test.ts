@@ -98,7 +98,7 @@ describe("Argo CD's health", () => {
     };
     await expect(healthOf(object('Agent', status))).resolves.toEqual({
       status: 'Degraded',
-      message: 'No such Secret (calls go on with the last good revision)',
+      message: 'No such Secret (calls continue with the last valid revision)',
     });
   });
 });
