@@ -13,14 +13,24 @@ function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** Memory of a process and all that it has started, in bytes: what several share counts once. NaN where that can't be seen. */
-export function treeMemory(pid: number): number {
+/** A process, and all that it has started. */
+function treeOf(pid: number): readonly number[] {
+  return [pid, ...childrenOf(pid).flatMap(treeOf)];
+}
+
+/** In bytes, what it shares with others in part; NaN where that can't be seen. */
+function memoryOf(pid: number): number {
   try {
-    const own = Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? Number.NaN) * 1024;
-    return childrenOf(pid).reduce((sum, child) => sum + (treeMemory(child) || 0), own);
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? Number.NaN) * 1024;
   } catch {
     return Number.NaN;
   }
+}
+
+/** Memory of a process and all that it has started, in bytes: what several share counts once. NaN where that can't be seen. */
+export function treeMemory(pid: number): number {
+  const [, ...others] = treeOf(pid);
+  return others.reduce((sum, other) => sum + (memoryOf(other) || 0), memoryOf(pid));
 }
 
 /** What processes hold. */
@@ -33,21 +43,18 @@ export interface Use {
   readonly files: number;
 }
 
-/** Of a process and all that it has started. Zeros for one that is gone. */
+/** Of a process and all that it has started. */
 export function treeUse(pid: number): Use {
-  const count = (folder: string): number => {
-    try {
-      return readdirSync(`/proc/${pid}/${folder}`).length;
-    } catch {
-      return 0;
-    }
-  };
-  const all = childrenOf(pid).map(treeUse);
-  const sum = (of: (use: Use) => number): number => all.reduce((total, use) => total + of(use), 0);
-  return {
-    bytes: treeMemory(pid),
-    processes: 1 + sum((use) => use.processes),
-    threads: count('task') + sum((use) => use.threads),
-    files: count('fd') + sum((use) => use.files),
-  };
+  const pids = treeOf(pid);
+  const count = (folder: string): number => pids.reduce((sum, each) => sum + entriesIn(`/proc/${each}/${folder}`), 0);
+  return { bytes: treeMemory(pid), processes: pids.length, threads: count('task'), files: count('fd') };
+}
+
+/** 0 for a process that is gone. */
+function entriesIn(folder: string): number {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    return 0;
+  }
 }

@@ -27,24 +27,27 @@ export function withWelcomeSounds({ source, welcome = '', settings, clock }: Wel
     url: JSON.stringify({ ...settings, endpoint, text, before }),
     headers: { apiKey },
   });
-  async function* welcomeSound(sentence: Sentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
-    const account = accountOf(sentence);
-    const known = kept.get(account, clock);
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of known === undefined ? source.soundOf(sentence, signal) : [known]) {
-      chunks.push(chunk);
-      yield chunk;
+  async function* soundOf(sentence: Sentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+    const account = message.startsWith(oneSpaced(sentence.before + sentence.text)) ? accountOf(sentence) : undefined;
+    const known = account && kept.get(account, clock);
+    if (known !== undefined) yield known;
+    else if (account === undefined) yield* source.soundOf(sentence, signal);
+    else {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of source.soundOf(sentence, signal)) {
+        chunks.push(chunk);
+        yield chunk;
+      }
+      // An interrupted one has not come this far.
+      const sound = Buffer.concat(chunks);
+      if (sound.length > 0) kept.set(account, sound, clock);
     }
-    // An interrupted one has not come this far.
-    const sound = Buffer.concat(chunks);
-    if (known === undefined && sound.length > 0) kept.set(account, sound, clock);
   }
   return {
     model: source.model,
     atOnce: source.atOnce,
     connect: (signal) => source.connect(signal),
-    soundOf: (sentence, signal) =>
-      message.startsWith(oneSpaced(sentence.before + sentence.text)) ? welcomeSound(sentence, signal) : source.soundOf(sentence, signal),
+    soundOf,
     close: () => source.close(),
   };
 }
