@@ -1,4 +1,5 @@
 import { KubeError } from './error.ts';
+import { Pacer } from './pacer.ts';
 import { errorFromEvent } from './status.ts';
 import type { KubeStream } from './transport.ts';
 import type { KubeObject, Stored } from './types.ts';
@@ -23,9 +24,6 @@ export interface WatchStream<T extends KubeObject> extends AsyncIterable<WatchEv
   destroy(): void;
 }
 
-/** Longest time the loop parses without letting other work run, in milliseconds. */
-const SLICE_MS = 10;
-
 export interface WatchStreamOptions {
   readonly stream: KubeStream;
   /** For errors, e.g. `GET /api/v1/secrets`. */
@@ -40,17 +38,14 @@ export function watchStream<T extends KubeObject>(options: WatchStreamOptions): 
 
 async function* events<T extends KubeObject>({ stream, what, onBytes }: WatchStreamOptions): AsyncGenerator<WatchEvent<T>> {
   const lines = new LineSplitter();
-  let sliceStart = performance.now();
+  const pacer = new Pacer();
   try {
     for await (const chunk of stream.body) {
       onBytes?.(chunk.length);
       for (const line of lines.push(chunk)) {
         // Chunks that are already here resolve as microtasks, and so does the consumer: without a break in between,
         // an initial list of 10,000 objects would hold the event loop for as long as it takes to parse.
-        if (performance.now() - sliceStart > SLICE_MS) {
-          await new Promise((resolve) => setImmediate(resolve));
-          sliceStart = performance.now();
-        }
+        if (pacer.due) await pacer.pause();
         yield parseEvent<T>(line, what);
       }
     }
