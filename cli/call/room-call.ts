@@ -13,8 +13,9 @@ import {
 } from '@livekit/rtc-node';
 
 import { followTranscript, type SpokenLine } from '../../voice/calls/live-transcript.ts';
+import { AGENT_HEARD_WITHIN_MS } from '../../voice/calls/microphone.ts';
 import { userIdentityOf, WELCOMED_ATTRIBUTE } from '../../voice/calls/names.ts';
-import { awakeClock, withTimeout } from '../../platform/clock.ts';
+import { withTimeout, type Clock } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import type { OutgoingAudio } from './outgoing-audio.ts';
 import { deviceRate, type Speaker } from './sound/devices.ts';
@@ -37,6 +38,8 @@ export interface RoomCallEvents {
 }
 
 export interface RoomCall {
+  /** Resolves when the agent can hear the user, or the connection has ended. Rejects with a UserError where the microphone can't be published. */
+  readonly audible: Promise<void>;
   /** Resolves when the connection has ended, with LiveKit's reason. */
   readonly over: Promise<string>;
   /** Leaves, so that the others see an intended end. */
@@ -48,8 +51,10 @@ export async function joinCall(
   { id, url, token }: { readonly id: string; readonly url: string; readonly token: string },
   audio: OutgoingAudio,
   events: RoomCallEvents,
+  clock: Clock,
 ): Promise<RoomCall> {
   const room = new Room();
+  const agentHeard = Promise.withResolvers<void>();
   const { promise: over, resolve } = Promise.withResolvers<string>();
   const tellState = (participant: Participant): void => {
     const { [stateAttribute]: state, [WELCOMED_ATTRIBUTE]: welcomed } = participant.attributes;
@@ -57,7 +62,10 @@ export async function joinCall(
     if (state !== undefined) events.onAgentState(state);
     if (welcomed !== undefined) events.onWelcomed();
   };
-  room.on(RoomEvent.Disconnected, (reason) => resolve(DisconnectReason[reason]));
+  room.on(RoomEvent.Disconnected, (reason) => {
+    agentHeard.resolve();
+    resolve(DisconnectReason[reason]);
+  });
   room.on(RoomEvent.ParticipantConnected, (participant) => {
     events.onAgent();
     tellState(participant);
@@ -67,23 +75,36 @@ export async function joinCall(
     if (track.kind !== TrackKind.KIND_AUDIO) return;
     events.onVoice();
     void listen(track, events.openSpeaker());
+    agentHeard.resolve();
   });
   followTranscript(room, { userIdentity: userIdentityOf(id), onLine: events.onLine });
-  await within(JOIN_WITHIN_MS, room.connect(url, token, { autoSubscribe: true, dynacast: false })).catch((error: unknown) => {
+  const connected = room.connect(url, token, { autoSubscribe: true, dynacast: false });
+  await within(clock, JOIN_WITHIN_MS, connected).catch((error: unknown) => {
     void room.disconnect().catch(() => undefined);
-    throw new UserError(`the media server at ${url} can't be joined: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new UserError(`the media server at ${url} can't be joined: ${messageOf(error)}`, {
       cure: 'is it running, and can this machine reach it? LIVEKIT_PUBLIC_URL of the api is the address that callers get',
       cause: error,
     });
   });
-  const options = new TrackPublishOptions();
-  options.source = TrackSource.SOURCE_MICROPHONE;
-  await room.localParticipant?.publishTrack(LocalAudioTrack.createAudioTrack('microphone', audio.source), options);
+  const audible = withTimeout(clock, AGENT_HEARD_WITHIN_MS, agentHeard.promise).then(() => publishMicrophone(room, audio));
+  // Whoever waits for it gets the error; a call that ends before has no use for it.
+  audible.catch(() => undefined);
   for (const participant of room.remoteParticipants.values()) {
     events.onAgent();
     tellState(participant);
   }
-  return { over, hangUp: () => room.disconnect() };
+  return { over, audible, hangUp: () => room.disconnect() };
+}
+
+async function publishMicrophone(room: Room, audio: OutgoingAudio): Promise<void> {
+  if (!room.isConnected) return;
+  const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
+  try {
+    await room.localParticipant?.publishTrack(LocalAudioTrack.createAudioTrack('microphone', audio.source), options);
+  } catch (error) {
+    if (room.isConnected)
+      throw new UserError(`the agent can't hear you: the microphone was not published: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** What is not taken is kept: so it is taken, even where there is no speaker. */
@@ -96,9 +117,11 @@ async function listen(track: RemoteTrack, speaker: Speaker | undefined): Promise
   speaker?.stop();
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T> {
   const done = await withTimeout(
-    awakeClock,
+    clock,
     ms,
     work.then((value) => ({ value })),
   );

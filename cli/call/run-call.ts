@@ -13,7 +13,7 @@ import { writePrivately } from '../write-privately.ts';
 import { endOf, makeCall, recordingOf, type CallView } from './call-api.ts';
 import { OutgoingAudio } from './outgoing-audio.ts';
 import type { Reporter } from './reporter.ts';
-import { joinCall, type RoomCall } from './room-call.ts';
+import { joinCall, type RoomCall, type RoomCallEvents } from './room-call.ts';
 import { findProgram, openMicrophone, openSpeaker, players, recorders, type Device } from './sound/devices.ts';
 import { readSound, speak, type SpeechServer } from './sound/speech.ts';
 import { TurnTaking } from './turn-taking.ts';
@@ -112,7 +112,7 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
   const player = findProgram(players, path);
   let room: RoomCall | undefined;
   try {
-    room = await joinCall(made, audio, {
+    const events: RoomCallEvents = {
       onAgent: () => agent.resolve(true),
       onVoice: () => turns.arrived(),
       onAgentState: (state) => {
@@ -122,12 +122,16 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
       onWelcomed: () => turns.welcomed(),
       onLine: (line) => reporter.line(line),
       openSpeaker: () => player && openSpeaker(player, { onFailed: (why) => reporter.note(`no sound: ${why}`) }),
-    });
-    audio.open();
+    };
+    room = await joinCall(made, audio, events, clock);
     const over = new AbortController();
     const leaving = room.over.then(() => over.abort());
     const ended = AbortSignal.any([over.signal, stop, ...(command.maxMs === undefined ? [] : [AbortSignal.timeout(command.maxMs)])]);
     const served = await arrives(agent.promise, { clock, signal: ended });
+    if (served) {
+      await Promise.race([room.audible, aborted(ended)]);
+      audio.open();
+    }
     if (!served) {
       if (!ended.aborted)
         throw new NoAgentError(`no agent joined the call within ${AGENT_WITHIN_MS / 1_000} s`, {

@@ -16,6 +16,7 @@ import {
   type RemoteTrackPublication,
 } from '@livekit/rtc-node';
 
+import { AGENT_HEARD_WITHIN_MS } from '../../voice/calls/microphone.ts';
 import { eventually } from './eventually.ts';
 import { syntheticSpeech } from './synthetic-speech.ts';
 import { frequencyOf, heardFrequency, loudness } from './tones.ts';
@@ -27,8 +28,6 @@ const everyMs = 20;
 const aheadMs = 100;
 /** Longest that is said at once, in milliseconds. */
 const longestSpeechMs = 10_000;
-/** Longest wait for the agent before the microphone is published, in milliseconds. */
-const agentWithinMs = 20_000;
 const heardRate = 24_000;
 /** Of what is heard, judged together, in milliseconds. */
 const windowMs = 100;
@@ -79,7 +78,7 @@ export class TestCaller {
   }): Promise<void> {
     await this.room.connect(url, token, { autoSubscribe: true, dynacast: false });
     if (!microphone) return;
-    await Promise.race([this.#hearsAgent.promise, delay(agentWithinMs, undefined, { ref: false })]);
+    await Promise.race([this.#hearsAgent.promise, delay(AGENT_HEARD_WITHIN_MS, undefined, { ref: false })]);
     if (this.#open) await this.publish();
   }
 

@@ -1,16 +1,18 @@
 /** The page at `/call` in a real browser with a pretended microphone, where this machine has one. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { findProgram } from '../../../cli/call/sound/devices.ts';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sendJson, Servers, startEndpoint } from '../../support/http-servers.ts';
 import { aKnowledgeBase } from '../../support/knowledge-base.ts';
-import { kubectl } from '../api/facade.ts';
+import { kubectl, startFacade } from '../api/facade.ts';
 import { serveAgent } from '../api/calls-support.ts';
 import { browsers, openPage, type Page } from './browser.ts';
 import { speechWav, startCallPlatform, type CallPlatform } from './call-platform.ts';
 import { pretendMicrophone, speak } from './microphone.ts';
+import { joinAsAgent } from './pretended-agent.ts';
 import { checkLooks, focused, keepScreenshot, tabOrder } from './page-checks.ts';
 
 const browser = findProgram(browsers, process.env['PATH'])?.file;
@@ -68,6 +70,7 @@ describe.skipIf(browser === undefined)('the page in a browser', () => {
   });
   afterAll(async () => {
     await page.close();
+    await dispose();
     await platform.close();
     await servers.stop();
   });
@@ -207,5 +210,26 @@ describe.skipIf(browser === undefined)('the page in a browser', () => {
     const hosts = new Set(page.requested.filter((url) => !/^(about|data|blob):/.test(url)).map((url) => new URL(url).host));
     expect([...hosts].toSorted()).toEqual([new URL(platform.facade.url).host, new URL(platform.mediaServer.url).host].toSorted());
     expect(page.complaints.filter((line) => /Content Security Policy|exception|Uncaught/i.test(line))).toEqual([]);
+  });
+
+  it('publishes the microphone once it hears the agent, muted where it was muted before', async () => {
+    const { facade, mediaServer } = platform;
+    // The test is the agent.
+    const calls = { mediaServer: { ...mediaServer, agentName: 'none' }, page: true };
+    const other = await startFacade(facade.database, undefined, undefined, undefined, calls);
+    onTestFinished(() => other.close());
+    await page.goTo(`${other.url}/call#key=${callKey}&agent=receptionist`);
+    await eventually(async () => expect(await focused(page)).toBe('start'));
+    await page.press('Enter');
+    await eventually(async () => expect(await text('status')).toBe('Waiting for the agent…'));
+    const { items } = await facade.store.calls.list({ org: platform.org.name, filter: {}, direction: 'descending', pageSize: 1 });
+    const agent = await joinAsAgent(mediaServer, items[0]!.room);
+    await eventually(async () => expect([await text('status'), agent.user()]).toEqual(['The agent listens.', expect.anything()]));
+    await press('mute');
+    expect([await text('status'), agent.microphone()]).toEqual(['You are muted.', undefined]);
+    await agent.publishVoice();
+    await eventually(() => expect(agent.microphone()?.muted).toBe(true));
+    await press('mute');
+    await eventually(() => expect(agent.microphone()?.muted).toBe(false));
   });
 });

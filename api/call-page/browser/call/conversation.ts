@@ -14,7 +14,9 @@ import {
 } from 'livekit-client';
 
 import { followTranscript, type SpokenLine } from '../../../../voice/calls/live-transcript.ts';
+import { AGENT_HEARD_WITHIN_MS } from '../../../../voice/calls/microphone.ts';
 import { rms } from '../../session/level.ts';
+import { pause } from '../shared/wait.ts';
 
 /** `listening`, `thinking` or `speaking`: what LiveKit's agents report. */
 const stateAttribute = 'lk.agent.state';
@@ -42,6 +44,7 @@ export interface ConversationEvents {
 export class PageConversation {
   readonly #room = new Room({ adaptiveStream: false, dynacast: false, disconnectOnPageLeave: true });
   readonly #events: ConversationEvents;
+  readonly #agentHeard = Promise.withResolvers<void>();
   #tracks: readonly LocalTrack[] = [];
 
   constructor(events: ConversationEvents) {
@@ -50,7 +53,9 @@ export class PageConversation {
       .on(RoomEvent.ParticipantConnected, () => events.onAgent())
       .on(RoomEvent.ParticipantAttributesChanged, (_changed, participant) => this.#tellState(participant))
       .on(RoomEvent.TrackSubscribed, (track: RemoteTrack) => {
-        if (track.kind === Track.Kind.Audio) events.onVoice(track.attach(), levelOf(track as RemoteAudioTrack));
+        if (track.kind !== Track.Kind.Audio) return;
+        events.onVoice(track.attach(), levelOf(track as RemoteAudioTrack));
+        this.#agentHeard.resolve();
       })
       .on(RoomEvent.TrackUnsubscribed, (track: RemoteTrack) => {
         for (const element of track.detach()) element.remove();
@@ -71,13 +76,19 @@ export class PageConversation {
   async join(url: string, token: string, userIdentity: string): Promise<void> {
     followTranscript(this.#room, { userIdentity, onLine: (line) => this.#events.onLine(line) });
     await this.#room.connect(url, token);
-    for (const track of this.#tracks) await this.#room.localParticipant.publishTrack(track);
     for (const participant of this.#room.remoteParticipants.values()) this.#tellState(participant);
     this.#events.onSilenced(!this.#room.canPlaybackAudio);
   }
 
+  /** Once the agent is heard, so that its welcome message is. */
+  async publishMicrophone(): Promise<void> {
+    await Promise.race([this.#agentHeard.promise, pause(AGENT_HEARD_WITHIN_MS)]);
+    for (const track of this.#tracks) if (this.connected) await this.#room.localParticipant.publishTrack(track);
+  }
+
+  /** Also before the microphone is published. */
   async mute(muted: boolean): Promise<void> {
-    await this.#room.localParticipant.setMicrophoneEnabled(!muted);
+    for (const track of this.#tracks) await (muted ? track.mute() : track.unmute());
   }
 
   get hasAgent(): boolean {

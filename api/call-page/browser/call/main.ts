@@ -116,6 +116,7 @@ async function call(): Promise<void> {
     step('joined');
     if (conversation.hasAgent) step('agent');
     if (!conversation.connected) void over(begun);
+    void conversation.publishMicrophone().catch((error: unknown) => conversation.connected && fail(error));
     const startedAt = Date.now();
     begun.clock = setInterval(() => (elements.clock.textContent = clockText((Date.now() - startedAt) / 1_000)), 1_000);
     void followRecord(client, begun, made._id);

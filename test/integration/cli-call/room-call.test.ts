@@ -1,0 +1,65 @@
+/** When `parley call` publishes its microphone: with a real media server, and the test as the agent. */
+import { dispose } from '@livekit/rtc-node';
+import { AccessToken } from 'livekit-server-sdk';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+
+import { OutgoingAudio } from '../../../cli/call/outgoing-audio.ts';
+import { joinCall, type RoomCall } from '../../../cli/call/room-call.ts';
+import { AGENT_HEARD_WITHIN_MS } from '../../../voice/calls/microphone.ts';
+import { userIdentityOf } from '../../../voice/calls/names.ts';
+import { eventually } from '../../support/eventually.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { ownMediaServer, type OwnMediaServer } from '../../support/own-media-server.ts';
+import { joinAsAgent, type PretendedAgent } from './pretended-agent.ts';
+
+let server: OwnMediaServer;
+
+beforeAll(async () => {
+  server = await ownMediaServer();
+  await server.start({ roomsByJoining: true });
+});
+afterAll(async () => {
+  await dispose();
+  await server.stop();
+});
+
+async function joined(id: string): Promise<{ readonly agent: PretendedAgent; readonly call: RoomCall; readonly clock: FakeClock }> {
+  const { url, apiKey, apiSecret } = server.address;
+  const agent = await joinAsAgent(server.address, id);
+  const token = new AccessToken(apiKey, apiSecret, { identity: userIdentityOf(id) });
+  token.addGrant({ room: id, roomJoin: true });
+  const clock = new FakeClock();
+  const audio = new OutgoingAudio();
+  const nothing = (): undefined => undefined;
+  const events = { onAgent: nothing, onVoice: nothing, onAgentState: nothing, onWelcomed: nothing, onLine: nothing, openSpeaker: nothing };
+  const call = await joinCall({ id, url, token: await token.toJwt() }, audio, events, clock);
+  onTestFinished(async () => {
+    await call.hangUp();
+    await audio.close();
+  });
+  await eventually(() => expect(agent.user()).toBeDefined());
+  return { agent, call, clock };
+}
+
+it('publishes the microphone once it hears the agent, and not before', async () => {
+  const { agent, call, clock } = await joined('heard');
+  await clock.advance(AGENT_HEARD_WITHIN_MS - 1_000);
+  expect(agent.microphone()).toBeUndefined();
+  await agent.publishVoice();
+  await call.audible;
+  await eventually(() => expect(agent.microphone()).toBeDefined());
+});
+
+it('publishes it although no agent is heard, after a while', async () => {
+  const { agent, call, clock } = await joined('unheard');
+  await clock.advance(AGENT_HEARD_WITHIN_MS);
+  await call.audible;
+  await eventually(() => expect(agent.microphone()).toBeDefined());
+});
+
+it('waits no longer than the call', async () => {
+  const { call, clock } = await joined('short');
+  await call.hangUp();
+  await call.audible;
+  expect(clock.timers).toBe(0);
+});
