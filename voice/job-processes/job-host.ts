@@ -3,6 +3,7 @@ import { getJobContext, JobContext, JobProcess, runWithJobContextAsync, type Run
 import { Room } from '@livekit/rtc-node';
 
 import type { Logger } from '../../platform/logging.ts';
+import { leaveRoom } from './leave-room.ts';
 import type { FromJobProcess, ToJobProcess } from './messages.ts';
 
 /** Of Node's `process`, as a child of the agent server. */
@@ -73,10 +74,16 @@ export class JobHost {
     } catch (err) {
       logger.error({ err, jobId: id }, 'the job failed');
     }
-    await room.disconnect().catch((err: unknown) => logger.warn({ err, jobId: id }, 'failed to leave the room of a call'));
+    await this.#leaveRoom(room, id);
     this.#jobs.delete(id);
     this.#send({ case: 'ended', jobId: id });
     this.#leaveIfOrphaned();
+  }
+
+  /** A call leaves its room itself; not one that another job serves, nor one that has failed. */
+  async #leaveRoom(room: Room, jobId: string): Promise<void> {
+    if (!room.isConnected) return;
+    await leaveRoom(room).catch((err: unknown) => this.#options.logger.warn({ err, jobId }, 'failed to leave the room of a call'));
   }
 
   #stop(jobId?: string): void {
