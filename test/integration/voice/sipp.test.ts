@@ -187,12 +187,18 @@ describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service'
   }
   const shortly = { spec: { call: { maxDuration: '5s', voicemailDetectionTimeout: '0s' } } };
 
-  it('what a caller presses on the keypad is a turn', async () => {
+  it('what a caller presses on the keypad is a turn, and what the agent presses comes back from a telephone that echoes', async () => {
     const { number, provider } = await connected();
-    provider.chat(({ lastUser }) => `You pressed ${lastUser}.`);
+    provider.chat(({ lastUser, toolResults }) =>
+      lastUser.includes('4711') && toolResults.length === 0
+        ? { toolCalls: [{ name: 'send_digits', arguments: { digits: '42#' } }] }
+        : `You pressed ${lastUser}.`,
+    );
     await calls('caller-presses.xml', number, { talkMs: 4_000 });
     const record = await ended(number);
-    await eventually(async () => expect(await said(record)).toContain('user: [pressed 4711]'));
+    await eventually(async () =>
+      expect(await said(record)).toEqual(expect.arrayContaining(['user: [pressed 4711]', 'user: [pressed 42]'])),
+    );
   });
 
   it.each([
