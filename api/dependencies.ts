@@ -63,6 +63,7 @@ export interface ResourceDependencies {
     | 'webhooks'
     | 'calls'
     | 'phoneRoutes'
+    | 'voiceServers'
     | 'numberClaims'
     | 'agentRevisions'
     | 'health'

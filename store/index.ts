@@ -18,6 +18,7 @@ import { PhoneRoutes } from './phone-numbers/phone-routes.ts';
 import { RateLimits } from './rate-limits.ts';
 import { StoreError } from './error.ts';
 import { requireSchema } from './schema-version.ts';
+import { VoiceServers } from './voice-servers.ts';
 import { createWebhookStore } from './webhooks/create-webhook-store.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
 
@@ -39,6 +40,7 @@ export type { KnowledgeStore } from './knowledge/index.ts';
 export { StoreError } from './error.ts';
 export { deliveryIdOf } from './webhooks/delivery-id.ts';
 export type { DispatchStore, KeepDays } from './webhooks/dispatch.ts';
+export type { PlaceTaken } from './voice-servers.ts';
 export { insertEvents } from './webhooks/events.ts';
 export {
   liveStates,
@@ -97,6 +99,7 @@ export interface Store {
   readonly phoneRoutes: PhoneRoutes;
   readonly numberClaims: NumberClaims;
   readonly dynamicDataCache: DynamicDataCacheRows;
+  readonly voiceServers: VoiceServers;
   /** What the api signs with: 32 random bytes, made with the database. @throws StoreError */
   signingSecret(): Promise<Uint8Array>;
   /** For what keeps its own tables in the same database: the vectors. */
@@ -138,6 +141,7 @@ export function openStore(options: StoreOptions): Store {
     dynamicDataCache: new DynamicDataCacheRows(database),
     phoneRoutes: new PhoneRoutes(database),
     numberClaims: new NumberClaims(database),
+    voiceServers: new VoiceServers(database),
     database,
     apiKeys: {
       create: (key) => keys.create(key),

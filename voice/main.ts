@@ -1,4 +1,5 @@
 /** The role `voice`: an agent server of LiveKit's, whose calls have job processes of their own or share them. */
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,12 +16,14 @@ import { CallLifecycle } from './calls/lifecycle.ts';
 import { mediaServerOf } from './calls/media-server.ts';
 import { createProviderKeyReader } from './calls/provider-access/index.ts';
 import { drainCalls } from './drain.ts';
+import { freePlaces, type FreePlaces } from './free-places.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
 import { JobProcesses } from './job-processes/job-processes.ts';
 import { logLibrary, patchAgentServer, SharedTurnDetector } from './livekit-patches/index.ts';
 import { MediaServerReadiness } from './media-server-readiness.ts';
-import { liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from './metrics.ts';
+import { freePlacesGauge, liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from './metrics.ts';
 import { KEY_CACHE_VARIABLE, serveKeyCache } from './providers/key-cache.ts';
+import { PlaceReports } from './report-places.ts';
 import { Recordings, ensureSpool, uploadRecordings, spoolFolderOf } from './recording/index.ts';
 
 /** For a busy machine to start a process with all that a call needs, in milliseconds. */
@@ -92,6 +95,22 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   initializeLogger({ pretty: false, level: 'warn' });
   logLibrary({ level: config.PARLEY_LOG_LEVEL });
   const live = (): number => server.activeJobs.length + accepted.size;
+  const cores = availableParallelism();
+  const places = (): FreePlaces => {
+    const { ready, beginning, startMs } = processes.places;
+    const waiting = accepted.size;
+    return freePlaces({
+      capacity,
+      live: live(),
+      waiting,
+      beginning: beginning + waiting,
+      readyPlaces: ready,
+      callsPerProcess: config.PARLEY_VOICE_CALLS_PER_PROCESS,
+      startMs,
+      cores,
+      withinMs: config.PARLEY_VOICE_WELCOME_SECONDS * 1_000,
+    });
+  };
   const server = new AgentServer(
     new ServerOptions({
       agent: file,
@@ -116,11 +135,14 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
       logLevel: 'warn',
     }),
   );
+  let reports: PlaceReports | undefined;
   server.event.on('worker_registered', () => {
     connection.seen();
+    reports ??= new PlaceReports({ servers: store.voiceServers, agentName: mediaServer.agentName, places, clock, logger });
     logger.info({ server: mediaServer.url, capacity }, 'registered with the media server');
   });
   registry.registerMetric(liveCallsGauge(live));
+  registry.registerMetric(freePlacesGauge(() => places().free));
   registry.registerMetric(waitingRecordingsGauge(recordings));
   await role.serveProbes(config.PARLEY_VOICE_PORT);
   role.onStop('connection', () => connection.close());
@@ -131,6 +153,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
     const drainMs = reason === 'SIGINT' ? Math.min(config.PARLEY_VOICE_DRAIN_MS, INTERRUPTED_MS) : config.PARLEY_VOICE_DRAIN_MS;
     return drainCalls({ server, live, timeoutMs: drainMs, clock });
   });
+  role.onStop('places', () => reports?.close());
 }
 
 /** What the jobs, which inherit this environment, need to start fast and to write recordings at once. */

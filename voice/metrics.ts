@@ -2,6 +2,9 @@ import { Counter, Gauge } from 'prom-client';
 
 export const liveCallsGauge = (live: () => number): Gauge => gauge('parley_voice_calls', 'Calls that this process serves.', live);
 
+export const freePlacesGauge = (free: () => number): Gauge =>
+  gauge('parley_voice_free_places', 'Calls that this process can take now and welcome in time.', free);
+
 export const waitingRecordingsGauge = (recordings: { readonly waiting: number }): Gauge =>
   gauge(
     'parley_voice_recordings_waiting',

@@ -10,6 +10,7 @@ import { newCallId, type CallRecord, type CallStore } from '../../store/index.ts
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
+import type { Admission } from './admission.ts';
 import { callLimitReached } from './call-limit.ts';
 import { openRoom } from './open-room.ts';
 import { instantOf, type CallQuery, type WebCallCreate } from './schema.ts';
@@ -17,6 +18,7 @@ import type { ServedAgents } from './served-agents.ts';
 
 export interface CallServiceOptions {
   readonly agents: ServedAgents;
+  readonly admission: Pick<Admission, 'admit'>;
   readonly lifecycle: CallLifecycle;
   readonly store: Pick<CallStore, 'calls' | 'log' | 'list'>;
   readonly mediaServer: MediaServer | undefined;
@@ -37,6 +39,7 @@ export function callNotFound(): ApiError {
 
 export class CallService {
   readonly #agents: ServedAgents;
+  readonly #admission: CallServiceOptions['admission'];
   readonly #lifecycle: CallLifecycle;
   readonly #store: CallServiceOptions['store'];
   readonly #mediaServer: MediaServer | undefined;
@@ -45,6 +48,7 @@ export class CallService {
 
   constructor(options: CallServiceOptions) {
     this.#agents = options.agents;
+    this.#admission = options.admission;
     this.#lifecycle = options.lifecycle;
     this.#store = options.store;
     this.#mediaServer = options.mediaServer;
@@ -52,7 +56,7 @@ export class CallService {
     this.#clock = options.clock;
   }
 
-  /** @throws ApiError `not_found`, `conflict`, `concurrent_call_limit_reached`, `unavailable` without a media server */
+  /** @throws ApiError `not_found`, `conflict`, `concurrent_call_limit_reached`, `unavailable` without a media server, and with Retry-After where its user would not be welcomed in time */
   async createWebCall({ org, userId, keyId }: Caller, body: WebCallCreate): Promise<CallRecord> {
     const rooms = this.#rooms;
     if (rooms === undefined)
@@ -64,6 +68,7 @@ export class CallService {
     const dynamicData = body.native_llm_dynamic_data ?? {};
     const missing = missingDynamicData(settings, dynamicData);
     if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
+    await this.#admission.admit();
     const id = newCallId();
     const registration = await this.#lifecycle.register({
       org,

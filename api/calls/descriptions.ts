@@ -14,7 +14,7 @@ export const createWebCall = defineRoute({
   tag,
   summary: 'Register a call from a browser',
   description:
-    'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within a minute (`PARLEY_CALL_JOIN_SECONDS`): the token opens one room, for one user, who may be heard and hear. A call that no user joins ends as `error`.',
+    'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within a minute (`PARLEY_CALL_JOIN_SECONDS`): the token opens one room, for one user, who may be heard and hear. A call that no user joins ends as `error`. While voice servers are full, or more calls begin than are welcomed within `PARLEY_VOICE_WELCOME_SECONDS`, the answer is 503 with `Retry-After`, and there is no call.',
   permission: 'calls:create',
   body: webCallCreate.meta({ id: 'WebCallCreate' }),
   bodyExamples: {
@@ -37,7 +37,7 @@ export const dialOutboundPhoneCall = defineRoute({
   tag,
   summary: 'Make an outbound phone call',
   description:
-    'The outbound agent of the number calls, with the configuration that it has now. The answer comes before the phone rings: read the call, or subscribe to its events, for the outcome. It is `ongoing` when the callee answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` otherwise.',
+    'The outbound agent of the number calls, with the configuration that it has now. The answer comes before the phone rings: read the call, or subscribe to its events, for the outcome. It is `ongoing` when the callee answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` otherwise. 503 with `Retry-After`, as for a web call, while voice servers have no room.',
   permission: 'calls:write',
   body: outboundCallCreate.meta({ id: 'OutboundCallCreate' }),
   bodyExamples: {

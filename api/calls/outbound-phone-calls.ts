@@ -7,6 +7,7 @@ import { newCallId, type CallRecord, type PhoneRoutes } from '../../store/index.
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
+import type { Admission } from './admission.ts';
 import { callLimitReached } from './call-limit.ts';
 import { openRoom } from './open-room.ts';
 import type { OutboundCallCreate } from './schema.ts';
@@ -14,6 +15,7 @@ import type { ServedAgents } from './served-agents.ts';
 
 export interface OutboundPhoneCallsOptions {
   readonly agents: Pick<ServedAgents, 'find'>;
+  readonly admission: Pick<Admission, 'admit'>;
   readonly lifecycle: Pick<CallLifecycle, 'register' | 'end'>;
   readonly routes: Pick<PhoneRoutes, 'get'>;
   /** Undefined where there is no media server. */
@@ -31,10 +33,11 @@ export class OutboundPhoneCalls {
    * Asks Postgres and the media server: calls are made while the Kubernetes API is unavailable.
    *
    * @throws ApiError `not_found` for a number or an agent that isn't there, `conflict` for a number that can't call,
-   * `concurrent_call_limit_reached`, `unavailable` where the media server is missing or doesn't answer
+   * `concurrent_call_limit_reached`, `unavailable` where the media server is missing or doesn't answer,
+   * or no voice server has room for one more call
    */
   async dial({ org, userId, keyId }: Caller, body: OutboundCallCreate): Promise<CallRecord> {
-    const { agents, lifecycle, routes, rooms } = this.#options;
+    const { agents, admission, lifecycle, routes, rooms } = this.#options;
     if (rooms === undefined)
       throw new ApiError('unavailable', 'no media server is configured: the operator of this installation has to set LIVEKIT_URL');
     const { from_number: fromNumber, to_number: toNumber } = body;
@@ -55,6 +58,7 @@ export class OutboundPhoneCalls {
     const dynamicData = body.native_llm_dynamic_data ?? {};
     const missing = missingDynamicData(settings, dynamicData);
     if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
+    await admission.admit();
     const id = newCallId();
     const registration = await lifecycle.register({
       org,

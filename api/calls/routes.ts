@@ -10,6 +10,7 @@ import { ApiError } from '../http/api-error.ts';
 import type { Requirement } from '../http/permissions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
+import { Admission } from './admission.ts';
 import { AnalysisReader } from './analysis.ts';
 import { CallEnding } from './call-ending.ts';
 import { callNotFound, CallService } from './call-service.ts';
@@ -40,9 +41,11 @@ export function registerCalls(
   const rooms = calls.mediaServer && createRooms(calls.mediaServer);
   const ending = new CallEnding({ calls: store.calls.calls, lifecycle, rooms, clock });
   const deletion = new CallDeletion({ store: store.calls, files: calls.recordings });
-  const outbound = new OutboundPhoneCalls({ agents, lifecycle, routes: store.phoneRoutes, rooms });
+  const admission = new Admission({ servers: store.voiceServers, agentName: calls.mediaServer?.agentName });
+  const outbound = new OutboundPhoneCalls({ agents, admission, lifecycle, routes: store.phoneRoutes, rooms });
   const service = new CallService({
     agents,
+    admission,
     lifecycle,
     store: store.calls,
     mediaServer: calls.mediaServer,

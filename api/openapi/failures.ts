@@ -154,7 +154,7 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   ),
   unavailable: plain(
     'unavailable',
-    'The Kubernetes API, the database or a store of files or vectors is unavailable.',
+    'The Kubernetes API, the database, a store of files or vectors, or room for another call is unavailable.',
     'the Kubernetes API is not available; try again',
     ['Retry-After'],
   ),

@@ -305,6 +305,15 @@ const schema = z.object({
     .describe(
       'Job processes with room for another call that a voice role keeps ready: so many simultaneous callers, times PARLEY_VOICE_CALLS_PER_PROCESS, need not wait; each takes some 150 MB of memory, of which 100 are its own.',
     ),
+  PARLEY_VOICE_WELCOME_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(60)
+    .default(10)
+    .describe(
+      'How long a caller may wait for the first word, in seconds: while more calls begin than a voice role welcomes in this time, REST answers 503 with `Retry-After`.',
+    ),
   PARLEY_VOICE_DRAIN_MS: milliseconds(7_260_000).describe(
     'How long a voice process that is stopping waits for its calls, in milliseconds; by default as long as the longest call.',
   ),

@@ -25,7 +25,7 @@ import { createEndpointDirectory } from '../../webhooks/subscriptions/open-direc
 import { createAnalysisActivities } from '../../workflows/analysis/activities.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
 import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
-import { liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from '../../voice/metrics.ts';
+import { freePlacesGauge, liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from '../../voice/metrics.ts';
 import { code, table } from './markdown.ts';
 
 /** What a metric says of itself once it is registered. */
@@ -144,6 +144,7 @@ async function voiceRows(): Promise<readonly (readonly string[])[]> {
   const registry = new Registry();
   const store = openStore({ databaseUrl: config.DATABASE_URL ?? '', logger: createLogger({ role: 'voice', level: 'silent' }), registry });
   registry.registerMetric(takeoversCounter());
+  registry.registerMetric(freePlacesGauge(() => 0));
   registry.registerMetric(liveCallsGauge(() => 0));
   registry.registerMetric(waitingRecordingsGauge({ waiting: 0 }));
   const rows = described(registry);

@@ -1,6 +1,6 @@
 /** Serves calls in this process, several at once where they share it. What is thrown in one ends that one alone. */
 import { getJobContext, JobContext, JobProcess, runWithJobContextAsync, type RunningJobInfo } from '@livekit/agents';
-import { Room } from '@livekit/rtc-node';
+import { Room, RoomEvent } from '@livekit/rtc-node';
 
 import type { Logger } from '../../platform/logging.ts';
 import { leaveRoom } from './leave-room.ts';
@@ -61,6 +61,7 @@ export class JobHost {
     const stop = new AbortController();
     this.#jobs.set(id, stop);
     const room = new Room();
+    room.once(RoomEvent.Connected, () => this.#send({ case: 'entered', jobId: id }));
     const ctx = new JobContext(
       new JobProcess(),
       info,

@@ -42,6 +42,8 @@ export class JobProcess implements ProcessState {
   readonly #options: JobProcessOptions;
   readonly #child: ChildProcess;
   readonly #jobs = new Map<string, { readonly info: RunningJobInfo; readonly ended: PromiseWithResolvers<void> }>();
+  /** Jobs that have not entered their rooms yet. */
+  readonly #beginning = new Set<string>();
   readonly #gone = new AbortController();
   /** Resolves when it can take calls or is gone. */
   readonly settled: Promise<void>;
@@ -93,6 +95,10 @@ export class JobProcess implements ProcessState {
     return [...this.#jobs.values()].map(({ info }) => info);
   }
 
+  get beginning(): number {
+    return this.#beginning.size;
+  }
+
   get alive(): boolean {
     return !this.#gone.signal.aborted && this.#child.connected;
   }
@@ -104,6 +110,7 @@ export class JobProcess implements ProcessState {
   launch(info: RunningJobInfo): void {
     this.#served += 1;
     this.#jobs.set(info.job.id, { info, ended: Promise.withResolvers() });
+    this.#beginning.add(info.job.id);
     this.#send({ case: 'start', job: info });
     this.#retireIfWorn();
   }
@@ -136,7 +143,9 @@ export class JobProcess implements ProcessState {
       if (this.#phase === 'starting') this.#phase = 'ready';
       onReady();
       this.#watch();
-    } else if (message.case === 'ended') {
+    } else if (message.case === 'entered') this.#beginning.delete(message.jobId);
+    else if (message.case === 'ended') {
+      this.#beginning.delete(message.jobId);
       this.#jobs.get(message.jobId)?.ended.resolve();
       this.#jobs.delete(message.jobId);
     } else if (message.case === 'pong') this.#rssBytes = message.rssBytes;
@@ -207,6 +216,7 @@ export class JobProcess implements ProcessState {
     this.#phase = 'retiring';
     for (const { ended } of this.#jobs.values()) ended.resolve();
     this.#jobs.clear();
+    this.#beginning.clear();
     this.#gone.abort();
     onChange();
   }

@@ -4,11 +4,13 @@ import type { RunningJobInfo } from '@livekit/agents';
 import { backoffDelay } from '../../platform/backoff.ts';
 import type { AcceptedJobs } from '../accepted-jobs.ts';
 import { JobProcess, type JobProcessOptions } from './job-process.ts';
-import { placeOf, processesToStart, startsAtOnce } from './placing.ts';
+import { placeOf, placesIn, processesToStart, startsAtOnce } from './placing.ts';
 
 /** As many calls as came in this time may come at once again. In milliseconds. */
 const ARRIVALS_MS = 10_000;
 /** Before the next try after a process that did not start, in milliseconds. */
+/** What a process is taken to need for its start before one has started, in milliseconds. */
+const FIRST_START_MS = 1_500;
 const RESTART = { baseMs: 500, maxMs: 30_000 } as const;
 
 export interface JobProcessesOptions extends Omit<JobProcessOptions, 'onChange'> {
@@ -32,6 +34,7 @@ export class JobProcesses {
   readonly #waiting: RunningJobInfo[] = [];
   #arrivals: readonly number[] = [];
   #failures = 0;
+  #startMs = FIRST_START_MS;
   #pausing = false;
   #closed = true;
 
@@ -46,6 +49,16 @@ export class JobProcesses {
         return { runningJob, close: () => process.stop(id), join: () => process.ended(id) };
       }),
     );
+  }
+
+  /** What decides how many more calls can begin. */
+  get places(): { readonly ready: number; readonly beginning: number; readonly startMs: number } {
+    const processes = [...this.#processes];
+    return {
+      ready: placesIn(processes, this.#options.limits),
+      beginning: processes.reduce((sum, { beginning }) => sum + beginning, 0),
+      startMs: this.#startMs,
+    };
   }
 
   /** Starts the first processes. */
@@ -100,9 +113,12 @@ export class JobProcesses {
   }
 
   #start(): void {
+    const { clock, startMs } = this.#options;
+    const began = clock.monotonic();
     const process = new JobProcess({ ...this.#options, onChange: () => this.#place() });
     this.#processes.add(process);
-    void process.settled.then(() => this.#settled(process.alive));
+    // Nothing is to be expected of the next one, if this one did not start.
+    void process.settled.then(() => this.#settled(process.alive, process.alive ? Math.max(1, clock.monotonic() - began) : startMs));
     void process.exited.then(() => this.#exited(process));
   }
 
@@ -111,7 +127,8 @@ export class JobProcesses {
     this.#place();
   }
 
-  #settled(alive: boolean): void {
+  #settled(alive: boolean, tookMs: number): void {
+    this.#startMs = tookMs;
     if (alive) {
       this.#failures = 0;
       return;

@@ -13,6 +13,8 @@ export type ToJobProcess =
 export type FromJobProcess =
   /** It can take calls. */
   | { readonly case: 'ready' }
+  /** A call has entered its room. */
+  | { readonly case: 'entered'; readonly jobId: string }
   | { readonly case: 'ended'; readonly jobId: string }
   | { readonly case: 'pong'; readonly rssBytes: number }
   /** Something was thrown that belongs to no call, or may have left something undone: the process is to take no more calls. */

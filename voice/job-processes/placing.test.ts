@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { isWorn, placeOf, processesToStart, startsAtOnce, type ProcessState } from './placing.ts';
+import { isWorn, placeOf, placesIn, processesToStart, startsAtOnce, type ProcessState } from './placing.ts';
 
 const limits = { callsPerProcess: 8, idleProcesses: 2, memoryBytes: 1_000, maxServed: 500 };
 const ready: ProcessState = { phase: 'ready', responsive: true, calls: 0, served: 0, rssBytes: 0 };
@@ -52,4 +52,8 @@ it('processes start one after the other, unless calls wait for them', () => {
 it('with one call in each process, as many are ready as are kept idle', () => {
   const alone = { ...limits, callsPerProcess: 1 };
   expect(processesToStart(withCalls(1, 1, 0), alone, { waiting: 0, arrivals: 0, capacity: 10 })).toBe(1);
+});
+
+it('places are those of processes that can take a call at once', () => {
+  expect(placesIn([...withCalls(3, 8), { ...ready, phase: 'starting' }, { ...ready, responsive: false }], limits)).toBe(5);
 });

@@ -32,8 +32,16 @@ const freePlaces = ({ phase, calls }: ProcessState, { callsPerProcess }: Placing
 
 /** The one with the fewest calls: they share an event loop, and end together if it dies. Of several, the first. */
 export function placeOf<P extends ProcessState>(processes: readonly P[], limits: PlacingLimits): P | undefined {
-  const open = processes.filter((one) => one.phase === 'ready' && one.responsive && freePlaces(one, limits) > 0);
-  return open.toSorted((a, b) => a.calls - b.calls)[0];
+  return openOf(processes, limits).toSorted((a, b) => a.calls - b.calls)[0];
+}
+
+/** Calls that find a place at once. */
+export function placesIn(processes: readonly ProcessState[], limits: PlacingLimits): number {
+  return openOf(processes, limits).reduce((sum, one) => sum + freePlaces(one, limits), 0);
+}
+
+function openOf<P extends ProcessState>(processes: readonly P[], limits: PlacingLimits): readonly P[] {
+  return processes.filter((one) => one.phase === 'ready' && one.responsive && freePlaces(one, limits) > 0);
 }
 
 /**

@@ -1,0 +1,36 @@
+/** Whether a new call is made, or refused because no voice server would welcome its user in time. */
+import type { PlaceTaken, Store } from '../../store/index.ts';
+import { ApiError } from '../http/api-error.ts';
+
+/** Retry-After, in seconds: calls that begin have begun soon; when a call will end is unknown. */
+const RETRY_SECONDS = { starting: 2, full: 5 } as const;
+
+/** Undefined where the call is made. A pure decision. */
+export function refusalOf({ reported, taken, starting }: PlaceTaken): { readonly message: string; readonly seconds: number } | undefined {
+  // Where no voice server reports, workers go on asking for an agent: one may be starting, or be of the version before.
+  if (taken || !reported) return undefined;
+  return starting
+    ? { message: 'more calls begin now than can be welcomed in time: try again in a moment', seconds: RETRY_SECONDS.starting }
+    : { message: 'all voice servers have as many calls as they may have: try again when one has ended', seconds: RETRY_SECONDS.full };
+}
+
+export interface AdmissionOptions {
+  readonly servers: Pick<Store['voiceServers'], 'takePlace'>;
+  /** Of the media server; undefined where there is none. */
+  readonly agentName: string | undefined;
+}
+
+export class Admission {
+  readonly #options: AdmissionOptions;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ApiError `unavailable`, with Retry-After; StoreError */
+  async admit(): Promise<void> {
+    const { servers, agentName } = this.#options;
+    const refusal = agentName === undefined ? undefined : refusalOf(await servers.takePlace(agentName));
+    if (refusal !== undefined) throw new ApiError('unavailable', refusal.message, { retryAfterSeconds: refusal.seconds });
+  }
+}

@@ -1,0 +1,69 @@
+/** More calls at once than a voice server can take, over REST. */
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { eventually } from '../../support/eventually.ts';
+import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { serveAgent } from '../api/calls-support.ts';
+import { startFacade, type Facade } from '../api/facade.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const CAPACITY = 4;
+
+let stage: Stage;
+let facade: Facade;
+let provider: ProviderServer;
+let key: string;
+
+beforeAll(async () => {
+  stage = await openStage({ PARLEY_VOICE_CALLS: String(CAPACITY), PARLEY_VOICE_IDLE_PROCESSES: '1', PARLEY_VOICE_DRAIN_MS: '1000' });
+  const url = stage.env['DATABASE_URL']!;
+  facade = await startFacade({ url, drop: async () => undefined }, undefined, undefined, undefined, { mediaServer: stage.server });
+  provider = await startProviderServer();
+  const { org, store } = stage;
+  await serveAgent(store, org, 'receptionist', {
+    agent: {
+      llm: { type: 'simple', provider: 'openai_compatible', model: 'm', baseURL: provider.url, temperature: 0 },
+      speechToText: { provider: 'openai_compatible', model: 'm', baseURL: provider.url },
+      textToSpeech: { provider: 'openai_compatible', model: 'm', baseURL: provider.url, voice: {}, temperature: 0.5 },
+    },
+  });
+  key = (await store.apiKeys.create({ org, name: 'bursts', permissions: ['calls:create', 'calls:read', 'calls:write'], expirationDays: 1 }))
+    .apiKey;
+});
+afterAll(async () => {
+  await facade.close();
+  await stage.close();
+  await provider.close();
+  await dispose();
+});
+
+const create = () => facade.call('POST', '/v1/calls/create-web-call', { key, body: { ai_agent_id: 'receptionist' } });
+
+it('answers 503 with Retry-After to those that find no room, and makes no call for them', async () => {
+  await eventually(async () => expect((await stage.store.voiceServers.takePlace(stage.server.agentName)).reported).toBe(true));
+  // What was taken to see it is given back by the report after the next.
+  const answers = await eventually(async () => {
+    const burst = await Promise.all(Array.from({ length: 3 * CAPACITY }, create));
+    expect(burst.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
+    return burst;
+  });
+  const refused = answers.filter(({ status }) => status !== 201);
+  expect(answers.length - refused.length).toBeLessThanOrEqual(CAPACITY);
+  for (const { status, headers, body } of refused) {
+    expect([status, body.error]).toEqual([503, 'unavailable']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect((await facade.call('GET', '/v1/calls', { key })).body.total_count).toBe(answers.length - refused.length);
+});
+
+it('takes a call again once another has ended', async () => {
+  // Full, whatever the test before has left.
+  await eventually(async () => {
+    const { body } = await create();
+    expect(body.message).toContain('as many calls as they may have');
+  }, 60_000);
+  const { calls } = (await facade.call('GET', '/v1/calls', { key })).body;
+  expect((await facade.call('POST', `/v1/calls/${calls[0]._id}/end`, { key })).status).toBe(200);
+  await eventually(async () => expect((await create()).status).toBe(201));
+});

@@ -1,0 +1,43 @@
+/** Tells the api, by way of Postgres, how many calls this voice server can take now. */
+import { randomUUID } from 'node:crypto';
+
+import type { Clock } from '../platform/clock.ts';
+import { every } from '../platform/every.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { Store } from '../store/index.ts';
+import type { FreePlaces } from './free-places.ts';
+
+export interface ReportOptions {
+  readonly servers: Store['voiceServers'];
+  readonly agentName: string;
+  readonly places: () => FreePlaces;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Between two reports, in milliseconds: within it calls that came by other ways are not known to the api. */
+const REPORT_MS = 1_000;
+
+export class PlaceReports {
+  readonly #options: ReportOptions;
+  readonly #id = randomUUID();
+  readonly #stop = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(options: ReportOptions) {
+    this.#options = options;
+    const { servers, agentName, places, clock, logger } = options;
+    const failure = 'failed to report how many calls can be taken; the api makes calls without knowing';
+    this.#done = every({ intervalMs: REPORT_MS, clock, logger, failure, signal: this.#stop.signal }, () =>
+      servers.report(this.#id, { agentName, ...places() }),
+    );
+  }
+
+  /** Nothing counts on this server from now on. Idempotent. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#done;
+    const { servers, logger } = this.#options;
+    await servers.forget(this.#id).catch((err: unknown) => logger.warn({ err }, 'failed to say that no more calls are taken'));
+  }
+}
