@@ -107,7 +107,7 @@ export class JobProcesses {
     const processes = [...this.#processes];
     const live = processes.reduce((sum, { calls }) => sum + calls, 0);
     const waiting = this.#waiting.length;
-    const wanted = { waiting, arrivals: this.#recent().length, capacity: Math.max(0, capacity - live) };
+    const wanted = { waiting, arrivals: this.#recent().length, capacity: Math.max(0, capacity - live - waiting) };
     const toStart = processesToStart(processes, limits, wanted);
     for (let left = startsAtOnce(toStart, processes, waiting); left > 0; left -= 1) this.#start();
   }

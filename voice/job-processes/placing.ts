@@ -48,7 +48,7 @@ function openOf<P extends ProcessState>(processes: readonly P[], limits: Placing
  * How many processes are to be started.
  * @param options.waiting calls without a process
  * @param options.arrivals calls that came lately: as many may come at once again
- * @param options.capacity calls that may come, beyond the live ones
+ * @param options.capacity calls that may come, beyond the live ones and those that wait
  */
 export function processesToStart(
   processes: readonly ProcessState[],

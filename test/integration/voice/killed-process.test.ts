@@ -1,0 +1,107 @@
+/** A job process with eight calls is killed: they end in time, each with what was recorded of it, and no other call notices. */
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+
+import { dispose } from '@livekit/rtc-node';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
+import { createRooms } from '../../../voice/calls/rooms.ts';
+import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
+import { eventually } from '../../support/eventually.ts';
+import { decodeOgg } from '../../support/ogg.ts';
+import { frequencyOf, heardFrequency } from '../../support/tones.ts';
+import { openStage, type Role, type Stage, type StagedCall } from './stage.ts';
+
+const CALLS_OF_PROCESS = 8;
+/** The promise of docs/calls: a silent job is noticed after 30 s, and looked for every five. */
+const TERMINAL_WITHIN_MS = 45_000;
+const welcome = 'Good morning.';
+
+let folder: string;
+let stage: Stage;
+const sweeping = new AbortController();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-killed-'));
+  stage = await openStage({
+    STORAGE_URL: `file://${folder}/files`,
+    // No second process is started for a role that may have no more calls than one takes.
+    PARLEY_VOICE_CALLS: String(CALLS_OF_PROCESS),
+    PARLEY_VOICE_CALLS_PER_PROCESS: String(CALLS_OF_PROCESS),
+    PARLEY_VOICE_IDLE_PROCESSES: '1',
+  });
+});
+afterAll(async () => {
+  sweeping.abort();
+  await stage.close();
+  await dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function jobProcesses({ process }: Role): readonly number[] {
+  const { pid } = process;
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+async function talking(): Promise<StagedCall> {
+  const call = await stage.joined({ spec: { welcomeMessage: welcome } });
+  await call.caller.hears(welcome);
+  await call.becomes({ status: 'ongoing' });
+  return call;
+}
+
+async function toneOf(call: StagedCall): Promise<number> {
+  const { recording } = await call.becomes({ recording: expect.anything() });
+  const sound = await decodeOgg(await buffer(await openFileStorage({ url: `file://${folder}/files` }).read(recording!.key)));
+  const step = 4_800;
+  const steps = Array.from({ length: Math.floor(sound.right.length / step) }, (_, index) =>
+    sound.right.subarray(index * step, (index + 1) * step),
+  );
+  return steps.filter((samples) => heardFrequency(samples, 48_000) === frequencyOf(welcome)).length;
+}
+
+it('ends its eight calls within 45 s, with their recordings, and leaves the others alone', async () => {
+  const killed = await Promise.all(Array.from({ length: CALLS_OF_PROCESS }, talking));
+  const [full, other] = [stage.role, await stage.startRole()];
+  const others = await Promise.all([talking(), talking()]);
+  // A process writes a page of a recording every second.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  const [pid, ...more] = jobProcesses(full);
+  expect(more).toEqual([]);
+
+  // As a worker runs it.
+  const { calls } = stage.store.calls;
+  const logger = createLogger({ role: 'worker', level: 'silent' });
+  const lifecycle = new CallLifecycle({ calls, clock: systemClock });
+  const common = { store: stage.store.calls, clock: systemClock, random: Math.random, logger, registry: new Registry() };
+  void new StaleCallSweeper({ ...common, lifecycle, rooms: createRooms(stage.server) }).run(sweeping.signal);
+  const killedAt = Date.now();
+  process.kill(pid!, 'SIGKILL');
+
+  const ended = await Promise.all(killed.map((call) => call.becomes({ status: 'error', finishReason: 'native_platform_internal_error' })));
+  for (const { endedAt } of ended) expect(endedAt!.getTime() - killedAt).toBeLessThan(TERMINAL_WITHIN_MS);
+  for (const call of killed) expect(await toneOf(call)).toBeGreaterThan(2);
+
+  await Promise.all(
+    others.map(async (call) => {
+      await call.caller.speak(700);
+      await call.caller.hears('I heard: hello');
+      await call.caller.leave();
+      await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+      expect(await toneOf(call)).toBeGreaterThan(2);
+    }),
+  );
+  expect(other.process.exitCode).toBeNull();
+  // Where the eight were there is room again.
+  const next = await talking();
+  await next.caller.leave();
+  await eventually(() => next.becomes({ status: 'ended' }));
+});
