@@ -10,7 +10,7 @@ import { createRooms } from '../calls/rooms.ts';
 import { createSipGateway } from '../calls/sip/gateway.ts';
 import { createSipGuard, guardedSipGateway } from '../calls/sip/sip-guard.ts';
 import { JobHost } from '../job-processes/job-host.ts';
-import { logLibrary, patchSessions } from '../livekit-patches/index.ts';
+import { ignoreSound, logLibrary, patchSessions } from '../livekit-patches/index.ts';
 import { InboundCalls, OutboundCalls } from '../phone/index.ts';
 import { RecordingEncoder } from '../recording/index.ts';
 import { CallJob } from './call-job.ts';
@@ -34,7 +34,10 @@ const rooms = createRooms(mediaServer);
 const gateway = guardedSipGateway(createSipGateway(mediaServer), createSipGuard(config));
 const phone = { inbound: new InboundCalls({ ...services, gateway }), outbound: new OutboundCalls({ ...services, gateway }), gateway };
 
-const serve = (ctx: JobContext, stop: AbortSignal): Promise<void> => new CallJob({ services, phone, rooms, stop }).run(ctx);
+const serve = (ctx: JobContext, stop: AbortSignal): Promise<void> => {
+  ignoreSound(ctx.room);
+  return new CallJob({ services, phone, rooms, stop }).run(ctx);
+};
 await new JobHost({ process, serve, logger }).run();
 
 await services.close();

@@ -8,9 +8,10 @@
  * | `interrupted-answers` | `AgentActivity.prototype.onEndOfSpeech` and `.cancelSpeechPause`; its paused speech and timer |
  * | `recorder` | `RecorderIO.prototype.start` and `.startFFmpeg`; `sessionDirectory` of a `JobContext` |
  * | `room-audio` | `AgentSession._roomIO`, `RoomIO.audioInput.createStream` |
+ * | `room-events` | of `@livekit/rtc-node`: `Room.onFfiEvent` |
  * | `speech-in-progress` | `speechHandleStorage`; `SpeechHandle._hasGenerations` and `._waitForGeneration` |
  * | `library-log` | its logger, under `Symbol.for('@livekit/agents:logger')` |
- * | `measured-vad` | `sendVADEvent` of the VAD's streams |
+ * | `measured-vad` | `sendVADEvent` and `_nativeVad` of the VAD's streams |
  * | `end-of-turn-detector` | `predictionTimeout` of the turn detector's streams |
  * | `shared-turn-detector` | `_getLocalInferenceModule` |
  */
@@ -27,6 +28,7 @@ export { logLibrary } from './library-log.ts';
 export { MeasuredVad } from './measured-vad.ts';
 export { recordInto, type RecordedJob, type SoundEncoder } from './recorder.ts';
 export { resumeAnswer } from './interrupted-answers.ts';
+export { ignoreSound } from './room-events.ts';
 export { joinRoom } from './room-audio.ts';
 export { SharedTurnDetector } from './shared-turn-detector.ts';
 export { currentSpeech, settled } from './speech-in-progress.ts';

@@ -1,15 +1,20 @@
 /** A VAD that reports each pause early, with the length of the speech before it: by its samples, not by when a busy machine looked at them. */
 import { inference, type VADEvent } from '@livekit/agents';
 
+import { _getLocalInferenceModule } from '../../node_modules/@livekit/agents/dist/inference/_warmup.js';
+import { SharedWindows, type WindowModel } from './shared-windows.ts';
+
 /** Of one window of the model, in milliseconds. */
 const WINDOW_MS = 32;
 /** Closed lips are quiet for less than this, in milliseconds. */
 const PAUSE_MS = 4 * WINDOW_MS;
 
 type VadStream = ReturnType<inference.VAD['stream']>;
-/** Its type hides this from others than its subclasses. */
-interface EventSender {
+/** Its type hides these. */
+interface Insides {
   sendVADEvent: (event: VADEvent) => boolean;
+  /** Absent where the library has no binary for this system. */
+  _nativeVad?: WindowModel;
 }
 
 export interface MeasuredVadOptions {
@@ -28,6 +33,7 @@ export interface MeasuredVadOptions {
 export class MeasuredVad extends inference.VAD {
   readonly #onPause: (ms: number) => void;
   readonly #onSpeaking: (() => void) | undefined;
+  readonly #windows = new SharedWindows(() => _getLocalInferenceModule()!.createVad());
   #measures = false;
 
   constructor({ onPause, onSpeaking, ...durations }: MeasuredVadOptions) {
@@ -39,9 +45,10 @@ export class MeasuredVad extends inference.VAD {
   /** The session and the turn cutter of the STT each open a stream of the same audio: only the first is measured. */
   override stream(): VadStream {
     const stream = super.stream();
+    const sender = stream as unknown as Insides;
+    if (sender._nativeVad !== undefined) sender._nativeVad = this.#windows.modelFor(sender._nativeVad);
     if (this.#measures) return stream;
     this.#measures = true;
-    const sender = stream as unknown as EventSender;
     const send = sender.sendVADEvent.bind(stream);
     let paused = true;
     sender.sendVADEvent = (event) => {
