@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { registerControlPlane } from './control-plane/command.ts';
 import { registerEventLoop } from './event-loop/command.ts';
 import { registerKnowledge } from './knowledge/command.ts';
+import { registerMediaSidecar } from './media-sidecar/command.ts';
 import { registerRateLimits } from './rate-limits/command.ts';
 import { registerVoiceBench } from './voice/command.ts';
 import { registerWebhooks } from './webhooks/command.ts';
@@ -15,6 +16,7 @@ const program = new Command('bench')
 registerControlPlane(program);
 registerEventLoop(program);
 registerKnowledge(program);
+registerMediaSidecar(program);
 registerRateLimits(program);
 registerVoiceBench(program);
 registerWebhooks(program);
