@@ -25,7 +25,7 @@ export interface FreePlaces {
   readonly starting: boolean;
 }
 
-/** Processor time from accepting a call to its welcome message, in milliseconds: docs/adr/0045-shared-processes.md. */
+/** Processor time from accepting a call to its welcome message, in milliseconds: docs/adr/0045-calls-share-processes.md. */
 const BEGIN_CPU_MS = 800;
 
 export function freePlaces(facts: PlaceFacts): FreePlaces {

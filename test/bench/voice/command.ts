@@ -14,12 +14,24 @@ const full: Scale = {
   creates: 500,
   rounds: 20,
   soak: 200,
+  lanes: 1,
   ready: 2,
   perProcess: 8,
 };
 
 /** Enough to see that everything works; too little for a figure. */
-const quick: Scale = { calls: [1, 3], turns: 2, joins: 2, interruptions: 2, creates: 30, rounds: 2, soak: 4, ready: 2, perProcess: 8 };
+const quick: Scale = {
+  calls: [1, 3],
+  turns: 2,
+  joins: 2,
+  interruptions: 2,
+  creates: 30,
+  rounds: 2,
+  soak: 4,
+  lanes: 1,
+  ready: 2,
+  perProcess: 8,
+};
 
 interface Flags {
   readonly quick?: true;
@@ -27,6 +39,7 @@ interface Flags {
   readonly turns?: number;
   readonly rounds?: number;
   readonly soak?: number;
+  readonly lanes?: number;
   readonly calls?: number;
   readonly ready?: number;
   readonly perProcess?: number;
@@ -45,6 +58,7 @@ export function registerVoiceBench(program: Command): void {
     .option('--turns <n>', `questions that each caller asks (${full.turns})`, wholeNumber)
     .option('--rounds <n>', `turns of each contender in tts (${full.rounds})`, wholeNumber)
     .option('--soak <n>', `calls one after the other (${full.soak})`, wholeNumber)
+    .option('--lanes <n>', `of these, so many at the same time (${full.lanes})`, wholeNumber)
     .option('--ready <n>', `processes that are kept ready for the next calls (${full.ready})`, wholeNumber)
     .option('--per-process <n>', `calls that share a process (${full.perProcess})`, wholeNumber)
     .option('--calls <n>', `how many calls at once, in place of ${full.calls.join(', ')}`, wholeNumber)
@@ -60,6 +74,7 @@ export function registerVoiceBench(program: Command): void {
           turns: flags.turns ?? base.turns,
           rounds: flags.rounds ?? base.rounds,
           soak: flags.soak ?? base.soak,
+          lanes: flags.lanes ?? base.lanes,
           ready: flags.ready ?? base.ready,
           perProcess: flags.perProcess ?? base.perProcess,
           calls: flags.calls === undefined ? base.calls : [1, flags.calls],

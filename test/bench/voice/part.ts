@@ -16,6 +16,8 @@ export interface Scale {
   readonly rounds: number;
   /** Calls one after the other for the memory. */
   readonly soak: number;
+  /** Of these, so many at the same time. */
+  readonly lanes: number;
   /** Processes that the voice role keeps ready for the next calls. */
   readonly ready: number;
   /** Calls that share a process. */

@@ -5,7 +5,7 @@ import { figure, megabytes } from '../harness/table.ts';
 import type { Part } from './part.ts';
 import { treeUse, type Use } from './processes.ts';
 
-/** Calls between two looks. */
+/** Rounds of calls between two looks. */
 const step = 10;
 /** What a call has used is put away by then, in milliseconds. */
 const settleMs = 3_000;
@@ -24,10 +24,12 @@ export const soak: Part = async ({ host, scale, progress }) => {
     };
     await look(0);
     for (let done = 0; done < scale.soak;) {
-      const count = Math.min(step, scale.soak - done);
-      progress(`calls ${done + 1} to ${done + count} of ${scale.soak}`);
-      for (let index = 0; index < count; index += 1) await host.callers({ calls: [await host.call('soak')], turns: 0, interruptions: 0 });
-      done += count;
+      progress(`after ${done} of ${scale.soak} calls`);
+      for (let round = 0; round < step && done < scale.soak; round += 1) {
+        const calls = await Promise.all(Array.from({ length: Math.min(scale.lanes, scale.soak - done) }, () => host.call('soak')));
+        await host.callers({ calls, turns: 0, interruptions: 0 });
+        done += calls.length;
+      }
       await look(done);
     }
   } finally {
