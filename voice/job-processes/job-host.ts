@@ -61,7 +61,8 @@ export class JobHost {
     const stop = new AbortController();
     this.#jobs.set(id, stop);
     const room = new Room();
-    room.once(RoomEvent.Connected, () => this.#send({ case: 'entered', jobId: id }));
+    // The first change is that it is connected: the library emits no `Connected`.
+    room.once(RoomEvent.ConnectionStateChanged, () => this.#send({ case: 'entered', jobId: id }));
     const ctx = new JobContext(
       new JobProcess(),
       info,

@@ -27,8 +27,14 @@ export async function answerInProcess({ rooms }: AgentsPlan, answer: () => Int16
       ignoreSound(room);
       const file = createWriteStream(tap);
       const source = new AudioSource(SAY_RATE, 1);
+      let spoken = Promise.resolve();
       room.on(RoomEvent.TrackSubscribed, (track: RemoteTrack) => {
-        if (track.kind === TrackKind.KIND_AUDIO) void listen(track, file, () => void speak(source, answer(), file));
+        // One answer after the other, as the sidecar's queue has them.
+        const onUtterance = (): void => {
+          const sound = answer();
+          spoken = spoken.then(() => speak(source, sound, file));
+        };
+        if (track.kind === TrackKind.KIND_AUDIO) void listen(track, file, onUtterance);
       });
       await room.connect(url, token, { autoSubscribe: true, dynacast: false });
       const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });

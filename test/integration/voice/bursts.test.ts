@@ -38,10 +38,12 @@ afterAll(async () => {
   await dispose();
 });
 
+const reporting = () =>
+  eventually(async () => expect((await stage.store.voiceServers.takePlace(stage.server.agentName)).reported).toBe(true));
 const create = () => facade.call('POST', '/v1/calls/create-web-call', { key, body: { ai_agent_id: 'receptionist' } });
 
 it('answers 503 with Retry-After to those that find no room, and makes no call for them', async () => {
-  await eventually(async () => expect((await stage.store.voiceServers.takePlace(stage.server.agentName)).reported).toBe(true));
+  await reporting();
   // What was taken to see it is given back by the report after the next.
   const answers = await eventually(async () => {
     const burst = await Promise.all(Array.from({ length: 3 * CAPACITY }, create));
@@ -65,5 +67,21 @@ it('takes a call again once another has ended', async () => {
   }, 60_000);
   const { calls } = (await facade.call('GET', '/v1/calls', { key })).body;
   expect((await facade.call('POST', `/v1/calls/${calls[0]._id}/end`, { key })).status).toBe(200);
+  await eventually(async () => expect((await create()).status).toBe(201));
+});
+
+it('refuses those that would wait too long for their welcome, and takes calls again once these have begun', async () => {
+  await stage.role.stop();
+  stage.role = await stage.startRole({ PARLEY_VOICE_CALLS: '100', PARLEY_VOICE_WELCOME_SECONDS: '1' });
+  await reporting();
+  // More than one process takes, and another does not start in a second with all its calls.
+  const burst = await eventually(async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, create));
+    expect(answers.some(({ body }) => String(body.message).includes('begin now'))).toBe(true);
+    return answers;
+  });
+  const refused = burst.filter(({ status }) => status === 503);
+  expect(refused.map(({ headers }) => headers.get('retry-after'))).toEqual(refused.map(() => '2'));
+  // None of them ends.
   await eventually(async () => expect((await create()).status).toBe(201));
 });
