@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { lookupMethods } from './http-method.ts';
-import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import {
   atomic,
   cel,
@@ -278,15 +278,16 @@ const status = z.object({
 });
 
 export const agentKind = defineKind('Agent', 'agents', {
-  shortNames: ['agent'],
+  shortNames: ['pagent'],
   description: 'A voice agent: its language model, speech, timing, dynamic data and post-call analysis.',
   printerColumns: [
+    displayNameColumn(),
     readyColumn,
+    reasonColumn,
     { name: 'Language', type: 'string', jsonPath: '.spec.language' },
     { name: 'LLM', type: 'string', jsonPath: '.spec.llm.model' },
     { name: 'Voice', type: 'string', jsonPath: '.spec.textToSpeech.provider' },
     { name: 'Tools', type: 'integer', jsonPath: '.status.tools' },
-    reasonColumn,
     ageColumn,
   ],
   spec,

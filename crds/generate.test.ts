@@ -4,6 +4,8 @@ import { parse } from 'yaml';
 
 import { customResourceDefinitions, generateCrds, type StructuralSchema } from './generate.ts';
 import { MAX_CRD_BYTES } from './generator/crd.ts';
+import { meaningOf } from './generator/explain-text.ts';
+import { DURATION } from './schema.ts';
 
 interface Node {
   readonly path: string;
@@ -122,12 +124,54 @@ describe('every generated schema', () => {
     expect(free.filter((path) => !ownedAsWhole(path))).toEqual([]);
   });
 
-  it('describes every field of spec for kubectl explain', () => {
-    const undescribed = where(
-      ({ path, schema }) => path.includes('.spec.') && !/(\[\]|\{\})$/.test(path) && schema.description === undefined,
+  const isField = ({ path }: Node) => /\.(spec|status)\./.test(path) && !/(\[\]|\{\})$/.test(path);
+  const lacking = (has: (schema: StructuralSchema) => readonly (string | undefined)[]) =>
+    all.filter(isField).flatMap(({ path, schema }) =>
+      has(schema)
+        .filter((text) => text !== undefined && schema.description?.includes(text) !== true)
+        .map((text) => `${path} lacks "${text}"`),
     );
-    expect(undescribed).toEqual([]);
+
+  it('has a description of its own for every field, for kubectl explain', () => {
+    expect(where((node) => isField(node) && meaningOf(node.schema) === '')).toEqual([]);
   });
+
+  it('says every default, bound and form in the description', () => {
+    expect(
+      lacking((schema) => [
+        schema.default === undefined || typeof schema.default === 'object'
+          ? undefined
+          : `Default: ${JSON.stringify(schema.default).replaceAll('"', '')}.`,
+        schema.maximum === undefined ? undefined : ` to ${schema.maximum}`,
+        schema.minimum === undefined ? undefined : `Range: ${schema.minimum} `,
+        schema.maxLength === undefined ? undefined : `${schema.maxLength} character`,
+        schema.maxItems === undefined ? undefined : `${schema.maxItems} item`,
+        schema.maxProperties === undefined ? undefined : `${schema.maxProperties} entr`,
+        schema.pattern === undefined && schema.format !== 'date-time' ? undefined : 'Form: ',
+      ]),
+    ).toEqual([]);
+  });
+
+  it('says the range and the form of every duration', () => {
+    const durations = all.filter(({ schema }) => schema.pattern === DURATION.source);
+    expect(durations.length).toBeGreaterThan(9);
+    for (const { schema } of durations)
+      expect(schema.description).toMatch(/Range: \d+m?[smh] to \d+[smh],.*Form: a duration such as 500ms/);
+  });
+
+  it('says the unit of every number that has one', () => {
+    const units = /tokens|days|words|documents|chunks|retries|attempts|tools|generation|at the calendar service|dimension/i;
+    const withoutUnit = ['Agent.spec.llm.temperature', 'Agent.spec.textToSpeech.temperature', 'Agent.spec.ambientSound.volume'];
+    const numbers = all.filter((node) => isField(node) && (node.schema.type === 'integer' || node.schema.type === 'number'));
+    expect(numbers.filter(({ schema }) => !units.test(meaningOf(schema))).map(({ path }) => path)).toEqual(withoutUnit);
+  });
+});
+
+it('has short names that no other project uses, each once', () => {
+  const shortNames = definitions.flatMap((crd) => crd.spec.names.shortNames);
+  expect(shortNames).toEqual(expect.arrayContaining(['pagent', 'ptool', 'pphone', 'pkb', 'pwebhook']));
+  expect(new Set(shortNames).size).toBe(shortNames.length);
+  expect(shortNames).not.toContain('agent');
 });
 
 describe.each(definitions.map((crd) => [crd.spec.names.kind, crd] as const))('the CRD of %s', (_kind, crd) => {
@@ -140,7 +184,9 @@ describe.each(definitions.map((crd) => [crd.spec.names.kind, crd] as const))('th
     expect(version?.schema.openAPIV3Schema.required).toEqual(['spec']);
     expect(version?.subresources).toEqual({ status: {} });
     expect(crd.spec.names.categories).toEqual(['parley']);
-    expect(version?.additionalPrinterColumns[0]?.name).toBe('Ready');
+    const [called, ready, reason] = version?.additionalPrinterColumns ?? [];
+    expect(called?.name).toMatch(/^(Display Name|Function)$/);
+    expect([ready?.name, reason?.name, reason?.priority]).toEqual(['Ready', 'Reason', undefined]);
     expect(version?.additionalPrinterColumns.at(-1)?.name).toBe('Age');
   });
 

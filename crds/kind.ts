@@ -56,19 +56,25 @@ export function defineKind<S extends z.ZodType, U extends z.ZodType>(
   };
 }
 
-/** The `Ready` column, printed first by every kind. */
+/** What people call the object, next to its name; every kind's first column. */
+export const displayNameColumn = (field = 'displayName'): PrinterColumn => ({
+  name: 'Display Name',
+  type: 'string',
+  jsonPath: `.spec.${field}`,
+});
+
+/** The `Ready` column. */
 export const readyColumn: PrinterColumn = {
   name: 'Ready',
   type: 'string',
   jsonPath: '.status.conditions[?(@.type=="Ready")].status',
 };
 
-/** Why it isn't ready; with `-o wide`. */
+/** Why it is or isn't ready, next to `Ready`. */
 export const reasonColumn: PrinterColumn = {
   name: 'Reason',
   type: 'string',
   jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
-  priority: 1,
 };
 
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import { cel, configMapKeyRef, duration, exactlyOneOf, immutable, list, mapOf, name, text, textMap, url } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
@@ -35,8 +35,8 @@ const spec = cel(
       .describe('An embedding profile of the operator configuration; immutable.'),
     chunking: cel(
       z.object({
-        maxTokens: z.int().min(32).max(8192).default(400).describe('Longest chunk.'),
-        overlapTokens: z.int().min(0).max(4096).default(50).describe('Repeated where a paragraph had to be cut.'),
+        maxTokens: z.int().min(32).max(8192).default(400).describe('Longest chunk, in tokens.'),
+        overlapTokens: z.int().min(0).max(4096).default(50).describe('Tokens repeated where a paragraph had to be cut.'),
       }),
       { rule: 'self.overlapTokens < self.maxTokens', message: 'overlapTokens must be less than maxTokens' },
     )
@@ -49,23 +49,31 @@ const spec = cel(
   { ...immutable('embedding'), message: 'embedding is immutable: vectors of two models cannot be mixed' },
 );
 
-const count = () => z.int().min(0);
+const documents = (of: string) => z.int().min(0).describe(`Documents ${of}.`);
 
 const status = z.object({
   ...commonStatus,
   embedding: z
-    .object({ model: text(256), dimension: z.int().min(0).describe('0 for a sparse model.') })
+    .object({
+      model: text(256).describe("The provider's name of the model."),
+      dimension: z.int().min(0).describe('Dimensions of a vector; 0 for a sparse model.'),
+    })
     .optional()
     .describe('What the profile stood for when the first document came.'),
   store: text(63).optional().describe('The vector store that holds it.'),
   documents: z
-    .object({ total: count(), processing: count(), completed: count(), failed: count() })
+    .object({
+      total: documents('of any state'),
+      processing: documents('that are being read'),
+      completed: documents('that a search can find'),
+      failed: documents('that could not be read'),
+    })
     .optional()
     .describe('How many documents are in which state; at most 10 s old.'),
-  chunks: count().optional().describe('Chunks that a search can find.'),
+  chunks: z.int().min(0).optional().describe('Chunks that a search can find.'),
   sources: mapOf(
     z.object({
-      name: name(63),
+      name: name(63).describe('Name of the source.'),
       documentID: text(64).optional().describe('The document that is served from this source.'),
       state: text(32).optional().describe('processing, completed or failed.'),
       lastRefreshedAt: timestamp().optional().describe('When its content last replaced the former.'),
@@ -79,14 +87,15 @@ const status = z.object({
 });
 
 export const knowledgeBaseKind = defineKind('KnowledgeBase', 'knowledgebases', {
-  shortNames: ['kbase'],
+  shortNames: ['pkb', 'kbase'],
   description: 'A searchable collection of documents that agents can look things up in.',
   printerColumns: [
+    displayNameColumn(),
     readyColumn,
+    reasonColumn,
     { name: 'Documents', type: 'integer', jsonPath: '.status.documents.total' },
     { name: 'Chunks', type: 'integer', jsonPath: '.status.chunks' },
     { name: 'Model', type: 'string', jsonPath: '.status.embedding.model' },
-    reasonColumn,
     ageColumn,
   ],
   spec,

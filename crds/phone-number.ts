@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import { atomic, cel, exactlyOneOf, immutable, immutableChoice, localRef, name, secretKeyRef, text } from './schema.ts';
 import { commonStatus, suspend } from './status.ts';
 
@@ -55,15 +55,16 @@ const status = z.object({
 });
 
 export const phoneNumberKind = defineKind('PhoneNumber', 'phonenumbers', {
-  shortNames: ['pn'],
+  shortNames: ['pphone', 'pn'],
   description: 'A phone number, linked to the agents that answer it and call from it.',
   printerColumns: [
+    displayNameColumn('friendlyName'),
     readyColumn,
+    reasonColumn,
     { name: 'Number', type: 'string', jsonPath: '.spec.number' },
     { name: 'Provider', type: 'string', jsonPath: '.status.provider' },
     { name: 'Inbound', type: 'string', jsonPath: '.spec.inboundAgentRef.name' },
     { name: 'Outbound', type: 'string', jsonPath: '.spec.outboundAgentRef.name' },
-    reasonColumn,
     ageColumn,
   ],
   selectableFields: ['.spec.number'],

@@ -67,7 +67,8 @@ export const freeObject = (maxProperties: number) =>
 /** Any JSON value, null too, kept as it is. It must stand in something atomic: merged field by field, `{}` would be stored as `null`. */
 export const freeValue = () => z.unknown().meta({ nullable: true, 'x-kubernetes-preserve-unknown-fields': true });
 
-const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
+/** A duration as Go writes it. */
+export const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 
 /**
  * A duration as typed (`500ms`, `10s`, `1h30m`) between `min` and `max`; never normalised.
@@ -79,12 +80,10 @@ export const duration = (min: string, max: string) =>
     message: `must be between ${min} and ${max}`,
   });
 
+export const URL_FORM = /^https?:\/\/.+/;
+
 /** An http or https address. */
-export const url = () =>
-  z
-    .string()
-    .max(2048)
-    .regex(/^https?:\/\/.+/);
+export const url = () => z.string().max(2048).regex(URL_FORM);
 
 /** An object in the same namespace. */
 export const localRef = () => z.object({ name: name(253).describe('Its metadata.name, in the same namespace.') });

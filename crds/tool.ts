@@ -133,11 +133,12 @@ export const toolKind = defineKind('Tool', 'tools', {
   shortNames: ['ptool'],
   description: 'Something an agent can do in a call: an HTTP API of yours, or a built-in.',
   printerColumns: [
-    readyColumn,
-    { name: 'Type', type: 'string', jsonPath: '.status.type' },
+    // A tool has no display name: people and models know it by its function.
     { name: 'Function', type: 'string', jsonPath: '.status.functionName' },
-    { name: 'Agents', type: 'string', jsonPath: '.status.attachedTo' },
+    readyColumn,
     reasonColumn,
+    { name: 'Type', type: 'string', jsonPath: '.status.type' },
+    { name: 'Agents', type: 'string', jsonPath: '.status.attachedTo' },
     ageColumn,
   ],
   spec,

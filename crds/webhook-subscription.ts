@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { reservedHeaderMessage, reservedHeaderPrefixes, reservedHeaders } from './delivery-header.ts';
-import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import { atomic, cel, duration, exactlyOneOf, header, localRef, mapOf, name, setOf, text, url } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
@@ -54,28 +54,34 @@ const status = z.object({
   ...commonStatus,
   signingSecretRef: localRef().optional().describe('The Secret that deliveries are signed with.'),
   autoDisabled: z
-    .object({ since: timestamp(), reason: text(1024) })
+    .object({ since: timestamp().describe('When it was switched off.'), reason: text(1024).describe('What came back.') })
     .optional()
     .describe('Set when nothing but failures came back for days; nothing is sent then.'),
   lastSuccessAt: timestamp().optional().describe('Last delivery that was taken.'),
   lastFailureAt: timestamp().optional().describe('Last attempt that failed.'),
   consecutiveFailures: z.int().min(0).optional().describe('Attempts that failed since then.'),
   circuitBreaker: z
-    .object({ state: z.enum(['Open', 'HalfOpen']), failingSince: timestamp().optional() })
+    .object({
+      state: z
+        .enum(['Open', 'HalfOpen'])
+        .describe('Open: almost nothing is sent; HalfOpen: one delivery finds out whether the endpoint is back.'),
+      failingSince: timestamp().optional().describe('When nearly all attempts began to fail.'),
+    })
     .optional()
     .describe('Set while the endpoint gets less than it could, because nearly all attempts failed: Open tries one delivery now and then.'),
 });
 
 export const webhookSubscriptionKind = defineKind('WebhookSubscription', 'webhooksubscriptions', {
-  shortNames: ['whsub'],
+  shortNames: ['pwebhook', 'whsub'],
   description: 'An endpoint that receives events by signed HTTP POST.',
   printerColumns: [
+    displayNameColumn(),
     readyColumn,
+    reasonColumn,
     { name: 'URL', type: 'string', jsonPath: '.spec.url' },
     { name: 'Events', type: 'string', jsonPath: '.spec.events' },
     { name: 'Active', type: 'boolean', jsonPath: '.spec.active' },
     { name: 'LastDelivery', type: 'date', jsonPath: '.status.lastSuccessAt' },
-    reasonColumn,
     ageColumn,
   ],
   spec,

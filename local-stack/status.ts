@@ -59,13 +59,13 @@ export function stackSummary(env: StackEnv, layout: Layout): string {
   const commands =
     agent === undefined
       ? [
-          'kubectl explain agent.spec',
+          'kubectl explain pagent.spec',
           `curl -s "$PARLEY_URL/v2/ai-agents" ${auth}`,
           `curl -s "$PARLEY_URL/readyz"`,
           `curl -s "$PARLEY_URL/healthz"`,
         ]
       : [
-          `kubectl describe agent ${agent}`,
+          `kubectl describe agents.parley.dev ${agent}`,
           `curl -s "$PARLEY_URL/v2/ai-agents" ${auth}`,
           `curl -s "$PARLEY_URL/v2/ai-agents/${agent}" ${auth}`,
           `curl -s -X PUT "$PARLEY_URL/v2/ai-agents/${agent}?dry_run=true&force=true" ${auth} -H "Content-Type: application/json" -d '{"welcome_message":"Good morning!"}'`,
@@ -89,7 +89,7 @@ export function stackSummary(env: StackEnv, layout: Layout): string {
     'In another shell:',
     `  cd ${quoted(join(layout.root, '..'))} && eval "$(${quoted(join(env.PARLEY_BIN, 'parley'))} env)"`,
     'then for instance',
-    ...['kubectl get parley', 'kubectl get agents -o wide', ...commands].map((command) => `  ${command}`),
+    ...['kubectl get parley', 'kubectl get agents.parley.dev', ...commands].map((command) => `  ${command}`),
     `  curl -s "$PARLEY_RECEIVER"`,
     '',
   ].join('\n');

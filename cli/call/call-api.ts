@@ -53,7 +53,7 @@ function explain(refusal: RestError, agent: string): UserError {
     case 404:
       return because(
         `there is no agent "${agent}" in the organisation of this key`,
-        '`kubectl get agents` lists the agents; the name of the resource is the id of the agent',
+        '`kubectl get agents.parley.dev` lists the agents; the name of the resource is the id of the agent',
       );
     case 409:
       return because(`agent "${agent}" can't take calls: ${refusal.said}`, `\`parley explain agent ${agent}\` shows what is wrong with it`);

@@ -4,7 +4,7 @@ export function registerExplain(program: Command): void {
   program
     .command('explain')
     .description("explain why an object isn't ready, and what to do; exit code 0 when it is ready")
-    .argument('<object>', 'kind and name, as in agent/receptionist; short names too: ptool, pn, kbase, whsub')
+    .argument('<object>', 'kind and name, as in agent/receptionist; short names too: pagent, ptool, pphone, pkb, pwebhook')
     .option('-n, --org <organisation>', 'organisation of the object; default: PARLEY_ORG, then the namespace of the kubeconfig')
     .option('--json', 'print JSON')
     .action(async (object: string, options: { readonly org?: string; readonly json?: boolean }) => {

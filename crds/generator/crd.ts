@@ -1,4 +1,5 @@
 import { GROUP, VERSION, type KindDefinition, type PrinterColumn } from '../kind.ts';
+import { withExplainText } from './explain-text.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 import { toStructuralSchema } from './structural.ts';
 
@@ -91,8 +92,8 @@ function rootSchema(definition: KindDefinition): StructuralSchema {
       apiVersion: { type: 'string', description: `${GROUP}/${VERSION}` },
       kind: { type: 'string', description: kind },
       metadata: { type: 'object' },
-      spec: { ...toStructuralSchema(definition.spec, `${kind}.spec`), description: 'What is wanted.' },
-      status: { ...toStructuralSchema(definition.status, `${kind}.status`), description: 'What the operator last saw.' },
+      spec: { ...withExplainText(toStructuralSchema(definition.spec, `${kind}.spec`)), description: 'What is wanted.' },
+      status: { ...withExplainText(toStructuralSchema(definition.status, `${kind}.status`)), description: 'What the operator last saw.' },
     },
     required: ['spec'],
   };

@@ -40,7 +40,7 @@ With \`Ready=False\` comes exactly one of two conditions, as [kstatus](https://g
 - \`Stalled=True\`: a person is needed. Its reason is that of the stage that failed. A missing reference is one of these, and still heals by itself when its target appears: objects can be applied in any order.
 - \`Reconciling=True\`: the operator goes on by itself.
 
-\`kubectl wait --for=condition=Ready agent/receptionist\` waits for the sum; \`parley explain agent/receptionist\` says in plain words what is missing.
+\`kubectl wait --for=condition=Ready agents.parley.dev/receptionist\` waits for the sum; \`parley explain agent/receptionist\` says in plain words what is missing.
 
 A broken edit never takes a working agent off the air: \`status.desiredRevision\` follows the spec at once, \`status.servingRevision\` moves only to a revision that is accepted, resolved and stored.
 A tool that can't be used (its Secret is missing, its parameters are no JSON Schema) holds back the next revision of its agents with \`ToolNotUsable\`; a tool that lost its function name to an older one is left out of that agent, which goes on without it.

@@ -4,6 +4,7 @@ import {
   type GeneratedFile,
   type StructuralSchema,
 } from '../../crds/generate.ts';
+import { meaningOf } from '../../crds/generator/explain-text.ts';
 import { code, plain, table } from './markdown.ts';
 
 /** `docs/reference/resources.md`: every field of every kind, as `kubectl explain` knows them. */
@@ -68,7 +69,7 @@ function fieldRows(schema: StructuralSchema, path: string): readonly (readonly s
     visit.required ? `**${code(visit.path)}**` : code(visit.path),
     typeText(visit.schema),
     visit.schema.default === undefined || typeof visit.schema.default === 'object' ? '' : code(plain(visit.schema.default)),
-    visit.schema.description ?? '',
+    meaningOf(visit.schema),
   ]);
 }
 

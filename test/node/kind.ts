@@ -23,6 +23,6 @@ kubectl -n ${NAMESPACE} create secret generic ${secret} --from-literal=url="$DAT
 ${[install, ...settings.map((setting) => `  --set ${setting}`)].join(' \\\n')}
 helm test parley --namespace ${NAMESPACE}
 kubectl -n ${ORGANIZATION} apply -f examples/
-kubectl -n ${ORGANIZATION} wait agents,tools,knowledgebases,webhooksubscriptions --all --for=condition=Ready --timeout=120s
+kubectl -n ${ORGANIZATION} wait agents.parley.dev,ptool,pkb,pwebhook --all --for=condition=Ready --timeout=120s
 `;
 }

@@ -12,15 +12,18 @@ Exit codes: 0 the resource is ready, 1 it is not ready, or does not exist.
 
 Examples:
   kubectl parley explain agent/receptionist
-  kubectl parley explain whsub/orders -n acme
-  kubectl parley explain kbase/manuals -o yaml
+  kubectl parley explain pwebhook/orders -n acme
+  kubectl parley explain pkb/manuals -o yaml
 `;
 
 export function addExplain(plugin: Command, io: Io): void {
   const command = plugin
     .command('explain')
     .description("explain why a resource isn't ready and what to do; show its references, serving revision and last events")
-    .argument('<kind/name>', 'as in agent/receptionist, or kind and name as two words; short names too: ptool, pn, kbase, whsub')
+    .argument(
+      '<kind/name>',
+      'as in agent/receptionist, or kind and name as two words; short names too: pagent, ptool, pphone, pkb, pwebhook',
+    )
     .argument('[name]');
   addOutput(addConnection(command), 'everything that is known, for scripts')
     .addHelpText('after', help)

@@ -50,5 +50,5 @@ export function addLogs(plugin: Command, io: Io): void {
 function agentName(text: string): string {
   const name = text.replace(/^agents?(\.parley\.dev)?\//i, '');
   if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) return name;
-  throw new InvalidArgumentError('use the name of an agent, as `kubectl get agents` shows it.');
+  throw new InvalidArgumentError('use the name of an agent, as `kubectl get agents.parley.dev` shows it.');
 }
