@@ -12,7 +12,7 @@ import { unknownReferences } from '../references/unknown-references.ts';
 import { releaseFrom, usersAmong, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { schemaIssues } from '../resources/kube-failures.ts';
-import { randomId } from '../resources/names.ts';
+import { randomId, readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { AgentTools } from '../tools/agent-tools.ts';
 import { requireCallable } from '../codec/address-issues.ts';
@@ -74,7 +74,7 @@ export class AgentService {
   }
 
   async create(caller: Caller, body: AgentUpdate, mode: Omit<WriteMode, 'requireState'>): Promise<AgentAnswer> {
-    const name = `agent-${randomId()}`;
+    const name = readableName('agent', body.agent_name);
     const known: Known = {};
     const change = await this.#change(caller, name, body, undefined, mode, known);
     return this.#answer(caller, await this.#writer.create(caller, name, change, mode), known, mode);

@@ -9,7 +9,7 @@ import { orUndefined } from '../resources/companions.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
 import { releaseFrom, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { randomId } from '../resources/names.ts';
+import { readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import type { View } from '../resources/view.ts';
 import { knowledgeBaseFieldNames, knowledgeBaseFromRest, nameOf, type KnowledgeBaseCreate, type KnowledgeBaseUpdate } from './fields.ts';
@@ -51,7 +51,7 @@ export class KnowledgeBaseService {
     const confirm = async (created: Stored<KnowledgeBase>): Promise<void> => {
       if (!(await cameFirst(created, claim))) throw nameTaken(body.name);
     };
-    return this.#writer.create(caller, `kb-${randomId()}`, { spec }, { ...mode, confirm });
+    return this.#writer.create(caller, readableName('kb', body.name), { spec }, { ...mode, confirm });
   }
 
   /** @returns undefined when there is no such knowledge base */

@@ -9,7 +9,7 @@ import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
 import { usersAmong, type FindUsers } from '../references/users.ts';
-import { randomId } from '../resources/names.ts';
+import { readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import {
@@ -58,7 +58,7 @@ export class PhoneNumberService {
   }
 
   async create(caller: Caller, body: PhoneNumberCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Stored<PhoneNumber>> {
-    const name = `pn-${randomId()}`;
+    const name = readableName('pn', body.friendly_name || `pn-${body.phone_number}`);
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
     const spec = { ...phoneNumberFromRest(body, undefined, { secrets, loc: ['body'], found }), deletionPolicy: 'Delete' as const };

@@ -7,6 +7,36 @@ export function randomId(length = 16): string {
   return [...randomBytes(length)].map((byte) => base32[byte % 32]).join('');
 }
 
+/** Keeps names apart whose objects are called the same: 40 bits. */
+const SUFFIX_LENGTH = 8;
+/** Longer names make tables of kubectl unreadable. */
+const READABLE_LENGTH = 40;
+
+export const newSuffix = (): string => randomId(SUFFIX_LENGTH);
+
+/**
+ * Name for an object made over REST: what people call it as far as a name can hold that, and a short suffix.
+ *
+ * @param kind what it begins with where nothing of the label can be kept, as with one in Bangla
+ * @param label its display name, where it has one
+ */
+export function readableName(kind: string, label: string | null | undefined, suffix = newSuffix()): string {
+  const words = (label ?? '')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, READABLE_LENGTH + 1)
+    .replace(/^-+/, '');
+  const readable = words.slice(0, READABLE_LENGTH).replace(/-+$/, '');
+  return `${readable === '' ? kind : readable}-${suffix}`;
+}
+
+/** Where an object stands among those of the same second: suffixes that were handed out together are in order. */
+export function suffixOf(name: string): string {
+  return name.slice(-SUFFIX_LENGTH);
+}
+
 /** Whether `id` can be the name of an object: RFC 1123 subdomain, at most 253 characters. Nothing else is ever asked for. */
 export function isObjectName(id: string): boolean {
   return id.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(id);

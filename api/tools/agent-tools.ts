@@ -10,7 +10,7 @@ import { restLoc } from '../partial/field-names.ts';
 import { sameJson } from '../validation/same-json.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { schemaIssues } from '../resources/kube-failures.ts';
-import { isObjectName, randomId } from '../resources/names.ts';
+import { isObjectName, newSuffix, randomId, readableName, suffixOf } from '../resources/names.ts';
 import type { Parts, WriteMode } from '../resources/resource-writer.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { attachedToolToRest, functionNameOf, toolBringsSecrets, toolFieldNames, toolFromRest, type InlineTool } from './fields.ts';
@@ -55,8 +55,9 @@ export class AgentTools {
     const { org } = caller;
     const attached = await this.attachedTo(org, agentName);
     const claimed = new Set(items.map(({ tool_id: id }) => id));
-    // New tools are born in the same second: names in ascending order keep them in the order of the request.
-    const newNames = items.map(() => `tool-${randomId()}`).toSorted();
+    // New tools are born in the same second: suffixes in ascending order keep them in the order of the request.
+    const suffixes = items.map(() => newSuffix()).toSorted();
+    const newNames = items.map((item, index) => readableName('tool', item.function_tool?.name, suffixes[index]));
     const foundByItem = items.map((): ValidationIssue[] => []);
     const steps = await Promise.all(
       items.map(async (item, index): Promise<Step | undefined> => {
@@ -231,7 +232,7 @@ function notOwn(id: string): ApiError {
 }
 
 function creationOrder({ metadata }: Stored<Tool>): string {
-  return `${metadata.creationTimestamp} ${metadata.name}`;
+  return `${metadata.creationTimestamp} ${suffixOf(metadata.name)} ${metadata.name}`;
 }
 
 function problemsOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined, index: number): readonly ValidationIssue[] {

@@ -12,7 +12,7 @@ import { sameJson } from '../validation/same-json.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { schemaIssues } from '../resources/kube-failures.ts';
-import { isObjectName, randomId } from '../resources/names.ts';
+import { isObjectName, readableName } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
 import { requireCallable } from '../codec/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -72,7 +72,7 @@ export class ToolService {
     if (agent === undefined) return undefined;
     const wanted = body.tool_id ?? undefined;
     if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationError([issues.value(['body', 'tool_id'], toolNameRule)]);
-    const name = wanted ?? `tool-${randomId()}`;
+    const name = wanted ?? readableName('tool', 'tool_name' in body ? body.tool_name : body.function_tool.name);
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const spec = { ...this.#encode(body, undefined, secrets), agentRefs: [{ name: agentName }] };
     const claims = this.#claims(org, [agentName], functionNameOf(spec));

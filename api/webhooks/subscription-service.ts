@@ -14,7 +14,7 @@ import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
 import { usersAmong, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { randomId } from '../resources/names.ts';
+import { readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { subscriptionFromRest, webhookFieldNames, type SubscriptionCreate, type SubscriptionUpdate } from './fields.ts';
@@ -85,7 +85,7 @@ export class SubscriptionService {
 
   async create(caller: Caller, body: SubscriptionCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Written> {
     const { org } = caller;
-    const name = `whs-${randomId()}`;
+    const name = readableName('whs', body.name);
     const secrets = await this.writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
     const spec = subscriptionFromRest(body, undefined, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });

@@ -39,14 +39,14 @@ it("the README's tour runs from top to bottom", async () => {
   expect(toured.code, toured.stderr).toBe(0);
 
   const [, looked, made, equipped, changed, refused, called, found, delivered, explained] = toured.stdout.split('--- next\n');
-  expect(looked).toMatch(/agent\.parley\.dev\/\S+ +True/);
+  expect(looked).toMatch(/agent\.parley\.dev\/\S+ +\S.* True/);
   expect(looked).toContain('"data":[');
-  expect(made).toContain('"ai_agent_id":"agent-');
+  expect(made).toContain('"ai_agent_id":"night-porter-');
   expect(made).toContain('"api_key":"********"');
   expect(made).toContain('gpt-4o-mini');
-  expect(equipped).toMatch(/"tool_id":"tool-.*"Authorization":"\*{8}"/);
+  expect(equipped).toMatch(/"tool_id":"find-booking-.*"Authorization":"\*{8}"/);
   expect(equipped).toContain('"provider":"sip"');
-  expect(equipped).toMatch(/tool\.parley\.dev\/tool-\S+ .*find_booking/);
+  expect(equipped).toMatch(/tool\.parley\.dev\/find-booking-\S+ +find_booking/);
   expect(equipped).toMatch(/phonenumber\.parley\.dev\/pn-/);
   expect(changed).toContain('"welcome_message":"Welcome back!"');
   expect(refused).toMatch(/"error":"conflict".*kubectl/);

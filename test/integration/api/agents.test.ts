@@ -82,7 +82,7 @@ describe('the agent object', () => {
     const created = await org.call('POST', '/v2/ai-agents', everything);
     expect(created.status, created.text).toBe(201);
     expect(created.body).toMatchObject(everything);
-    expect(created.body.ai_agent_id).toMatch(/^agent-[a-z2-7]{16}$/);
+    expect(created.body.ai_agent_id).toMatch(/^receptionist-[a-z2-7]{8}$/);
     expect(created.body.created_by_user_id).toBe('user-1');
     const read = await org.call('GET', `/v2/ai-agents/${created.body.ai_agent_id}/`);
     expect(read.status).toBe(200);

@@ -40,7 +40,7 @@ describe('knowledge bases', () => {
     expect([made.status, made.body]).toEqual([
       201,
       {
-        id: expect.stringMatching(/^kb-[a-z2-7]{16}$/),
+        id: expect.stringMatching(/^kb-[a-z2-7]{8}$/),
         organization_id: ours.name,
         user_id: 'user-1',
         ...sent,

@@ -70,7 +70,7 @@ describe('phone numbers', () => {
     const sent = make();
     const made = await ours.call('POST', `${all}/`, sent);
     expect(made.status, made.text).toBe(201);
-    expect(made.body).toEqual({ _id: expect.stringMatching(/^pn-[a-z2-7]{16}$/), state: notLookedAt, ...maskedBody(sent) });
+    expect(made.body).toEqual({ _id: expect.stringMatching(/^[a-z0-9-]+-[a-z2-7]{8}$/), state: notLookedAt, ...maskedBody(sent) });
     const path = `${all}/${made.body._id}`;
     for (const slash of ['', '/']) {
       const read = await ours.call('GET', path + slash);

@@ -100,7 +100,7 @@ describe('custom tools', () => {
       [b, 'two'],
     ] as const) {
       expect(answer.status, answer.text).toBe(201);
-      expect(answer.body).toEqual({ tool_id: expect.stringMatching(/^tool-[a-z2-7]{16}$/), ...custom(name), ...filledIn });
+      expect(answer.body).toEqual({ tool_id: expect.stringMatching(new RegExp(`^${name}-[a-z2-7]{8}$`)), ...custom(name), ...filledIn });
       for (const slash of ['', '/']) {
         const read = await org.call('GET', `${all}/${answer.body.tool_id}${slash}`);
         expect([read.status, read.body]).toEqual([200, answer.body]);
@@ -205,7 +205,11 @@ describe('built-in tools', () => {
     const sent = { ...body, tool_description: 'When asked', ...messages };
     const made = await org.call('POST', `${all}/`, sent);
     expect(made.status, made.text).toBe(201);
-    expect(made.body).toEqual({ tool_id: expect.stringMatching(/^tool-/), ...maskedBody(sent), ...filledIn });
+    expect(made.body).toEqual({
+      tool_id: expect.stringMatching(new RegExp(`^${sent.tool_name.replaceAll('_', '-')}-[a-z2-7]{8}$`)),
+      ...maskedBody(sent),
+      ...filledIn,
+    });
     const path = `${all}/${made.body.tool_id}`;
     for (const slash of ['', '/']) expect((await org.call('GET', path + slash)).body).toEqual(made.body);
     expect((await org.call('GET', all)).body.data).toEqual([made.body]);

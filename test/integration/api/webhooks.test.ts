@@ -86,7 +86,7 @@ describe('webhook subscriptions', () => {
       201,
       {
         ...sent,
-        id: expect.stringMatching(/^whs-[a-z2-7]{16}$/),
+        id: expect.stringMatching(/^[a-z0-9-]+-[a-z2-7]{8}$/),
         organization_id: ours.name,
         scope: 'AGENT',
         created_user_id: 'user-1',
