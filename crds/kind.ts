@@ -58,7 +58,7 @@ export function defineKind<S extends z.ZodType, U extends z.ZodType>(
 
 /** What people call the object, next to its name; every kind's first column. */
 export const displayNameColumn = (field = 'displayName'): PrinterColumn => ({
-  name: 'Display Name',
+  name: 'DisplayName',
   type: 'string',
   jsonPath: `.spec.${field}`,
 });
@@ -70,11 +70,11 @@ export const readyColumn: PrinterColumn = {
   jsonPath: '.status.conditions[?(@.type=="Ready")].status',
 };
 
-/** Why it is or isn't ready, next to `Ready`. */
+/** Why it is or isn't ready, next to `Ready`. The first condition is `Ready`, or `Suspended` in its place. */
 export const reasonColumn: PrinterColumn = {
   name: 'Reason',
   type: 'string',
-  jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+  jsonPath: '.status.conditions[0].reason',
 };
 
 export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };

@@ -119,6 +119,7 @@ export function createManager(options: CreateManagerOptions): Manager {
     isTerminating: (name: string) => organizations.cache.get(name)?.metadata.deletionTimestamp !== undefined,
     metrics,
     concurrency: config.PARLEY_RECONCILE_CONCURRENCY,
+    referenceGraceMs: config.PARLEY_REFERENCE_GRACE_MS,
     clock,
     random,
     logger,

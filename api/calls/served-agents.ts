@@ -4,6 +4,7 @@ import { sleep, type Clock } from '../../platform/clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { isObjectName } from '../resources/names.ts';
+import { summaryOf } from '../state/resource-state.ts';
 
 type Serving = NonNullable<Awaited<ReturnType<AgentRevisions['servingByName']>>>;
 
@@ -50,7 +51,7 @@ export class ServedAgents {
       const late = await this.#serving(org, name);
       if (late !== undefined) return late;
     }
-    const ready = this.#views.agents.newest(org, name)?.status?.conditions?.find(({ type }) => type === 'Ready');
+    const ready = summaryOf(this.#views.agents.newest(org, name)?.status);
     throw new ApiError(
       'conflict',
       ready === undefined

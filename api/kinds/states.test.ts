@@ -45,7 +45,8 @@ describe('the state of a resource', () => {
       ready: false,
       reason: 'KnowledgeBaseNotFound',
     });
-    expect(stateOf(anAgent({ ready: ['Unknown', 'Suspended'] }))).toMatchObject({ ready: false, reason: 'Suspended' });
+    const suspended = { observedGeneration: 2, conditions: [condition('Suspended', 'True', 'Suspended')] };
+    expect(stateOf(anAgent({ status: suspended }))).toMatchObject({ ready: false, reason: 'Suspended' });
   });
 
   it.each([

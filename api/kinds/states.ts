@@ -2,7 +2,7 @@
 import { inputsDigest } from '../../crds/agent-inputs.ts';
 import type { Agent, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { conditionOf, RECONCILING, stateOf, stateWithReferences, type ResourceState } from '../state/resource-state.ts';
+import { conditionOf, summaryOf, RECONCILING, stateOf, stateWithReferences, type ResourceState } from '../state/resource-state.ts';
 import type { Views } from './context.ts';
 
 export interface AgentState extends ResourceState {
@@ -75,7 +75,7 @@ export function agentStateOf(agent: Stored<Agent>, inputs: AgentInputs): AgentSt
 export function toolStateOf(tool: Stored<Tool>, agent: Stored<Agent>, inputs: AgentInputs): ResourceState {
   const own = stateOf(tool);
   if (!own.ready) return own;
-  const ready = conditionOf(agent.status, 'Ready');
+  const ready = summaryOf(agent.status);
   if (ready === undefined) return RECONCILING;
   // A suspended agent takes nothing in, however long one waits.
   if (!SERVES_TOOLS.has(conditionOf(agent.status, 'Synced')?.reason ?? ''))

@@ -19,9 +19,9 @@ export const RECONCILING = {
 
 export function stateOf({ metadata, status }: Reported): ResourceState {
   if (metadata.deletionTimestamp !== undefined) return { ready: false, reason: 'Deleting', message: 'it is being deleted' };
-  const ready = conditionOf(status, 'Ready');
+  const ready = summaryOf(status);
   if (ready === undefined || (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) return RECONCILING;
-  return { ready: ready.status === 'True', reason: ready.reason, message: ready.message };
+  return { ready: ready.type === 'Ready' && ready.status === 'True', reason: ready.reason, message: ready.message };
 }
 
 /**
@@ -32,6 +32,11 @@ export function stateOf({ metadata, status }: Reported): ResourceState {
 export function stateWithReferences(object: Reported, names: readonly string[], exists: (name: string) => boolean): ResourceState {
   const reported = stateOf(object);
   return reported.ready && !names.every(exists) ? RECONCILING : reported;
+}
+
+/** `Ready`, or `Suspended` in its place. */
+export function summaryOf(status: CommonStatus | undefined) {
+  return conditionOf(status, 'Ready') ?? conditionOf(status, 'Suspended');
 }
 
 export function conditionOf(status: CommonStatus | undefined, type: string) {

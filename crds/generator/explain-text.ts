@@ -39,13 +39,15 @@ export function explainText(field: StructuralSchema): readonly string[] {
 
 function defaultText({ default: value }: StructuralSchema): string | undefined {
   if (value === undefined || typeof value === 'object') return undefined;
-  return `Default: ${String(value)}.`;
+  return `Default: ${typeof value === 'string' ? value : JSON.stringify(value)}.`;
 }
 
 function rangeText(field: StructuralSchema): string | undefined {
+  const duration = durationRange(field);
   const parts = [
-    durationRange(field) ?? numberRange(field),
-    countRange(field.minLength, field.maxLength, 'character', 'characters'),
+    duration ?? numberRange(field),
+    // Nobody counts the characters of a duration.
+    duration === undefined ? countRange(field.minLength, field.maxLength, 'character', 'characters') : undefined,
     countRange(field.minItems, field.maxItems, 'item', 'items'),
     countRange(field.minProperties, field.maxProperties, 'entry', 'entries'),
     field.items === undefined ? undefined : eachRange(field.items),

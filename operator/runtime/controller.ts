@@ -15,8 +15,9 @@ import {
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isDeleting, type Managed } from '../status/common.ts';
-import { conditionOf } from '../status/conditions.ts';
+import { summaryOf } from '../status/conditions.ts';
 import { sameJson } from '../status/equality.ts';
+import { withReferenceGrace } from './reference-grace.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { ReadyTimer } from './ready-timer.ts';
@@ -61,6 +62,8 @@ export interface ControllerOptions<T extends Managed, Action extends { readonly 
   readonly isTerminating: (namespace: string) => boolean;
   readonly metrics: OperatorMetrics;
   readonly concurrency: number;
+  /** See {@link withReferenceGrace}. */
+  readonly referenceGraceMs: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -208,7 +211,7 @@ export class Controller<
 
   /** @returns after how many milliseconds to reconcile again, if at all */
   async #reconcile(key: string, trace: ReconcileTrace, signal: AbortSignal): Promise<number | undefined> {
-    const { reconciler, informer, clock, isTerminating, events } = this.#options;
+    const { reconciler, informer, clock, isTerminating, events, referenceGraceMs } = this.#options;
     let object = this.#pendingWrites.latest(key, informer.cache.get(key));
     if (object === undefined || (!isDeleting(object) && isTerminating(object.metadata.namespace ?? ''))) return undefined;
     const retryWhenPostgresIsBack = (): void => void this.#waitingForPostgres.add(key);
@@ -216,7 +219,8 @@ export class Controller<
       const seen: Stored<T> = object;
       trace.observe(seen);
       const context: ReconcileContext = { now: clock.now(), signal, retryWhenPostgresIsBack };
-      const plan = await trace.inSpan(() => reconciler.plan(seen, context));
+      const planned = await trace.inSpan(() => reconciler.plan(seen, context));
+      const plan = withReferenceGrace(seen, planned, { now: context.now, graceMs: referenceGraceMs });
       signal.throwIfAborted();
       for (const notice of plan.notices ?? []) events.record(object, notice);
       if (plan.actions.length === 0) {
@@ -261,12 +265,12 @@ export class Controller<
     // A change that came in between has its event swallowed as the echo of this write if a relist joins the two.
     if (written.metadata.generation !== object.metadata.generation || !sameJson(written.metadata.annotations, object.metadata.annotations))
       this.enqueue(key);
-    const before = conditionOf(object, 'Ready');
-    const after = conditionOf({ status: planned }, 'Ready');
+    const before = summaryOf(object);
+    const after = summaryOf({ status: planned });
     if (after !== undefined && (before?.status !== after.status || before.reason !== after.reason)) {
       events.record(object, { type: after.status === 'False' ? 'Warning' : 'Normal', reason: after.reason, message: after.message });
     }
-    if (after?.status === 'True') {
+    if (after?.type === 'Ready' && after.status === 'True') {
       const seconds = this.#readyTimer.ready(key, object.metadata.generation ?? 0);
       if (seconds !== undefined) metrics.timeToReady.observe({ kind: this.kind }, seconds);
     }

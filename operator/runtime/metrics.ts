@@ -59,7 +59,7 @@ const operatorMetrics = {
     name: 'parley_objects',
     type: 'gauge',
     labels: ['kind', 'ready'],
-    help: 'Objects by the status of their Ready condition: True, False, Unknown, or none yet.',
+    help: 'Objects by the status of their Ready condition: True, False, Unknown while suspended, or none yet.',
   },
 } as const satisfies Record<string, MetricDefinition>;
 
@@ -80,6 +80,11 @@ export interface OperatorMetrics {
   readonly statusWrites: Counter;
 }
 
+/** A suspended object has no `Ready`: nothing is known of it. */
+function readyLabel(object: Managed): string {
+  return conditionOf(object, 'Ready')?.status ?? (conditionOf(object, 'Suspended') === undefined ? '' : 'Unknown');
+}
+
 export function createMetrics(registry: Registry): OperatorMetrics {
   const listed = new Map<string, () => readonly Managed[]>();
   const options = ({ name, help, labels }: MetricDefinition) => ({ name, help, labelNames: [...labels], registers: [registry] });
@@ -90,7 +95,7 @@ export function createMetrics(registry: Registry): OperatorMetrics {
         this.reset();
         for (const [kind, list] of listed) {
           for (const ready of ['True', 'False', 'Unknown', '']) this.set({ kind, ready }, 0);
-          for (const object of list()) this.inc({ kind, ready: conditionOf(object, 'Ready')?.status ?? '' });
+          for (const object of list()) this.inc({ kind, ready: readyLabel(object) });
         }
       },
     }),

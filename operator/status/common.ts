@@ -37,15 +37,15 @@ export function commonFields(
 }
 
 /**
- * The status of a suspended object: `Ready=Unknown` and nothing else, because the other conditions would describe a state
- * that is not observed. What is in use (a serving revision, an identifier) stays in the status. As with Flux, a
+ * The status of a suspended object: `Suspended=True` and nothing else, because the other conditions would describe a state
+ * that is not observed, and kstatus would wait for a `Ready` that isn't True. What is in use (a serving revision, an identifier) stays in the status. As with Flux, a
  * requested reconcile is ignored until the object is resumed.
  */
 export function suspendedStatus<S extends CommonStatus>(object: Managed & { readonly status?: S }, now: number): S {
   const generation = object.metadata.generation ?? 0;
   const condition: PlannedCondition = {
-    type: 'Ready',
-    status: 'Unknown',
+    type: 'Suspended',
+    status: 'True',
     reason: 'Suspended',
     message: 'spec.suspend is true, so changes are ignored; set it to false to resume',
   };

@@ -87,9 +87,14 @@ export function toConditions(
     });
 }
 
+/** `Ready`, or what stands in its place. */
+export function summaryOf(object: Parameters<typeof conditionOf>[0]): Condition | undefined {
+  return conditionOf(object, 'Ready') ?? conditionOf(object, 'Suspended');
+}
+
 /** The condition of that type, if the object shows it. */
 export function conditionOf(
-  object: { readonly status?: { readonly conditions?: readonly Condition[] | undefined } },
+  object: { readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined },
   type: ConditionType,
 ): Condition | undefined {
   return object.status?.conditions?.find((condition) => condition.type === type);

@@ -190,6 +190,15 @@ const schema = z.object({
   PARLEY_DELETION_GRACE_MS: milliseconds(900_000).describe(
     'How long a deletion waits for Postgres or the media server before the object is released, in milliseconds.',
   ),
+  PARLEY_REFERENCE_GRACE_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(86_400_000)
+    .default(120_000)
+    .describe(
+      'How long a resource whose Secret, ConfigMap or other reference is not there yet counts as in progress before it counts as failed, in milliseconds.',
+    ),
   PARLEY_EMBEDDING_PROFILES: jsonList(embeddingProfile, '[{"name":"default","provider":"lexical","model":"bm25"}]').describe(
     'Embedding profiles that KnowledgeBases may name, a JSON array.',
   ),

@@ -17,6 +17,7 @@ const sections = [
     text: 'Of a WebhookSubscription only: its endpoint is sent what is due. Follows the state of its circuit breaker within half a minute.',
   },
   { condition: 'Ready', text: 'The summary. Where an earlier stage failed, `Ready` repeats the reason and message of the first that did.' },
+  { condition: 'Suspended', text: 'Stands alone, in place of every other condition, while `spec.suspend` is true.' },
   { condition: 'Reconciling', text: 'Only present while the operator still works on the object by itself.' },
 ] as const;
 
@@ -37,8 +38,8 @@ Each carries the \`observedGeneration\` it was computed from, a reason from the 
 
 With \`Ready=False\` comes exactly one of two conditions, as [kstatus](https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus) defines them; both are absent otherwise:
 
-- \`Stalled=True\`: a person is needed. Its reason is that of the stage that failed. A missing reference is one of these, and still heals by itself when its target appears: objects can be applied in any order.
-- \`Reconciling=True\`: the operator goes on by itself.
+- \`Stalled=True\`: a person is needed. Its reason is that of the stage that failed. A reference that was there and is lost is one of these at once, and still heals by itself when its target appears.
+- \`Reconciling=True\`: the operator goes on by itself. A reference that has not been there since the spec was applied is waited for: objects can be applied in any order, and Secrets may come later. After \`PARLEY_REFERENCE_GRACE_MS\` (2 minutes unless set) \`Stalled\` takes its place.
 
 \`kubectl wait --for=condition=Ready agents.parley.dev/receptionist\` waits for the sum; \`parley explain agent/receptionist\` says in plain words what is missing.
 
@@ -55,7 +56,7 @@ The other kinds hold nothing outside the cluster in this version and are deleted
 
 ## Events
 
-Each change of \`Ready\`'s status or reason is reported once as an Event with the same reason and message: \`Normal\` for \`True\` and \`Unknown\`, \`Warning\` for \`False\`.
+Each change of \`Ready\`'s status or reason is reported once as an Event with the same reason and message: \`Normal\` for \`True\`, \`Warning\` for \`False\`.
 `;
   return [{ path: 'docs/reference/conditions.md', content }];
 }

@@ -74,7 +74,7 @@ export function assess({ object, snapshot, notes, operator }: Gathered, now: num
   if (object.spec.suspend === true) {
     return done(false, 'it is suspended', [
       {
-        condition: 'Ready',
+        condition: 'Suspended',
         reason: 'Suspended',
         message: 'spec.suspend is true, so changes are not acted upon',
         cure: cureOf('Suspended'),

@@ -28,10 +28,15 @@ afterAll(async () => {
 describe('the examples of Argo CD and Flux', () => {
   it('is configured for Argo CD for each of the five kinds', async () => {
     const [patch] = parseManifests(await cluster.kubectl(['kustomize', join(examples, 'argocd')]));
-    const script = await readFile(join(examples, 'argocd/health.lua'), 'utf8');
+    const [script, ofApplications] = await Promise.all(
+      ['health.lua', 'application-health.lua'].map((name) => readFile(join(examples, 'argocd', name), 'utf8')),
+    );
     expect(patch?.metadata).toMatchObject({ name: 'argocd-cm', namespace: 'argocd' });
     expect(patch?.['data']).toEqual(
-      Object.fromEntries(kinds.map(({ descriptor }) => [`resource.customizations.health.parley.dev_${descriptor.kind}`, script])),
+      Object.fromEntries([
+        ...kinds.map(({ descriptor }) => [`resource.customizations.health.parley.dev_${descriptor.kind}`, script]),
+        ['resource.customizations.health.argoproj.io_Application', ofApplications],
+      ]),
     );
   });
 
@@ -46,6 +51,8 @@ describe('the examples of Argo CD and Flux', () => {
       }),
     ];
     expect(paths).toHaveLength(6);
+    for (const { spec } of applications)
+      expect((spec as { syncPolicy: { retry: { limit: number } } }).syncPolicy.retry.limit, 'retries without end').toBe(-1);
     for (const path of paths) expect(existsSync(join(repositoryRoot(), path)), path).toBe(true);
     const values = [
       applications[1]?.['spec'].source.helm.valuesObject,

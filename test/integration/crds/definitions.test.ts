@@ -57,21 +57,25 @@ describe('the definitions on a real API server', () => {
   });
 
   it.each([
-    ['Agent', ['NAME', 'READY', 'LANGUAGE', 'LLM', 'VOICE', 'TOOLS', 'AGE']],
-    ['Tool', ['NAME', 'READY', 'TYPE', 'FUNCTION', 'AGENTS', 'AGE']],
-    ['PhoneNumber', ['NAME', 'READY', 'NUMBER', 'PROVIDER', 'INBOUND', 'OUTBOUND', 'AGE']],
-    ['KnowledgeBase', ['NAME', 'READY', 'DOCUMENTS', 'CHUNKS', 'MODEL', 'AGE']],
-    ['WebhookSubscription', ['NAME', 'READY', 'URL', 'EVENTS', 'ACTIVE', 'LASTDELIVERY', 'AGE']],
+    ['Agent', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'LANGUAGE', 'LLM', 'VOICE', 'TOOLS', 'AGE']],
+    ['Tool', ['NAME', 'FUNCTION', 'READY', 'REASON', 'TYPE', 'AGENTS', 'AGE']],
+    ['PhoneNumber', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'NUMBER', 'PROVIDER', 'INBOUND', 'OUTBOUND', 'AGE']],
+    ['KnowledgeBase', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'DOCUMENTS', 'CHUNKS', 'MODEL', 'AGE']],
+    ['WebhookSubscription', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'URL', 'EVENTS', 'ACTIVE', 'LASTDELIVERY', 'AGE']],
   ])('%s prints the columns %j', async (kind, columns) => {
     const [head = ''] = (await cluster.kubectl(['get', pluralOf(kind)])).split('\n');
     expect(head.trim().split(/\s+/)).toEqual(columns);
+  });
+
+  it.each(['pagent', 'ptool', 'pphone', 'pkb', 'pwebhook'])('the short name %s works', async (short) => {
+    expect(await cluster.kubectl(['get', short, '-o', 'name'])).toMatch(/^[a-z]+\.parley\.dev\//);
   });
 
   it('phone numbers are selected by number', async () => {
     const found = await cluster.list('PhoneNumber', { fieldSelector: 'spec.number=+15550100002' });
     expect(found.map((number) => number.metadata.name)).toEqual(['native']);
     expect(await cluster.list('PhoneNumber', { fieldSelector: 'spec.number=+15550100009' })).toEqual([]);
-    expect(await cluster.kubectl(['get', 'pn', '--field-selector=spec.number=+15550100001', '-o', 'name'])).toBe(
+    expect(await cluster.kubectl(['get', 'pphone', '--field-selector=spec.number=+15550100001', '-o', 'name'])).toBe(
       'phonenumber.parley.dev/sip\n',
     );
   });
@@ -81,9 +85,11 @@ describe('the definitions on a real API server', () => {
     ['tools.spec.custom.http.fixedParams', 'Win over what the model says.'],
     ['knowledgebases.spec.sources.website.urls', 'Pages that are read; together they are one document.'],
     ['phonenumbers.status', 'inboundTrunkID'],
+    ['pagent.spec.call.maxDuration', 'Default: 30m. Range: 30s to 7200s. Form: a duration such as 500ms, 10s or 1h30m.'],
+    ['pkb.spec.chunking.maxTokens', 'Longest chunk, in tokens. Default: 400. Range: 32 to 8192.'],
   ])('kubectl explain %s knows it', async (field, text) => {
     // The server publishes its OpenAPI document a moment after the definitions.
-    await eventually(async () => expect(await cluster.kubectl(['explain', field])).toContain(text));
+    await eventually(async () => expect((await cluster.kubectl(['explain', field])).replaceAll(/\s+/g, ' ')).toContain(text));
   });
 
   it('status is a resource of its own: neither way writes the other part', async () => {

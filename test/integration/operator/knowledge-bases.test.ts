@@ -287,7 +287,7 @@ describe('with everything there', () => {
     const first = await newestOf(org, 1);
     await complete(first);
     await cluster.apply(withText(org, { suspend: true }));
-    await cluster.reason('KnowledgeBase', org, 'faq', 'Ready', 'Suspended');
+    await cluster.reason('KnowledgeBase', org, 'faq', 'Suspended', 'Suspended');
     await cluster.apply(texts(org, '# Two'));
     await cluster.apply(withText(org, { suspend: false }));
     // Nothing came of the edit while it was suspended: the first one is still the newest when it goes on.

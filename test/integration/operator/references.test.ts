@@ -245,7 +245,7 @@ describe('agent revisions', () => {
     const bad = await cluster.reason('Agent', org, 'reception', 'Ready', reason);
     expect(bad.status?.['servingRevision']).toBe(good.status?.['servingRevision']);
     expect(bad.status?.['desiredRevision']).not.toBe(good.status?.['desiredRevision']);
-    expect(condition(bad, 'Stalled')?.message).toContain(advice);
+    expect(condition(bad, 'Ready')?.message).toContain(advice);
     expect((await cluster.store.agentRevisions.servingByName({ org, agentName: 'reception' }))?.revision).toBe(
       good.status?.['servingRevision'],
     );
@@ -380,7 +380,7 @@ describe('what steers the operator', () => {
     await cluster.apply(anAgent('reception', org));
     const before = await cluster.ready('Agent', org, 'reception');
     await cluster.apply(anAgent('reception', org, { suspend: true, welcomeMessage: 'Hello' }));
-    const suspended = await cluster.reason('Agent', org, 'reception', 'Ready', 'Suspended');
+    const suspended = await cluster.reason('Agent', org, 'reception', 'Suspended', 'Suspended');
     expect(suspended.status?.['servingRevision']).toBe(before.status?.['servingRevision']);
     expect(suspended.status?.conditions).toHaveLength(1);
     await cluster.apply(anAgent('reception', org, { welcomeMessage: 'Hello' }));
@@ -388,7 +388,7 @@ describe('what steers the operator', () => {
     expect(after.status?.['servingRevision']).not.toBe(before.status?.['servingRevision']);
 
     await cluster.apply(anAgent('reception', org, { suspend: true }));
-    await cluster.reason('Agent', org, 'reception', 'Ready', 'Suspended');
+    await cluster.reason('Agent', org, 'reception', 'Suspended', 'Suspended');
     await cluster.remove('Agent', org, 'reception');
     await expect
       .poll(() =>

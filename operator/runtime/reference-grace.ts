@@ -1,0 +1,79 @@
+/**
+ * What an object names may come a little later: External Secrets, or the next objects of the same sync. Until a grace period
+ * is over such an object is `Reconciling`, which kstatus calls InProgress, and not `Stalled`, on which Flux gives up.
+ */
+import type { CommonStatus } from '../../crds/index.ts';
+import type { Condition } from '../../kube/types.ts';
+import type { Plan } from './reconciler.ts';
+import type { Managed } from '../status/common.ts';
+import { conditionOf, timestamp } from '../status/conditions.ts';
+import type { Reason } from '../status/reasons.ts';
+
+/** What is missing, and may be about to come. */
+const AWAITED: ReadonlySet<string> = new Set<Reason>([
+  'SecretNotFound',
+  'SecretKeyNotFound',
+  'ConfigMapNotFound',
+  'ConfigMapKeyNotFound',
+  'AgentNotFound',
+  'KnowledgeBaseNotFound',
+  'ToolNotUsable',
+]);
+
+interface WithInputs {
+  /** Of an Agent: its Tools and KnowledgeBase. */
+  readonly observedInputs?: string | undefined;
+}
+
+type Observed = Managed & { readonly status?: CommonStatus & WithInputs };
+
+export interface ReferenceGrace {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** How long a reference that is not there yet is waited for, in milliseconds. */
+  readonly graceMs: number;
+}
+
+/**
+ * The plan with `Reconciling` in place of `Stalled` while a reference of this generation has never been there and the grace lasts.
+ * What was there and is lost stays `Stalled`: nobody is about to bring it.
+ */
+export function withReferenceGrace<A, S extends CommonStatus>(
+  object: Observed,
+  plan: Plan<A, S>,
+  { now, graceMs }: ReferenceGrace,
+): Plan<A, S> {
+  const { status } = plan;
+  const stalled = conditionOf({ status }, 'Stalled');
+  if (status === undefined || stalled === undefined || !AWAITED.has(stalled.reason)) return plan;
+  const since = waitingSince(object, stalled, (status as CommonStatus & WithInputs).observedInputs, now);
+  if (since === undefined || now >= since + graceMs) return plan;
+  const waiting: Condition = {
+    ...stalled,
+    type: 'Reconciling',
+    reason: 'WaitingForReferences',
+    message: `${stalled.message}; waiting for it until ${timestamp(since + graceMs)}`,
+    lastTransitionTime: timestamp(since),
+  };
+  return {
+    ...plan,
+    requeueAfterMs: Math.min(plan.requeueAfterMs ?? Infinity, since + graceMs - now),
+    status: { ...status, conditions: (status.conditions ?? []).map((condition) => (condition === stalled ? waiting : condition)) },
+  };
+}
+
+/** In milliseconds since the epoch; undefined where the references of this generation were looked at before, and not waited for. */
+function waitingSince(
+  { metadata, status = {} }: Observed,
+  stalled: Condition,
+  plannedInputs: string | undefined,
+  now: number,
+): number | undefined {
+  const { generation = 0 } = metadata;
+  const waiting = conditionOf({ status }, 'Reconciling');
+  if (waiting?.reason === 'WaitingForReferences' && waiting.observedGeneration === generation)
+    return Date.parse(waiting.lastTransitionTime);
+  if (conditionOf({ status }, 'ResolvedRefs')?.observedGeneration !== generation) return now;
+  // A tool attaches itself: what it names may be as new as the tool.
+  return stalled.reason === 'ToolNotUsable' && status.observedInputs !== plannedInputs ? now : undefined;
+}
