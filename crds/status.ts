@@ -20,7 +20,11 @@ const condition = z.object({
 
 /** Fields that every kind's status begins with; spread into its `z.object`. */
 export const commonStatus = {
-  observedGeneration: z.int().min(0).optional().describe('The metadata.generation that this status was computed from.'),
+  observedGeneration: z
+    .int()
+    .min(-1)
+    .optional()
+    .describe('The metadata.generation that this status was computed from; -1 until the operator has seen the object.'),
   conditions: mapOf(condition, ['type'], 16).optional().describe('Ready sums the others up.'),
   lastHandledReconcileAt: text(256)
     .optional()

@@ -67,7 +67,7 @@ export class ServedAgents {
       const agent = this.#views.agents.newest(org, name);
       if (agent === undefined || agent.spec.suspend === true) return;
       // Without a revision there is nothing to fall back to, and the wait comes later.
-      if (agent.status?.observedGeneration === undefined) return;
+      if ((agent.status?.observedGeneration ?? -1) < 0) return;
       // A change of one of its tools is one, too.
       if ((await this.#states.agent(agent)).reason !== 'Reconciling') return;
       await sleep(this.#clock, LOOK_EVERY_MS);

@@ -93,7 +93,12 @@ function rootSchema(definition: KindDefinition): StructuralSchema {
       kind: { type: 'string', description: kind },
       metadata: { type: 'object' },
       spec: { ...withExplainText(toStructuralSchema(definition.spec, `${kind}.spec`)), description: 'What is wanted.' },
-      status: { ...withExplainText(toStructuralSchema(definition.status, `${kind}.status`)), description: 'What the operator last saw.' },
+      status: {
+        ...withExplainText(toStructuralSchema(definition.status, `${kind}.status`)),
+        description: 'What the operator last saw.',
+        // As Flux has it: kstatus takes an object without a status for current, and a GitOps tool would not wait for the operator.
+        default: { observedGeneration: -1 },
+      },
     },
     required: ['spec'],
   };

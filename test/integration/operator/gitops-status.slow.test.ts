@@ -1,0 +1,133 @@
+/** A rollout whose Secrets come late, as Flux and Argo CD see it: with kstatus, Flux's version of it, and Argo CD's interpreter of Lua. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { repositoryRoot } from '../../../local-stack/repository.ts';
+import { aConfigMap, anAgent, aKnowledgeBase, aSecret, aTool, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startCluster, type AnyObject, type Cluster } from './harness.ts';
+
+const GRACE_MS = 20_000;
+/** As long as the documents promise for what is lost, in milliseconds. */
+const LOST_SHOWS_MS = 2_000;
+
+interface Seen {
+  readonly kstatus: string;
+  readonly flux: string;
+  readonly argo: string;
+}
+
+let cluster: Cluster;
+let folder: string;
+let controllers: ChildProcess;
+const answers: ((seen: Seen) => void)[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-gitops-status-'));
+  const program = join(folder, 'gitops-status');
+  const source = join(repositoryRoot(), 'test/gitops-status');
+  await promisify(execFile)('go', ['build', '-o', program, '.'], { cwd: source, env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' } });
+  controllers = spawn(program, [join(repositoryRoot(), 'examples/argocd/health.lua')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  createInterface({ input: controllers.stdout! }).on('line', (line) => answers.shift()?.(JSON.parse(line) as Seen));
+  cluster = await startCluster();
+  await cluster.operator({ env: { PARLEY_REFERENCE_GRACE_MS: `${GRACE_MS}` } });
+});
+afterAll(async () => {
+  controllers?.kill();
+  await cluster?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function look(object: AnyObject): Promise<Seen> {
+  const { promise, resolve } = Promise.withResolvers<Seen>();
+  answers.push(resolve);
+  controllers.stdin?.write(`${JSON.stringify(object)}\n`);
+  return promise;
+}
+
+const key = { name: 'keys', key: 'apiKey' };
+const late = (org: string): readonly Manifest[] => [
+  aSecret('keys', { apiKey: 'x' }, org),
+  aSecret('signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, org),
+  aConfigMap('texts', { policy: 'No refunds.' }, org),
+];
+/** In an order in which nothing that is named is there yet. */
+const rollout = (org: string): readonly Manifest[] => [
+  aTool('orders', org, {
+    agentRefs: [{ name: 'reception' }],
+    custom: {
+      function: { name: 'look_up_order' },
+      http: { url: 'https://api.example.com/orders', headers: [{ name: 'authorization', valueFrom: { secretKeyRef: key } }] },
+    },
+  }),
+  anAgent('reception', org, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: key }, knowledgeBaseRef: { name: 'faq' } }),
+  aWebhookSubscription('hook', org, { signing: { secretRef: { name: 'signing' } }, scope: { agentRefs: [{ name: 'reception' }] } }),
+  aKnowledgeBase('faq', org, { sources: [{ name: 'policy', configMapKeyRef: { name: 'texts', key: 'policy' } }] }),
+];
+
+async function lookAtAll(org: string): Promise<readonly (Seen & { readonly name: string })[]> {
+  return Promise.all(
+    rollout(org).map(async ({ kind, metadata: { name } }) => ({
+      name: `${kind}/${name}`,
+      ...(await look(await cluster.get(kind, org, name))),
+    })),
+  );
+}
+
+const all = (kstatus: string, argo: string) =>
+  ['Tool/orders', 'Agent/reception', 'WebhookSubscription/hook', 'KnowledgeBase/faq'].map((name) => ({
+    name,
+    kstatus,
+    flux: kstatus,
+    argo,
+  }));
+const shown = (seen: readonly (Seen & { readonly name: string })[]) =>
+  seen.map(({ name, kstatus, flux, argo }) => ({ name, kstatus, flux, argo }));
+
+it.concurrent('is in progress until the Secrets come, never failed, and then current', async () => {
+  const org = await cluster.organization();
+  await cluster.apply(...rollout(org));
+  const arriveAt = performance.now() + GRACE_MS / 2;
+  const seen = new Set<string>();
+  while (performance.now() < arriveAt) for (const { kstatus, flux, argo } of await lookAtAll(org)) seen.add(`${kstatus} ${flux} ${argo}`);
+  expect([...seen]).toEqual(['InProgress InProgress Progressing']);
+  await cluster.apply(...late(org));
+  await eventually(async () => {
+    const now = await lookAtAll(org);
+    for (const { kstatus, flux, argo } of now) seen.add(`${kstatus} ${flux} ${argo}`);
+    expect(shown(now)).toEqual(all('Current', 'Healthy'));
+  });
+  expect([...seen].filter((each) => /Failed|Degraded/.test(each))).toEqual([]);
+});
+
+it.concurrent('has failed once the grace is over, and heals all the same', async () => {
+  const org = await cluster.organization();
+  await cluster.apply(...rollout(org));
+  await eventually(async () => expect(shown(await lookAtAll(org))).toEqual(all('Failed', 'Degraded')));
+  await cluster.apply(...late(org));
+  await eventually(async () => expect(shown(await lookAtAll(org))).toEqual(all('Current', 'Healthy')));
+});
+
+it.concurrent('has failed as soon as something that was there is lost', async () => {
+  const org = await cluster.organization();
+  await cluster.apply(...rollout(org), ...late(org));
+  await eventually(async () => expect(shown(await lookAtAll(org))).toEqual(all('Current', 'Healthy')));
+  await cluster.remove('Secret', org, 'keys');
+  const from = performance.now();
+  const failed = async (): Promise<readonly string[]> =>
+    (await lookAtAll(org)).filter(({ kstatus }) => kstatus === 'Failed').map(({ name }) => name);
+  await eventually(async () => expect(await failed()).toEqual(['Tool/orders', 'Agent/reception']));
+  expect(performance.now() - from).toBeLessThan(LOST_SHOWS_MS);
+});
+
+it.concurrent('is current while it is suspended, ready or not', async () => {
+  const org = await cluster.organization();
+  await cluster.apply(...rollout(org).map((manifest) => ({ ...manifest, spec: { ...manifest.spec, suspend: true } })));
+  await eventually(async () => expect(shown(await lookAtAll(org))).toEqual(all('Current', 'Suspended')));
+});
