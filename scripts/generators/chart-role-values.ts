@@ -29,6 +29,21 @@ interface RoleDefaults {
   readonly own?: ValueFields;
 }
 
+interface Amounts {
+  readonly cpu: string;
+  readonly memory: string;
+  readonly disk: string;
+}
+
+/**
+ * The limit of the disk holds the volumes on it (/tmp, and the spool of voice) and 256 MiB for logs. That of the processor is far above
+ * what a pod uses, so that nothing is throttled: it only keeps one that runs wild from its neighbours.
+ */
+const resources = (requests: Amounts, limits: Amounts): Json => {
+  const amounts = ({ cpu, memory, disk }: Amounts): Json => ({ cpu, memory, 'ephemeral-storage': disk });
+  return { requests: amounts(requests), limits: amounts(limits) };
+};
+
 const rolling: Json = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } };
 
 const cpuAutoscaling = (enabled: boolean, maxReplicas: number): ValueGroup =>
@@ -80,6 +95,7 @@ function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }
     affinity: object('In place of the affinity of all.', {}),
     topologySpreadConstraints: maybeObjects('In place of those of all. The labels of the role are added to each labelSelector.', null),
     priorityClassName: text('In place of the class of all.', ''),
+    podSpecExtra: object('Laid over that of all.', {}),
     podAnnotations: labels('Added to those of all.', {}),
     podLabels: labels('Added to those of all.', {}),
     extraEnv: variables('More environment variables, as in a container.', []),
@@ -91,11 +107,28 @@ function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }
     service: group('The Service for metrics (and for api, the REST API).', {
       type: choice('Type of the Service.', 'ClusterIP', ['ClusterIP', 'NodePort', 'LoadBalancer']),
       annotations: labels('Annotations of the Service.', {}),
+      labels: labels('Labels of the Service.', {}),
+      port: maybeNumber("Its port; 80 of api, and the role's own of the others, where null.", null),
+      nodePort: maybeNumber('With NodePort and LoadBalancer: the port of the nodes; any where null.', null),
+      clusterIP: text('Its address in the cluster, or None; any where empty.', ''),
+      ipFamilyPolicy: choice('IPv4, IPv6 or both; as the cluster has it where empty.', '', [
+        '',
+        'SingleStack',
+        'PreferDualStack',
+        'RequireDualStack',
+      ]),
+      ipFamilies: texts('IPv4, IPv6, in this order; as the cluster has it where empty.', []),
+      externalTrafficPolicy: choice('Local keeps the address of the caller.', '', ['', 'Cluster', 'Local']),
+      internalTrafficPolicy: choice('Local keeps to the pods of the node.', '', ['', 'Cluster', 'Local']),
+      loadBalancerClass: text('With LoadBalancer: its class.', ''),
+      loadBalancerIP: text('With LoadBalancer: its address, where the cloud still goes by this field.', ''),
+      loadBalancerSourceRanges: texts('With LoadBalancer: networks that may call it; any where empty.', []),
     }),
     serviceAccount: group('Who it is for the API server.', {
       create: flag('Whether it is made; if not, `name` has to be there, and still gets its permissions.', true),
       name: text('Its name; made from that of the release where empty.', ''),
       annotations: labels('Annotations, e.g. of a cloud identity.', {}),
+      labels: labels('Labels, e.g. of a cloud identity.', {}),
     }),
     networkPolicy: group('What is allowed in addition to the rules that the role needs.', {
       extraIngress: objects('More ingress rules.', []),
@@ -108,14 +141,14 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
   operator: role({
     about: 'Watches the resources. One pod leads, the others stand by with warm caches.',
     replicas: 2,
-    resources: { requests: { cpu: '100m', memory: '192Mi' }, limits: { memory: '512Mi' } },
+    resources: resources({ cpu: '100m', memory: '192Mi', disk: '64Mi' }, { cpu: '2', memory: '512Mi', disk: '1280Mi' }),
     strategy: rolling,
     preStopSeconds: 0,
   }),
   api: role({
     about: 'The REST API.',
     replicas: 2,
-    resources: { requests: { cpu: '200m', memory: '256Mi' }, limits: { memory: '768Mi' } },
+    resources: resources({ cpu: '200m', memory: '256Mi', disk: '128Mi' }, { cpu: '4', memory: '768Mi', disk: '1280Mi' }),
     strategy: rolling,
     preStopSeconds: 5,
     own: {
@@ -142,7 +175,7 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
   worker: role({
     about: 'Runs workflows: ingestion of documents, retries of deliveries, what follows a call.',
     replicas: 2,
-    resources: { requests: { cpu: '250m', memory: '512Mi' }, limits: { memory: '2Gi' } },
+    resources: resources({ cpu: '250m', memory: '512Mi', disk: '512Mi' }, { cpu: '4', memory: '2Gi', disk: '1280Mi' }),
     strategy: rolling,
     preStopSeconds: 0,
     own: { autoscaling: cpuAutoscaling(false, 10) },
@@ -150,7 +183,7 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
   dispatcher: role({
     about: 'Sends events to webhook subscriptions.',
     replicas: 2,
-    resources: { requests: { cpu: '100m', memory: '192Mi' }, limits: { memory: '768Mi' } },
+    resources: resources({ cpu: '100m', memory: '192Mi', disk: '64Mi' }, { cpu: '2', memory: '768Mi', disk: '1280Mi' }),
     strategy: rolling,
     preStopSeconds: 0,
     own: { autoscaling: cpuAutoscaling(false, 5) },
@@ -159,7 +192,7 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
     about:
       'Serves calls. Needs a media server: LIVEKIT_URL in `config`, its key and secret in `secrets`. Switch it off for an installation without calls.',
     replicas: 2,
-    resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '4Gi' } },
+    resources: resources({ cpu: '1', memory: '1Gi', disk: '1Gi' }, { cpu: '8', memory: '4Gi', disk: '5376Mi' }),
     // New pods come before the old ones have seen their last call.
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '50%', maxUnavailable: 0 } },
     preStopSeconds: 5,

@@ -17,6 +17,8 @@ export interface ValueGroup {
   readonly fields: ValueFields;
   /** Of a chart that is part of this one: Helm puts `global` into them. */
   readonly globals?: true;
+  /** Has fields of others, too. */
+  readonly open?: true;
 }
 
 export type ValueFields = Readonly<Record<string, Value | ValueGroup>>;
@@ -63,7 +65,11 @@ export const share = (about: string, fallback: number | string | null): Value =>
   default: fallback,
   schema: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'string', pattern: '^[0-9]+%$' }, { type: 'null' }] },
 });
-export const group = (about: string, fields: ValueFields): ValueGroup => ({ about, fields });
+export const group = (about: string, fields: ValueFields, open?: 'open'): ValueGroup => ({
+  about,
+  fields,
+  ...(open !== undefined && { open: true }),
+});
 
 /** The same default for every key that is not a group, deep. */
 export function defaultsOf(fields: ValueFields): Record<string, Json> {
@@ -86,7 +92,7 @@ const propertiesOf = (fields: ValueFields): JsonSchema =>
     Object.entries(fields).map(([name, node]) => [
       name,
       isGroup(node)
-        ? { description: node.about, ...schemaOf(node.fields, node.globals) }
+        ? { description: node.about, ...schemaOf(node.fields, node.globals), ...(node.open && { additionalProperties: true }) }
         : { description: node.about, ...node.schema, default: node.default },
     ]),
   );

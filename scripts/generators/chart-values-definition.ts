@@ -147,6 +147,7 @@ export function chartValues(): ValueFields {
   return {
     nameOverride: text('In place of the name of the chart.', ''),
     fullnameOverride: text('In place of the names that everything is given.', ''),
+    namespaceOverride: text('In place of the namespace of the release.', ''),
     commonLabels: labels('Labels of everything.', {}),
     commonAnnotations: labels('Annotations of everything.', {}),
     image: group('The one image of all roles.', {
@@ -194,10 +195,21 @@ export function chartValues(): ValueFields {
       enabled: flag('Whether it runs. If not: `parley migrate`, before the roles start.', true),
       activeDeadlineSeconds: number('Longest time for it.', 900, 1),
       backoffLimit: number('How often it is tried again.', 4),
-      resources: object('Requests and limits.', { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } }),
+      resources: object('Requests and limits.', {
+        requests: { cpu: '50m', memory: '128Mi', 'ephemeral-storage': '32Mi' },
+        limits: { cpu: '1', memory: '512Mi', 'ephemeral-storage': '1280Mi' },
+      }),
       podAnnotations: labels('Annotations of its pod, and of the pod of the Job that registers organisations.', {}),
     }),
     ...roleValues,
+    revisionHistoryLimit: number('ReplicaSets of each Deployment that are kept for a rollback.', 10),
+    openshift: group('OpenShift, which gives each namespace users of its own.', {
+      adaptSecurityContext: choice(
+        'Whether runAsUser, runAsGroup and fsGroup are left out: auto (where the cluster is OpenShift), force or disabled.',
+        'auto',
+        ['auto', 'force', 'disabled'],
+      ),
+    }),
     podSecurityContext: object('Security of all pods.', {
       runAsNonRoot: true,
       runAsUser: 65_532,
@@ -229,6 +241,21 @@ export function chartValues(): ValueFields {
       api: number('Of api, operator and dispatcher.', 50_000),
       worker: number('Of worker.', 10_000),
     }),
+    dnsPolicy: choice('Name resolution of all pods; ClusterFirst where empty.', '', [
+      '',
+      'ClusterFirst',
+      'ClusterFirstWithHostNet',
+      'Default',
+      'None',
+    ]),
+    dnsConfig: object('More of the name resolution of all pods.', {}),
+    hostAliases: objects('Lines of /etc/hosts of all pods, `{ip, hostnames}` each.', []),
+    runtimeClassName: text('RuntimeClass of all pods.', ''),
+    schedulerName: text('Scheduler of all pods.', ''),
+    podSpecExtra: object(
+      'Fields of the spec of all pods that have no value of their own, such as `hostNetwork` or `shareProcessNamespace`.',
+      {},
+    ),
     podAnnotations: labels('Annotations of all pods.', {}),
     podLabels: labels('Labels of all pods.', {}),
     extraEnv: variables('More environment variables of all roles, as in a container.', []),
@@ -301,6 +328,13 @@ export function chartValues(): ValueFields {
     metrics: group('For Prometheus and Grafana.', {
       serviceMonitor: group("ServiceMonitors of the Prometheus operator's.", {
         enabled: flag('Whether there are any.', false),
+        namespace: text('Where; here where empty.', ''),
+        renderMode: choice(
+          'Where the cluster lacks the kind: alwaysRender has Helm fail, failIfMissing says why, skipIfMissing goes on without.',
+          'alwaysRender',
+          ['alwaysRender', 'failIfMissing', 'skipIfMissing'],
+        ),
+        honorLabels: flag('Whether labels of the metrics go before those of Prometheus.', false),
         interval: text('Between two scrapes.', '30s'),
         scrapeTimeout: text('Longest scrape.', '10s'),
         labels: labels('Labels, as the Prometheus resource selects by.', {}),
@@ -309,6 +343,13 @@ export function chartValues(): ValueFields {
       }),
       podMonitor: group('PodMonitors in their place.', {
         enabled: flag('Whether there are any.', false),
+        namespace: text('Where; here where empty.', ''),
+        renderMode: choice(
+          'Where the cluster lacks the kind: alwaysRender has Helm fail, failIfMissing says why, skipIfMissing goes on without.',
+          'alwaysRender',
+          ['alwaysRender', 'failIfMissing', 'skipIfMissing'],
+        ),
+        honorLabels: flag('Whether labels of the metrics go before those of Prometheus.', false),
         interval: text('Between two scrapes.', '30s'),
         scrapeTimeout: text('Longest scrape.', '10s'),
         labels: labels('Labels.', {}),
@@ -337,7 +378,17 @@ export function chartValues(): ValueFields {
       enabled: flag('Whether there is one.', true),
       timeoutSeconds: number('How long it goes on asking.', 120, 1),
     }),
-    global: object('For charts that this one is part of.', {}),
+    global: group(
+      'For charts that this one is part of; goes before the values of this chart.',
+      {
+        imageRegistry: text('Registry of the image, in place of image.registry.', ''),
+        imagePullSecrets: {
+          ...objects('Secrets to pull the image with, in addition to imagePullSecrets: names, or `{name}` each.', []),
+          schema: { type: 'array', items: { type: ['object', 'string'] } },
+        },
+      },
+      'open',
+    ),
   };
 }
 

@@ -3,6 +3,11 @@
 {{- list "operator" "api" "worker" "dispatcher" "voice" | toJson -}}
 {{- end -}}
 
+{{/* Where everything of this release is that doesn't belong to the cluster. */}}
+{{- define "parley.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
 {{- define "parley.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
@@ -23,10 +28,10 @@
 
 {{/* Names of what belongs to the cluster: two releases of one name in two namespaces get along. */}}
 {{- define "parley.clusterName" -}}
-{{- if eq .Release.Namespace (include "parley.fullname" .) -}}
+{{- if eq (include "parley.namespace" .) (include "parley.fullname" .) -}}
 {{- include "parley.fullname" . -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Namespace (include "parley.fullname" .) | trunc 90 -}}
+{{- printf "%s-%s" (include "parley.namespace" .) (include "parley.fullname" .) | trunc 90 -}}
 {{- end -}}
 {{- end -}}
 
@@ -105,12 +110,54 @@ app.kubernetes.io/component: {{ .role }}
 {{- define "parley.image" -}}
 {{- $image := .Values.image -}}
 {{- $name := $image.repository -}}
-{{- with $image.registry -}}{{- $name = printf "%s/%s" (trimSuffix "/" .) $name -}}{{- end -}}
+{{- with (default $image.registry .Values.global.imageRegistry) -}}{{- $name = printf "%s/%s" (trimSuffix "/" .) $name -}}{{- end -}}
 {{- if $image.digest -}}
 {{- printf "%s@%s" $name $image.digest -}}
 {{- else -}}
 {{- printf "%s:%s" $name (default .Chart.AppVersion $image.tag) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Those of this chart and of the one that it is part of; each is a name or `{name}`. */}}
+{{- define "parley.imagePullSecrets" -}}
+{{- $secrets := list -}}
+{{- range concat .Values.imagePullSecrets (.Values.global.imagePullSecrets | default list) -}}
+{{- $secrets = append $secrets (ternary (dict "name" .) . (kindIs "string" .)) -}}
+{{- end -}}
+{{- with uniq $secrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* OpenShift gives each namespace a range of users and refuses others: there the ids are left to it, unless they are asked for. */}}
+{{- define "parley.adaptsToOpenShift" -}}
+{{- $adapt := .Values.openshift.adaptSecurityContext -}}
+{{- if or (eq $adapt "force") (and (eq $adapt "auto") (.Capabilities.APIVersions.Has "security.openshift.io/v1")) -}}true{{- end -}}
+{{- end -}}
+
+{{- define "parley.podSecurityContext" -}}
+{{- $context := .Values.podSecurityContext -}}
+{{- if include "parley.adaptsToOpenShift" . -}}
+{{- $context = omit $context "runAsUser" "runAsGroup" "fsGroup" -}}
+{{- end -}}
+{{- with $context }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
+{{- define "parley.containerSecurityContext" -}}
+{{- $context := .Values.containerSecurityContext -}}
+{{- if include "parley.adaptsToOpenShift" . -}}
+{{- $context = omit $context "runAsUser" "runAsGroup" -}}
+{{- end -}}
+{{- with $context }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
+{{/* {quantity}: of memory or disk, in MiB, rounded down. */}}
+{{- define "parley.mebibytes" -}}
+{{- $number := regexFind "^[0-9.]+" (toString .quantity) | float64 -}}
+{{- $unit := regexFind "[A-Za-z]*$" (toString .quantity) -}}
+{{- $factors := dict "" 0.00000095367431640625 "k" 0.00095367431640625 "Ki" 0.0009765625 "M" 0.95367431640625 "Mi" 1.0 "G" 953.67431640625 "Gi" 1024.0 "T" 953674.31640625 "Ti" 1048576.0 -}}
+{{- int64 (mulf $number (get $factors $unit | default 1.0)) -}}
 {{- end -}}
 
 {{/* {value}: as the process reads it. Numbers of YAML are floats for Helm, and would be written with an exponent. */}}
@@ -155,6 +202,11 @@ app.kubernetes.io/component: {{ .role }}
 {{- fail (printf "config.PARLEY_%s_PORT is 0, which takes any free port: in a cluster it has to be a known one; leave it out" (upper .role)) -}}
 {{- end -}}
 {{- $port -}}
+{{- end -}}
+
+{{/* {root, role}: of its Service. */}}
+{{- define "parley.servicePort" -}}
+{{- (index .root.Values .role).service.port | default (ternary "80" (include "parley.port" .) (eq .role "api")) -}}
 {{- end -}}
 
 {{/* Seconds, from milliseconds, rounded up. */}}

@@ -8,11 +8,11 @@ for lists with a name twice can't be applied. `migrate` stands for the Jobs, whi
 {{- $own := index $root.Values $role | default dict -}}
 {{- $env := dict -}}
 {{- $_ := set $env "PARLEY_HOST" (dict "value" "0.0.0.0") -}}
-{{- $_ := set $env "PARLEY_LEASE_NAMESPACE" (dict "value" $root.Release.Namespace) -}}
+{{- $_ := set $env "PARLEY_LEASE_NAMESPACE" (dict "value" (include "parley.namespace" $root)) -}}
 {{- $_ := set $env "PARLEY_IDENTITY" (dict "valueFrom" (dict "fieldRef" (dict "apiVersion" "v1" "fieldPath" "metadata.name"))) -}}
 {{- $_ := set $env "HOME" (dict "value" "/tmp") -}}
 {{- if $root.Values.namespaced -}}
-{{- $_ := set $env "PARLEY_NAMESPACE" (dict "value" $root.Release.Namespace) -}}
+{{- $_ := set $env "PARLEY_NAMESPACE" (dict "value" (include "parley.namespace" $root)) -}}
 {{- end -}}
 {{- if eq $role "voice" -}}
 {{- $_ := set $env "PARLEY_VOICE_SPOOL" (dict "value" "/var/lib/parley/spool/recordings") -}}
@@ -61,6 +61,11 @@ authorization:
 {{- end }}
 {{- end -}}
 
+{{/* A tag is never moved: pulling it again at each start would only tie starts to the registry. */}}
+{{- define "parley.lintAnnotations" -}}
+kube-score/ignore: container-image-pull-policy
+{{- end -}}
+
 {{/* {root, role}: what every pod has of placement, names and security. */}}
 {{- define "parley.podMetadata" -}}
 {{- $own := .own | default (index .root.Values .role) | default dict -}}
@@ -75,13 +80,24 @@ annotations:
 {{- define "parley.podPlacement" -}}
 {{- $root := .root -}}
 {{- $own := index $root.Values .role | default dict -}}
-{{- with $root.Values.imagePullSecrets }}
-imagePullSecrets:
+{{- include "parley.imagePullSecrets" $root }}
+{{- with include "parley.podSecurityContext" $root }}
+securityContext:
+  {{- . | nindent 2 }}
+{{- end }}
+{{- range $field := list "dnsPolicy" "runtimeClassName" "schedulerName" }}
+{{- with index $root.Values $field }}
+{{ $field }}: {{ . }}
+{{- end }}
+{{- end }}
+{{- range $field := list "dnsConfig" "hostAliases" }}
+{{- with index $root.Values $field }}
+{{ $field }}:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $root.Values.podSecurityContext }}
-securityContext:
-  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with mergeOverwrite (dict) $root.Values.podSpecExtra ($own.podSpecExtra | default dict) }}
+{{ toYaml . }}
 {{- end }}
 {{- $class := default $root.Values.priorityClassName $own.priorityClassName }}
 {{- /* migrate runs before the release's own classes are made: its pod would be refused until they are, and they wait for it. */}}
@@ -179,8 +195,8 @@ command:
 {{- end }}
 args:
   {{- toYaml .args | nindent 2 }}
-{{- with .root.Values.containerSecurityContext }}
+{{- with include "parley.containerSecurityContext" .root }}
 securityContext:
-  {{- toYaml . | nindent 2 }}
+  {{- . | nindent 2 }}
 {{- end }}
 {{- end -}}

@@ -38,7 +38,7 @@
 {{- $problems = append $problems (printf "organizations names %s twice: leave one of them out" .name) -}}
 {{- end -}}
 {{- $seen = append $seen .name -}}
-{{- if and .createNamespace (eq .name $.Release.Namespace) -}}
+{{- if and .createNamespace (eq .name (include "parley.namespace" $)) -}}
 {{- $problems = append $problems (printf "organizations names %s, which is the namespace of the release: it would have to make what it is in. Install Parley in a namespace of its own, or keep to this one with namespaced=true and without organizations" .name) -}}
 {{- end -}}
 {{- end -}}
@@ -56,6 +56,16 @@
 {{- end -}}
 {{- range $role := include "parley.roles" . | fromJsonArray -}}
 {{- $own := index $values $role -}}
+{{- $disk := index ($own.resources.limits | default dict) "ephemeral-storage" -}}
+{{- if and $own.enabled $disk -}}
+{{- $needed := 0 -}}
+{{- range $volume := list $values.temporaryVolume ($own.spool | default (dict "sizeLimit" "0" "medium" "")) -}}
+{{- if not $volume.medium -}}{{- $needed = add $needed (int64 (include "parley.mebibytes" (dict "quantity" $volume.sizeLimit))) -}}{{- end -}}
+{{- end -}}
+{{- if gt $needed (int64 (include "parley.mebibytes" (dict "quantity" $disk))) -}}
+{{- $problems = append $problems (printf "%s.resources.limits.ephemeral-storage is %s, and its volumes may hold %d MiB (temporaryVolume.sizeLimit, voice.spool.sizeLimit): its pods would be evicted before these are full. Raise it to at least %dMi" $role (toString $disk) $needed (add $needed 256)) -}}
+{{- end -}}
+{{- end -}}
 {{- $scaling := $own.autoscaling -}}
 {{- if and $own.enabled (include "parley.autoscaled" $own) (gt (int64 $scaling.minReplicas) (int64 $scaling.maxReplicas)) -}}
 {{- $problems = append $problems (printf "%s.autoscaling.minReplicas is %d and %s.autoscaling.maxReplicas is %d: raise the one or lower the other" $role (int64 $scaling.minReplicas) $role (int64 $scaling.maxReplicas)) -}}
@@ -75,7 +85,7 @@
 {{- /* Its label and its subject: other tools than Helm leave no annotations of Helm's. */ -}}
 {{- $release := get $labels "app.kubernetes.io/instance" -}}
 {{- $namespace := (first .subjects).namespace -}}
-{{- if not (and (eq $release $.Release.Name) (eq $namespace $.Release.Namespace)) -}}
+{{- if not (and (eq $release $.Release.Name) (eq $namespace (include "parley.namespace" $))) -}}
 {{- $problems = append $problems (printf "This cluster has a Parley that serves all of it: release %s in namespace %s. Both would take every organisation for theirs, and undo what the other does. Upgrade that one, or keep this one to its namespace: --set namespaced=true" $release $namespace) -}}
 {{- end -}}
 {{- end -}}

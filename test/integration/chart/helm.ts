@@ -106,10 +106,16 @@ export async function helm(
 /** What an installation with these values would consist of, hooks included. */
 export async function render(
   values: object,
-  options: { readonly release?: string; readonly namespace?: string } = {},
+  options: {
+    readonly release?: string;
+    readonly namespace?: string;
+    /** What the cluster has beyond Kubernetes' own. */
+    readonly apiVersions?: readonly string[];
+  } = {},
 ): Promise<readonly Rendered[]> {
-  const { release = RELEASE, namespace = NAMESPACE } = options;
-  const text = await helm(['template', release, chart, '--namespace', namespace, '--kube-version', '1.34.4'], { values });
+  const { release = RELEASE, namespace = NAMESPACE, apiVersions = [] } = options;
+  const apis = apiVersions.map((version) => `--api-versions=${version}`);
+  const text = await helm(['template', release, chart, '--namespace', namespace, '--kube-version', '1.34.4', ...apis], { values });
   return parseManifests(text);
 }
 
