@@ -39,7 +39,7 @@ interface Amounts {
  * The limit of the disk holds the volumes on it (/tmp, and the spool of voice) and 256 MiB for logs. That of the processor is far above
  * what a pod uses, so that nothing is throttled: it only keeps one that runs wild from its neighbours.
  */
-const resources = (requests: Amounts, limits: Amounts): Json => {
+const amountsOf = (requests: Amounts, limits: Amounts): Json => {
   const amounts = ({ cpu, memory, disk }: Amounts): Json => ({ cpu, memory, 'ephemeral-storage': disk });
   return { requests: amounts(requests), limits: amounts(limits) };
 };
@@ -141,14 +141,14 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
   operator: role({
     about: 'Watches the resources. One pod leads, the others stand by with warm caches.',
     replicas: 2,
-    resources: resources({ cpu: '100m', memory: '192Mi', disk: '64Mi' }, { cpu: '2', memory: '512Mi', disk: '1280Mi' }),
+    resources: amountsOf({ cpu: '100m', memory: '192Mi', disk: '64Mi' }, { cpu: '2', memory: '512Mi', disk: '1280Mi' }),
     strategy: rolling,
     preStopSeconds: 0,
   }),
   api: role({
     about: 'The REST API.',
     replicas: 2,
-    resources: resources({ cpu: '200m', memory: '256Mi', disk: '128Mi' }, { cpu: '4', memory: '768Mi', disk: '1280Mi' }),
+    resources: amountsOf({ cpu: '200m', memory: '256Mi', disk: '128Mi' }, { cpu: '4', memory: '768Mi', disk: '1280Mi' }),
     strategy: rolling,
     preStopSeconds: 5,
     own: {
@@ -175,7 +175,7 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
   worker: role({
     about: 'Runs workflows: ingestion of documents, retries of deliveries, what follows a call.',
     replicas: 2,
-    resources: resources({ cpu: '250m', memory: '512Mi', disk: '512Mi' }, { cpu: '4', memory: '2Gi', disk: '1280Mi' }),
+    resources: amountsOf({ cpu: '250m', memory: '512Mi', disk: '512Mi' }, { cpu: '4', memory: '2Gi', disk: '1280Mi' }),
     strategy: rolling,
     preStopSeconds: 0,
     own: { autoscaling: cpuAutoscaling(false, 10) },
@@ -183,7 +183,7 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
   dispatcher: role({
     about: 'Sends events to webhook subscriptions.',
     replicas: 2,
-    resources: resources({ cpu: '100m', memory: '192Mi', disk: '64Mi' }, { cpu: '2', memory: '768Mi', disk: '1280Mi' }),
+    resources: amountsOf({ cpu: '100m', memory: '192Mi', disk: '64Mi' }, { cpu: '2', memory: '768Mi', disk: '1280Mi' }),
     strategy: rolling,
     preStopSeconds: 0,
     own: { autoscaling: cpuAutoscaling(false, 5) },
@@ -192,7 +192,7 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
     about:
       'Serves calls. Needs a media server: LIVEKIT_URL in `config`, its key and secret in `secrets`. Switch it off for an installation without calls.',
     replicas: 2,
-    resources: resources({ cpu: '1', memory: '1Gi', disk: '1Gi' }, { cpu: '8', memory: '4Gi', disk: '5376Mi' }),
+    resources: amountsOf({ cpu: '1', memory: '1Gi', disk: '1Gi' }, { cpu: '8', memory: '4Gi', disk: '5376Mi' }),
     // New pods come before the old ones have seen their last call.
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '50%', maxUnavailable: 0 } },
     preStopSeconds: 5,

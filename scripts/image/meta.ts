@@ -1,3 +1,4 @@
+import { IMAGE_LICENCES } from './licence-list.ts';
 import type { ImageMeta, WritableFolder } from './oci.ts';
 import { APP_FOLDER } from './stage.ts';
 
@@ -36,7 +37,7 @@ export function imageMeta({
       'org.opencontainers.image.title': 'Parley',
       'org.opencontainers.image.description': 'A voice-agent platform whose configuration is Kubernetes resources',
       'org.opencontainers.image.version': version,
-      'org.opencontainers.image.licenses': 'Apache-2.0',
+      'org.opencontainers.image.licenses': IMAGE_LICENCES,
     },
     architecture,
   };

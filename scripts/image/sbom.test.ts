@@ -42,6 +42,14 @@ it('names a licence for every package of npm', () => {
   expect(without.map(({ purl }) => purl)).toEqual([]);
 });
 
+it('says that the models of the end of turn have a licence of their own', () => {
+  const { components, metadata } = sbom();
+  expect(components.find(({ purl }) => purl.startsWith('pkg:npm/%40livekit/local-inference@'))?.licenses).toEqual([
+    { expression: 'Apache-2.0 AND LicenseRef-LiveKit-Model' },
+  ]);
+  expect(metadata.component.licenses[0].expression).toContain('LicenseRef-LiveKit-Model');
+});
+
 it('ships nothing that only development needs', () => {
   expect(shipped.filter((folder) => lockfile.packages[folder]?.dev === true)).toEqual([]);
 });

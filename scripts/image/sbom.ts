@@ -1,6 +1,7 @@
 /** The bill of materials of an image, as CycloneDX 1.6 in JSON: pure, from the lockfile and the lists of the build. */
 import { createHash } from 'node:crypto';
 
+import { IMAGE_LICENCES, OLDER_LICENCES } from './licence-list.ts';
 import type { UnpackedPackage } from './debian.ts';
 import type { Lockfile } from './runtime-packages.ts';
 
@@ -37,7 +38,12 @@ export interface Sbom {
   readonly version: 1;
   readonly metadata: {
     readonly timestamp: string;
-    readonly component: { readonly type: 'container'; readonly name: string; readonly version: string };
+    readonly component: {
+      readonly type: 'container';
+      readonly name: string;
+      readonly version: string;
+      readonly licenses: readonly [{ readonly expression: string }];
+    };
   };
   readonly components: readonly SbomComponent[];
 }
@@ -57,14 +63,11 @@ export function sbomOf(input: SbomInput): Sbom {
     version: 1,
     metadata: {
       timestamp: new Date(input.epoch * 1000).toISOString(),
-      component: { type: 'container', name: 'parley', version: input.version },
+      component: { type: 'container', name: 'parley', version: input.version, licenses: [{ expression: IMAGE_LICENCES }] },
     },
     components,
   };
 }
-
-/** Packages from before the field `license`, by what their package.json says in another. */
-const olderLicences: Readonly<Record<string, string>> = { 'async@0.2.10': 'MIT' };
 
 function npmComponent(lockfile: Lockfile, folder: string, place: string): SbomComponent {
   const entry = lockfile.packages[folder];
@@ -79,7 +82,7 @@ function npmComponent(lockfile: Lockfile, folder: string, place: string): SbomCo
     name: name ?? full,
     version: entry.version,
     purl,
-    ...licenseOf(entry.license ?? olderLicences[`${full}@${entry.version}`]),
+    ...licenseOf(entry.license ?? OLDER_LICENCES[`${full}@${entry.version}`]),
     ...(entry.integrity?.startsWith('sha512-') && {
       hashes: [{ alg: 'SHA-512' as const, content: Buffer.from(entry.integrity.slice('sha512-'.length), 'base64').toString('hex') }],
     }),
