@@ -1,10 +1,11 @@
 /** What a stack gets at its first start, and what is new at later ones. What was changed or deleted since belongs to the person. */
 import { execFile } from 'node:child_process';
+import { openAsBlob } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-import { addFiles } from '../api/client/add-documents.ts';
+import { addDocuments } from '../api/client/add-documents.ts';
 import { createRestClient } from '../api/client/rest-client.ts';
 import { UserError } from '../platform/user-error.ts';
 import { duration } from './binaries/progress.ts';
@@ -84,18 +85,22 @@ export async function ensureDocuments(
   const settings = readSettings(layout.settings);
   if (digest === undefined || settings.documents === mark) return;
   const states = new Map<string, string>();
+  const show = (file: string, state: string): void => {
+    states.set(basename(file), state);
+    console.status('documents', `  documents: ${[...states].map(([name, each]) => `${name} ${each}`).join(', ')}`);
+  };
   try {
-    const documents = await addFiles(createRestClient(api), {
+    const documents = await addDocuments(createRestClient(api), {
       knowledgeBase: EXAMPLE_KNOWLEDGE_BASE,
-      files,
-      signal: stop,
-      onState: ({ file, status, progress }) => {
-        states.set(basename(file), status === 'processing' ? (progress?.stage ?? 'queued') : status);
-        console.status('documents', `  documents: ${[...states].map(([name, state]) => `${name} ${state}`).join(', ')}`);
-      },
+      uploads: files.map((file) => ({ file, filename: basename(file), open: () => openAsBlob(file) })),
+      skipExisting: true,
+      stop,
+      onAccepted: (file) => show(file, 'uploaded'),
+      onEnd: ({ file, status }) => show(file, status),
     });
+    stop.throwIfAborted();
     console.status('documents', undefined);
-    const failed = documents.filter(({ status }) => status === 'failed');
+    const failed = documents.filter(({ status }) => status !== 'completed' && status !== 'skipped');
     for (const { file, message } of failed) console.line(`! failed to ingest ${basename(file)}: ${message}`);
     if (failed.length === 0) console.line(`✓ ${documents.length} documents in the knowledge base ${EXAMPLE_KNOWLEDGE_BASE}`);
   } catch (error) {

@@ -115,3 +115,35 @@ it('distinguishes a refusal from an unreachable api', async () => {
   expect((failure as Error).message).toMatch(/does not answer: .*ECONNREFUSED/);
   expect((failure as Error).message).toContain(url);
 });
+
+it('waits as long as a rate limit asks for, with all requests, and then sends the same again', async () => {
+  const bodies: string[] = [];
+  let refusals = 2;
+  const { client, clock } = await startApi((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      bodies.push(body);
+      if (refusals-- > 0) response.writeHead(429, { 'retry-after': '3' }).end('{"error": "rate_limited", "message": "too many requests"}');
+      else response.end('{}');
+    });
+  });
+  const first = client.request('POST', '/documents', { n: 1 });
+  await eventually(() => expect(clock.nextIn).toBe(3_000));
+  const second = client.request('POST', '/documents', { n: 2 });
+  expect(bodies).toEqual(['{"n":1}']);
+  await clock.advance(3_000);
+  await eventually(() => expect(clock.nextIn).toBe(3_000));
+  await clock.advance(3_000);
+  expect(await Promise.all([first, second])).toEqual([{}, {}]);
+  expect(bodies.filter((body) => body === '{"n":1}').length + bodies.filter((body) => body === '{"n":2}').length).toBe(bodies.length);
+  expect(bodies.length).toBe(4);
+});
+
+it('does not wait for a rate limit longer than five minutes', async () => {
+  const { client, clock } = await startApi((_, response) =>
+    response.writeHead(429, { 'retry-after': '600' }).end('{"error": "rate_limited", "message": "too many requests"}'),
+  );
+  await expect(client.request('GET', '/documents')).rejects.toMatchObject({ status: 429 });
+  expect(clock.timers).toBe(0);
+});

@@ -1,5 +1,6 @@
 /** The REST API for commands: address and key come from the environment. */
-import { systemClock, type Clock, type Timer } from '../../platform/clock.ts';
+import { awakeClock, sleep, type Clock, type Timer } from '../../platform/clock.ts';
+import { retryAfterMs } from '../../platform/retry-after.ts';
 import { causeOf, UserError } from '../../platform/user-error.ts';
 
 export interface RequestOptions {
@@ -7,6 +8,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A request that a rate limit refuses is sent again after its `Retry-After`, and all others wait as long. */
 export interface RestClient {
   /** @throws UserError with the server's message, or that it does not answer, and with a cure where one is known */
   request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | FormData, options?: RequestOptions): Promise<unknown>;
@@ -19,6 +21,9 @@ const ANSWER_WITHIN_MS = 30_000;
 /** The same for what carries a file, whichever way it goes. */
 const FILE_WITHIN_MS = 600_000;
 
+/** How long one request waits for its turn under a rate limit, all waits together, in milliseconds. */
+const RATE_LIMITED_WITHIN_MS = 300_000;
+
 /** The server has answered, with a no. */
 export class RestError extends UserError {
   readonly status: number;
@@ -26,13 +31,20 @@ export class RestError extends UserError {
   readonly code: string | undefined;
   /** What the server says, without what was asked. */
   readonly said: string;
+  /** Of a request that a rate limit refused: when to send it again, in milliseconds from now. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, answer: unknown, request: { readonly method: string; readonly path: string }) {
+  constructor(
+    status: number,
+    answer: unknown,
+    request: { readonly method: string; readonly path: string; readonly retryAfterMs?: number | undefined },
+  ) {
     const said = messageOf(answer);
     super(`${request.method} ${request.path}: ${status} ${said}`, cureFor(status, request.path));
     this.status = status;
     this.code = (answer as { readonly error?: string } | undefined)?.error;
     this.said = said;
+    this.retryAfterMs = status === 429 ? request.retryAfterMs : undefined;
   }
 }
 
@@ -52,11 +64,8 @@ export function restClientFromEnvironment(env: NodeJS.ProcessEnv): RestClient {
   });
 }
 
-export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = systemClock }: RestClientOptions): RestClient {
-  const exchange = async <T>(
-    { method, path, body, signal }: Exchange,
-    read: (answer: Response, limit: Limit) => Promise<T>,
-  ): Promise<T> => {
+export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awakeClock }: RestClientOptions): RestClient {
+  const once = async <T>({ method, path, body, signal }: Exchange, read: (answer: Response, limit: Limit) => Promise<T>): Promise<T> => {
     const isForm = body instanceof FormData;
     const limit = new Limit(clock, isForm ? FILE_WITHIN_MS : ANSWER_WITHIN_MS);
     try {
@@ -66,7 +75,10 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = syst
         ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
         signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
       });
-      if (!response.ok) throw new RestError(response.status, parsed(await response.text()), { method, path });
+      if (!response.ok) {
+        const wait = retryAfterMs(response.headers.get('retry-after'), clock.now());
+        throw new RestError(response.status, parsed(await response.text()), { method, path, retryAfterMs: wait });
+      }
       return await read(response, limit);
     } catch (error) {
       if (error instanceof RestError) throw error;
@@ -74,6 +86,22 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = syst
       throw limit.signal.aborted ? tooLate(`${url}: ${method} ${path}`, limit.ms, error) : unreachable(url, error);
     } finally {
       limit.cancel();
+    }
+  };
+  // What the server asks of one request holds for all: the limit is that of the key.
+  let pausedUntil = 0;
+  const exchange = async <T>(request: Exchange, read: (answer: Response, limit: Limit) => Promise<T>): Promise<T> => {
+    const giveUpAt = clock.monotonic() + RATE_LIMITED_WITHIN_MS;
+    for (;;) {
+      for (let wait = pausedUntil - clock.monotonic(); wait > 0; wait = pausedUntil - clock.monotonic())
+        await sleep(clock, wait, request.signal);
+      try {
+        return await once(request, read);
+      } catch (error) {
+        const now = clock.monotonic();
+        if (!(error instanceof RestError) || error.retryAfterMs === undefined || now + error.retryAfterMs > giveUpAt) throw error;
+        pausedUntil = Math.max(pausedUntil, now + error.retryAfterMs);
+      }
     }
   };
   return {

@@ -61,6 +61,10 @@ export const documentAnswer = z
       .nullable()
       .describe('Of a website: what came of each page.'),
     size_bytes: count().nullable().describe('Of an uploaded file.'),
+    sha256: z
+      .string()
+      .nullable()
+      .describe('SHA-256 of an uploaded file, in hexadecimal: the same for the same content. null for websites and texts.'),
     metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
     source: z.string().nullable().describe('The source in the KnowledgeBase resource that it comes from; null for what was sent here.'),
     ...state,

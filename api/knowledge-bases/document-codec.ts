@@ -21,6 +21,7 @@ export function documentToRest(document: DocumentRecord, knowledgeBaseId: string
     title: document.title,
     page_urls: pagesToRest(document),
     size_bytes: document.bytes,
+    sha256: document.sha256,
     metadata: document.metadata,
     source: document.source,
     ...stateToRest(document),

@@ -41,6 +41,7 @@ export const documentExample = {
   title: 'XK-7420 Manual',
   page_urls: null,
   size_bytes: 1_482_113,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   metadata: { product: 'XK-7420', year: 2026 },
   source: null,
   ...state,

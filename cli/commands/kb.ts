@@ -1,34 +1,12 @@
 import type { Command } from 'commander';
 
 import { pair, wholeNumber } from '../options.ts';
+import { registerKbAdd } from './kb-add.ts';
 
 export function registerKb(program: Command): void {
   const kb = program.command('kb').description('manage knowledge bases: add documents, search, rebuild vectors, export documents');
 
-  kb.command('add')
-    .description('upload files and wait until searches find them (PARLEY_URL, PARLEY_API_KEY)')
-    .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
-    .argument('<files...>', '.pdf, .docx, .txt, .md, .xlsx, .xls')
-    .option('--metadata <key=value>', 'metadata that searches can filter by; may be repeated', pair, {})
-    .action(async (knowledgeBase: string, files: readonly string[], options: { readonly metadata: Readonly<Record<string, string>> }) => {
-      const [{ restClientFromEnvironment }, { addFiles }, { UserError }] = await Promise.all([
-        import('../../api/client/rest-client.ts'),
-        import('../../api/client/add-documents.ts'),
-        import('../../platform/user-error.ts'),
-      ]);
-      const states = await addFiles(restClientFromEnvironment(process.env), {
-        knowledgeBase,
-        files,
-        metadata: options.metadata,
-        onState: ({ file, status, message, progress }) => {
-          const far = progress === undefined || progress.total === null ? '' : ` ${progress.done} of ${progress.total}`;
-          process.stderr.write(`${file}: ${status === 'processing' ? `${progress?.stage ?? 'queued'}${far}` : `${status}, ${message}`}\n`);
-        },
-      });
-      for (const { document_id, status } of states) process.stdout.write(`${document_id} ${status}\n`);
-      const failed = states.filter(({ status }) => status === 'failed');
-      if (failed.length > 0) throw new UserError(`${failed.length} of ${states.length} files failed; the reasons are above`);
-    });
+  registerKbAdd(kb);
 
   kb.command('search')
     .description('search a knowledge base as an agent would (PARLEY_URL, PARLEY_API_KEY)')

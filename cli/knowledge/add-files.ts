@@ -1,0 +1,80 @@
+/** `parley kb add`: a line for each file as it ends, a bar while files are on their way, a summary, and an exit code by outcome. */
+import { addDocuments, type AddedDocument, type Upload } from '../../api/client/add-documents.ts';
+import type { RestClient } from '../../api/client/rest-client.ts';
+import type { Io } from '../kubectl/io.ts';
+import { writeAs, type Format } from '../kubectl/output.ts';
+import { ProgressBar } from '../progress-bar.ts';
+
+export interface AddFilesOptions {
+  readonly knowledgeBase: string;
+  readonly uploads: readonly Upload[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly skipExisting: boolean;
+  readonly concurrency: number;
+  readonly format: Format;
+  /** Only the lines of what has failed. */
+  readonly quiet: boolean;
+}
+
+const INTERRUPTED = 130;
+
+export async function addFiles(client: RestClient, options: AddFilesOptions, io: Io): Promise<void> {
+  const { uploads, format, quiet } = options;
+  const bar = new ProgressBar(io, !quiet);
+  const isForPeople = format === 'table' || format === 'wide';
+  const ended: AddedDocument[] = [];
+  let accepted = 0;
+  const show = (): void => {
+    const { failed } = countsOf(ended);
+    bar.show(ended.length, uploads.length, `${accepted} uploaded${failed === 0 ? '' : `, ${failed} failed`}`);
+  };
+  const documents = await addDocuments(client, {
+    ...options,
+    stop: io.signal,
+    onAccepted: () => {
+      accepted += 1;
+      show();
+    },
+    onEnd: (document) => {
+      ended.push(document);
+      if (isForPeople && (!quiet || document.status === 'failed')) bar.above(() => io.out.write(lineOf(document, format === 'wide')));
+      show();
+    },
+  }).finally(() => bar.clear());
+  const counts = countsOf(documents);
+  const complete = counts.failed + counts.processing + counts.unsent === 0;
+  if (!isForPeople) await writeAs(io, format, { documents, summary: counts }, () => '');
+  if (!quiet) io.err.write(summaryOf(counts, documents.length));
+  if (!quiet && !complete) io.err.write(cureFor(counts));
+  io.exit(io.signal.aborted ? INTERRUPTED : complete ? 0 : 1);
+}
+
+type Counts = Readonly<Record<AddedDocument['status'], number>>;
+
+function countsOf(documents: readonly AddedDocument[]): Counts {
+  const counts = { completed: 0, skipped: 0, failed: 0, processing: 0, unsent: 0 };
+  for (const { status } of documents) counts[status] += 1;
+  return counts;
+}
+
+/** `doc_… completed manual.pdf`, with the reason of a failure. */
+function lineOf({ document_id: id, status, file, message }: AddedDocument, wide: boolean): string {
+  return `${id ?? '-'} ${status} ${file}${wide || status === 'failed' ? `: ${message}` : ''}\n`;
+}
+
+/** `497 added, 3 failed: 500 files` */
+function summaryOf(counts: Counts, files: number): string {
+  const parts = [
+    `${counts.completed} added`,
+    counts.skipped > 0 && `${counts.skipped} skipped`,
+    counts.failed > 0 && `${counts.failed} failed`,
+    counts.processing > 0 && `${counts.processing} being ingested`,
+    counts.unsent > 0 && `${counts.unsent} not uploaded`,
+  ].filter((part) => part !== false);
+  return `parley: ${parts.join(', ')}: ${files} ${files === 1 ? 'file' : 'files'}\n`;
+}
+
+function cureFor({ processing, unsent }: Counts): string {
+  if (unsent + processing === 0) return '  → the lines of what has failed say why; repeat the command to try these again\n';
+  return '  → repeat the command to go on: it leaves out what is there\n';
+}
