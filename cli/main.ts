@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { commands } from './commands/index.ts';
 import { reportFailure } from '../platform/user-error.ts';
 import { writePrintable } from './printable.ts';
-import { version } from './version.ts';
+import { version } from '../platform/version.ts';
 
 const program = new Command('parley')
   .description('Voice agents whose configuration is Kubernetes resources.')

@@ -3,7 +3,7 @@ import { createLogger } from '../platform/logging.ts';
 import { createRegistry } from '../platform/metrics.ts';
 import type { RoleOptions } from '../platform/role.ts';
 import { openTracing } from '../platform/telemetry/open-tracing.ts';
-import { version } from './version.ts';
+import { version } from '../platform/version.ts';
 
 /** A stopped role should leave no open handle; if it leaves one, the process exits after this time all the same. */
 const EXIT_AFTER_MS = 3_000;

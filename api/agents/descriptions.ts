@@ -7,7 +7,7 @@ import { agentChange, agentExample, fullAgent, smallAgent } from './examples.ts'
 import { agentAnswer, agentCreate, agentUpdate } from './fields.ts';
 
 const tag = 'AI agents';
-const params = { agent_id: 'The `ai_agent_id`: the name of the Agent resource.' };
+const params = { ai_agent_id: 'The `ai_agent_id`: the name of the Agent resource.' };
 
 export const createAgent = defineRoute({
   method: 'POST',
@@ -25,7 +25,7 @@ export const createAgent = defineRoute({
       schema: agentAnswer,
       example: agentExample,
       headers: ['ETag'],
-      identifies: { agent_id: 'ai_agent_id', ai_agent_id: 'ai_agent_id' },
+      identifies: { ai_agent_id: 'ai_agent_id' },
     },
   },
   errors: ['conflict'],
@@ -51,7 +51,7 @@ export const listAgents = defineRoute({
 
 export const getAgent = defineRoute({
   method: 'GET',
-  path: '/v2/ai-agents/:agent_id',
+  path: '/v2/ai-agents/:ai_agent_id',
   operationId: 'getAgent',
   tag,
   summary: 'Get an agent',
@@ -62,7 +62,7 @@ export const getAgent = defineRoute({
 
 export const updateAgent = defineRoute({
   method: 'PUT',
-  path: '/v2/ai-agents/:agent_id',
+  path: '/v2/ai-agents/:ai_agent_id',
   operationId: 'updateAgent',
   tag,
   summary: 'Change the fields given',
@@ -80,7 +80,7 @@ export const updateAgent = defineRoute({
 
 export const deleteAgent = defineRoute({
   method: 'DELETE',
-  path: '/v2/ai-agents/:agent_id',
+  path: '/v2/ai-agents/:ai_agent_id',
   operationId: 'deleteAgent',
   tag,
   summary: 'Delete an agent',

@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
-import { wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
+import { agentKind, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { llmProviders } from '../../crds/limits.ts';
 import { reference, seconds, secret } from '../codec/conversions.ts';
+import { describeFields } from '../codec/describe-fields.ts';
 import {
   answerShape,
   bringsSecrets,
@@ -27,7 +28,7 @@ import { present, type Draft } from '../codec/present.ts';
 import { distinct, named, text } from '../codec/schemas.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
-import { stateFields } from '../state/answers.ts';
+import { STATE, stateFields } from '../state/answers.ts';
 import { attachedTool, inlineTool } from '../tools/fields.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import type { JsonObject } from '../validation/same-json.ts';
@@ -56,6 +57,7 @@ export interface AgentEncoding extends Encoding {
   readonly storedLongPrompt: string | null;
 }
 
+const AGENT_NAME = 'What people call the agent; several may have the same name.';
 const address = text(2048).regex(/^https?:\/\//);
 const label = z.string().optional();
 const apiKeyAnswer = label.describe('`"********"` unless the key names the permission `secrets:read`.');
@@ -67,7 +69,7 @@ const agentState = z
     serving_revision: z.string().optional().describe('The revision that new calls start with; absent where none has been sound yet.'),
     desired_revision: z.string().optional().describe('The revision that the resource and all that it names ask for, as last reported.'),
   })
-  .meta({ id: 'AgentState' });
+  .meta({ id: 'AgentState', description: STATE });
 
 const prompt = withRule(z.string().max(maxPromptBytes), (value, loc) =>
   Buffer.byteLength(value) > maxPromptBytes
@@ -97,7 +99,7 @@ const contextTokens = <P extends string>(path: P) =>
   });
 
 const llmFallbackFields = {
-  model_provider: field({ path: 'provider', create: z.enum(llmProviders), answer: z.string() }),
+  model_provider: field({ path: 'provider', create: z.enum(llmProviders).meta({ id: 'LanguageModelProvider' }), answer: z.string() }),
   model_name: field({ path: 'model', create: named(256), answer: z.string() }),
   base_url: field({ path: 'baseURL', create: address.nullish(), answer: label }),
   api_key: field({
@@ -110,7 +112,7 @@ const llmFallbackFields = {
   context_tokens: contextTokens('contextTokens'),
 };
 
-const llmFallback = withRule(z.object(createShape(llmFallbackFields)), (item, loc) =>
+const llmFallback = withRule(z.object(createShape(llmFallbackFields)).meta({ id: 'LanguageModelFallbackCreate' }), (item, loc) =>
   needsBaseUrl(item.model_provider, item.base_url) ? [issues.value([...loc, 'base_url'], BASE_URL_MISSING)] : [],
 );
 
@@ -125,7 +127,7 @@ const continuedFallbacks = (sent: readonly JsonObject[], stored: readonly JsonOb
 
 const llm = group(
   {
-    llm_id: field({ answer: z.string(), read: llmIdOf }),
+    llm_id: field({ answer: z.string().describe('Id of the model of this agent; it stays the same.'), read: llmIdOf }),
     llm_type: field({ path: 'llm.type', create: z.literal('simple').nullish(), answer: z.string() }),
     model_provider: field({
       path: 'llm.provider',
@@ -153,7 +155,7 @@ const llm = group(
       path: 'llm.fallbacks',
       as: items(llmFallbackFields, continuedFallbacks),
       create: z.array(llmFallback).max(3).nullish().describe(FALLBACKS),
-      answer: z.array(z.object(answerShape(llmFallbackFields))),
+      answer: z.array(z.object(answerShape(llmFallbackFields)).meta({ id: 'LanguageModelFallback' })),
       empty: [],
     }),
     max_tokens: field({ path: 'llm.maxTokens', create: z.int().min(1).max(32768).nullish(), answer: z.int().optional() }),
@@ -163,15 +165,17 @@ const llm = group(
       create: withRule(
         z.array(named(128)).max(64),
         distinct('names', (name) => name),
-      ).nullish(),
-      answer: z.array(z.string()),
+      )
+        .nullish()
+        .describe('Names that a call must bring, unless `dynamic_data_config` looks them up; a call without them is refused. At most 64.'),
+      answer: z.array(z.string()).describe('Names that a call must bring, unless `dynamic_data_config` looks them up.'),
       empty: [],
     }),
     system_prompt: field({
       path: 'llm.systemPrompt',
       also: ['llm.systemPromptFrom'],
-      create: prompt.nullish(),
-      answer: label,
+      create: prompt.nullish().describe('System prompt of the model, at most 128 KiB. May hold `{{name}}` placeholders.'),
+      answer: label.describe('System prompt of the model. May hold `{{name}}` placeholders.'),
       read: ({ spec }: Agent, { longPrompt }: AgentDecoding) =>
         spec.llm.systemPromptFrom === undefined ? spec.llm.systemPrompt : (longPrompt ?? undefined),
       write: promptFromRest,
@@ -180,18 +184,20 @@ const llm = group(
       create: withRule(
         z.array(inlineTool).max(maxTools),
         distinct('tools', (tool) => tool.tool_id),
-      ).nullish(),
+      )
+        .nullish()
+        .describe('Tools that the agent may use: existing ones by `tool_id`, or definitions of new custom ones; at most 64.'),
       answer: z.array(attachedTool).describe('The tools that are attached, whoever attached them.'),
       read: (_: Agent, { tools }: AgentDecoding) => tools,
     }),
   },
-  'llm',
+  { name: 'LanguageModel', path: 'llm' },
 );
 
 const analysisFields = {
   type: field({
     path: 'type',
-    create: z.enum(['string', 'enum', 'boolean', 'number']).nullish(),
+    create: z.enum(['string', 'enum', 'boolean', 'number']).meta({ id: 'PostCallResultType' }).nullish(),
     answer: z.string(),
     default: 'string',
   }),
@@ -210,7 +216,7 @@ const analysisFields = {
   }),
 };
 
-const analysisItem = withRule(z.object(createShape(analysisFields)), (item, loc) =>
+const analysisItem = withRule(z.object(createShape(analysisFields)).meta({ id: 'PostCallQuestionCreate' }), (item, loc) =>
   item.type === 'enum' && (item.choices ?? []).length === 0 ? [issues.value(loc, 'type enum needs choices')] : [],
 );
 
@@ -219,7 +225,10 @@ const fields = {
     answer: z.string().describe('Name of the Agent resource in the namespace of the organisation.'),
     read: ({ metadata }: Agent) => metadata.name,
   }),
-  created_by_user_id: field({ answer: label, read: ({ metadata }: Agent) => metadata.annotations?.[wellKnown.createdBy] }),
+  created_by_user_id: field({
+    answer: label.describe('Who made it; absent where no user is known.'),
+    read: ({ metadata }: Agent) => metadata.annotations?.[wellKnown.createdBy],
+  }),
   agent_name: field({
     path: 'displayName',
     as: {
@@ -227,9 +236,9 @@ const fields = {
       // An agent without a name of its own keeps none when the name that it is shown by is sent back.
       write: (sent, { stored }, { objectName }) => (sent === objectName && stored === undefined ? undefined : sent),
     },
-    create: named(200),
-    update: named(200).optional(),
-    answer: z.string(),
+    create: named(200).describe(AGENT_NAME),
+    update: named(200).optional().describe(AGENT_NAME),
+    answer: z.string().describe(AGENT_NAME),
     read: ({ spec, metadata }: Agent) => spec.displayName ?? metadata.name,
   }),
   state: field({ answer: agentState, read: (_: Agent, { state }: AgentDecoding) => state }),
@@ -271,6 +280,7 @@ const fields = {
     path: 'turnDetection.mode',
     create: z
       .enum(['model', 'silence'])
+      .meta({ id: 'TurnDetectionMode' })
       .nullish()
       .describe(
         'How the end of a turn is found: `model` (the default) waits the less the surer a detector is, `silence` always waits for `wait_time_before_detecting_end_of_speech`.',
@@ -281,6 +291,7 @@ const fields = {
     path: 'ambientSound.source',
     create: z
       .enum(['office', 'cafe', 'restaurant', 'park', 'street', 'home', 'library', 'airport', 'train_station', 'beach', 'none'])
+      .meta({ id: 'AmbientSound' })
       .nullish(),
     answer: z.string(),
   }),
@@ -350,10 +361,12 @@ const fields = {
       z.array(analysisItem).max(32),
       distinct('names', (item) => item.name),
     ).nullish(),
-    answer: z.array(z.object(answerShape(analysisFields))),
+    answer: z.array(z.object(answerShape(analysisFields)).meta({ id: 'PostCallQuestion' })),
     empty: [],
   }),
 } as const;
+
+describeFields(agentKind.spec, fields);
 
 export const agentCreate = z.object(createShape(fields));
 

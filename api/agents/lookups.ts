@@ -44,7 +44,12 @@ const responseFields = {
 
 const lookupFields = {
   url: field({ path: 'url', create: text(2048).regex(/^https?:\/\//), answer: z.string() }),
-  method: field({ path: 'method', create: inAnyCase(z.enum(lookupMethods)).nullish(), answer: z.string(), empty: 'GET' }),
+  method: field({
+    path: 'method',
+    create: inAnyCase(z.enum(lookupMethods).meta({ id: 'LookupMethod' })).nullish(),
+    answer: z.string(),
+    empty: 'GET',
+  }),
   timeout: field({
     path: 'timeout',
     as: exactMilliseconds,
@@ -62,7 +67,7 @@ const lookupFields = {
   }),
   body: field({
     path: 'body',
-    create: z.record(z.string(), z.unknown()).meta({ maxProperties: 64 }).nullish(),
+    create: z.record(z.string(), z.unknown()).meta({ id: 'LookupBodyCreate', maxProperties: 64 }).nullish(),
     answer: z.record(z.string(), z.unknown()),
     empty: {},
   }),
@@ -71,7 +76,7 @@ const lookupFields = {
     // Longest key as in the resources.
     create: z
       .record(text(128), z.union([text(LONGEST_QUERY_VALUE), z.number(), z.boolean()]))
-      .meta({ maxProperties: 32 })
+      .meta({ id: 'LookupQueryCreate', maxProperties: 32 })
       .nullish(),
     answer: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
     empty: {},
@@ -81,15 +86,15 @@ const lookupFields = {
     path: 'response',
     as: { ...items(responseFields), below: { '.*': '.*', '.*.path': '.*.data' } },
     create: withRule(
-      z.array(z.object(createShape(responseFields))).max(32),
+      z.array(z.object(createShape(responseFields)).meta({ id: 'DynamicDataValueCreate' })).max(32),
       distinct('names', (item) => item.name),
     ).nullish(),
-    answer: z.array(z.object(answerShape(responseFields))),
+    answer: z.array(z.object(answerShape(responseFields)).meta({ id: 'DynamicDataValue' })),
     empty: [],
   }),
 };
 
-const lookupBody = z.object(createShape(lookupFields));
+const lookupBody = z.object(createShape(lookupFields)).meta({ id: 'DynamicDataLookupCreate' });
 
 type LookupBody = z.output<typeof lookupBody>;
 
@@ -97,7 +102,7 @@ export const lookups = field({
   path: 'dynamicData',
   as: items(lookupFields, continued),
   create: z.array(lookupBody).max(10).nullish(),
-  answer: z.array(z.object(answerShape(lookupFields))),
+  answer: z.array(z.object(answerShape(lookupFields)).meta({ id: 'DynamicDataLookup' })),
   empty: [],
 });
 

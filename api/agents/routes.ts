@@ -31,7 +31,7 @@ export function registerAgents(app: FastifyInstance, context: KindContext, users
     return { data: await Promise.all(items.map((agent) => reader.view(caller, agent))), next_page_token };
   });
 
-  addRoute(app, getAgent, async ({ params: { agent_id: id }, caller, reply }) => {
+  addRoute(app, getAgent, async ({ params: { ai_agent_id: id }, caller, reply }) => {
     const agent = await context.views.agents.get(caller.org, id);
     if (agent === undefined) throw notFound();
     sendEtag(reply, agent.metadata.resourceVersion);
@@ -40,7 +40,7 @@ export function registerAgents(app: FastifyInstance, context: KindContext, users
 
   addRoute(app, updateAgent, async ({ params, query, body, caller, request, reply }) => {
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
-    const answer = await agents.update(caller, params.agent_id, body, options);
+    const answer = await agents.update(caller, params.ai_agent_id, body, options);
     if (answer === undefined) throw notFound();
     sendEtag(reply, answer.resourceVersion);
     return answer.view;
@@ -48,7 +48,7 @@ export function registerAgents(app: FastifyInstance, context: KindContext, users
 
   addRoute(app, deleteAgent, async ({ params, query, caller, request }) => {
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
-    const existed = await agents.delete(caller, params.agent_id, options);
+    const existed = await agents.delete(caller, params.ai_agent_id, options);
     if (!existed) throw notFound();
     return { data: {}, message: query.dry_run ? 'The AI agent would be deleted' : 'The AI agent was deleted' };
   });

@@ -11,8 +11,8 @@ import { refId, type KeyRef } from '../codec/secrets.ts';
 /** Of language models, too. */
 export const FALLBACKS = 'Others, in the order in which they take over from one that fails or is late; at most 3.';
 
-const sttProvider = z.enum(speechProviders);
-const ttsProvider = z.enum(ttsProviders);
+const sttProvider = z.enum(speechProviders).meta({ id: 'SpeechToTextProvider' });
+const ttsProvider = z.enum(ttsProviders).meta({ id: 'TextToSpeechProvider' });
 const label = z.string().optional();
 
 /** REST has no field for the keys of speech, nor for their addresses. */
@@ -22,7 +22,7 @@ const speechKey = (name: string, { apiKeySecretRef, provider }: Draft<AgentSpec[
 };
 
 /** Of speech: what REST has no field for stays with the provider that it is for. */
-function speechFallbacks<const F extends Fields>(path: string, fields: F) {
+function speechFallbacks<const F extends Fields>({ name, path }: { readonly name: string; readonly path: string }, fields: F) {
   return field({
     path,
     as: items(fields, (sent, stored) =>
@@ -32,11 +32,11 @@ function speechFallbacks<const F extends Fields>(path: string, fields: F) {
       ]),
     ),
     create: z
-      .array(z.object(createShape(fields)))
+      .array(z.object(createShape(fields)).meta({ id: `${name}FallbackCreate` }))
       .max(3)
       .nullish()
       .describe(FALLBACKS),
-    answer: z.array(z.object(answerShape(fields))),
+    answer: z.array(z.object(answerShape(fields)).meta({ id: `${name}Fallback` })),
     empty: [],
   });
 }
@@ -51,17 +51,20 @@ export const stt = group(
       uses: ({ speechToText }: Draft<AgentSpec>) => speechKey('stt.provider', speechToText),
     }),
     model: field({ path: 'speechToText.model', create: text(256).nullish(), answer: label }),
-    fallbacks: speechFallbacks('speechToText.fallbacks', {
-      provider: field({
-        path: 'provider',
-        create: sttProvider,
-        answer: z.string(),
-        uses: (item: Draft<AgentSpec['speechToText']>) => speechKey('provider', item),
-      }),
-      model: field({ path: 'model', create: text(256).nullish(), answer: label }),
-    }),
+    fallbacks: speechFallbacks(
+      { name: 'SpeechToText', path: 'speechToText.fallbacks' },
+      {
+        provider: field({
+          path: 'provider',
+          create: sttProvider,
+          answer: z.string(),
+          uses: (item: Draft<AgentSpec['speechToText']>) => speechKey('provider', item),
+        }),
+        model: field({ path: 'model', create: text(256).nullish(), answer: label }),
+      },
+    ),
   },
-  'speechToText',
+  { name: 'SpeechToText', path: 'speechToText' },
 );
 
 export const tts = group(
@@ -77,17 +80,20 @@ export const tts = group(
     voice_name: field({ path: 'textToSpeech.voice.name', create: text(256).nullish(), answer: label }),
     model_name: field({ path: 'textToSpeech.model', create: text(256).nullish(), answer: label }),
     voice_temperature: field({ path: 'textToSpeech.temperature', create: z.number().min(0).max(2).nullish(), answer: z.number() }),
-    fallbacks: speechFallbacks('textToSpeech.fallbacks', {
-      provider: field({
-        path: 'provider',
-        create: ttsProvider,
-        answer: z.string(),
-        uses: (item: Draft<AgentSpec['textToSpeech']>) => speechKey('provider', item),
-      }),
-      voice_id: field({ path: 'voice.id', also: ['voice'], create: text(256).nullish(), answer: label }),
-      voice_name: field({ path: 'voice.name', create: text(256).nullish(), answer: label }),
-      model_name: field({ path: 'model', create: text(256).nullish(), answer: label }),
-    }),
+    fallbacks: speechFallbacks(
+      { name: 'TextToSpeech', path: 'textToSpeech.fallbacks' },
+      {
+        provider: field({
+          path: 'provider',
+          create: ttsProvider,
+          answer: z.string(),
+          uses: (item: Draft<AgentSpec['textToSpeech']>) => speechKey('provider', item),
+        }),
+        voice_id: field({ path: 'voice.id', also: ['voice'], create: text(256).nullish(), answer: label }),
+        voice_name: field({ path: 'voice.name', create: text(256).nullish(), answer: label }),
+        model_name: field({ path: 'model', create: text(256).nullish(), answer: label }),
+      },
+    ),
   },
-  'textToSpeech',
+  { name: 'TextToSpeech', path: 'textToSpeech' },
 );

@@ -29,7 +29,7 @@ const apiKeyCreate = z
       .nullish()
       .describe('Whom the key acts for: what is made with it records this user. Absent, that of the key that makes it; null for no user.'),
     permissions: z
-      .array(z.enum(permissions))
+      .array(z.enum(permissions).meta({ id: 'Permission' }))
       .min(1)
       .describe(
         'A key can grant only what it holds. `write` implies `read`. `calls:create` makes web calls and sees those that the same key has made, and no others.',
@@ -40,12 +40,12 @@ const apiKeyCreate = z
 const timestamp = z.iso.datetime();
 
 const apiKeyFields = z.object({
-  key_id: z.string(),
-  name: z.string(),
-  permissions: z.array(z.string()),
-  expiration_date: timestamp,
-  created_at: timestamp,
-  revoked: z.boolean(),
+  key_id: z.string().describe('Id of the key; not the key itself.'),
+  name: z.string().describe('What the key is for.'),
+  permissions: z.array(z.string()).describe('What the key may do.'),
+  expiration_date: timestamp.describe('Until when the key is accepted.'),
+  created_at: timestamp.describe('When it was made.'),
+  revoked: z.boolean().describe('Whether it was revoked: no replica accepts it any more.'),
   user_id: z.string().optional().describe('Whom the key acts for; absent where it is no user.'),
   created_by_user_id: z
     .string()
@@ -60,7 +60,7 @@ const newApiKeyAnswer = apiKeyFields
 
 const apiKeyList = z
   .object({
-    data: z.array(apiKeyAnswer),
+    data: z.array(apiKeyAnswer).describe('The keys on this page.'),
     next_page_token: z.string().optional().describe('For `page_token` of the next page; absent on the last one.'),
   })
   .meta({ id: 'ApiKeyList' });

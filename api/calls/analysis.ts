@@ -6,19 +6,28 @@ import { talkingAgentOf } from '../../voice/calls/lifecycle.ts';
 import { isTerminal, type AnalysisRecord, type CallRecord, type CallStore, type Store } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 
-const failure = z.object({ code: z.string(), message: z.string() }).nullable();
+const failure = z
+  .object({
+    code: z.string().describe('For programs: the kind of failure.'),
+    message: z.string().describe('For people: what went wrong.'),
+  })
+  .meta({ id: 'CallAnalysisFailure' })
+  .nullable();
 
-const item = z.object({
-  name: z.string(),
-  type: z.enum(['string', 'enum', 'boolean', 'number']),
-  result: z.union([z.string(), z.number(), z.boolean()]).nullable().describe('Of its type; null where the call says nothing of it.'),
-  error: failure.describe('Why there is no result, where that is not for want of anything said about it.'),
-});
+const item = z
+  .object({
+    name: z.string().describe('Name of the question, as the agent has it.'),
+    type: z.enum(['string', 'enum', 'boolean', 'number']).describe('Type of the result.'),
+    result: z.union([z.string(), z.number(), z.boolean()]).nullable().describe('Of its type; null where the call says nothing of it.'),
+    error: failure.describe('Why there is no result, where that is not for want of anything said about it.'),
+  })
+  .meta({ id: 'CallAnalysisItem' });
 
 export const callAnalysis = z
   .object({
     status: z
       .enum(['pending', 'processing', 'completed', 'failed'])
+      .meta({ id: 'AnalysisStatus' })
       .describe('`pending` until the call is over, then `processing`; `completed` and `failed` are final.'),
     items: z.array(item).describe('In the order of their names, as the agent asks for them; empty before the end.'),
     error: failure.describe('Why the analysis failed as a whole.'),
@@ -29,7 +38,7 @@ export const callAnalysis = z
 export type CallAnalysisAnswer = z.output<typeof callAnalysis>;
 
 export const analysisResults = callAnalysis
-  .extend({ call_id: z.string(), agent_id: z.string().describe('The agent that talked in the call.') })
+  .extend({ call_id: z.string().describe('Id of the call.'), agent_id: z.string().describe('The agent that talked in the call.') })
   .meta({ id: 'CallAnalysisResults' });
 
 export type AnalysisResults = z.output<typeof analysisResults>;

@@ -1,62 +1,72 @@
 /** What is answered of calls and their recordings. */
 import { z } from 'zod';
 
-import { callStatuses, finishReasons, type FinishReason } from '../../store/index.ts';
+import { finishReasons, type FinishReason } from '../../store/index.ts';
 import { callAnalysis } from './analysis.ts';
+import { callStatus } from './schema.ts';
 
 const time = z.iso.datetime();
 const milliseconds = z.number().min(0).nullable();
 
-const source = z.object({
-  knowledge_base: z.string(),
-  document_id: z.string(),
-  chunk_id: z.string(),
-  filename: z.string(),
-  score: z.number().describe('0 to 1.'),
-});
+const source = z
+  .object({
+    knowledge_base: z.string().describe('Id of the knowledge base.'),
+    document_id: z.string().describe('Id of the document.'),
+    chunk_id: z.string().describe('Id of the chunk.'),
+    filename: z.string().describe('Name of the document.'),
+    score: z.number().describe('How well it fitted, 0 to 1.'),
+  })
+  .meta({ id: 'CallMessageSource' });
 
-const message = z.object({
-  role: z.enum(['agent', 'user']),
-  content: z.string(),
-  timestamp: time.describe('When it was begun to be said.'),
-  interrupted: z.boolean().describe('The user cut in: `content` is what was heard of it.'),
-  sources: z.array(source).optional().describe('The passages of the knowledge base that it rests on; absent where there are none.'),
-});
+const message = z
+  .object({
+    role: z.enum(['agent', 'user']).describe('Who spoke.'),
+    content: z.string().describe('What was said.'),
+    timestamp: time.describe('When it was begun to be said.'),
+    interrupted: z.boolean().describe('The user cut in: `content` is what was heard of it.'),
+    sources: z.array(source).optional().describe('The passages of the knowledge base that it rests on; absent where there are none.'),
+  })
+  .meta({ id: 'CallMessage' });
 
-const toolCall = z.object({
-  name: z.string(),
-  arguments: z.record(z.string(), z.unknown()).optional().describe('As the model gave them; absent where they are larger than 64 KiB.'),
-  result: z.string().describe('What the model got: text, or JSON.'),
-  is_error: z.boolean().describe('The tool failed, or its arguments did not fit.'),
-  timestamp: time.describe('When it began.'),
-  duration_ms: z.int().min(0),
-});
+const toolCall = z
+  .object({
+    name: z.string().describe('The name by which the model called the tool.'),
+    arguments: z.record(z.string(), z.unknown()).optional().describe('As the model gave them; absent where they are larger than 64 KiB.'),
+    result: z.string().describe('What the model got: text, or JSON.'),
+    is_error: z.boolean().describe('The tool failed, or its arguments did not fit.'),
+    timestamp: time.describe('When it began.'),
+    duration_ms: z.int().min(0).describe('How long it took, in milliseconds.'),
+  })
+  .meta({ id: 'ToolCall' });
 
-const turn = z.object({
-  timestamp: time.nullable().describe('Of the answer in `messages`; null where nothing of it was heard.'),
-  eou: milliseconds.describe('From the end of speech to the decision that the user has finished.'),
-  stt: milliseconds.describe('Speech to text.'),
-  llm_ttft: milliseconds.describe('To the first token of the model.'),
-  tts_ttfb: milliseconds.describe('To the first audio of the voice.'),
-  v2v: milliseconds.describe('From the end of the user’s speech to the beginning of the agent’s.'),
-});
+const turn = z
+  .object({
+    timestamp: time.nullable().describe('Of the answer in `messages`; null where nothing of it was heard.'),
+    eou: milliseconds.describe('From the end of speech to the decision that the user has finished.'),
+    stt: milliseconds.describe('Speech to text.'),
+    llm_ttft: milliseconds.describe('To the first token of the model.'),
+    tts_ttfb: milliseconds.describe('To the first audio of the voice.'),
+    v2v: milliseconds.describe('From the end of the user’s speech to the beginning of the agent’s.'),
+  })
+  .meta({ id: 'CallTurn' });
 
 const callFields = z.object({
-  _id: z.string(),
-  call_type: z.enum(['web_call', 'phone_call']),
-  call_status: z.enum(callStatuses).describe('`registered` until the first media, then `ongoing`; `ended` and `error` are final.'),
+  _id: z.string().describe('Id of the call.'),
+  call_type: z.enum(['web_call', 'phone_call']).meta({ id: 'CallType' }).describe('By which way the user talks.'),
+  call_status: callStatus.describe('`registered` until the first media, then `ongoing`; `ended` and `error` are final.'),
   call_finish_reason: z
     .enum(finishReasons as [FinishReason, ...FinishReason[]])
+    .meta({ id: 'CallFinishReason' })
     .optional()
     .describe('Absent until it is over.'),
-  ai_agent_id: z.string(),
-  ai_agent_name: z.string(),
+  ai_agent_id: z.string().describe('The agent that was called, or calls.'),
+  ai_agent_name: z.string().describe('Its `agent_name` when the call was made.'),
   override_ai_agent_id: z.string().optional().describe('The agent that talks in its stead.'),
-  metadata: z.record(z.string(), z.unknown()),
-  native_llm_dynamic_data: z.record(z.string(), z.unknown()),
-  created_at: time,
+  metadata: z.record(z.string(), z.unknown()).describe('What was given to find the call again.'),
+  native_llm_dynamic_data: z.record(z.string(), z.unknown()).describe('Values for the `{{name}}` placeholders, as they were given.'),
+  created_at: time.describe('When the call was made.'),
   call_start_time: time.optional().describe('The first media; absent before.'),
-  call_end_time: time.optional(),
+  call_end_time: time.optional().describe('When it was over; absent before.'),
   call_duration_seconds: z.number().min(0).optional().describe('From start to end; absent until it is over.'),
   recorded_call_audio_url: z
     .string()
@@ -71,7 +81,7 @@ const callFields = z.object({
       'Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; absent otherwise.',
     ),
   media_url: z.string().optional().describe('The media server that the token is for.'),
-  direction: z.enum(['inbound', 'outbound']).optional().describe('Of a phone call.'),
+  direction: z.enum(['inbound', 'outbound']).meta({ id: 'CallDirection' }).optional().describe('Of a phone call.'),
   from_number: z.string().optional().describe('Of a phone call.'),
   to_number: z.string().optional().describe('Of a phone call.'),
   sip_call_id: z.string().optional().describe('Of a phone call, as its gateway knows it.'),
@@ -95,7 +105,7 @@ export type CallAnswer = z.output<typeof callAnswer>;
 
 export const callList = z
   .object({
-    calls: z.array(callSummary),
+    calls: z.array(callSummary).describe('The calls on this page.'),
     next_page_token: z.string().nullable().describe('For `page_token` of the next page; null on the last one.'),
     total_count: z.int().min(0).describe('Of all calls that fit, on whatever page.'),
   })
@@ -103,9 +113,9 @@ export const callList = z
 
 export const signedUrlAnswer = z
   .object({
-    file_name: z.string(),
+    file_name: z.string().describe('Name under which to save the file.'),
     signed_url: z.string().describe('Opens the recording without a key, also in parts (`Range`).'),
-    expiration_minutes: z.int(),
-    expires_at: time,
+    expiration_minutes: z.int().describe('How long the address is good, in minutes.'),
+    expires_at: time.describe('Until when the address is good.'),
   })
   .meta({ id: 'SignedRecordingUrl' });

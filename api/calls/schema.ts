@@ -22,12 +22,17 @@ function freeObject(what: string, maxBytes: number, meta: Readonly<Record<string
   });
 }
 
-const metadata = freeObject('metadata', MAX_METADATA_BYTES, { maxProperties: MOST_METADATA_KEYS }).describe(
-  'Whatever you want to find again with the call: 50 keys and 16 KiB at most.',
-);
-const dynamicData = freeObject('native_llm_dynamic_data', MAX_DYNAMIC_DATA_BYTES).describe(
-  'Values for the `{{name}}` placeholders of the agent, 32 KiB at most. The names in its `required_dynamic_data` that it does not look up itself have to be there.',
-);
+const metadata = freeObject('metadata', MAX_METADATA_BYTES, {
+  id: 'CallMetadata',
+  maxProperties: MOST_METADATA_KEYS,
+  description: 'Whatever you want to find again with the call: 50 keys and 16 KiB at most.',
+});
+const dynamicData = freeObject('native_llm_dynamic_data', MAX_DYNAMIC_DATA_BYTES, {
+  id: 'DynamicData',
+  description:
+    'Values for the `{{name}}` placeholders of the agent, 32 KiB at most. The names in its `required_dynamic_data` that it does not look up itself have to be there.',
+});
+export const callStatus = z.enum(callStatuses).meta({ id: 'CallStatus' });
 const agentId = z.string().describe('The `ai_agent_id` of the agent that handles the call.');
 
 export const webCallCreate = z.object({
@@ -80,7 +85,7 @@ export const callQuery = z.object({
   start_time_before: time('Only calls that started then or earlier.').optional(),
   end_time_after: time('Only calls that ended then or later.').optional(),
   end_time_before: time('Only calls that ended then or earlier.').optional(),
-  call_status: z.enum(callStatuses).optional().describe('Only calls in this state.'),
+  call_status: callStatus.optional().describe('Only calls in this state.'),
   sort_direction: z.enum(['asc', 'desc']).default('desc').describe('By the time they were made; `desc` is newest first.'),
   page_size: z.int().min(1).max(1000).default(100).describe('Calls on a page.'),
   page_token: pageQuery.shape.page_token,

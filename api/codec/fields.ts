@@ -10,6 +10,7 @@ import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import type { Draft } from './present.ts';
 import { movedSecrets, type Origin, type SecretUse } from './secret-origins.ts';
 import type { KeyRef, SecretValues, SecretWriter } from './secrets.ts';
+import { copyOf } from '../validation/validate.ts';
 
 export interface Decoding {
   readonly secrets: SecretValues;
@@ -85,9 +86,20 @@ export interface Group extends Pick<Field, 'path' | 'also' | 'create' | 'update'
 
 export type Fields = Readonly<Record<string, Field | Group>>;
 
-/** Gives the compiler the exact type of a field. */
+/** Gives the compiler the exact type of a field, and the field schemas of its own, which can be described without describing another one. */
 export function field<const F extends Field>(description: F): F {
-  return { ...description, ...(description.path !== undefined && { names: description.path.split('.') }) };
+  const own = Object.fromEntries(
+    (['create', 'update', 'answer'] as const).flatMap((part) => {
+      const schema = description[part];
+      return schema === undefined ? [] : [[part, isDescribed(schema) ? schema : copyOf(schema)]];
+    }),
+  );
+  return { ...description, ...own, ...(description.path !== undefined && { names: description.path.split('.') }) };
+}
+
+function isDescribed(schema: z.ZodType): boolean {
+  const { id, description } = schema.meta() ?? {};
+  return id !== undefined || description !== undefined;
 }
 
 type Shape<F, Part extends string> = {
@@ -131,14 +143,25 @@ export function inOrder<S extends object>(shape: S, order: readonly (keyof S)[])
   return { ...Object.fromEntries(order.map((name) => [name, shape[name]])), ...shape };
 }
 
-/** @param path of the object in the spec that the group stands for, where there is one */
-export function group<const F extends Fields>(fields: F, path?: string) {
+/**
+ * @param options.name of the schemas in the OpenAPI document: as it is for answers, with `Create` and `Update` for bodies
+ * @param options.path of the object in the spec that the group stands for, where there is one
+ * @param options.about what it is, where the spec has no such object
+ */
+export function group<const F extends Fields>(
+  fields: F,
+  { name, path, about }: { readonly name: string; readonly path?: string; readonly about?: string },
+) {
+  const meta = (id: string) => ({ id, ...(about !== undefined && { description: about }) });
   return {
     fields,
     ...(path !== undefined && { path }),
-    create: z.object(createShape(fields)),
-    update: z.object(updateShape(fields)).optional(),
-    answer: z.object(answerShape(fields)),
+    create: z.object(createShape(fields)).meta(meta(`${name}Create`)),
+    update: z
+      .object(updateShape(fields))
+      .meta(meta(`${name}Update`))
+      .optional(),
+    answer: z.object(answerShape(fields)).meta(meta(name)),
   };
 }
 

@@ -40,7 +40,7 @@ export const headerMap = withRule(
         .max(4096)
         .regex(/^[\t\x20-\x7e\x80-\xff]*$/),
     )
-    .meta({ maxProperties: 32 }),
+    .meta({ id: 'HttpHeaders', maxProperties: 32 }),
   (headers, loc) =>
     distinct('header names', (name: string) => name.toLowerCase())(Object.keys(headers), loc).map(({ type, msg }) => ({ type, loc, msg })),
 );

@@ -1,8 +1,9 @@
 /** Knowledge bases in REST: every field. Pure. */
 import { z } from 'zod';
 
-import { wellKnown, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
+import { knowledgeBaseKind, wellKnown, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
+import { describeFields } from '../codec/describe-fields.ts';
 import { answerShape, createShape, field, fieldNamesOf, readFields, updateShape, writeFields, type Decoding } from '../codec/fields.ts';
 import type { Draft } from '../codec/present.ts';
 import { masked, SecretWriter } from '../codec/secrets.ts';
@@ -34,13 +35,25 @@ function statusOf({ status }: Stored<KnowledgeBase>): 'pending' | 'ready' | 'fai
 }
 
 const fields = {
-  id: field({ answer: z.string(), read: ({ metadata }: Base) => metadata.name }),
-  organization_id: field({ answer: z.string(), read: ({ metadata }: Base) => metadata.namespace ?? '' }),
+  id: field({
+    answer: z.string().describe('Name of the KnowledgeBase resource in the namespace of the organisation.'),
+    read: ({ metadata }: Base) => metadata.name,
+  }),
+  organization_id: field({
+    answer: z.string().describe('The organisation: its namespace.'),
+    read: ({ metadata }: Base) => metadata.namespace ?? '',
+  }),
   user_id: field({
     answer: z.string().nullable().describe('Who made it; null where it was not made here.'),
     read: ({ metadata }: Base) => metadata.annotations?.[wellKnown.createdBy],
   }),
-  name: field({ path: 'displayName', create: nameSchema, update: nameSchema.optional(), answer: z.string(), read: nameOf }),
+  name: field({
+    path: 'displayName',
+    create: nameSchema,
+    update: nameSchema.optional(),
+    answer: z.string().describe('What people call it; unique in the organisation.'),
+    read: nameOf,
+  }),
   description: field({
     path: 'description',
     create: z.string().max(1500).describe('What is in it, for people and for the model.').nullish(),
@@ -53,7 +66,10 @@ const fields = {
     answer: z.string(),
     default: 'en',
   }),
-  total_documents: field({ answer: z.int().min(0), read: (_: Base, { totalDocuments }: KnowledgeBaseReading) => totalDocuments }),
+  total_documents: field({
+    answer: z.int().min(0).describe('Documents in it, in whatever state.'),
+    read: (_: Base, { totalDocuments }: KnowledgeBaseReading) => totalDocuments,
+  }),
   status: field({
     answer: z
       .enum(['pending', 'ready', 'failed'])
@@ -63,9 +79,11 @@ const fields = {
     read: statusOf,
   }),
   state: field({ answer: resourceState, read: (base: Base) => stateOf(base) }),
-  created_at: field({ answer: z.iso.datetime(), read: ({ metadata }: Base) => metadata.creationTimestamp }),
-  updated_at: field({ answer: z.iso.datetime(), read: writtenAt }),
+  created_at: field({ answer: z.iso.datetime().describe('When it was made.'), read: ({ metadata }: Base) => metadata.creationTimestamp }),
+  updated_at: field({ answer: z.iso.datetime().describe('When its settings last changed, by whatever means.'), read: writtenAt }),
 } as const;
+
+describeFields(knowledgeBaseKind.spec, fields);
 
 export const knowledgeBaseCreate = z.object(createShape(fields));
 

@@ -36,6 +36,7 @@ const pageUrl = withRule(
 
 /** What the fields have to look like is read by `readMetadata`, as for a file. */
 const websiteMetadata = z.record(z.string(), z.unknown()).meta({
+  id: 'DocumentMetadataCreate',
   additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
   propertyNames: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' },
 });
@@ -49,16 +50,23 @@ export type WebsiteSubmission = z.output<typeof websiteSubmission>;
 
 /** Closed: a misnamed filter would be no filter. */
 export const searchRequest = z.strictObject({
-  query: z.string().min(1).max(2000),
+  query: z.string().min(1).max(2000).describe('What to search for, in words: 1 to 2000 characters.'),
   knowledge_base_id: z.string().describe('The `id` of the knowledge base.'),
   top_k: z.int().min(1).max(100).default(5).describe('Chunks at most.'),
   filter: z
     .record(z.string(), z.unknown())
     // What the fields have to look like: read by `parseFilter`, which takes nothing else for it.
     .meta({
+      id: 'SearchFilter',
       additionalProperties: {
+        title: 'SearchCondition',
         type: 'object',
-        properties: { $eq: { anyOf: [{ type: 'string', maxLength: LONGEST_FILTER_VALUE }, { type: 'number' }, { type: 'boolean' }] } },
+        properties: {
+          $eq: {
+            description: 'The value that the field has to have.',
+            anyOf: [{ type: 'string', maxLength: LONGEST_FILTER_VALUE }, { type: 'number' }, { type: 'boolean' }],
+          },
+        },
         required: ['$eq'],
         additionalProperties: false,
       },

@@ -1,13 +1,13 @@
 /** The OpenAPI document: what the descriptions of the routes say, in the words of OpenAPI 3.1. Pure. */
 import type { z } from 'zod';
 
+import { version } from '../../platform/version.ts';
 import type { AnswerDescription, RouteDescription } from '../http/route.ts';
 import { warningsAnswer } from '../http/warnings.ts';
 import { failureRefs, failureResponses } from './failures.ts';
+import { INTRODUCTION } from './introduction.ts';
+import { addPropertyExamples } from './property-examples.ts';
 import { SchemaCollection, type OpenApiObject } from './schemas.ts';
-
-/** Of the interface, as its clients know it; not of the program. */
-const interfaceVersion = '1.0.0';
 
 const tags = [
   { name: 'AI agents', description: 'What an agent says, hears and may do.' },
@@ -65,14 +65,16 @@ export function openApiDocument(all: readonly RouteDescription[], options: Docum
     const path = documentedPath(route.path);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, routes, schemas) };
   }
-  const responses = failureResponses(schemas);
+  const responses = failureResponses(routes, schemas);
+  const components = schemas.components;
+  addPropertyExamples({ paths, responses }, components);
   return {
     openapi: '3.1.0',
     info: {
       title: 'Parley',
-      version: interfaceVersion,
-      description:
-        'Voice agents and what belongs to them. Every object is a Kubernetes resource in the namespace of its organisation: what is made here can be read and changed with kubectl, and the other way round. Every address also works with the slash at its end left out or added.',
+      version,
+      description: INTRODUCTION,
+      contact: { name: 'Parley' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -83,14 +85,14 @@ export function openApiDocument(all: readonly RouteDescription[], options: Docum
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer pk_…`' } },
       headers,
       responses,
-      schemas: schemas.components,
+      schemas: components,
     },
   };
 }
 
-/** `:id` → `{id}` */
+/** `:id` → `{id}`, without the slash at the end that every address may have. */
 export function documentedPath(pattern: string): string {
-  return pattern.replaceAll(/:(\w+)/g, '{$1}');
+  return pattern.replaceAll(/:(\w+)/g, '{$1}').replace(/(?<=.)\/$/, '');
 }
 
 function operation(route: RouteDescription, all: readonly RouteDescription[], schemas: SchemaCollection): OpenApiObject {

@@ -9,24 +9,26 @@ import type { OpenApiObject, SchemaCollection } from './schemas.ts';
 const codes = Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]];
 const message = z.string().describe('For people: what happened, to which thing, and what to do.');
 
-const errorBody = z.object({ error: z.enum(codes), message }).meta({ id: 'Error' });
+const errorBody = z.object({ error: z.enum(codes).describe('For programs: the kind of failure.'), message }).meta({ id: 'Error' });
 
 const authenticationFailure = z
   .object({
-    error: z.enum(['unauthorized', 'forbidden']),
+    error: z.enum(['unauthorized', 'forbidden']).describe('`unauthorized`: no valid key; `forbidden`: the key lacks the permission.'),
     message,
     traceId: z.string().describe('The same as in the header `x-trace-id`.'),
   })
   .meta({ id: 'AuthenticationFailure' });
 
-const fieldConflict = z.object({
-  field: z.string().describe('Its name here (`llm.model_name`), or its path in the resource where it has none here (`.spec.suspend`).'),
-  manager: z.string().describe('Who owns it: `kubectl`, `argocd-controller`, …'),
-});
+const fieldConflict = z
+  .object({
+    field: z.string().describe('Its name here (`llm.model_name`), or its path in the resource where it has none here (`.spec.suspend`).'),
+    manager: z.string().describe('Who owns it: `kubectl`, `argocd-controller`, …'),
+  })
+  .meta({ id: 'FieldConflict' });
 
 const conflict = z
   .object({
-    error: z.literal('conflict'),
+    error: z.literal('conflict').describe('Always `conflict`.'),
     message,
     conflicts: z.array(fieldConflict).optional().describe('Fields that another field manager owns. `?force=true` takes them over.'),
   })
@@ -36,15 +38,18 @@ const validationError = z
   .object({
     detail: z
       .array(
-        z.object({
-          type: z.string().describe("pydantic 2's name of the failure."),
-          loc: z
-            .array(z.union([z.string(), z.int()]))
-            .describe('`body`, `query`, `path` or `header`, then names of fields and positions in lists.'),
-          msg: z.string(),
-        }),
+        z
+          .object({
+            type: z.string().describe("pydantic 2's name of the failure."),
+            loc: z
+              .array(z.union([z.string(), z.int()]))
+              .describe('`body`, `query`, `path` or `header`, then names of fields and positions in lists.'),
+            msg: z.string().describe('For people: what is wrong with it.'),
+          })
+          .meta({ id: 'ValidationFailure' }),
       )
-      .min(1),
+      .min(1)
+      .describe('Everything that is wrong, each with its place.'),
   })
   .meta({ id: 'ValidationError' });
 
@@ -163,14 +168,14 @@ const failures: Readonly<Record<FailureName, Failure>> = {
 const webhookFailure = z
   .object({
     status: z.int().describe('The status of the answer.'),
-    type: z.enum([...new Set(Object.values(webhookFailureTypes))] as [string, ...string[]]),
+    type: z.enum([...new Set(Object.values(webhookFailureTypes))] as [string, ...string[]]).describe('For programs: the kind of failure.'),
     message,
     details: z
       .record(z.string(), z.union([z.string(), z.array(fieldConflict)]))
       .describe(
         'Of a `VALIDATION_ERROR` what is wrong, by field (`retry_policy.maxRetryAttempts`; `body` for all of it). Of a `CONFLICT` with other field managers what they own, as `conflicts`. Otherwise empty.',
       ),
-    timestamp: z.iso.datetime(),
+    timestamp: z.iso.datetime().describe('When it was answered.'),
     path: z.string().describe('The path that was asked, without its query.'),
     trace_id: z.string().describe('The same as in the header `x-trace-id`.'),
   })
@@ -244,30 +249,33 @@ export function failuresOf(route: RouteDescription): readonly FailureName[] {
 
 const webhookComponent = (name: string): string => `webhook_${name}`;
 
+function componentOf(route: RouteDescription, name: FailureName): string {
+  return isWebhookPath(route.path) && name in webhookFailures ? webhookComponent(name) : name;
+}
+
 /** `responses` of an operation. */
 export function failureRefs(route: RouteDescription): OpenApiObject {
-  const componentOf = (name: FailureName): string => (isWebhookPath(route.path) && name in webhookFailures ? webhookComponent(name) : name);
   // Of two failures with one status the route's own stands first.
   return Object.fromEntries(
     failuresOf(route)
       .toReversed()
-      .map((name) => [statusOf(name), { $ref: `#/components/responses/${componentOf(name)}` }]),
+      .map((name) => [statusOf(name), { $ref: `#/components/responses/${componentOf(route, name)}` }]),
   );
 }
 
-/** `components.responses`. */
-export function failureResponses(schemas: SchemaCollection): OpenApiObject {
+/** `components.responses`: those that some route refers to. */
+export function failureResponses(routes: readonly RouteDescription[], schemas: SchemaCollection): OpenApiObject {
+  const used = new Set(routes.flatMap((route) => failuresOf(route).map((name) => componentOf(route, name))));
   return Object.fromEntries(
-    [
-      ...Object.entries(failures),
-      ...Object.entries(webhookFailures).map(([name, failure]) => [webhookComponent(name), failure] as const),
-    ].map(([name, { description, schema, example, headers = [] }]) => [
-      name,
-      {
-        description,
-        headers: Object.fromEntries(['X-Trace-Id', ...headers].map((header) => [header, { $ref: `#/components/headers/${header}` }])),
-        content: { 'application/json': { schema: schemas.schemaOf(schema, { io: 'output' }), example } },
-      },
-    ]),
+    [...Object.entries(failures), ...Object.entries(webhookFailures).map(([name, failure]) => [webhookComponent(name), failure] as const)]
+      .filter(([name]) => used.has(name))
+      .map(([name, { description, schema, example, headers = [] }]) => [
+        name,
+        {
+          description,
+          headers: Object.fromEntries(['X-Trace-Id', ...headers].map((header) => [header, { $ref: `#/components/headers/${header}` }])),
+          content: { 'application/json': { schema: schemas.schemaOf(schema, { io: 'output' }), example } },
+        },
+      ]),
   );
 }

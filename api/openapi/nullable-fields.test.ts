@@ -9,9 +9,9 @@ import type { OpenApiObject } from './schemas.ts';
  * it doesn't describe the other objects. A field that the contract types without "or null" is absent when unset.
  */
 const documented = {
-  PhoneNumber: [
-    'carrier_account_sid',
-    'carrier_auth_token',
+  CarrierPhoneNumber: ['carrier_account_sid', 'carrier_auth_token', 'friendly_name', 'inbound_agent_id', 'outbound_agent_id'],
+  NativePhoneNumber: ['friendly_name', 'inbound_agent_id', 'outbound_agent_id'],
+  SipPhoneNumber: [
     'friendly_name',
     'inbound_agent_id',
     'outbound_agent_id',
@@ -29,11 +29,12 @@ const documented = {
   AgentWebhookDeliveryList: ['next_page_token'],
   WebhookDeliveryList: ['next_page_token'],
   WebhookSubscriptionList: ['next_page_token'],
-  Call: ['turns.eou', 'turns.llm_ttft', 'turns.stt', 'turns.timestamp', 'turns.tts_ttfb', 'turns.v2v'],
-  CallAnalysis: ['completed_at', 'error', 'items.error', 'items.result'],
-  CallAnalysisResults: ['completed_at', 'error', 'items.error', 'items.result'],
-  Document: ['created_by_user_id', 'page_urls', 'size_bytes', 'source', 'title'],
-  DocumentStatus: ['progress.total'],
+  CallTurn: ['eou', 'llm_ttft', 'stt', 'timestamp', 'tts_ttfb', 'v2v'],
+  CallAnalysis: ['completed_at', 'error'],
+  CallAnalysisItem: ['error', 'result'],
+  CallAnalysisResults: ['completed_at', 'error'],
+  Document: ['created_by_user_id', 'page_urls', 'sha256', 'size_bytes', 'source', 'title'],
+  DocumentProgress: ['total'],
   KnowledgeBase: ['description', 'user_id'],
   WebhookAttempt: ['status_code'],
   AgentWebhookDelivery: ['ended_at', 'next_attempt_at', 'reason'],

@@ -11,7 +11,12 @@ const getOpenApi = defineRoute({
   tag: 'Operations',
   summary: 'This document',
   permission: 'public',
-  answers: { 200: { description: 'The OpenAPI 3.1 document of this interface.', schema: z.looseObject({ openapi: z.string() }) } },
+  answers: {
+    200: {
+      description: 'The OpenAPI 3.1 document of this interface.',
+      schema: z.looseObject({ openapi: z.string().describe('Version of OpenAPI.') }).meta({ id: 'OpenApiDocument' }),
+    },
+  },
 });
 
 /** Serves the document of every route that is registered by the time the server is ready. */

@@ -31,13 +31,16 @@ export class SchemaCollection {
     } = z.toJSONSchema(schema, {
       target: 'draft-2020-12',
       io,
-      override: ({ jsonSchema }) => {
+      override: ({ zodSchema, jsonSchema }) => {
+        const discriminator = discriminatorOf(zodSchema);
+        if (discriminator !== undefined) jsonSchema['discriminator'] = discriminator;
         // Variants exclude each other by their tags as it is; the generators of clients make plain unions of these.
         if (jsonSchema.oneOf !== undefined) {
           jsonSchema.anyOf = jsonSchema.oneOf;
           delete jsonSchema.oneOf;
         }
         if (jsonSchema.additionalProperties === false && io === 'output' && !this.#closed) delete jsonSchema.additionalProperties;
+        hoistDescription(jsonSchema);
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         // The format says it; zod's pattern for it is no reading matter.
@@ -64,12 +67,54 @@ export class SchemaCollection {
     return schema;
   }
 
+  /** With what is said of a component where a property refers to it: readers see the property. */
+  #withDescriptions(schema: OpenApiObject): OpenApiObject {
+    if (schema['properties'] === undefined) return schema;
+    const properties = Object.entries(schema['properties'] as Properties).map(([name, property]) => {
+      const [referring = property] = (property['anyOf'] ?? []) as readonly OpenApiObject[];
+      const component = this.#components.get(String(referring['$ref']).split('/').at(-1) ?? '');
+      const description = property['description'] ?? component?.['description'];
+      return [name, { ...property, ...(description !== undefined && { description }) }] as const;
+    });
+    return { ...schema, properties: Object.fromEntries(properties) };
+  }
+
   /** Sorted by name. */
   get components(): OpenApiObject {
-    const complete = [...this.#components].map(([id, schema]) => [id, withProperties(schema, this.#added.get(id) ?? {})] as const);
+    const complete = [...this.#components].map(
+      ([id, schema]) => [id, this.#withDescriptions(withProperties(schema, this.#added.get(id) ?? {}))] as const,
+    );
     return Object.fromEntries(complete.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 }
+
+/** By which property the variants of a union are told apart. A variant without a name can't be led to. */
+function discriminatorOf(schema: z.core.$ZodTypes): OpenApiObject | undefined {
+  const { def } = schema._zod;
+  if (def.type !== 'union' || !('discriminator' in def)) return undefined;
+  const propertyName = def.discriminator as string;
+  const mapping = Object.fromEntries(
+    (def.options as readonly z.ZodObject[]).flatMap((option) => {
+      const id = option.meta()?.id;
+      const values = (option.shape[propertyName] as z.core.$ZodTypes | undefined)?._zod.values ?? new Set();
+      return id === undefined
+        ? []
+        : [...values].flatMap((value) => (typeof value === 'string' ? [[value, `#/components/schemas/${id}`]] : []));
+    }),
+  );
+  return { propertyName, mapping };
+}
+
+/** Of a value or null: what is said of the value is said of both. */
+function hoistDescription(schema: z.core.JSONSchema.BaseSchema): void {
+  const [value, nothing, ...others] = schema.anyOf ?? [];
+  if (typeof value !== 'object' || typeof nothing !== 'object' || nothing.type !== 'null' || others.length > 0) return;
+  if (value.description === undefined || schema.description !== undefined) return;
+  schema.description = value.description;
+  delete value.description;
+}
+
+type Properties = Readonly<Record<string, OpenApiObject>>;
 
 function withProperties(schema: OpenApiObject, properties: OpenApiObject): OpenApiObject {
   if (Array.isArray(schema['anyOf']))

@@ -26,6 +26,7 @@ const example = {
 
 const bodyExamples = {
   'behind a SIP trunk': {
+    provider: 'sip',
     phone_number: '+15550100',
     sip_termination_uri: 'sip:trunk.example.com',
     sip_trunk_username: 'trunk',

@@ -1,9 +1,10 @@
 /** Phone numbers in REST: every field of each variant. Pure. */
 import { z } from 'zod';
 
-import { phoneNumberVariants, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
+import { phoneNumberKind, phoneNumberVariants, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import { sipOriginOf } from '../../voice/calls/sip/termination.ts';
 import { reference, secret } from '../codec/conversions.ts';
+import { describeFields } from '../codec/describe-fields.ts';
 import { named, text } from '../codec/schemas.ts';
 import {
   answerShape,
@@ -32,9 +33,15 @@ interface PhoneNumberReading extends Decoding {
 
 const answer = z.string().nullable();
 const secretAnswer = answer.describe('`"********"` unless the key names the permission `secrets:read`.');
-const region = z.enum(['global', 'bd', 'bd_link3']);
+const region = z.enum(['global', 'bd', 'bd_link3']).meta({ id: 'SipRegion' });
 
-const _id = field({ answer: z.string(), read: ({ metadata }: PhoneNumber) => metadata.name });
+const PROVIDER =
+  'Where the number comes from: `sip` is an imported one behind a SIP trunk, `native` one of the pool, `carrier` one at a carrier.';
+
+const _id = field({
+  answer: z.string().describe('Name of the PhoneNumber resource in the namespace of the organisation.'),
+  read: ({ metadata }: PhoneNumber) => metadata.name,
+});
 
 const common = {
   phone_number: field({
@@ -43,7 +50,7 @@ const common = {
       .string()
       .max(16)
       .regex(/^\+[1-9]\d{1,14}$/),
-    update: text(16).optional(),
+    update: text(16).optional().describe('It can not change: only the present one is taken.'),
     answer: z.string(),
     fixed: 'the number can not change: delete this phone number and make another one',
   }),
@@ -68,9 +75,9 @@ const variants = {
   sip: {
     _id,
     provider: field({
-      create: z.literal('sip').default('sip'),
-      update: z.literal('sip').optional(),
-      answer: z.literal('sip'),
+      create: z.literal('sip').default('sip').describe(PROVIDER),
+      update: z.literal('sip').optional().describe(PROVIDER),
+      answer: z.literal('sip').describe(PROVIDER),
       read: () => 'sip',
     }),
     ...common,
@@ -97,9 +104,9 @@ const variants = {
   native: {
     _id,
     provider: field({
-      create: z.literal('native'),
-      update: z.literal('native').optional(),
-      answer: z.literal('native'),
+      create: z.literal('native').describe(PROVIDER),
+      update: z.literal('native').optional().describe(PROVIDER),
+      answer: z.literal('native').describe(PROVIDER),
       read: () => 'native',
     }),
     ...common,
@@ -107,9 +114,9 @@ const variants = {
   carrier: {
     _id,
     provider: field({
-      create: z.literal('carrier'),
-      update: z.literal('carrier').optional(),
-      answer: z.literal('carrier'),
+      create: z.literal('carrier').describe(PROVIDER),
+      update: z.literal('carrier').optional().describe(PROVIDER),
+      answer: z.literal('carrier').describe(PROVIDER),
       read: () => 'carrier',
     }),
     ...common,
@@ -132,31 +139,33 @@ const variants = {
 } as const;
 
 const all = { ...variants.sip, ...variants.native, ...variants.carrier };
+describeFields(phoneNumberKind.spec, all);
+
 const ownFields = Object.keys(all).filter((name) => !(name in variants.native));
 
 /** Fields of the other variants are refused. */
 export const phoneNumberCreate = z.discriminatedUnion('provider', [
-  forbidding(z.object(createShape(variants.sip)), ownFields),
-  forbidding(z.object(createShape(variants.native)), ownFields),
-  forbidding(z.object(createShape(variants.carrier)), ownFields),
+  forbidding(z.object(createShape(variants.sip)).meta({ id: 'SipPhoneNumberCreate' }), ownFields),
+  forbidding(z.object(createShape(variants.native)).meta({ id: 'NativePhoneNumberCreate' }), ownFields),
+  forbidding(z.object(createShape(variants.carrier)).meta({ id: 'CarrierPhoneNumberCreate' }), ownFields),
 ]);
 
 export type PhoneNumberCreate = z.output<typeof phoneNumberCreate>;
 
 /** By what is stored. Absent fields keep their value, `null` clears it. */
 export const phoneNumberUpdates = {
-  sip: forbidding(z.object(updateShape(variants.sip)), ownFields),
-  native: forbidding(z.object(updateShape(variants.native)), ownFields),
-  carrier: forbidding(z.object(updateShape(variants.carrier)), ownFields),
+  sip: forbidding(z.object(updateShape(variants.sip)).meta({ id: 'SipPhoneNumberUpdate' }), ownFields),
+  native: forbidding(z.object(updateShape(variants.native)).meta({ id: 'NativePhoneNumberUpdate' }), ownFields),
+  carrier: forbidding(z.object(updateShape(variants.carrier)).meta({ id: 'CarrierPhoneNumberUpdate' }), ownFields),
 } as const satisfies Record<Provider, z.ZodObject>;
 
 export type PhoneNumberUpdate = z.output<(typeof phoneNumberUpdates)[Provider]>;
 
 export const phoneNumberAnswer = z
-  .union([
-    z.object(answerShape(variants.sip)).describe('Imported, behind a SIP trunk.'),
-    z.object(answerShape(variants.native)).describe("From the platform's own pool."),
-    z.object(answerShape(variants.carrier)).describe('At a carrier.'),
+  .discriminatedUnion('provider', [
+    z.object(answerShape(variants.sip)).meta({ id: 'SipPhoneNumber', description: 'Imported, behind a SIP trunk.' }),
+    z.object(answerShape(variants.native)).meta({ id: 'NativePhoneNumber', description: "From the platform's own pool." }),
+    z.object(answerShape(variants.carrier)).meta({ id: 'CarrierPhoneNumber', description: 'At a carrier.' }),
   ])
   .meta({ id: 'PhoneNumber' });
 

@@ -13,7 +13,10 @@ const reason = z
 
 export const stateFields = { ready, reason, message };
 
-export const resourceState = z.object(stateFields).meta({ id: 'ResourceState' });
+/** What `state` says of an object. */
+export const STATE = 'Whether the object is in use as it is shown here, and if not, why.';
+
+export const resourceState = z.object(stateFields).meta({ id: 'ResourceState', description: STATE });
 
 export const readyFilter = { ready: z.boolean().optional().describe('Only what has this `state.ready`.') };
 

@@ -133,7 +133,14 @@ export const builtinToolRoutes = toolRoutes({
   noun: 'built-in tool',
   create: builtinTool.meta({ id: 'BuiltinToolCreate' }),
   createExamples: builtinToolBodies,
-  update: z.union(Object.values(builtinToolUpdates)).meta({ id: 'BuiltinToolUpdate' }),
+  update: z
+    .discriminatedUnion('tool_name', [
+      builtinToolUpdates.sendEmail,
+      builtinToolUpdates.transferCall,
+      builtinToolUpdates.bookCalendar,
+      builtinToolUpdates.checkCalendarAvailability,
+    ])
+    .meta({ id: 'BuiltinToolUpdate' }),
   updateDescription: `${partial} \`tool_name\` is that of the stored tool, and so are the fields: those of another variant are refused.`,
   change: builtinToolChange,
   answer: builtinToolAnswer,

@@ -3,11 +3,12 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import { toolMethods } from '../../crds/http-method.ts';
-import { builtinFunctionNames, toolVariants, type Tool, type ToolSpec, type ToolVariant } from '../../crds/index.ts';
+import { builtinFunctionNames, toolKind, toolVariants, type Tool, type ToolSpec, type ToolVariant } from '../../crds/index.ts';
 import { parameterTypes } from '../../crds/tool.ts';
 import type { Stored } from '../../kube/types.ts';
 import { isSip, sipOriginOf } from '../../voice/calls/sip/termination.ts';
 import { choice, headers, secret } from '../codec/conversions.ts';
+import { describeFields } from '../codec/describe-fields.ts';
 import {
   answerShape,
   bringsSecrets,
@@ -29,7 +30,7 @@ import { present, type Draft } from '../codec/present.ts';
 import { headerMap, named, text } from '../codec/schemas.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
-import { stateFields } from '../state/answers.ts';
+import { STATE, stateFields } from '../state/answers.ts';
 import type { ResourceState } from '../state/resource-state.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { inAnyCase } from '../validation/normalize.ts';
@@ -50,7 +51,7 @@ const toolState = z
       `${stateFields.reason.description ?? ''} \`AgentNotReady\`: the tool is sound, and its agent does not offer it.`,
     ),
   })
-  .meta({ id: 'ToolState' });
+  .meta({ id: 'ToolState', description: STATE });
 
 const message = (path: string) => field({ path: `messages.${path}`, create: text(1000).nullish(), answer: z.string().optional() });
 
@@ -66,14 +67,17 @@ const toolId = field({
   create: text(253)
     .nullish()
     .describe('Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path.'),
-  answer: z.string(),
+  answer: z.string().describe('Name of the Tool resource in the namespace of the organisation.'),
   read: ({ metadata }: Tool) => metadata.name,
 });
 
 const description = field({ path: 'description', create: text(1500).nullish(), answer: z.string().optional() });
 
 const kept = {
-  created_at: field({ answer: z.iso.datetime(), read: ({ metadata }: Stored<Tool>) => metadata.creationTimestamp }),
+  created_at: field({
+    answer: z.iso.datetime().describe('When it was made.'),
+    read: ({ metadata }: Stored<Tool>) => metadata.creationTimestamp,
+  }),
   updated_at: field({
     answer: z.iso.datetime().describe('Of the last change of the definition, by whatever means.'),
     read: writtenAt,
@@ -104,36 +108,62 @@ const params: Conversion = {
       ]),
     ),
 };
-const param = { description: text(1500).nullish(), value: z.unknown().optional() };
-const runtimeParam = z.object({
-  ...param,
-  type: z.enum(parameterTypes).nullish().describe('A text in the dynamic data that can be read as this type is sent as such.'),
-  required: z.boolean().nullish().describe('Without a value nothing is requested, and the tool fails.'),
+const PARAM_DESCRIPTION = 'What the parameter means.';
+const PARAM_VALUE = 'Any JSON value; texts may hold `{{name}}` placeholders.';
+const PARAM_TYPE = 'A text in the dynamic data that can be read as this type is sent as such.';
+const PARAM_REQUIRED = 'Without a value nothing is requested, and the tool fails.';
+const param = {
+  description: text(1500).nullish().describe(PARAM_DESCRIPTION),
+  value: z.unknown().optional().describe(PARAM_VALUE),
+};
+const fixedParam = z.object(param).meta({ id: 'FixedParameterCreate' });
+const parameterType = z.enum(parameterTypes).meta({ id: 'ParameterType' });
+const runtimeParam = z
+  .object({
+    ...param,
+    type: parameterType.nullish().describe(PARAM_TYPE),
+    required: z.boolean().nullish().describe(PARAM_REQUIRED),
+  })
+  .meta({ id: 'RuntimeParameterCreate' });
+const paramFields = z.object({
+  description: z.string().optional().describe(PARAM_DESCRIPTION),
+  value: z.unknown().optional().describe(PARAM_VALUE),
 });
-const paramAnswer = z.object({ description: z.string().optional(), value: z.unknown().optional() });
-const runtimeParamAnswer = paramAnswer.extend({ type: z.enum(parameterTypes).optional(), required: z.boolean().optional() });
+const paramAnswer = paramFields.meta({ id: 'FixedParameter' });
+const runtimeParamAnswer = paramFields
+  .extend({
+    type: parameterType.optional().describe(PARAM_TYPE),
+    required: z.boolean().optional().describe(PARAM_REQUIRED),
+  })
+  .meta({ id: 'RuntimeParameter' });
 /** Longest key as in the resources. */
-const paramMap = <T extends z.ZodType>(item: T) => z.record(text(128), item).meta({ maxProperties: 64 });
+const paramMap = <T extends z.ZodType>(item: T, id: string) => z.record(text(128), item).meta({ id, maxProperties: 64 });
 
-const parameters = group({
-  fixed_params: field({
-    path: 'custom.http.fixedParams',
-    as: params,
-    create: paramMap(z.object(param)).nullish(),
-    answer: z.record(z.string(), paramAnswer),
-    empty: {},
-  }),
-  runtime_params: field({
-    path: 'custom.http.runtimeParams',
-    as: params,
-    create: paramMap(runtimeParam).nullish(),
-    answer: z.record(z.string(), runtimeParamAnswer),
-    empty: {},
-  }),
-});
+const parameters = group(
+  {
+    fixed_params: field({
+      path: 'custom.http.fixedParams',
+      as: params,
+      create: paramMap(fixedParam, 'FixedParametersCreate').nullish(),
+      answer: z.record(z.string(), paramAnswer),
+      empty: {},
+    }),
+    runtime_params: field({
+      path: 'custom.http.runtimeParams',
+      as: params,
+      create: paramMap(runtimeParam, 'RuntimeParametersCreate').nullish(),
+      answer: z.record(z.string(), runtimeParamAnswer),
+      empty: {},
+    }),
+  },
+  { name: 'CustomToolParameters', about: 'Parameters of the request that the model does not choose.' },
+);
 
 const functionName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
 const endpoint = text(2048).regex(/^https?:\/\//);
+
+const TOOL_TYPE = 'Always `custom`.';
+const TOOL_NAME = 'Which of the built-in tools it is.';
 
 /** What a custom tool is for the model, and what is called. */
 const definition = {
@@ -143,37 +173,49 @@ const definition = {
       description: field({ path: 'custom.function.description', create: text(4096).nullish(), answer: z.string().optional() }),
       parameters: field({
         path: 'custom.function.parameters',
-        create: z.record(z.string(), z.unknown()).meta({ maxProperties: 64 }).nullish(),
+        create: z.record(z.string(), z.unknown()).meta({ id: 'FunctionParametersCreate', maxProperties: 64 }).nullish(),
         answer: z.record(z.string(), z.unknown()),
         empty: {},
       }),
     },
-    'custom.function',
+    { name: 'FunctionTool', path: 'custom.function' },
   ),
-  additional_tool_info: group({
-    tool_type: field({ create: z.literal('custom').nullish(), answer: z.literal('custom'), read: () => 'custom' }),
-    api: group(
-      {
-        endpoint: field({ path: 'custom.http.url', create: endpoint, update: endpoint.optional(), answer: z.string() }),
-        headers: field({
-          path: 'custom.http.headers',
-          as: headers(() => 'header'),
-          create: headerMap.nullish(),
-          answer: z
-            .record(z.string(), z.string())
-            .describe('Values that look secret are `"********"` unless the key names the permission `secrets:read`.'),
-          empty: {},
-          sentTo: ({ custom }: Draft<ToolSpec>) => ({ endpoint: originOf(custom?.http?.url ?? '') }),
-        }),
-        method: field({ path: 'custom.http.method', create: inAnyCase(z.enum(toolMethods)).nullish(), answer: z.string() }),
-        parameters: { ...parameters, create: parameters.create.nullish(), update: parameters.create.nullish() },
-      },
-      'custom.http',
-    ),
-  }),
+  additional_tool_info: group(
+    {
+      tool_type: field({
+        create: z.literal('custom').nullish().describe(TOOL_TYPE),
+        answer: z.literal('custom').describe(TOOL_TYPE),
+        read: () => 'custom',
+      }),
+      api: group(
+        {
+          endpoint: field({ path: 'custom.http.url', create: endpoint, update: endpoint.optional(), answer: z.string() }),
+          headers: field({
+            path: 'custom.http.headers',
+            as: headers(() => 'header'),
+            create: headerMap.nullish(),
+            answer: z
+              .record(z.string(), z.string())
+              .describe('Values that look secret are `"********"` unless the key names the permission `secrets:read`.'),
+            empty: {},
+            sentTo: ({ custom }: Draft<ToolSpec>) => ({ endpoint: originOf(custom?.http?.url ?? '') }),
+          }),
+          method: field({
+            path: 'custom.http.method',
+            create: inAnyCase(z.enum(toolMethods).meta({ id: 'ToolMethod' })).nullish(),
+            answer: z.string(),
+          }),
+          parameters: { ...parameters, create: parameters.create.nullish(), update: parameters.create.nullish() },
+        },
+        { name: 'CustomToolApi', path: 'custom.http' },
+      ),
+    },
+    { name: 'CustomToolInfo', about: 'The HTTP API that is called.' },
+  ),
 };
 
-const toolName = <const N extends string>(name: N) => field({ create: z.literal(name), answer: z.literal(name), read: () => name });
+const toolName = <const N extends string>(name: N) =>
+  field({ create: z.literal(name).describe(TOOL_NAME), answer: z.literal(name).describe(TOOL_NAME), read: () => name });
 
 const calendar = <const N extends string, const P extends string>(name: N, path: P) => ({
   tool_name: toolName(name),
@@ -195,6 +237,8 @@ const calendar = <const N extends string, const P extends string>(name: N, path:
 
 const from = text(320).regex(/^[^\s@]+@[^\s@]+$/);
 const to = text(512).regex(/^(\+[1-9][0-9]{1,14}|sips?:.+)$/);
+
+const transferType = z.enum(['cold_transfer', 'warm_transfer']).meta({ id: 'TransferType' });
 
 const own = {
   sendEmail: {
@@ -226,8 +270,8 @@ const own = {
     transfer_type: field({
       path: 'transferCall.mode',
       as: choice({ cold_transfer: 'Cold', warm_transfer: 'Warm' }),
-      create: z.enum(['cold_transfer', 'warm_transfer']).nullish(),
-      answer: z.enum(['cold_transfer', 'warm_transfer']),
+      create: transferType.nullish(),
+      answer: transferType,
     }),
     display_phone_number: field({ path: 'transferCall.showCallerNumber', create: z.boolean().nullish(), answer: z.boolean() }),
   },
@@ -246,6 +290,8 @@ const variants = { custom, sendEmail, transferCall, bookCalendar, checkCalendarA
   Fields
 >;
 
+for (const each of Object.values(variants)) describeFields(toolKind.spec, each);
+
 /** A custom tool as the contract describes it. */
 export const customTool = z.object(createShape(custom));
 
@@ -258,26 +304,29 @@ const ownFields = [...new Set(Object.values(own).flatMap((fields) => Object.keys
 
 /** Fields of the other variants are refused. */
 export const builtinTool = z.discriminatedUnion('tool_name', [
-  forbidding(z.object(createShape(sendEmail)), ownFields),
-  forbidding(z.object(createShape(transferCall)), ownFields),
-  forbidding(z.object(createShape(bookCalendar)), ownFields),
-  forbidding(z.object(createShape(checkCalendarAvailability)), ownFields),
+  forbidding(z.object(createShape(sendEmail)).meta({ id: 'SendEmailToolCreate' }), ownFields),
+  forbidding(z.object(createShape(transferCall)).meta({ id: 'TransferCallToolCreate' }), ownFields),
+  forbidding(z.object(createShape(bookCalendar)).meta({ id: 'BookCalendarToolCreate' }), ownFields),
+  forbidding(z.object(createShape(checkCalendarAvailability)).meta({ id: 'CheckCalendarAvailabilityToolCreate' }), ownFields),
 ]);
 
 /** By what is stored. `tool_name` has to be that variant's; absent fields keep their value, `null` brings back the default. */
 export const builtinToolUpdates = {
-  sendEmail: forbidding(z.object(updateShape(sendEmail)), ownFields),
-  transferCall: forbidding(z.object(updateShape(transferCall)), ownFields),
-  bookCalendar: forbidding(z.object(updateShape(bookCalendar)), ownFields),
-  checkCalendarAvailability: forbidding(z.object(updateShape(checkCalendarAvailability)), ownFields),
+  sendEmail: forbidding(z.object(updateShape(sendEmail)).meta({ id: 'SendEmailToolUpdate' }), ownFields),
+  transferCall: forbidding(z.object(updateShape(transferCall)).meta({ id: 'TransferCallToolUpdate' }), ownFields),
+  bookCalendar: forbidding(z.object(updateShape(bookCalendar)).meta({ id: 'BookCalendarToolUpdate' }), ownFields),
+  checkCalendarAvailability: forbidding(
+    z.object(updateShape(checkCalendarAvailability)).meta({ id: 'CheckCalendarAvailabilityToolUpdate' }),
+    ownFields,
+  ),
 } as const satisfies Record<BuiltinVariant, z.ZodObject>;
 
 export const builtinToolAnswer = z
-  .union([
-    z.object(inOrder(answerShape(sendEmail), ['tool_id'])),
-    z.object(inOrder(answerShape(transferCall), ['tool_id'])),
-    z.object(inOrder(answerShape(bookCalendar), ['tool_id'])),
-    z.object(inOrder(answerShape(checkCalendarAvailability), ['tool_id'])),
+  .discriminatedUnion('tool_name', [
+    z.object(inOrder(answerShape(sendEmail), ['tool_id'])).meta({ id: 'SendEmailTool' }),
+    z.object(inOrder(answerShape(transferCall), ['tool_id'])).meta({ id: 'TransferCallTool' }),
+    z.object(inOrder(answerShape(bookCalendar), ['tool_id'])).meta({ id: 'BookCalendarTool' }),
+    z.object(inOrder(answerShape(checkCalendarAvailability), ['tool_id'])).meta({ id: 'CheckCalendarAvailabilityTool' }),
   ])
   .meta({ id: 'BuiltinTool' });
 
@@ -291,13 +340,15 @@ export type BuiltinToolUpdate = z.output<(typeof builtinToolUpdates)[BuiltinVari
  * that id is made where there is none, and a tool of the agent is updated; of a built-in tool that is what `llm.tools` shows of it.
  */
 export const inlineTool = withRule(
-  z.object({
-    tool_id: named(253).nullish(),
-    function_tool: definition.function_tool.create.nullish(),
-    additional_tool_info: definition.additional_tool_info.create.nullish(),
-    tool_description: description.create.describe('Of a built-in tool.'),
-    ...createShape(messages),
-  }),
+  z
+    .object({
+      tool_id: named(253).nullish().describe('Of an existing tool, or the name of a new one.'),
+      function_tool: definition.function_tool.create.nullish(),
+      additional_tool_info: definition.additional_tool_info.create.nullish(),
+      tool_description: description.create.describe('Of a built-in tool.'),
+      ...createShape(messages),
+    })
+    .meta({ id: 'InlineTool' }),
   requireDefinition,
 );
 
@@ -316,7 +367,7 @@ function requireDefinition(
 const attachedCustom = { tool_id: toolId, ...definition, ...messages };
 const attachedBuiltin = {
   tool_id: toolId,
-  tool_name: field({ answer: z.string().optional(), read: ({ spec }: Tool) => functionNameOf(spec) }),
+  tool_name: field({ answer: z.string().optional().describe(TOOL_NAME), read: ({ spec }: Tool) => functionNameOf(spec) }),
   tool_description: description,
   ...messages,
 };
@@ -324,8 +375,8 @@ const attachedBuiltin = {
 /** An item of an agent's `llm.tools`. */
 export const attachedTool = z
   .union([
-    z.object(answerShape(attachedCustom)).describe('A custom tool.'),
-    z.object(answerShape(attachedBuiltin)).describe('A built-in tool.'),
+    z.object(answerShape(attachedCustom)).meta({ id: 'AttachedCustomTool', description: 'A custom tool.' }),
+    z.object(answerShape(attachedBuiltin)).meta({ id: 'AttachedBuiltinTool', description: 'A built-in tool.' }),
   ])
   .meta({ id: 'AttachedTool' });
 

@@ -16,10 +16,18 @@ const rules = z.registry<{ readonly rule: Rule }>();
 
 /** Attaches a rule that no schema keyword can say. It runs only when the value itself is sound, as pydantic's validators do. */
 export function withRule<T extends z.ZodType>(schema: T, rule: Rule<z.output<T>>): T {
+  const copy = copyOf(schema);
+  rules.add(copy, { rule: rule as Rule });
+  return copy;
+}
+
+/** Another instance that reads the same, with the same texts. */
+export function copyOf<T extends z.ZodType>(schema: T): T {
   const copy = schema.clone(schema._zod.def);
   const meta = schema.meta();
   if (meta !== undefined) z.globalRegistry.add(copy, meta);
-  rules.add(copy, { rule: rule as Rule });
+  const rule = rules.get(schema);
+  if (rule !== undefined) rules.add(copy, rule);
   return copy;
 }
 
@@ -30,7 +38,7 @@ const forbidden = z.registry<{ readonly fields: readonly string[] }>();
  * All other fields that a schema doesn't know are ignored.
  */
 export function forbidding<T extends z.ZodObject>(schema: T, fields: readonly string[]): T {
-  const copy = schema.clone(schema._zod.def);
+  const copy = copyOf(schema);
   const own = new Set(Object.keys(schema.shape));
   forbidden.add(copy, { fields: fields.filter((name) => !own.has(name)) });
   return copy;

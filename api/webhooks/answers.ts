@@ -1,7 +1,7 @@
 /** What is answered of deliveries, signing secrets and events. */
 import { z } from 'zod';
 
-import { deliveryStatuses } from './schema.ts';
+import { deliveryStatus } from './schema.ts';
 
 const time = z.iso.datetime();
 const count = () => z.int().min(0);
@@ -18,38 +18,41 @@ export const rotationAnswer = z
   })
   .meta({ id: 'WebhookSecretRotation' });
 
-export const testAnswer = z.object({ event_id: z.string(), delivery_id: z.string() }).meta({ id: 'WebhookTest' });
+export const testAnswer = z
+  .object({
+    event_id: z.string().describe('Id of the event that was made: `webhook-id` of the delivery.'),
+    delivery_id: z.string().describe('Id of the delivery.'),
+  })
+  .meta({ id: 'WebhookTest' });
 
 export const deliveryAnswer = z
   .object({
-    id: z.string(),
-    subscription_id: z.string(),
+    id: z.string().describe('Id of the delivery.'),
+    subscription_id: z.string().describe('The subscription that it is for.'),
     event_id: z.string().describe('Also `webhook-id` and `traceId` of the delivery.'),
-    event_name: z.string(),
-    status: z
-      .enum(deliveryStatuses)
-      .describe(
-        '`pending`: to be sent, or parked while the endpoint is down. `retrying`: waits for its next attempt. `paused`: waits until the subscription is active again. `succeeded`, `failed`, `skipped`: ended.',
-      ),
+    event_name: z.string().describe('Name of the event type.'),
+    status: deliveryStatus.describe(
+      '`pending`: to be sent, or parked while the endpoint is down. `retrying`: waits for its next attempt. `paused`: waits until the subscription is active again. `succeeded`, `failed`, `skipped`: ended.',
+    ),
     reason: z.string().nullable().describe('Why it failed or was skipped; while it waits for another attempt, why the last one failed.'),
     attempts: count().describe('Attempts made so far.'),
     next_attempt_at: time.nullable().describe('Not before; null where none is due.'),
-    created_at: time,
-    ended_at: time.nullable(),
+    created_at: time.describe('When the event was assigned to the subscription.'),
+    ended_at: time.nullable().describe('When it came to its end; null before.'),
   })
   .meta({ id: 'WebhookDelivery' });
 
 export const agentDeliveryAnswer = deliveryAnswer
   .omit({ subscription_id: true })
-  .extend({ ai_agent_id: z.string() })
+  .extend({ ai_agent_id: z.string().describe('The agent whose `webhook_url` it is for.') })
   .meta({ id: 'AgentWebhookDelivery' });
 
 export const attemptAnswer = z
   .object({
     number: z.int().min(1).describe('From 1 on, through all series.'),
-    started_at: time,
-    duration_ms: count(),
-    succeeded: z.boolean(),
+    started_at: time.describe('When it began.'),
+    duration_ms: count().describe('How long it took, in milliseconds.'),
+    succeeded: z.boolean().describe('Whether the endpoint took it.'),
     reason: z.string().describe('`ok`, or the kind of failure.'),
     status_code: z.int().nullable().describe('null where no answer came.'),
     message: z.string().describe('For people. Never holds what the endpoint answered.'),
@@ -61,5 +64,16 @@ export const attemptList = z.object({ data: z.array(attemptAnswer).describe('Old
 export const recoveryAnswer = z.object({ recovered: count().describe('Deliveries that are sent again.') }).meta({ id: 'WebhookRecovery' });
 
 export const eventTypeList = z
-  .object({ data: z.array(z.object({ name: z.string(), description: z.string() }).meta({ id: 'WebhookEventType' })) })
+  .object({
+    data: z
+      .array(
+        z
+          .object({
+            name: z.string().describe('Name, as `events` of a subscription has it.'),
+            description: z.string().describe('When it happens.'),
+          })
+          .meta({ id: 'WebhookEventType' }),
+      )
+      .describe('All event types.'),
+  })
   .meta({ id: 'WebhookEventTypeList' });

@@ -44,13 +44,13 @@ export const listDeliveries = defineRoute({
 
 export const listAgentDeliveries = defineRoute({
   method: 'GET',
-  path: `${webhookRoot}/agent/:agent_id/deliveries`,
+  path: `${webhookRoot}/agent/:ai_agent_id/deliveries`,
   operationId: 'listAgentWebhookDeliveries',
   tag,
   summary: "List the deliveries to an agent's own webhook_url, newest first",
   description: 'They are kept as those of subscriptions are. Their attempts are listed by the id of the delivery.',
   permission: 'webhooks:read',
-  params: { agent_id: 'The `ai_agent_id`: the name of the Agent resource.' },
+  params: { ai_agent_id: 'The `ai_agent_id`: the name of the Agent resource.' },
   query: deliveryPage,
   answers: {
     200: {

@@ -53,7 +53,7 @@ export function registerDeliveries(
   });
 
   addRoute(app, listAgentDeliveries, async ({ params, query, caller: { org }, timed }) => {
-    const agent = await views.agents.get(org, params.agent_id);
+    const agent = await views.agents.get(org, params.ai_agent_id);
     if (agent === undefined) throw new ApiError('not_found', 'AI agent not found');
     return timed('db', () => page(agent, query, agentDeliveryToRest));
   });

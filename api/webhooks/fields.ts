@@ -3,9 +3,16 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import { isReservedHeader, reservedHeaderPrefixes, reservedHeaders } from '../../crds/delivery-header.ts';
-import { subscriptionNameOf, wellKnown, type WebhookSubscription, type WebhookSubscriptionSpec } from '../../crds/index.ts';
+import {
+  subscriptionNameOf,
+  webhookSubscriptionKind,
+  wellKnown,
+  type WebhookSubscription,
+  type WebhookSubscriptionSpec,
+} from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { choice, milliseconds, unlessEmpty } from '../codec/conversions.ts';
+import { describeFields } from '../codec/describe-fields.ts';
 import {
   answerShape,
   createShape,
@@ -75,10 +82,12 @@ const headerSchema = withRule(
         .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/),
       headerValue,
     )
-    .meta({ maxProperties: 32 })
-    .describe(
-      'Sent with every delivery. Values are kept in a Secret; those of headers whose names suggest credentials are shown as `"********"` unless the key holds `secrets:read`. The mask sent back means "unchanged", while `url` keeps its scheme, host and port.',
-    ),
+    .meta({
+      id: 'WebhookHeadersCreate',
+      maxProperties: 32,
+      description:
+        'Sent with every delivery. Values are kept in a Secret; those of headers whose names suggest credentials are shown as `"********"` unless the key holds `secrets:read`. The mask sent back means "unchanged", while `url` keeps its scheme, host and port.',
+    }),
   (map, loc) => {
     const seen = new Set<string>();
     return Object.keys(map).flatMap((header) => {
@@ -98,18 +107,16 @@ const urlSchema = z
   .regex(/^https?:\/\/.*/)
   .describe('Where events are posted. An address on the public internet, without a user name or password in it.');
 const strategies = { FIXED_DELAY: 'FixedDelay', EXPONENTIAL_BACKOFF: 'ExponentialBackoff', NO_RETRY: 'None' } as const;
-const scopes = z.enum(['ORGANIZATION', 'WORKSPACE', 'AGENT']);
+const scopes = z.enum(['ORGANIZATION', 'WORKSPACE', 'AGENT']).meta({ id: 'WebhookScope' });
+const retryStrategy = z.enum(['FIXED_DELAY', 'EXPONENTIAL_BACKOFF', 'NO_RETRY']).meta({ id: 'WebhookRetryStrategy' });
 
 const retryPolicy = group(
   {
     retryStrategy: field({
       path: 'retryPolicy.strategy',
       as: choice(strategies),
-      create: z
-        .enum(['FIXED_DELAY', 'EXPONENTIAL_BACKOFF', 'NO_RETRY'])
-        .nullish()
-        .describe('How the wait between attempts grows; `FIXED_DELAY` where absent.'),
-      answer: z.enum(['FIXED_DELAY', 'EXPONENTIAL_BACKOFF', 'NO_RETRY']),
+      create: retryStrategy.nullish().describe('How the wait between attempts grows; `FIXED_DELAY` where absent.'),
+      answer: retryStrategy,
       default: 'FixedDelay',
     }),
     maxRetryAttempts: field({
@@ -131,13 +138,19 @@ const retryPolicy = group(
       default: '10s',
     }),
   },
-  'retryPolicy',
+  { name: 'WebhookRetryPolicy', path: 'retryPolicy' },
 );
-const retryPolicyBody = retryPolicy.create.describe('What happens after a failed attempt.').nullish();
+const retryPolicyBody = retryPolicy.create.nullish();
 
 const fields = {
-  id: field({ answer: z.string(), read: ({ metadata }: Subscription) => metadata.name }),
-  organization_id: field({ answer: z.string(), read: ({ metadata }: Subscription) => metadata.namespace ?? '' }),
+  id: field({
+    answer: z.string().describe('Name of the WebhookSubscription resource in the namespace of the organisation.'),
+    read: ({ metadata }: Subscription) => metadata.name,
+  }),
+  organization_id: field({
+    answer: z.string().describe('The organisation: its namespace.'),
+    read: ({ metadata }: Subscription) => metadata.namespace ?? '',
+  }),
   created_user_id: field({
     answer: z.string().optional().describe('Who made it; absent where no user is known.'),
     read: ({ metadata }: Subscription) => metadata.annotations?.[wellKnown.createdBy],
@@ -263,13 +276,20 @@ const fields = {
     ...retryPolicy,
     create: retryPolicyBody,
     update: retryPolicyBody,
-    answer: retryPolicy.answer.meta({ id: 'WebhookRetryPolicy' }),
   },
-  signing_enabled: field({ answer: z.boolean(), read: ({ spec }: Subscription) => spec.signing !== undefined }),
+  signing_enabled: field({
+    answer: z.boolean().describe('Whether deliveries are signed.'),
+    read: ({ spec }: Subscription) => spec.signing !== undefined,
+  }),
   state: field({ answer: resourceState, read: (_: Subscription, { state }: SubscriptionReading) => state }),
-  created_at: field({ answer: z.iso.datetime(), read: ({ metadata }: Subscription) => metadata.creationTimestamp }),
-  updated_at: field({ answer: z.iso.datetime(), read: writtenAt }),
+  created_at: field({
+    answer: z.iso.datetime().describe('When it was made.'),
+    read: ({ metadata }: Subscription) => metadata.creationTimestamp,
+  }),
+  updated_at: field({ answer: z.iso.datetime().describe('When its settings last changed, by whatever means.'), read: writtenAt }),
 } as const;
+
+describeFields(webhookSubscriptionKind.spec, fields);
 
 /** Closed: a misnamed scope would subscribe to everything. */
 export const subscriptionCreate = z.strictObject(createShape(fields));
@@ -301,7 +321,7 @@ export const subscriptionWithSecret = z
 
 export const subscriptionList = z
   .object({
-    data: z.array(subscriptionItem),
+    data: z.array(subscriptionItem).describe('The subscriptions on this page.'),
     next_page_token: z.string().nullable().describe('For `page_token` of the next page; null on the last one.'),
     total_count: count().describe('Of all pages.'),
   })

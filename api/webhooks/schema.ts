@@ -28,11 +28,12 @@ export const rotation = z
   .default({ grace_period_hours: 24 });
 
 export const deliveryStatuses = ['pending', 'retrying', 'paused', 'succeeded', 'failed', 'skipped'] as const;
+export const deliveryStatus = z.enum(deliveryStatuses).meta({ id: 'WebhookDeliveryStatus' });
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 export const deliveryPage = z.object({
   ...pageQuery.shape,
-  status: z.enum(deliveryStatuses).optional().describe('Only deliveries of this status.'),
+  status: deliveryStatus.optional().describe('Only deliveries of this status.'),
   call_id: z
     .string()
     .max(128)
@@ -61,7 +62,11 @@ export const recovery = withRule(
   z.strictObject({
     since: moment('Events from this time on.'),
     until: moment('Events before this time; now where absent.').nullish(),
-    status: z.enum(['failed', 'skipped']).nullish().describe('Only deliveries of this status; both where absent.'),
+    status: z
+      .enum(['failed', 'skipped'])
+      .meta({ id: 'WebhookRecoveryStatus' })
+      .nullish()
+      .describe('Only deliveries of this status; both where absent.'),
   }),
   ({ since, until }, loc) =>
     typeof until === 'string' && Date.parse(until) <= Date.parse(since)

@@ -14,7 +14,7 @@ export function registerBackup(program: Command): void {
         import('../backup/make-backup.ts'),
         import('../database.ts'),
         import('../../platform/config/config.ts'),
-        import('../version.ts'),
+        import('../../platform/version.ts'),
       ]);
       const { env } = process;
       const config = loadConfig(env);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { version } from '../version.ts';
+import { version } from '../../platform/version.ts';
 
 export function registerVersion(program: Command): void {
   program

@@ -6,7 +6,7 @@ import { createRegistry } from '../../platform/metrics.ts';
 import type { Collection, Store } from '../../store/index.ts';
 import { withStore } from '../database.ts';
 import { UserError } from '../../platform/user-error.ts';
-import { version } from '../version.ts';
+import { version } from '../../platform/version.ts';
 
 export interface OfflineBase {
   readonly store: Store;

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 
 import { reportFailure } from '../../platform/user-error.ts';
-import { version } from '../version.ts';
+import { version } from '../../platform/version.ts';
 import { addCalls } from './calls/command.ts';
 import { addExplain } from './explain/command.ts';
 import { addLogs } from './logs/command.ts';

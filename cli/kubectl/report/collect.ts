@@ -3,7 +3,7 @@ import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
 import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts';
 import { checkCluster } from '../../doctor/cluster.ts';
 import { describeFinding, type Finding } from '../../doctor/finding.ts';
-import { version as clientVersion } from '../../version.ts';
+import { version as clientVersion } from '../../../platform/version.ts';
 import type { ClusterConnection } from '../connection.ts';
 import { builtIn } from '../../descriptors.ts';
 import { reportEvent, type Event, type EventReport } from '../explain/surroundings.ts';

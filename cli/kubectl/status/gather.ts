@@ -1,7 +1,7 @@
 /** Everything that `status` says, read once, with the permissions of the user. */
 import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
 import { keyOf, type Condition, type KubeObject } from '../../../kube/index.ts';
-import { version as clientVersion } from '../../version.ts';
+import { version as clientVersion } from '../../../platform/version.ts';
 import type { ClusterConnection } from '../connection.ts';
 import { builtIn } from '../../descriptors.ts';
 import { installed, installedDeployments, installedPods, roleOf } from '../installation.ts';

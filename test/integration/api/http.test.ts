@@ -248,7 +248,7 @@ describe('operations', () => {
     expect((await facade.call('GET', '/healthz')).status).toBe(200);
     await org.call('GET', '/v2/ai-agents/no-such-agent');
     const { text } = await facade.call('GET', '/metrics');
-    expect(text).toMatch(/^http_requests_total\{route="\/v2\/ai-agents\/:agent_id",method="GET",status="404"\} \d+$/m);
+    expect(text).toMatch(/^http_requests_total\{route="\/v2\/ai-agents\/:ai_agent_id",method="GET",status="404"\} \d+$/m);
     expect(text).toMatch(/^http_request_duration_seconds_count\{/m);
     expect(text).not.toContain('no-such-agent');
   });

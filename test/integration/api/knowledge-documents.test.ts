@@ -117,6 +117,7 @@ describe('an uploaded file', () => {
         title: null,
         page_urls: null,
         size_bytes: mark.length,
+        sha256: createHash('sha256').update(mark).digest('hex'),
         metadata: { product: 'XK-7420', year: 2026, public: true },
         source: null,
         status: 'processing',

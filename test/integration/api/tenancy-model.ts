@@ -162,7 +162,7 @@ export const generators: Readonly<Record<string, Generator>> = {
     };
   },
   'GET /v2/ai-agents': (situation) => (situation.random() < 0.5 ? agentList : agentPage)(situation),
-  'GET /v2/ai-agents/:agent_id': (situation) => {
+  'GET /v2/ai-agents/:ai_agent_id': (situation) => {
     const id = agentId(situation);
     const name = situation.own.agents.get(id);
     return {
@@ -170,7 +170,7 @@ export const generators: Readonly<Record<string, Generator>> = {
       expected: { status: name === undefined ? 404 : 200, learn: ({ body }) => same(body.agent_name, name, `the name of ${id}`) },
     };
   },
-  'PUT /v2/ai-agents/:agent_id': (situation) => {
+  'PUT /v2/ai-agents/:ai_agent_id': (situation) => {
     const { own, random } = situation;
     const id = agentId(situation);
     const name = aName(situation);
@@ -193,7 +193,7 @@ export const generators: Readonly<Record<string, Generator>> = {
       },
     };
   },
-  'DELETE /v2/ai-agents/:agent_id': (situation) => {
+  'DELETE /v2/ai-agents/:ai_agent_id': (situation) => {
     const { own, random, caller } = situation;
     const id = agentId(situation);
     const users = [...own.numbers].filter(([, { inbound, outbound }]) => inbound === id || outbound === id);

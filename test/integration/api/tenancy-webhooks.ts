@@ -145,7 +145,7 @@ export const webhookGenerators: Readonly<Record<string, Generator>> = {
     };
   },
   [`GET ${of}/deliveries`]: below('deliveries', 'GET', () => 200),
-  [`GET ${root}/agent/:agent_id/deliveries`]: (situation) => {
+  [`GET ${root}/agent/:ai_agent_id/deliveries`]: (situation) => {
     const id = agentId(situation);
     return {
       request: { path: `${root}/agent/${id}/deliveries` },

@@ -43,18 +43,18 @@ describe('a typed client', () => {
     const agent = made.data;
     if (agent === undefined) throw new Error(JSON.stringify(made.error));
     expect(agent.ambient_sound).toBe('cafe');
-    const agent_id = agent.ai_agent_id;
+    const { ai_agent_id } = agent;
 
-    const read = await client.GET('/v2/ai-agents/{agent_id}', { params: { path: { agent_id } } });
+    const read = await client.GET('/v2/ai-agents/{ai_agent_id}', { params: { path: { ai_agent_id } } });
     expect(read.data).toEqual(agent);
 
-    const stale = await client.PUT('/v2/ai-agents/{agent_id}', {
-      params: { path: { agent_id }, header: { 'If-Match': '"1"' } },
+    const stale = await client.PUT('/v2/ai-agents/{ai_agent_id}', {
+      params: { path: { ai_agent_id }, header: { 'If-Match': '"1"' } },
       body: { welcome_message: 'Hi' },
     });
     expect(stale.response.status).toBe(412);
-    const changed = await client.PUT('/v2/ai-agents/{agent_id}', {
-      params: { path: { agent_id }, query: { force: true } },
+    const changed = await client.PUT('/v2/ai-agents/{ai_agent_id}', {
+      params: { path: { ai_agent_id }, query: { force: true } },
       body: { llm: { model_temperature: 0.5 }, welcome_message: null },
     });
     expect(changed.data?.llm.model_temperature).toBe(0.5);
@@ -70,9 +70,9 @@ describe('a typed client', () => {
     } while (page_token);
     expect(names).toEqual(['Typed']);
 
-    const gone = await client.DELETE('/v2/ai-agents/{agent_id}', { params: { path: { agent_id } } });
+    const gone = await client.DELETE('/v2/ai-agents/{ai_agent_id}', { params: { path: { ai_agent_id } } });
     expect(gone.data?.message).toBe('The AI agent was deleted');
-    const missing = await client.GET('/v2/ai-agents/{agent_id}', { params: { path: { agent_id } } });
+    const missing = await client.GET('/v2/ai-agents/{ai_agent_id}', { params: { path: { ai_agent_id } } });
     expect(missing.error).toEqual({ error: 'not_found', message: 'AI agent not found' });
   });
 
@@ -89,13 +89,13 @@ describe('a typed client', () => {
   });
 
   it('walks through the API keys', async () => {
-    const made = await client.POST('/v1/api-keys/', { body: { name: 'typed', permissions: ['agents:read'] } });
+    const made = await client.POST('/v1/api-keys', { body: { name: 'typed', permissions: ['agents:read'] } });
     const key = made.data;
     if (key === undefined) throw new Error(JSON.stringify(made.error));
     const path = { key_id: key.key_id };
     expect((await connect(key.api_key).GET('/v2/ai-agents')).response.status).toBe(200);
-    expect((await connect(key.api_key).GET('/v1/api-keys/')).response.status).toBe(403);
-    expect((await client.GET('/v1/api-keys/', {})).data?.data.map(({ name }) => name)).toContain('typed');
+    expect((await connect(key.api_key).GET('/v1/api-keys')).response.status).toBe(403);
+    expect((await client.GET('/v1/api-keys', {})).data?.data.map(({ name }) => name)).toContain('typed');
     expect((await client.GET('/v1/api-keys/{key_id}', { params: { path } })).data?.revoked).toBe(false);
     expect((await client.POST('/v1/api-keys/{key_id}/revoke', { params: { path } })).data?.revoked).toBe(true);
   });
