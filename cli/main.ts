@@ -1,16 +1,10 @@
 /** The `parley` command. Each subcommand is one file in `commands/`, loaded only when it runs. */
-import { Command } from 'commander';
-
 import { commands } from './commands/index.ts';
-import { reportFailure } from '../platform/user-error.ts';
+import { completeProgram, createProgram, runProgram } from './grammar.ts';
+import { processIo } from './kubectl/io.ts';
 import { writePrintable } from './printable.ts';
-import { version } from '../platform/version.ts';
 
-const program = new Command('parley')
-  .description('Voice agents whose configuration is Kubernetes resources.')
-  .version(version, '-V, --version')
-  .enablePositionalOptions()
-  .showHelpAfterError('(run with --help for what is allowed)');
+const program = createProgram('parley', 'Voice agents whose configuration is Kubernetes resources.');
 
 // `parley … | head` closes the pipe early: that is the reader's right, not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 74));
@@ -18,9 +12,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 writePrintable(process.stdout, process.stderr);
 
 for (const register of commands) register(program);
+completeProgram(program, { typed: 'parley', io: () => processIo(new AbortController().signal) });
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  process.exitCode = reportFailure(error, process.stderr);
-}
+await runProgram(program, process.argv.slice(2));

@@ -17,8 +17,3 @@ export function table(header: readonly string[], rows: readonly (readonly string
 export function indent(text: string): string {
   return text.replace(/^(?=.)/gm, '  ');
 }
-
-/** One JSON value on standard output, for scripts. */
-export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
-}

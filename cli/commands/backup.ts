@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+
 export function registerBackup(program: Command): void {
   program
     .command('backup')
@@ -9,6 +11,7 @@ export function registerBackup(program: Command): void {
     .argument('<folder>', 'folder to create; do not share it: it contains Secrets in clear')
     .option('--org <names...>', 'back up the resources of these organisations only: for a cluster that other installations share')
     .option('--no-files', 'skip the files: for a bucket with its own backup')
+    .addHelpText('after', examples('parley backup backups/2026-11-21', 'parley backup backups/2026-11-21 --no-files'))
     .action(async (folder: string, flags: { readonly files: boolean; readonly org?: readonly string[] }) => {
       const [{ makeBackup }, { databaseUrl }, { loadConfig }, { version }] = await Promise.all([
         import('../backup/make-backup.ts'),

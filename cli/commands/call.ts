@@ -12,7 +12,7 @@ interface CallFlags {
   readonly speechUrl?: string;
   readonly speechModel: string;
   readonly speechVoice: string;
-  readonly json?: true;
+  readonly output?: 'json';
   readonly quiet?: true;
 }
 
@@ -60,8 +60,9 @@ export function registerCall(program: Command): void {
     )
     .option('--speech-model <name>', 'its model', 'tts-1')
     .option('--speech-voice <name>', 'its voice', 'alloy')
-    .option('--json', 'print one JSON object per line')
-    .addOption(new Option('--quiet', 'print only the result').conflicts('json'))
+    .addOption(new Option('-o, --output <format>', 'json: one JSON object per line').choices(['json']))
+    .addOption(new Option('--json', 'the same as -o json').implies({ output: 'json' }))
+    .addOption(new Option('--quiet', 'print only the result').conflicts(['json', 'output']))
     .addHelpText('after', help)
     .action(async (agent: string, flags: CallFlags) => {
       // LiveKit's client logs to standard output, which is for results: only errors, and to standard error.
@@ -76,7 +77,7 @@ export function registerCall(program: Command): void {
       ]).finally(() => (process.stdout.fd = fd));
       const streams = { out: process.stdout, err: process.stderr };
       const chosen =
-        flags.json === true
+        flags.output === 'json'
           ? reporters.jsonReporter(streams, Date.now)
           : flags.quiet === true
             ? reporters.quietReporter(streams)

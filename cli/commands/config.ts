@@ -1,15 +1,20 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
+
 export function registerConfig(program: Command): void {
   program
     .command('config')
     .description('print every variable with its value, default and meaning, secrets masked; exit code 1 for an invalid value')
-    .option('--json', 'print JSON')
-    .action(async (options: { readonly json?: true }) => {
-      const [{ describeConfig }, { printJson }] = await Promise.all([import('../configuration.ts'), import('../table.ts')]);
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('parley config', "parley config -o json | jq '.[] | select(.problem)'"))
+    .action(async (options: OutputFlags) => {
+      const { describeConfig } = await import('../configuration.ts');
       const variables = describeConfig(process.env);
-      if (options.json === true) {
-        printJson(variables);
+      if (wantsData(options)) {
+        await printData(options, variables);
       } else {
         for (const { name, value, source, description, problem, default: fallback } of variables) {
           process.stdout.write(

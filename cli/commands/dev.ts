@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 
+import { examples } from '../grammar.ts';
 import type { PortName, Ports } from '../../local-stack/settings.ts';
 import { portNumber } from '../options.ts';
 
@@ -33,6 +34,7 @@ export function registerDev(program: Command): void {
     .option('--temporal-ui-port <port>', "port of Temporal's web interface", portNumber)
     .option('--receiver-port <port>', 'port of the webhook receiver', portNumber)
     .addOption(new Option('--ipc').hideHelp())
+    .addHelpText('after', examples('parley dev', 'parley dev --detach --org acme'))
     .action(async (flags: DevFlags) => {
       const { startStack } = await import('../../local-stack/start.ts');
       await startStack({ folder: process.cwd(), env: process.env, flags, ports: wantedPorts(flags, process.env) });
@@ -41,6 +43,7 @@ export function registerDev(program: Command): void {
   dev
     .command('stop')
     .description('stop the stack of this folder')
+    .addHelpText('after', examples('parley dev stop'))
     .action(async () => {
       const { stopStack } = await import('../../local-stack/stop.ts');
       await stopStack(process.cwd());
@@ -49,6 +52,7 @@ export function registerDev(program: Command): void {
   dev
     .command('status')
     .description('show the components of the stack of this folder, its addresses and what to try; exit code 0 when it is ready')
+    .addHelpText('after', examples('parley dev status'))
     .action(async () => {
       const { showStatus } = await import('../../local-stack/status.ts');
       await showStatus(process.cwd());

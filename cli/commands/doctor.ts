@@ -1,12 +1,14 @@
 import { Option, type Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
+
 import type { Audience, Finding } from '../doctor/index.ts';
 
-interface DoctorFlags {
+interface DoctorFlags extends OutputFlags {
   readonly machine?: true;
   readonly role: Audience;
   readonly org?: readonly string[];
-  readonly json?: true;
 }
 
 export function registerDoctor(program: Command): void {
@@ -25,8 +27,10 @@ export function registerDoctor(program: Command): void {
       '--org <namespace...>',
       'check the permissions in these organisations (default: those that the user of the kubeconfig can list)',
     )
-    .option('--json', 'print JSON')
+    .addOption(outputOption())
+    .addOption(jsonOption())
     .addHelpText('after', '\ndocs/operations/troubleshooting.md has a section for each check, named as the field "check" of --json.')
+    .addHelpText('after', examples('parley doctor', 'parley doctor --machine', 'parley doctor --role operator --org acme -o json'))
     .action(async (flags: DoctorFlags) => {
       const { describeFinding, runDoctor } = await import('../doctor/index.ts');
       const found: Finding[] = [];
@@ -38,11 +42,11 @@ export function registerDoctor(program: Command): void {
         ...(flags.machine === true && { machine: true }),
       })) {
         found.push(finding);
-        if (flags.json !== true) process.stdout.write(describeFinding(finding));
+        if (!wantsData(flags)) process.stdout.write(describeFinding(finding));
       }
       const failed = found.filter(({ outcome }) => outcome === 'fail').length;
       const warned = found.filter(({ outcome }) => outcome === 'warn').length;
-      if (flags.json === true) process.stdout.write(`${JSON.stringify({ ok: failed === 0, findings: found }, null, 2)}\n`);
+      if (wantsData(flags)) await printData(flags, { ok: failed === 0, findings: found });
       else
         process.stdout.write(
           failed === 0 ? `\nno check failed${warned === 0 ? '' : `, ${warned} to know about`}\n` : `\n${failed} failed\n`,

@@ -1,11 +1,16 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
+
 export function registerEnv(program: Command): void {
   program
     .command('env')
     .description('print the variables of the running local stack for a shell: eval "$(parley env)"')
-    .option('--json', 'print JSON')
-    .action(async (options: { readonly json?: true }) => {
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('eval "$(parley env)"', 'parley env -o json'))
+    .action(async (options: OutputFlags) => {
       const [{ readEnvFile, shellExports }, { findLayout }, { runningSupervisor }, { UserError }] = await Promise.all([
         import('../../local-stack/env-file.ts'),
         import('../../local-stack/layout.ts'),
@@ -21,6 +26,7 @@ export function registerEnv(program: Command): void {
           cure: 'start one with `parley dev` (or `make up`), or go to the folder where it runs; `parley dev status` shows its progress',
         });
       }
-      process.stdout.write(options.json === true ? `${JSON.stringify(env, null, 2)}\n` : shellExports(env));
+      if (wantsData(options)) await printData(options, env);
+      else process.stdout.write(shellExports(env));
     });
 }

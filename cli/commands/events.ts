@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
+import { examples } from '../grammar.ts';
 import { wholeNumber } from '../options.ts';
 
 export function registerEvents(program: Command): void {
@@ -15,6 +16,7 @@ export function registerEvents(program: Command): void {
     .option('--payload <json>', 'payload, a JSON object; an example by default')
     .option('--count <number>', 'number of events', wholeNumber(1, 10_000_000), 1)
     .option('--rate <number>', 'events per second, evenly spaced; by default as fast as the database takes them', rate)
+    .addHelpText('after', examples('parley events emit --org acme --name CallHandler.CallEnded --count 10 --rate 2'))
     .action(async (options: EmitOptions) => {
       const [{ emitEvents }, { organizationOf }] = await Promise.all([import('../events/emit.ts'), import('../events/organization.ts')]);
       await emitEvents({ ...options, org: organizationOf(options.org, process.env) });
@@ -26,6 +28,10 @@ export function registerEvents(program: Command): void {
     .option('--org <name>', 'organisation; PARLEY_ORG by default')
     .option('--name <event>', 'only events of this name')
     .option('--since <time>', 'also the events since this time, e.g. 2026-01-31T12:00:00Z', instant)
+    .addHelpText(
+      'after',
+      examples('parley events tail --org acme', 'parley events tail --org acme --name CallHandler.CallEnded | jq .payload'),
+    )
     .action(async (options: { readonly org?: string; readonly name?: string; readonly since?: Date }) => {
       const [{ tailEvents }, { organizationOf }] = await Promise.all([import('../events/tail.ts'), import('../events/organization.ts')]);
       await tailEvents({ ...options, org: organizationOf(options.org, process.env) });

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 
+import { examples } from '../grammar.ts';
 import type { SecretMode } from '../transfer/portable.ts';
 
 export function registerExport(program: Command): void {
@@ -13,6 +14,7 @@ export function registerExport(program: Command): void {
         .default('placeholders'),
     )
     .option('--output-dir <folder>', 'write a file for each object, <kind>/<name>.yaml, instead of standard output')
+    .addHelpText('after', examples('parley export acme > acme.yaml', 'parley export acme --output-dir acme --secrets none'))
     .action(async (org: string, options: { readonly secrets: SecretMode; readonly outputDir?: string }) => {
       const [{ exportOrganization }, { withOrganizationObjects }, { toYaml }, { writeFiles }] = await Promise.all([
         import('../transfer/export.ts'),

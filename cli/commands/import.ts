@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+
 export function registerImport(program: Command): void {
   program
     .command('import')
@@ -12,6 +14,7 @@ export function registerImport(program: Command): void {
     )
     .option('--force-conflicts', 'take over fields that other managers own')
     .option('--dry-run', 'let the server validate everything without changing it')
+    .addHelpText('after', examples('parley import acme.yaml --dry-run', 'parley import acme --org globex'))
     .action(
       async (
         paths: readonly string[],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 import { pair, wholeNumber } from '../options.ts';
-import { addOutput, formatOf, type OutputFlags } from '../kubectl/output.ts';
+import { addOutput, formatOf, type OutputFlags } from '../output.ts';
 
 interface AddFlags extends OutputFlags {
   readonly metadata: Readonly<Record<string, string>>;

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
+
 import { pair, wholeNumber } from '../options.ts';
 import { registerKbAdd } from './kb-add.ts';
 
@@ -14,17 +17,24 @@ export function registerKb(program: Command): void {
     .argument('<query...>', 'text to search for')
     .option('--top-k <number>', 'maximum number of hits, 1 to 100', wholeNumber(1, 100), 5)
     .option('--filter <key=value>', 'only documents with this metadata; may be repeated', pair, {})
-    .option('--json', 'print the JSON of the REST API')
+    .addOption(outputOption('the answer of the REST API'))
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        'parley kb search workshop-handbook when does a chain have to be replaced',
+        'parley kb search manuals reset --filter product=XK-7420 --top-k 3 -o json',
+      ),
+    )
     .action(
       async (
         knowledgeBase: string,
         query: readonly string[],
-        options: { readonly topK: number; readonly filter: Readonly<Record<string, string>>; readonly json?: true },
+        options: { readonly topK: number; readonly filter: Readonly<Record<string, string>> } & OutputFlags,
       ) => {
-        const [{ restClientFromEnvironment }, { showHits }, { printJson }] = await Promise.all([
+        const [{ restClientFromEnvironment }, { showHits }] = await Promise.all([
           import('../../api/client/rest-client.ts'),
           import('../knowledge/show-hits.ts'),
-          import('../table.ts'),
         ]);
         const filter = Object.fromEntries(Object.entries(options.filter).map(([key, value]) => [key, { $eq: value }]));
         const answer = (await restClientFromEnvironment(process.env).request('POST', '/api/v1/vector/search', {
@@ -33,7 +43,7 @@ export function registerKb(program: Command): void {
           top_k: options.topK,
           ...(Object.keys(filter).length > 0 && { filter }),
         })) as { readonly results: Parameters<typeof showHits>[0] };
-        if (options.json === true) printJson(answer);
+        if (wantsData(options)) await printData(options, answer);
         else process.stdout.write(showHits(answer.results));
       },
     );
@@ -43,6 +53,7 @@ export function registerKb(program: Command): void {
     .argument('<org>', 'organisation')
     .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
     .option('--detach', 'return before the work is done')
+    .addHelpText('after', examples('parley kb reindex acme manuals'))
     .action(async (org: string, name: string, options: { readonly detach?: true }) => {
       const [{ withKnowledgeBase }, { UserError }, { TemporalUnavailableError }] = await Promise.all([
         import('../knowledge/offline.ts'),
@@ -67,6 +78,7 @@ export function registerKb(program: Command): void {
     .argument('<org>', 'organisation')
     .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
     .requiredOption('--output-dir <folder>', 'create a folder for each document in this one')
+    .addHelpText('after', examples('parley kb export acme manuals --output-dir manuals'))
     .action(async (org: string, name: string, options: { readonly outputDir: string }) => {
       const [{ withKnowledgeBase }, { exportKnowledgeBase }] = await Promise.all([
         import('../knowledge/offline.ts'),

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
+
 import type { ApiKeyRecord } from '../../store/index.ts';
 import { wholeNumber } from '../options.ts';
 
@@ -14,21 +17,23 @@ export function registerKeys(program: Command): void {
     .option('--permissions <list>', 'comma-separated, e.g. agents:write,calls:read; * is everything', words, ['*'])
     .option('--expires-in-days <days>', '1 to 365', wholeNumber(1, 365), 30)
     .option('--user <id>', 'user that the key acts for: everything created with it records this user')
-    .option('--json', 'print JSON, the key under "api_key"')
+    .addOption(outputOption('all data, the key under "api_key"'))
+    .addOption(jsonOption())
+    .addHelpText('after', examples('parley keys create --org acme --name ci --permissions agents:write,calls:read --expires-in-days 90'))
     .action(
-      async (options: {
-        readonly org: string;
-        readonly name: string;
-        readonly permissions: readonly string[];
-        readonly expiresInDays: number;
-        readonly user?: string;
-        readonly json?: true;
-      }) => {
-        const [{ withStore }, { UserError }, { isPermission, permissions }, { printJson }] = await Promise.all([
+      async (
+        options: {
+          readonly org: string;
+          readonly name: string;
+          readonly permissions: readonly string[];
+          readonly expiresInDays: number;
+          readonly user?: string;
+        } & OutputFlags,
+      ) => {
+        const [{ withStore }, { UserError }, { isPermission, permissions }] = await Promise.all([
           import('../database.ts'),
           import('../../platform/user-error.ts'),
           import('../../store/index.ts'),
-          import('../table.ts'),
         ]);
         const wanted = options.permissions.map((word) => {
           if (isPermission(word)) return word;
@@ -43,8 +48,8 @@ export function registerKeys(program: Command): void {
             userId: options.user,
           }),
         );
-        if (options.json === true) {
-          printJson({ ...shown(record), api_key: apiKey });
+        if (wantsData(options)) {
+          await printData(options, { ...shown(record), api_key: apiKey });
           return;
         }
         process.stdout.write(`${apiKey}\n`);
@@ -58,9 +63,11 @@ export function registerKeys(program: Command): void {
     .command('list')
     .description('list the API keys of an organisation, newest first')
     .requiredOption('--org <name>', 'organisation')
-    .option('--json', 'print JSON')
-    .action(async (options: { readonly org: string; readonly json?: true }) => {
-      const [{ withStore }, { printJson, table }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('parley keys list --org acme'))
+    .action(async (options: { readonly org: string } & OutputFlags) => {
+      const [{ withStore }, { table }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
       const all = await withStore(async ({ apiKeys }) => {
         const found: ApiKeyRecord[] = [];
         let page = await apiKeys.list({ org: options.org, pageSize: 100 });
@@ -71,8 +78,8 @@ export function registerKeys(program: Command): void {
         }
         return found;
       });
-      if (options.json === true) {
-        printJson(all.map(shown));
+      if (wantsData(options)) {
+        await printData(options, all.map(shown));
         return;
       }
       process.stdout.write(
@@ -96,20 +103,18 @@ export function registerKeys(program: Command): void {
     .description('revoke an API key for good; every process refuses it within 5 s')
     .argument('<id>', 'key_…')
     .requiredOption('--org <name>', 'organisation')
-    .option('--json', 'print JSON')
-    .action(async (keyId: string, options: { readonly org: string; readonly json?: true }) => {
-      const [{ withStore }, { UserError }, { printJson }] = await Promise.all([
-        import('../database.ts'),
-        import('../../platform/user-error.ts'),
-        import('../table.ts'),
-      ]);
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('parley keys revoke key_019aa1f2b3c47d5e8f90a1b2c3d4e5f6 --org acme'))
+    .action(async (keyId: string, options: { readonly org: string } & OutputFlags) => {
+      const [{ withStore }, { UserError }] = await Promise.all([import('../database.ts'), import('../../platform/user-error.ts')]);
       const record = await withStore((store) => store.apiKeys.revoke({ org: options.org, keyId }));
       if (record === undefined) {
         throw new UserError(`organisation "${options.org}" has no API key ${JSON.stringify(keyId)}`, {
           cure: `parley keys list --org ${options.org}`,
         });
       }
-      if (options.json === true) printJson(shown(record));
+      if (wantsData(options)) await printData(options, shown(record));
       else process.stdout.write(`${keyId} (${record.name}) is revoked\n`);
     });
 }

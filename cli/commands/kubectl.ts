@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+
 export function registerKubectl(program: Command): void {
   program
     .command('kubectl')
@@ -9,6 +11,7 @@ export function registerKubectl(program: Command): void {
     .helpOption(false)
     .allowUnknownOption()
     .passThroughOptions()
+    .addHelpText('after', examples('parley kubectl status -A'))
     .action(async (args: readonly string[]) => {
       const { runPlugin } = await import('../kubectl/main.ts');
       await runPlugin(args);

@@ -1,13 +1,18 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
+
 export function registerMigrate(program: Command): void {
   program
     .command('migrate')
     .description('migrate the database to the schema of this version; safe to repeat')
     .option('--status', 'only show which migrations are applied and which are missing')
-    .option('--json', 'print JSON')
-    .action(async (options: { readonly status?: true; readonly json?: true }) => {
-      const [{ databaseUrl, explainStore }, { migrate, migrationStatus }, { printJson, table }] = await Promise.all([
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('parley migrate', 'parley migrate --status -o json'))
+    .action(async (options: { readonly status?: true } & OutputFlags) => {
+      const [{ databaseUrl, explainStore }, { migrate, migrationStatus }, { table }] = await Promise.all([
         import('../database.ts'),
         import('../../store/index.ts'),
         import('../table.ts'),
@@ -15,8 +20,11 @@ export function registerMigrate(program: Command): void {
       const url = databaseUrl();
       if (options.status === true) {
         const { applied, pending } = await explainStore(url, () => migrationStatus({ databaseUrl: url }));
-        if (options.json === true) {
-          printJson({ applied: applied.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt.toISOString() })), pending });
+        if (wantsData(options)) {
+          await printData(options, {
+            applied: applied.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt.toISOString() })),
+            pending,
+          });
           return;
         }
         process.stdout.write(
@@ -29,8 +37,8 @@ export function registerMigrate(program: Command): void {
         return;
       }
       const { applied } = await explainStore(url, () => migrate({ databaseUrl: url }));
-      if (options.json === true) {
-        printJson({ applied });
+      if (wantsData(options)) {
+        await printData(options, { applied });
         return;
       }
       for (const name of applied) process.stdout.write(`applied ${name}\n`);

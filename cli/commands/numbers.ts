@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
+
 export function registerNumbers(program: Command): void {
   const numbers = program.command('numbers').description('list the phone numbers that organisations use or reserve, and end reservations');
 
@@ -7,9 +10,11 @@ export function registerNumbers(program: Command): void {
     .command('list')
     .description('list the numbers that organisations use or reserve, sorted by number')
     .option('--org <name>', 'only numbers of this organisation')
-    .option('--json', 'print JSON')
-    .action(async (options: { readonly org?: string; readonly json?: true }) => {
-      const [{ withStore }, { loadConfig }, { numberReservationMs }, { printJson, table }] = await Promise.all([
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('parley numbers list', 'parley numbers list --org acme -o yaml'))
+    .action(async (options: { readonly org?: string } & OutputFlags) => {
+      const [{ withStore }, { loadConfig }, { numberReservationMs }, { table }] = await Promise.all([
         import('../database.ts'),
         import('../../platform/config/config.ts'),
         import('../../platform/config/phone-numbers.ts'),
@@ -23,8 +28,8 @@ export function registerNumbers(program: Command): void {
         state: reservedUntil === undefined ? 'in use' : expired ? 'reservation over' : 'reserved',
         reserved_until: reservedUntil?.toISOString() ?? null,
       }));
-      if (options.json === true) {
-        printJson(shown);
+      if (wantsData(options)) {
+        await printData(options, shown);
         return;
       }
       const rows = shown.map((row) => [row.number, row.organization, row.state, row.reserved_until ?? '-']);
@@ -35,6 +40,7 @@ export function registerNumbers(program: Command): void {
     .command('release')
     .description('end the reservation of a number, so that any organisation may use it; a number in use keeps its organisation')
     .argument('<number>', 'E.164, such as +12025550143')
+    .addHelpText('after', examples('parley numbers release +12025550143'))
     .action(async (number: string) => {
       const [{ withStore }, { UserError }, { loadConfig }, { numberReservationMs }] = await Promise.all([
         import('../database.ts'),

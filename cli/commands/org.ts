@@ -1,5 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
+
 import { UserError } from '../../platform/user-error.ts';
 import { wholeNumber } from '../options.ts';
 
@@ -13,11 +16,10 @@ interface DeleteFlags {
 /** In days. Commander takes null for no value. */
 type Period = number | 'forever';
 
-interface RetentionFlags {
+interface RetentionFlags extends OutputFlags {
   readonly record?: boolean;
   readonly recordings?: Period;
   readonly calls?: Period;
-  readonly json?: true;
 }
 
 export function registerOrg(program: Command): void {
@@ -29,17 +31,15 @@ export function registerOrg(program: Command): void {
     .argument('<names...>', 'names of the namespaces, which are the ids of the organisations')
     .option('--display-name <text>', 'display name of a single organisation, at most 200 characters')
     .option('--no-namespace', 'create only the row: for namespaces that another tool creates and labels')
-    .option('--json', 'print JSON')
-    .action(async (names: string[], options: { readonly displayName?: string; readonly namespace: boolean; readonly json?: true }) => {
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples("parley org create acme --display-name 'Acme Bicycles'", 'parley org create acme globex initech'))
+    .action(async (names: string[], options: { readonly displayName?: string; readonly namespace: boolean } & OutputFlags) => {
       const { displayName } = options;
       if (displayName !== undefined && names.length > 1) {
         throw new UserError('--display-name is for one organisation', { cure: 'create the others with a command each' });
       }
-      const [{ withStore }, { withNamespaces }, { printJson }] = await Promise.all([
-        import('../database.ts'),
-        import('../organization-namespaces.ts'),
-        import('../table.ts'),
-      ]);
+      const [{ withStore }, { withNamespaces }] = await Promise.all([import('../database.ts'), import('../organization-namespaces.ts')]);
       await withStore(async (store) => {
         // Asks Postgres first: an invalid name, missing migrations or no answer leave no namespace behind.
         for (const name of names) await store.organizations.check({ name, displayName });
@@ -52,12 +52,12 @@ export function registerOrg(program: Command): void {
         for (const name of names) {
           const row = await store.organizations.create({ name, displayName });
           made.push({ name: row.name, display_name: row.displayName, created_at: row.createdAt.toISOString() });
-          if (options.json !== true)
+          if (!wantsData(options))
             process.stdout.write(
               `organisation ${name} exists\n  → create an API key for it: parley keys create --org ${name} --name first\n`,
             );
         }
-        if (options.json === true) printJson(made.length === 1 ? made[0] : made);
+        if (wantsData(options)) await printData(options, made.length === 1 ? made[0] : made);
       });
     });
 
@@ -69,6 +69,7 @@ export function registerOrg(program: Command): void {
     .option('--dry-run', 'only show what would be deleted')
     .option('--force', 'delete even while calls are live: their records are deleted before the conversations end')
     .option('--delete-namespace', 'delete the namespace with everything else in it; by default it only loses its label')
+    .addHelpText('after', examples('parley org delete acme --dry-run', 'parley org delete acme --confirm acme'))
     .action(async (name: string, options: DeleteFlags) => {
       const { runDelete } = await import('../organization/run-delete.ts');
       await runDelete(name, options);
@@ -79,12 +80,14 @@ export function registerOrg(program: Command): void {
     .description('limit the live calls of an organisation from now on; live calls continue')
     .argument('<name>', 'the organisation')
     .requiredOption('--live-calls <number>', '0 to 100000; 10 by default', wholeNumber(0, 100_000))
-    .option('--json', 'print JSON')
-    .action(async (name: string, options: { readonly liveCalls: number; readonly json?: true }) => {
-      const [{ withStore }, { printJson }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('parley org limit acme --live-calls 50'))
+    .action(async (name: string, options: { readonly liveCalls: number } & OutputFlags) => {
+      const { withStore } = await import('../database.ts');
       await withStore(async (store) => {
         const { liveCallLimit } = await store.organizations.limitLiveCalls(name, options.liveCalls);
-        if (options.json === true) printJson({ name, live_call_limit: liveCallLimit });
+        if (wantsData(options)) await printData(options, { name, live_call_limit: liveCallLimit });
         else process.stdout.write(`organisation ${name} may have ${liveCallLimit} live calls\n`);
       });
     });
@@ -100,9 +103,18 @@ export function registerOrg(program: Command): void {
       daysOrForever,
     )
     .option('--calls <days>', 'days after the end of a call until all of it is deleted, or forever', daysOrForever)
-    .option('--json', 'print JSON')
-    .action(async (name: string, { record, recordings, calls, json }: RetentionFlags) => {
-      const [{ withStore }, { printJson }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      examples(
+        'parley org retention acme',
+        'parley org retention acme --recordings 30 --calls 365',
+        'parley org retention acme --record off',
+      ),
+    )
+    .action(async (name: string, { record, recordings, calls, ...options }: RetentionFlags) => {
+      const { withStore } = await import('../database.ts');
       const change = {
         ...(record !== undefined && { recordingEnabled: record }),
         ...(recordings !== undefined && { recordingRetentionDays: daysOf(recordings) }),
@@ -110,8 +122,8 @@ export function registerOrg(program: Command): void {
       };
       await withStore(async (store) => {
         const kept = await store.organizations.setCallRetention(name, change);
-        if (json === true)
-          printJson({
+        if (wantsData(options))
+          await printData(options, {
             name,
             recording_enabled: kept.recordingEnabled,
             recording_retention_days: kept.recordingRetentionDays,
@@ -127,9 +139,11 @@ export function registerOrg(program: Command): void {
   org
     .command('list')
     .description('list the organisations and whether each has its namespace')
-    .option('--json', 'print JSON')
-    .action(async (options: { readonly json?: true }) => {
-      const [{ withStore }, { withNamespaces }, { printJson, table }] = await Promise.all([
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('parley org list -o json'))
+    .action(async (options: OutputFlags) => {
+      const [{ withStore }, { withNamespaces }, { table }] = await Promise.all([
         import('../database.ts'),
         import('../organization-namespaces.ts'),
         import('../table.ts'),
@@ -151,8 +165,8 @@ export function registerOrg(program: Command): void {
         namespace: labelled.has(name),
         created_at: known.get(name)?.createdAt.toISOString() ?? null,
       }));
-      if (options.json === true) {
-        printJson(all);
+      if (wantsData(options)) {
+        await printData(options, all);
         return;
       }
       process.stdout.write(

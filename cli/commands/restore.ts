@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
+
 export function registerRestore(program: Command): void {
   program
     .command('restore')
@@ -9,6 +11,7 @@ export function registerRestore(program: Command): void {
     .argument('<folder>', 'folder that `parley backup` wrote')
     .option('--no-files', 'skip the files')
     .option('--force', 'replace the database, and overwrite resources and files of the same names')
+    .addHelpText('after', examples('parley restore backups/2026-11-21'))
     .action(async (folder: string, flags: { readonly files: boolean; readonly force?: true }) => {
       const [{ restoreBackup }, { databaseUrl }, { loadConfig }] = await Promise.all([
         import('../backup/restore-backup.ts'),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { examples } from '../grammar.ts';
 import type { RoleOptions } from '../../platform/role.ts';
 
 interface RoleCommand {
@@ -31,6 +32,7 @@ export function registerRoles(program: Command): void {
     program
       .command(role)
       .description(`${does}; configured by environment variables, see \`parley config\``)
+      .addHelpText('after', examples(`parley ${role}`))
       .action(async () => {
         const [{ runRoleProcess }, run] = await Promise.all([import('../role-process.ts'), load()]);
         await runRoleProcess(role, run);

@@ -1,5 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
+import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
+
+import { examples } from '../grammar.ts';
 import { parseDuration, portNumber, wholeNumber } from '../options.ts';
 
 const environment = '(PARLEY_URL, PARLEY_API_KEY)';
@@ -12,11 +15,13 @@ export function registerWebhooks(program: Command): void {
   webhooks
     .command('list')
     .description(`list the subscriptions of the organisation ${environment}`)
-    .option('--json', 'print JSON')
-    .action(async (options: { readonly json?: true }) => {
-      const { webhooks: client, tables, printJson } = await tools();
+    .addOption(outputOption())
+    .addOption(jsonOption())
+    .addHelpText('after', examples('parley webhooks list', 'parley webhooks list -o json'))
+    .action(async (options: OutputFlags) => {
+      const { webhooks: client, tables } = await tools();
       const all = await client.listSubscriptions();
-      if (options.json === true) printJson(all);
+      if (wantsData(options)) await printData(options, all);
       else process.stdout.write(tables.subscriptionTable(all));
     });
 
@@ -35,15 +40,16 @@ export function registerWebhooks(program: Command): void {
       ]),
     )
     .option('--limit <number>', 'maximum number', wholeNumber(1, 10_000), 20)
-    .option('--json', 'print JSON')
+    .addOption(outputOption())
+    .addOption(jsonOption())
     .addHelpText(
       'after',
       examples('parley webhooks deliveries call-log', 'parley webhooks deliveries call-log --status failed --limit 100'),
     )
-    .action(async (subscription: string, options: { readonly status?: string; readonly limit: number; readonly json?: true }) => {
-      const { webhooks: client, tables, printJson } = await tools();
+    .action(async (subscription: string, options: { readonly status?: string; readonly limit: number } & OutputFlags) => {
+      const { webhooks: client, tables } = await tools();
       const found = await client.listDeliveries({ subscription, status: options.status, limit: options.limit });
-      if (options.json === true) printJson(found);
+      if (wantsData(options)) await printData(options, found);
       else process.stdout.write(tables.deliveryTable(found, Date.now()));
     });
 
@@ -51,12 +57,13 @@ export function registerWebhooks(program: Command): void {
     .command('attempts')
     .description(`list the attempts of a delivery, with the reason of each failure ${environment}`)
     .argument('<delivery>', 'id of the delivery: dlv_…')
-    .option('--json', 'print JSON')
+    .addOption(outputOption())
+    .addOption(jsonOption())
     .addHelpText('after', examples('parley webhooks attempts dlv_019aa5b2-…'))
-    .action(async (delivery: string, options: { readonly json?: true }) => {
-      const { webhooks: client, tables, printJson } = await tools();
+    .action(async (delivery: string, options: OutputFlags) => {
+      const { webhooks: client, tables } = await tools();
       const found = await client.listAttempts(delivery);
-      if (options.json === true) printJson(found);
+      if (wantsData(options)) await printData(options, found);
       else process.stdout.write(tables.attemptTable(found));
     });
 
@@ -126,15 +133,16 @@ export function registerWebhooks(program: Command): void {
     )
     .option('--port <port>', 'port on the loopback address; a free one by default', portNumber, 0)
     .option('--host <name>', 'accept requests for this host name, too; requests for names other than those of this machine are refused')
-    .option('--json', 'print each delivery as a line of JSON')
+    .addOption(new Option('-o, --output <format>', 'json: each delivery as a line of JSON').choices(['json']))
+    .option('--json', 'the same as -o json')
     .addHelpText(
       'after',
       `\nEvery path accepts deliveries; …/status/503 answers with that status, to test retries. The address printed at the start shows the latest deliveries.\n${examples('parley webhooks receive --port 8099')}`,
     )
-    .action(async (options: { readonly port: number; readonly host?: string; readonly json?: true }) => {
+    .action(async (options: { readonly port: number; readonly host?: string; readonly json?: true; readonly output?: 'json' }) => {
       const { serveReceiver } = await import('../webhooks/serve-receiver.ts');
       const token = process.env['PARLEY_RECEIVER_TOKEN'] || undefined;
-      await serveReceiver({ port: options.port, json: options.json === true, host: options.host, token });
+      await serveReceiver({ port: options.port, json: options.json === true || options.output === 'json', host: options.host, token });
     });
 }
 
@@ -142,17 +150,14 @@ export function registerWebhooks(program: Command): void {
 const FIRST_ATTEMPT_MS = 40_000;
 
 async function tools() {
-  const [{ restClientFromEnvironment }, { WebhookClient }, tables, { printJson }, { UserError }] = await Promise.all([
+  const [{ restClientFromEnvironment }, { WebhookClient }, tables, { UserError }] = await Promise.all([
     import('../../api/client/rest-client.ts'),
     import('../webhooks/deliveries.ts'),
     import('../webhooks/tables.ts'),
-    import('../table.ts'),
     import('../../platform/user-error.ts'),
   ]);
-  return { webhooks: new WebhookClient(restClientFromEnvironment(process.env)), tables, printJson, UserError };
+  return { webhooks: new WebhookClient(restClientFromEnvironment(process.env)), tables, UserError };
 }
-
-const examples = (...commands: readonly string[]): string => `\nExamples:\n${commands.map((command) => `  ${command}\n`).join('')}`;
 
 function instant(value: string): Date {
   if (/^\d{1,6}[smhd]$/.test(value)) return new Date(Date.now() - parseDuration(value));

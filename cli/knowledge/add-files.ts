@@ -2,7 +2,7 @@
 import { addDocuments, type AddedDocument, type Upload } from '../../api/client/add-documents.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
 import type { Io } from '../kubectl/io.ts';
-import { writeAs, type Format } from '../kubectl/output.ts';
+import { writeAs, type Format } from '../output.ts';
 import { ProgressBar } from '../progress-bar.ts';
 
 export interface AddFilesOptions {

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { addConnection, withConnection, type ConnectionFlags } from '../connection.ts';
 import { wholeNumber } from '../../options.ts';
 import type { Io } from '../io.ts';
-import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
+import { addOutput, formatOf, writeAs, type OutputFlags } from '../../output.ts';
 import { styleOf } from '../style.ts';
 import type { Api, ApiFlags } from './api.ts';
 import { callStatuses, type CallStatus } from '../../../store/calls/call-state.ts';

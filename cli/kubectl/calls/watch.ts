@@ -1,6 +1,6 @@
 import { awakeClock, sleep } from '../../../platform/clock.ts';
 import type { Io } from '../io.ts';
-import { toYaml, type Format } from '../output.ts';
+import { toYaml, type Format } from '../../output.ts';
 import { callsTable } from './print.ts';
 import type { ListedCall } from './read.ts';
 

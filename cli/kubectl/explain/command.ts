@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 import { addConnection, withConnection, type ConnectionFlags } from '../connection.ts';
 import type { Io } from '../io.ts';
-import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
+import { addOutput, formatOf, writeAs, type OutputFlags } from '../../output.ts';
 import { styleOf } from '../style.ts';
 
 const help = `

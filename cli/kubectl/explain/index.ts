@@ -2,6 +2,7 @@
 import { loadConfig } from '../../../platform/config/config.ts';
 import { withConnection } from '../connection.ts';
 import type { Io } from '../io.ts';
+import { formatOf, writeAs, type OutputFlags } from '../../output.ts';
 import { assess } from './assess.ts';
 import { gather } from './gather.ts';
 import { printAssessment } from './print.ts';
@@ -11,14 +12,14 @@ export interface ExplainOptions {
   /** `<kind>/<name>` */
   readonly object: string;
   readonly org?: string;
-  readonly json?: boolean;
+  readonly output?: OutputFlags['output'] | undefined;
 }
 
 /**
  * Exits with 0 when the object is ready, with 1 when it isn't.
  * @throws UserError when the object or the cluster can't be found
  */
-export async function runExplain({ object, org, json }: ExplainOptions, io: Io): Promise<void> {
+export async function runExplain({ object, org, ...flags }: ExplainOptions, io: Io): Promise<void> {
   const target = parseTarget(object);
   const namespace = org || io.env['PARLEY_ORG'];
   const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
@@ -28,6 +29,6 @@ export async function runExplain({ object, org, json }: ExplainOptions, io: Io):
     async (connection) => assess(await gather(connection, target, { leaseNamespace, now: io.now() }), io.now()),
     { forbiddenCure: 'use a kubeconfig whose user may read the organisation' },
   );
-  io.out.write(json === true ? `${JSON.stringify(assessment, null, 2)}\n` : printAssessment(assessment));
+  await writeAs(io, formatOf(flags), assessment, () => printAssessment(assessment));
   io.exit(assessment.ready ? 0 : 1);
 }

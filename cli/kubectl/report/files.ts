@@ -1,5 +1,5 @@
 /** The files of a report while it is made. */
-import { toYaml } from '../output.ts';
+import { toYaml } from '../../output.ts';
 
 export interface ReportFile {
   readonly path: string;

@@ -1,20 +1,21 @@
 /**
- * What fits behind `kubectl parley …` when the user presses Tab. kubectl runs `kubectl_complete-parley` for it and reads its output as
+ * What fits behind `parley …` or `kubectl parley …` when the user presses Tab. kubectl runs `kubectl_complete-parley` for it and reads its output as
  * that of its own `__complete`: one candidate a line, with a tab in front of a description, and a directive at the end.
  */
 import type { Command, Option } from 'commander';
 
-import { agentKind, kinds, type KindDefinition } from '../../../crds/index.ts';
-import { loadKubeConfig, ResourceClient, type KubeObject, type ResourceDescriptor } from '../../../kube/index.ts';
-import { FIELD_MANAGER } from '../../cluster.ts';
-import { withConnection, type ConnectionFlags } from '../connection.ts';
-import { builtIn } from '../../descriptors.ts';
-import type { Io } from '../io.ts';
+import { agentKind, kinds, type KindDefinition } from '../../crds/index.ts';
+import { loadKubeConfig, ResourceClient, type KubeObject, type ResourceDescriptor } from '../../kube/index.ts';
+import { FIELD_MANAGER } from '../cluster.ts';
+import { withConnection, type ConnectionFlags } from '../kubectl/connection.ts';
+import { builtIn } from '../descriptors.ts';
+import type { Io } from '../kubectl/io.ts';
 
 /** Of cobra's directives: files are no candidates; no blank goes behind a candidate that isn't whole; files are candidates. */
 const NO_FILES = 4;
 const NO_BLANK = 2;
 const files = 0;
+const FILE_ARGUMENTS: ReadonlySet<string> = new Set(['files', 'folder', 'paths']);
 
 /** The shell waits for the answer, in milliseconds. */
 const TIMEOUT_MS = 3_000;
@@ -24,17 +25,14 @@ export interface Completion {
   readonly directive: number;
 }
 
-/** @param words what stands behind `kubectl parley`; the last of them is what is being written */
-export async function complete(plugin: Command, words: readonly string[], io: Io): Promise<Completion> {
+/** @param words what stands behind the name of the program; the last of them is what is being written */
+export async function complete(program: Command, words: readonly string[], io: Io): Promise<Completion> {
   const typed = words.at(-1) ?? '';
   const before = words.slice(0, -1);
-  const command = plugin.commands.find((each) => before.includes(each.name()));
-  if (command === undefined) {
-    if (typed.startsWith('-')) return fitting(flagsOf(plugin), typed);
-    return fitting(
-      plugin.commands.filter((each) => !each.name().startsWith('_')).map((each) => `${each.name()}\t${each.description()}`),
-      typed,
-    );
+  const command = commandIn(program, before);
+  if (command.name() === 'kubectl') {
+    const { createPlugin } = await import('../kubectl/main.ts');
+    return complete(createPlugin(io), words.slice(words.indexOf('kubectl') + 1), io);
   }
   const [, name, part] = /^(--[\w-]+)=(.*)$/.exec(typed) ?? [];
   const option = optionOf(command, name ?? before.at(-1));
@@ -45,7 +43,21 @@ export async function complete(plugin: Command, words: readonly string[], io: Io
     return name === undefined ? found : { ...found, candidates: found.candidates.map((candidate) => `${name}=${candidate}`) };
   }
   if (typed.startsWith('-')) return fitting(flagsOf(command), typed);
-  return argumentsOf(command.name(), typed, before, io);
+  const below = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((each) => each.name() !== 'help');
+  if (below.length > 0)
+    return fitting(
+      below.map((each) => `${each.name()}\t${each.description()}`),
+      typed,
+    );
+  return argumentsOf(command, typed, before, io);
+}
+
+/** The command that the words have come to. */
+function commandIn(program: Command, words: readonly string[]): Command {
+  return words.reduce((command, word) => command.commands.find((each) => each.name() === word) ?? command, program);
 }
 
 /** As kubectl reads it. */
@@ -53,9 +65,13 @@ export function printCompletion({ candidates, directive }: Completion): string {
   return `${candidates.map((candidate) => `${candidate}\n`).join('')}:${directive}\n`;
 }
 
-async function argumentsOf(name: string, typed: string, before: readonly string[], io: Io): Promise<Completion> {
-  if (name === 'logs') return fitting(await names(agentKind.descriptor, before, io), typed);
-  if (name !== 'explain') return { candidates: [], directive: NO_FILES };
+async function argumentsOf(command: Command, typed: string, before: readonly string[], io: Io): Promise<Completion> {
+  const expected = command.registeredArguments.map((each) => each.name());
+  const choices = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
+  if (choices.length > 0) return fitting(choices, typed);
+  if (expected.some((name) => FILE_ARGUMENTS.has(name))) return { candidates: [], directive: files };
+  if (expected[0] === 'agent') return fitting(await names(agentKind.descriptor, before, io), typed);
+  if (command.name() !== 'explain') return { candidates: [], directive: NO_FILES };
   const [kindText = ''] = typed.split('/');
   const all = kinds as readonly KindDefinition[];
   if (!typed.includes('/')) {
@@ -78,10 +94,14 @@ async function valuesOf(option: Option, before: readonly string[], io: Io): Prom
   switch (option.long) {
     case '--kubeconfig':
     case '--file':
+    case '--output-dir':
+    case '--audio':
+    case '--record':
       return 'files';
     case '--context':
       return contexts(before);
     case '--namespace':
+    case '--org':
     case '--system-namespace':
       return names(builtIn.namespaces, before, io);
     case '--agent':

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import type { Command } from 'commander';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { repositoryRoot } from '../local-stack/repository.ts';
+import { commands } from './commands/index.ts';
+import { complete } from './completion/complete.ts';
+import { completionScript, SHELLS } from './completion/scripts.ts';
+import { commandsOf, completeProgram, createProgram } from './grammar.ts';
+import { createPlugin } from './kubectl/main.ts';
+import { processIo } from './kubectl/io.ts';
+
+const io = processIo(new AbortController().signal);
+
+function parley(): Command {
+  const program = createProgram('parley', 'test');
+  for (const register of commands) register(program);
+  return completeProgram(program, { typed: 'parley', io: () => io });
+}
+
+const nameOf = (command: Command): string => (command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`);
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({ writeOut: (more) => (text += more) });
+  command.outputHelp();
+  return text;
+}
+
+const leaves = [parley(), createPlugin(io)].flatMap((program) => commandsOf(program).filter((command) => command.commands.length === 0));
+
+describe.each(leaves.map((command) => [nameOf(command), command] as const))('%s', (name, command) => {
+  it('has an example in its help, which begins as one types it', () => {
+    const [, shown = ''] = helpOf(command).split('Examples:\n');
+    expect(shown).toContain(name.replace(/^kubectl parley completion/, 'kubectl-parley completion'));
+  });
+
+  it('takes -o as kubectl does, where it takes --json', () => {
+    const named = (name: string) => command.options.find(({ long }) => long === name);
+    expect(named('--json') !== undefined && named('--output') === undefined).toBe(false);
+    expect(named('--output')?.short ?? '-o').toBe('-o');
+  });
+});
+
+describe('wrong usage', () => {
+  const run = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, [join(repositoryRoot(), 'cli/main.ts'), ...args]).then(
+      () => 0,
+      (error: { readonly code: number }) => error.code,
+    );
+
+  it('ends with 2, help with 0, and a failure with 1', async () => {
+    expect(
+      await Promise.all([
+        run('kb', 'add'),
+        run('kb', 'search', 'manuals', 'text', '-o', 'xml'),
+        run('nonsense'),
+        run('kubectl', 'status', '--nonsense'),
+        run('kb', 'search', '--help'),
+        run('--version'),
+        run('explain', 'agent'),
+      ]),
+    ).toEqual([2, 2, 2, 2, 0, 0, 1]);
+  }, 60_000);
+});
+
+describe('completion', () => {
+  const candidates = async (...words: readonly string[]): Promise<readonly string[]> =>
+    (await complete(parley(), words, io)).candidates.map((each) => each.split('\t')[0] ?? '');
+
+  it('knows commands at every depth, flags, choices, and the plugin', async () => {
+    expect(await candidates('')).toEqual(expect.arrayContaining(['kb', 'webhooks', 'completion']));
+    expect(await candidates('')).not.toContain('__complete');
+    expect(await candidates('kb', '')).toEqual(expect.arrayContaining(['add', 'search']));
+    expect(await candidates('kb', 'add', '--no-')).toEqual(['--no-skip-existing']);
+    expect(await candidates('kb', 'search', '-o', '')).toEqual(['json', 'yaml', 'wide']);
+    expect(await candidates('completion', 'b')).toEqual(['bash']);
+    expect(await candidates('kubectl', 'sta')).toEqual(['status']);
+    expect(await complete(parley(), ['kb', 'add', 'manuals', ''], io)).toEqual({ candidates: [], directive: 0 });
+  });
+
+  it('works in bash', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-completion-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(join(folder, 'parley'), `#!/bin/sh\nexec ${process.execPath} ${join(repositoryRoot(), 'cli/main.ts')} "$@"\n`, {
+      mode: 0o755,
+    });
+    await writeFile(join(folder, 'script'), completionScript('bash', 'parley'));
+    const typed = 'COMP_WORDS=(parley kb a); COMP_CWORD=2; _parley_complete; printf "%s\\n" "${COMPREPLY[@]}"';
+    const { stdout } = await promisify(execFile)('bash', ['-c', `source ${join(folder, 'script')}; compopt() { :; }; ${typed}`], {
+      env: { ...process.env, PATH: `${folder}:${process.env['PATH']}` },
+    });
+    expect(stdout.trim()).toBe('add');
+  }, 30_000);
+
+  it.each(SHELLS)('names the program everywhere in the script of %s', (shell) => {
+    const script = completionScript(shell, 'kubectl-parley');
+    expect(script).toContain('kubectl-parley __complete');
+    expect(script).not.toMatch(/PROGRAM|FUNCTION|\\\$/);
+  });
+});

@@ -1,0 +1,67 @@
+/** What all commands of `parley` and `kubectl parley` have in common: help, exit codes, `--quiet`, completion. */
+import { Command, CommanderError } from 'commander';
+
+import { reportFailure } from '../platform/user-error.ts';
+import { version } from '../platform/version.ts';
+import { addCompletion } from './completion/command.ts';
+import type { Io } from './kubectl/io.ts';
+
+/** What a command ends with that was not written as its help says. */
+const WRONG_USAGE = 2;
+const INTERRUPTED = 130;
+
+/** Its commands inherit its settings: add them to it. */
+export function createProgram(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .version(version, '-V, --version')
+    .enablePositionalOptions()
+    .showHelpAfterError('(run with --help for what is allowed)')
+    .exitOverride();
+}
+
+/** For `addHelpText('after', …)`. */
+export function examples(...commands: readonly string[]): string {
+  return `\nExamples:\n${commands.map((command) => `  ${command}\n`).join('')}`;
+}
+
+/**
+ * Adds what needs to know all commands, when all are there.
+ * @param program as it is typed where completion is installed: `parley`, `kubectl-parley`
+ */
+export function completeProgram(program: Command, { typed, io }: { readonly typed: string; readonly io: () => Io }): Command {
+  for (const command of commandsOf(program)) {
+    const hasResult = command.commands.length === 0 && !command.options.some(({ long }) => long === '--quiet');
+    if (hasResult && !SERVERS.has(command.name())) command.option('--quiet', 'print no progress, only results and failures');
+  }
+  addCompletion(program, { typed, io });
+  return program;
+}
+
+/** They write logs. */
+const SERVERS: ReadonlySet<string> = new Set(['operator', 'api', 'worker', 'dispatcher', 'voice', 'kubectl']);
+
+/** The visible commands of a program, at every depth. */
+export function commandsOf(program: Command): readonly Command[] {
+  const visible = program
+    .createHelp()
+    .visibleCommands(program)
+    .filter((command) => command.name() !== 'help');
+  return visible.concat(visible.flatMap(commandsOf));
+}
+
+/** Runs a program as the process does, up to its exit code. @param args without the program's own name */
+export async function runProgram(program: Command, args: readonly string[], signal?: AbortSignal): Promise<void> {
+  const { stderr } = process;
+  const write = stderr.write.bind(stderr);
+  program.hook('preAction', (_, command) => {
+    if (command.opts<{ readonly quiet?: true }>().quiet === true) stderr.write = () => true;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    stderr.write = write;
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
+    else process.exitCode = signal?.aborted === true ? INTERRUPTED : reportFailure(error, stderr);
+  }
+}
