@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { apiKeySecretRef, chatModelFields, llmBaseURL, llmProvider, modelName, needsBaseURL } from './chat-model.ts';
 import { lookupMethods } from './http-method.ts';
 import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import {
@@ -14,28 +15,15 @@ import {
   localRef,
   mapOf,
   name,
-  secretKeyRef,
   setOf,
   text,
   url,
 } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
-const apiKeySecretRef = () =>
-  secretKeyRef().optional().describe("Without one, the operator's default credential for the provider is used.");
-
 /** Of a part, tried in this order. */
 const MAX_FALLBACKS = 3;
 
-const needsBaseURL = {
-  rule: "self.provider != 'openai_compatible' || has(self.baseURL)",
-  message: 'baseURL is required for provider openai_compatible',
-  fieldPath: '.baseURL',
-  reason: 'FieldValueRequired',
-} as const;
-
-const model = () => name(256).describe("The provider's name of the model, e.g. gpt-4o-mini.");
-const llmProvider = () => name(64).describe('openai, azure_openai, anthropic, google, groq or openai_compatible.');
 const contextTokens = () =>
   z
     .int()
@@ -43,30 +31,17 @@ const contextTokens = () =>
     .max(10_000_000)
     .optional()
     .describe("The model's context window, in tokens; by the name of the model where absent. Longer conversations are summarised.");
-const llmBaseURL = () => url().optional().describe('Address of the provider; required for openai_compatible.');
 
 const llm = cel(
   z.object({
     type: z.enum(['simple']).default('simple').describe('How the model is driven.'),
     provider: llmProvider().default('openai'),
-    model: model(),
+    model: modelName(),
     name: text(200).optional().describe('A label for people.'),
     description: text(1500).optional().describe('A note for people.'),
     baseURL: llmBaseURL(),
     apiKeySecretRef: apiKeySecretRef(),
-    fallbacks: list(
-      cel(
-        z.object({
-          provider: llmProvider(),
-          model: model(),
-          baseURL: llmBaseURL(),
-          apiKeySecretRef: apiKeySecretRef(),
-          contextTokens: contextTokens(),
-        }),
-        needsBaseURL,
-      ),
-      MAX_FALLBACKS,
-    )
+    fallbacks: list(cel(chatModelFields().extend({ contextTokens: contextTokens() }), needsBaseURL), MAX_FALLBACKS)
       .optional()
       .describe('Other models, in this order: the next one answers where one fails, or is late by a second.'),
     temperature: z.number().min(0).max(2).default(0).describe('0 is the most predictable.'),

@@ -12,7 +12,7 @@ export interface GeneratedFile {
   readonly content: string;
 }
 
-/** The CustomResourceDefinitions of the five kinds, as they are installed. */
+/** The CustomResourceDefinitions of the six kinds, as they are installed. */
 export function customResourceDefinitions(): readonly CustomResourceDefinition[] {
   return kinds.map((kind) => toCustomResourceDefinition(kind));
 }

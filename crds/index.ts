@@ -1,10 +1,12 @@
-/** The five kinds of `parley.dev/v1alpha1`. */
+/** The six kinds of `parley.dev/v1alpha1`. */
+import { agentTestKind } from './agent-test.ts';
 import { agentKind } from './agent.ts';
 import { knowledgeBaseKind } from './knowledge-base.ts';
 import { phoneNumberKind } from './phone-number.ts';
 import { toolKind } from './tool.ts';
 import { webhookSubscriptionKind } from './webhook-subscription.ts';
 
+export * from './agent-test.ts';
 export * from './agent.ts';
 export * from './companion-name.ts';
 export * from './delivery-header.ts';
@@ -15,7 +17,7 @@ export * from './tool.ts';
 export * from './webhook-subscription.ts';
 
 /** In the order in which people meet them. */
-export const kinds = [agentKind, toolKind, phoneNumberKind, knowledgeBaseKind, webhookSubscriptionKind] as const;
+export const kinds = [agentKind, toolKind, phoneNumberKind, knowledgeBaseKind, webhookSubscriptionKind, agentTestKind] as const;
 
 /** Labels and annotations that mean something to Parley. */
 export const wellKnown = {

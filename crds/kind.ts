@@ -37,7 +37,7 @@ export interface CommonStatus {
   readonly lastHandledReconcileAt?: string | undefined;
 }
 
-/** An object of one of the five kinds as the API server stores it (defaults filled in). */
+/** An object of one of the six kinds as the API server stores it (defaults filled in). */
 export interface Resource<Spec, Status extends CommonStatus = CommonStatus> extends KubeObject {
   readonly spec: Spec;
   readonly status?: Status;

@@ -50,7 +50,7 @@ export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
   return [
     ...languageTag(spec.language, 'spec.language'),
     ...(spec.timeZone === undefined ? [] : timeZone(spec.timeZone, 'spec.timeZone')),
-    ...withFallbacks(spec.llm, 'spec.llm', (provider, path) => known(provider, llmProviders, path)),
+    ...withFallbacks(spec.llm, 'spec.llm', knownLlmProvider),
     ...withFallbacks(spec.speechToText, 'spec.speechToText', (provider, path) => known(provider, speechProviders, path)),
     ...withFallbacks(spec.textToSpeech, 'spec.textToSpeech', knownTts),
     ...httpAddress(spec.webhookURL, 'spec.webhookURL'),
@@ -81,14 +81,14 @@ function withFallbacks(
 
 type Lookup = NonNullable<AgentSpec['dynamicData']>[number];
 
-/** Most characters of a value in a query. */
+/** Most characters of a value in a query or in the dynamic data of a test. */
 export const LONGEST_QUERY_VALUE = 4096;
 
 function lookupProblems({ url, headers, query = {}, body, response = [] }: Lookup, path: string): readonly SpecProblem[] {
   return [
     ...httpAddress(url, `${path}.url`),
     ...closedHost(url, headers, `${path}.url`),
-    ...Object.entries(query).flatMap(([name, value]) => queryParameter(name, value, `${path}.query`)),
+    ...Object.entries(query).flatMap(([name, value]) => plainValue(name, value, `${path}.query`)),
     ...freeJson(body, `${path}.body`),
     ...response.flatMap((item, index) => {
       const fault = pathFault(item.path);
@@ -97,7 +97,8 @@ function lookupProblems({ url, headers, query = {}, body, response = [] }: Looku
   ];
 }
 
-function queryParameter(name: string, value: unknown, path: string): readonly SpecProblem[] {
+/** A value of a query or of dynamic data. */
+export function plainValue(name: string, value: unknown, path: string): readonly SpecProblem[] {
   if (Array.from(name).length > MAP_KEY_LENGTH) return [{ path, message: `keys may have at most ${MAP_KEY_LENGTH} characters` }];
   const at = `${path}.${name}`;
   if (typeof value === 'number' || typeof value === 'boolean') return [];
@@ -168,6 +169,8 @@ export function languageTag(tag: string, path: string): readonly SpecProblem[] {
 function known(provider: string, all: readonly string[], path: string, fault = 'is not a known provider'): readonly SpecProblem[] {
   return all.includes(provider) ? [] : [{ path, message: `${JSON.stringify(provider)} ${fault}; use one of ${all.join(', ')}` }];
 }
+
+export const knownLlmProvider = (provider: string, path: string): readonly SpecProblem[] => known(provider, llmProviders, path);
 
 function knownTts(provider: string, path: string): readonly SpecProblem[] {
   const all: readonly string[] = speechProviders;

@@ -1,5 +1,5 @@
 /**
- * The vocabulary in which the five kinds are written: zod schemas that a structural OpenAPI schema can hold.
+ * The vocabulary in which the six kinds are written: zod schemas that a structural OpenAPI schema can hold.
  * Every string, list and map takes its bound as an argument, so that nothing can be left unbounded.
  * Keywords of the CRD (`x-kubernetes-*`) travel in zod's metadata and are carried over by the generator.
  */

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+
+import { agentTestProblems } from './agent-test-problems.ts';
+import { agentTestKind, type AgentTestSpec } from './agent-test.ts';
+
+const base = { agentRefs: [{ name: 'receptionist' }], conversation: [{ user: 'Hi!' }] };
+const specOf = (fields: object): AgentTestSpec => agentTestKind.spec.parse({ ...base, ...fields });
+const turn = (check: object) => ({ conversation: [{ user: 'Hi!' }, { user: 'Hours?', expect: [{ judge: 'is polite' }, check] }] });
+
+describe('an AgentTest', () => {
+  const sound: readonly (readonly [string, object])[] = [
+    ['the least there can be', {}],
+    ['dynamic data', { dynamicData: { customer: 'Ada', orders: 2, known: true } }],
+    ['a mock that returns nothing', { tools: [{ name: 'look_up', returns: null }] }],
+    ['a mock with a sequence', { tools: [{ name: 'look_up', when: { id: '42' }, sequence: [{ error: 'busy' }, { returns: {} }] }] }],
+    ['a passthrough', { tools: [{ name: 'look_up', passthrough: true }] }],
+    ['a regular expression', turn({ answer: { matches: '^\\p{Lu}' } })],
+    [
+      'matchers of arguments',
+      turn({ tool: { name: 'x', arguments: { a: 1, b: { contains: 'c' }, d: { equals: { contains: 1 } }, e: [1] } } }),
+    ],
+    ['a result of the analysis', { atEnd: [{ analysis: { name: 'topic', equals: false } }] }],
+    ['a schedule', { schedule: '*/5 6-20 1,15 JAN MON-FRI' }],
+    ['a judge', { judge: { provider: 'openai_compatible', model: 'm', baseURL: 'http://models.example/v1' } }],
+  ];
+  it.each(sound)('is sound with %s', (_name, fields) => {
+    expect(agentTestProblems(specOf(fields))).toEqual([]);
+  });
+
+  const unsound: readonly (readonly [string, object, string, RegExp])[] = [
+    ['dynamic data of another type', { dynamicData: { a: [1] } }, 'spec.dynamicData.a', /a text, a number or a boolean/],
+    ['a mock without an answer', { tools: [{ name: 'x' }] }, 'spec.tools[0]', /exactly one of returns, error, sequence, passthrough/],
+    ['a mock with two answers', { tools: [{ name: 'x', returns: null, error: 'e' }] }, 'spec.tools[0]', /exactly one of/],
+    ['a passthrough that is off', { tools: [{ name: 'x', passthrough: false }] }, 'spec.tools[0].passthrough', /only be true/],
+    ['a step of a sequence without an answer', { tools: [{ name: 'x', sequence: [{}] }] }, 'spec.tools[0].sequence[0]', /exactly one of/],
+    ['a large answer', { tools: [{ name: 'x', returns: 'x'.repeat(40_000) }] }, 'spec.tools[0].returns', /at most 32768/],
+    [
+      'a bad regular expression',
+      turn({ answer: { matches: '(' } }),
+      'spec.conversation[1].expect[1].answer.matches',
+      /not a regular expression: .*Unterminated group/,
+    ],
+    ['a bad language', turn({ answer: { language: 'x_y' } }), 'spec.conversation[1].expect[1].answer.language', /BCP 47/],
+    [
+      'a matcher with a typing error',
+      turn({ tool: { name: 'x', arguments: { q: { contain: 'hours' } } } }),
+      'spec.conversation[1].expect[1].tool.arguments.q',
+      /one of contains, matches, equals/,
+    ],
+    [
+      'a matcher that is no text',
+      turn({ tool: { name: 'x', arguments: { q: { contains: 1 } } } }),
+      'spec.conversation[1].expect[1].tool.arguments.q.contains',
+      /must be a text/,
+    ],
+    [
+      'a bad regular expression of an argument',
+      { atEnd: [{ called: { name: 'x', arguments: { q: { matches: '[' } } } }] },
+      'spec.atEnd[0].called.arguments.q.matches',
+      /not a regular expression/,
+    ],
+    [
+      'arguments of a call that must not be',
+      turn({ tool: { name: 'x', times: 0, arguments: { q: 1 } } }),
+      'spec.conversation[1].expect[1].tool.arguments',
+      /times: 0/,
+    ],
+    ['an analysis without a value', { atEnd: [{ analysis: { name: 'topic' } }] }, 'spec.atEnd[0].analysis.equals', /a text, a number/],
+    ['an unknown provider', { judge: { provider: 'acme', model: 'm' } }, 'spec.judge.provider', /openai, azure_openai/],
+    [
+      'an address without a host',
+      { simulatedUser: { goal: 'g', llm: { provider: 'openai', model: 'm', baseURL: 'http://:80' } } },
+      'spec.simulatedUser.llm.baseURL',
+      /./,
+    ],
+    ['a minute that does not exist', { schedule: '99 * * * *' }, 'spec.schedule', /not a cron expression/],
+    ['a day that does not exist', { schedule: '0 0 31 FEB *' }, 'spec.schedule', /never comes/],
+    ['a letter that some readers know', { schedule: '0 0 L * *' }, 'spec.schedule', /L is neither/],
+  ];
+  it.each(unsound)('is refused with %s', (_name, fields, path, message) => {
+    expect(agentTestProblems(specOf(fields))).toEqual([{ path, message: expect.stringMatching(message) as string }]);
+  });
+});

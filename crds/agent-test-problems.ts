@@ -1,0 +1,125 @@
+/** What a structural schema and CEL can't say about an AgentTest. */
+import { Cron } from 'croner';
+
+import { httpAddress } from './address.ts';
+import type { AgentTestSpec } from './agent-test.ts';
+import { freeJson, knownLlmProvider, languageTag, plainValue, type SpecProblem } from './limits.ts';
+import { unstorable } from './unstorable.ts';
+
+type Mock = NonNullable<AgentTestSpec['tools']>[number];
+type ToolCall = NonNullable<NonNullable<AgentTestSpec['atEnd']>[number]['called']>;
+type Answer = NonNullable<NonNullable<NonNullable<AgentTestSpec['conversation']>[number]['expect']>[number]['answer']>;
+
+/** How the value of an argument is compared, by the one field of the matcher. */
+export const argumentMatchers = ['contains', 'matches', 'equals'] as const;
+
+export function agentTestProblems(spec: AgentTestSpec): readonly SpecProblem[] {
+  return [
+    ...Object.entries(spec.dynamicData ?? {}).flatMap(([key, value]) => plainValue(key, value, 'spec.dynamicData')),
+    ...(spec.tools ?? []).flatMap((mock, index) => mockProblems(mock, `spec.tools[${index}]`)),
+    ...(spec.conversation ?? []).flatMap(({ expect = [] }, turn) =>
+      expect.flatMap(({ answer, tool }, index) => {
+        const path = `spec.conversation[${turn}].expect[${index}]`;
+        return answerProblems(answer, `${path}.answer`).concat(toolCallProblems(tool, `${path}.tool`));
+      }),
+    ),
+    ...(spec.atEnd ?? []).flatMap(({ called, analysis }, index) =>
+      toolCallProblems(called, `spec.atEnd[${index}].called`).concat(analysisProblems(analysis, `spec.atEnd[${index}].analysis`)),
+    ),
+    ...modelProblems(spec.judge, 'spec.judge'),
+    ...modelProblems(spec.simulatedUser?.llm, 'spec.simulatedUser.llm'),
+    ...scheduleProblems(spec.schedule, 'spec.schedule'),
+    ...unstorable(spec, 'spec'),
+  ];
+}
+
+function mockProblems(mock: Mock, path: string): readonly SpecProblem[] {
+  const { returns, error, sequence, passthrough } = mock;
+  return [
+    ...exactlyOne({ returns, error, sequence, passthrough }, path),
+    ...(passthrough === false ? [{ path: `${path}.passthrough`, message: 'can only be true; leave it out otherwise' }] : []),
+    ...(sequence ?? []).flatMap((answer, index) =>
+      exactlyOne({ returns: answer.returns, error: answer.error }, `${path}.sequence[${index}]`).concat(
+        freeJson(answer.returns, `${path}.sequence[${index}].returns`),
+      ),
+    ),
+    ...freeJson(mock.when, `${path}.when`),
+    ...freeJson(returns, `${path}.returns`),
+  ];
+}
+
+/** CEL sees no field whose value may be anything, so it can't count `returns`. */
+function exactlyOne(fields: Readonly<Record<string, unknown>>, path: string): readonly SpecProblem[] {
+  const set = Object.values(fields).filter((value) => value !== undefined);
+  return set.length === 1 ? [] : [{ path, message: `set exactly one of ${Object.keys(fields).join(', ')}` }];
+}
+
+function answerProblems(answer: Answer | undefined, path: string): readonly SpecProblem[] {
+  if (answer === undefined) return [];
+  const { matches, language } = answer;
+  return [...patternProblems(matches, `${path}.matches`), ...(language === undefined ? [] : languageTag(language, `${path}.language`))];
+}
+
+function toolCallProblems(call: ToolCall | undefined, path: string): readonly SpecProblem[] {
+  if (call?.arguments === undefined) return [];
+  const tooLarge = freeJson(call.arguments, `${path}.arguments`);
+  if (tooLarge.length > 0) return tooLarge;
+  if (call.times === 0) return [{ path: `${path}.arguments`, message: 'mean nothing with times: 0; leave one of them out' }];
+  return Object.entries(call.arguments).flatMap(([name, value]) => matcherProblems(value, `${path}.arguments.${name}`));
+}
+
+/** A plain object is refused rather than compared: with a typing error in `contains` it would be a value that no argument ever equals. */
+function matcherProblems(value: unknown, path: string): readonly SpecProblem[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  const matcher = value as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(matcher);
+  const [key] = keys;
+  const kind = argumentMatchers.find((name) => name === key);
+  if (keys.length !== 1 || kind === undefined)
+    return [{ path, message: `must be a value or one of ${argumentMatchers.join(', ')}; compare with an object by equals` }];
+  if (kind === 'equals') return [];
+  if (typeof matcher[kind] !== 'string' || matcher[kind] === '')
+    return [{ path: `${path}.${kind}`, message: 'must be a text that is not empty' }];
+  return kind === 'matches' ? patternProblems(matcher[kind], `${path}.matches`) : [];
+}
+
+function analysisProblems(analysis: { readonly equals?: unknown } | undefined, path: string): readonly SpecProblem[] {
+  if (analysis === undefined || ['string', 'number', 'boolean'].includes(typeof analysis.equals)) return [];
+  return [{ path: `${path}.equals`, message: 'must be a text, a number or a boolean' }];
+}
+
+/** How the regular expressions of a test are read. */
+export const expectedPattern = (pattern: string): RegExp => new RegExp(pattern, 'u');
+
+function patternProblems(pattern: string | undefined, path: string): readonly SpecProblem[] {
+  if (pattern === undefined) return [];
+  try {
+    expectedPattern(pattern);
+    return [];
+  } catch (error) {
+    return [{ path, message: `is not a regular expression: ${error instanceof Error ? error.message : String(error)}` }];
+  }
+}
+
+function modelProblems(
+  model: { readonly provider: string; readonly baseURL?: string | undefined } | undefined,
+  path: string,
+): readonly SpecProblem[] {
+  if (model === undefined) return [];
+  return [...knownLlmProvider(model.provider, `${path}.provider`), ...httpAddress(model.baseURL, `${path}.baseURL`)];
+}
+
+const CRON_NAMES = /^(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)$/i;
+
+function scheduleProblems(schedule: string | undefined, path: string): readonly SpecProblem[] {
+  if (schedule === undefined) return [];
+  // Other letters mean something to some readers of cron only.
+  const foreign = schedule.match(/[A-Za-z]+/g)?.find((word) => !CRON_NAMES.test(word));
+  if (foreign !== undefined) return [{ path, message: `${foreign} is neither a month nor a day of the week` }];
+  try {
+    const next = new Cron(schedule, { mode: '5-part', timezone: 'UTC', paused: true }).nextRun(new Date(0));
+    return next === null ? [{ path, message: 'names a time that never comes' }] : [];
+  } catch (error) {
+    return [{ path, message: `is not a cron expression: ${error instanceof Error ? error.message : String(error)}` }];
+  }
+}

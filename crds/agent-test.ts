@@ -1,0 +1,242 @@
+import { z } from 'zod';
+
+import { chatModel } from './chat-model.ts';
+import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { atomic, cel, duration, exactlyOneOf, freeObject, freeValue, list, localRef, mapOf, name, text } from './schema.ts';
+import { commonStatus, suspend, timestamp } from './status.ts';
+
+/** How a call can end; the finish reasons of calls. */
+export const endReasons = [
+  'user_ended_call',
+  'agent_ended_call',
+  'call_transferred',
+  'inactivity_timeout',
+  'maximum_duration_exceeded',
+  'line_busy',
+  'no_answer',
+  'concurrent_call_limit_reached',
+  'invalid_payment',
+  'potential_scam_detected',
+  'inbound_webhook_error',
+  'call_failed',
+  'llm_websocket_initialization_error',
+  'llm_websocket_connection_lost',
+  'llm_websocket_runtime_error',
+  'llm_websocket_payload_corruption',
+  'carrier_error',
+  'no_audio_input',
+  'speech_recognition_error',
+  'native_platform_internal_error',
+  'unknown_error',
+  'user_connection_failure',
+] as const;
+
+/** What may be said of an attempt, a test and a run. `error`: it could not be evaluated, which is never green. */
+export const testVerdicts = ['passed', 'failed', 'error'] as const;
+export type TestVerdict = (typeof testVerdicts)[number];
+
+/** Turns of a simulated conversation without `maxTurns`. */
+export const DEFAULT_MAX_TURNS = 12;
+
+const functionName = () =>
+  z
+    .string()
+    .max(64)
+    .regex(/^[a-zA-Z0-9_-]{1,64}$/)
+    .describe('Name of the function, as the model sees it.');
+
+const mockAnswer = {
+  returns: freeValue().optional().describe('Any JSON value, as the answer of the tool.'),
+  error: name(1500).optional().describe('The tool fails with this text.'),
+};
+
+const mock = atomic(
+  cel(
+    z.object({
+      name: functionName(),
+      when: freeObject(32)
+        .optional()
+        .describe('Arguments that must be equal for this entry to answer; others may be there too. Every call where absent.'),
+      ...mockAnswer,
+      sequence: list(atomic(z.object(mockAnswer)), 32)
+        .min(1)
+        .optional()
+        .describe('Answers of the first call, the second and so on, each with returns or error; the last one repeats.'),
+      passthrough: z.boolean().optional().describe('true: the tool itself is called.'),
+      delay: duration('0s', '60s').optional().describe('Wait before the answer.'),
+    }),
+    {
+      rule: '[has(self.error), has(self.sequence), has(self.passthrough)].filter(x, x).size() <= 1',
+      message: 'set exactly one of returns, error, sequence and passthrough',
+    },
+  ),
+);
+
+const toolCall = z.object({
+  name: functionName(),
+  times: z.int().min(0).max(100).optional().describe('How often exactly; at least once where absent.'),
+  arguments: freeObject(32)
+    .optional()
+    .describe(
+      'By name of the argument: the value, or one of {contains: text}, {matches: regular expression} and {equals: any JSON value}.',
+    ),
+});
+
+const answer = cel(
+  z.object({
+    contains: list(name(500), 16).min(1).optional().describe('Texts that are said; case and punctuation do not matter.'),
+    notContains: list(name(500), 16).min(1).optional().describe('Texts that are not said; case and punctuation do not matter.'),
+    matches: name(1000).optional().describe('Regular expression that the answer matches somewhere.'),
+    maxWords: z.int().min(0).max(10_000).optional().describe('Most words of the answer.'),
+    language: name(35).optional().describe('BCP 47 tag of the language of the answer.'),
+  }),
+  {
+    rule: 'has(self.contains) || has(self.notContains) || has(self.matches) || has(self.maxWords) || has(self.language)',
+    message: 'set at least one of contains, notContains, matches, maxWords and language',
+  },
+);
+
+const judgement = () => name(1500).optional().describe('What a model judges to be so, in words.');
+const endReason = () => z.enum(endReasons).optional();
+
+const expectation = cel(
+  z.object({
+    answer: atomic(answer).optional().describe('What the agent says in this turn.'),
+    tool: toolCall.optional().describe('A tool that the agent calls in this turn.'),
+    judge: judgement(),
+    within: duration('1ms', '10m').optional().describe('Longest wait until the first words of the answer.'),
+    ends: endReason().describe('The call ends in this turn, for this reason.'),
+  }),
+  exactlyOneOf(['answer', 'tool', 'judge', 'within', 'ends']),
+);
+
+const turn = cel(
+  z.object({
+    user: name(4096).optional().describe('What the user says.'),
+    keys: z
+      .string()
+      .max(64)
+      .regex(/^[0-9*#]{1,64}$/)
+      .optional()
+      .describe('Keys that the user presses, e.g. 42#.'),
+    expect: list(expectation, 16).optional().describe('What is checked of the agent in this turn.'),
+  }),
+  exactlyOneOf(['user', 'keys']),
+);
+
+const endCheck = cel(
+  z.object({
+    neverCalled: functionName().optional().describe('A function that is never called.'),
+    called: toolCall.optional().describe('A tool that is called in the conversation.'),
+    analysis: atomic(
+      z.object({
+        name: name(128).describe('Name of a result of postCallAnalysis of the agent.'),
+        equals: freeValue().optional().describe('What the result must be.'),
+      }),
+    )
+      .optional()
+      .describe('A result of the analysis after the call.'),
+    judge: judgement(),
+    ends: endReason().describe('The call has ended, for this reason.'),
+  }),
+  exactlyOneOf(['neverCalled', 'called', 'analysis', 'judge', 'ends']),
+);
+
+const spec = cel(
+  z.object({
+    suspend,
+    agentRefs: mapOf(localRef(), ['name'], 64).min(1).describe('The agents that are tested.'),
+    required: z.boolean().default(false).describe('true: a revision of these agents that does not pass is never served.'),
+    mode: z
+      .enum(['text', 'audio'])
+      .default('text')
+      .describe('text: the conversation without sound. audio: a call through the media server with synthesised speech.'),
+    dynamicData: freeObject(64).optional().describe('Dynamic data of the call: texts, numbers and booleans.'),
+    tools: list(mock, 64)
+      .optional()
+      .describe(
+        'Answers in place of tools, looked up in order by function name and arguments. A call that none of them answers fails the test.',
+      ),
+    conversation: list(turn, 64).min(1).optional().describe('What the user says, and what is expected of the agent.'),
+    simulatedUser: z
+      .object({
+        persona: text(1500).optional().describe('Who the user is and how they speak.'),
+        goal: name(1500).describe('What the user wants from the call.'),
+        maxTurns: z.int().min(1).max(50).optional().describe(`Most turns of the user; ${DEFAULT_MAX_TURNS} where absent.`),
+        llm: chatModel().optional().describe('The model that plays the user; as judge where absent.'),
+      })
+      .optional()
+      .describe('A user that a model plays.'),
+    atEnd: list(endCheck, 32).optional().describe('What is checked of the conversation as a whole.'),
+    judge: chatModel()
+      .optional()
+      .describe("The model that decides judge checks. Where absent that of the platform's configuration, else the agent's own."),
+    repeat: z.int().min(1).max(1000).default(1).describe('How many attempts are made.'),
+    passAtLeast: z.int().min(1).max(1000).optional().describe('How many attempts must pass; all where absent.'),
+    schedule: text(100)
+      .regex(/^[0-9A-Za-z*,/-]+( +[0-9A-Za-z*,/-]+){4}$/)
+      .optional()
+      .describe('Cron expression with five fields, in UTC: when the serving revision is tested again.'),
+    timeout: duration('1s', '30m').default('2m').describe('Limit of one attempt.'),
+  }),
+  exactlyOneOf(['conversation', 'simulatedUser']),
+  {
+    rule: '!has(self.passAtLeast) || self.passAtLeast <= self.repeat',
+    message: 'passAtLeast must not be more than repeat',
+    fieldPath: '.passAtLeast',
+  },
+);
+
+const revision = () => text(64).describe('The revision of the agent that was tested.');
+
+const status = z.object({
+  ...commonStatus,
+  testedAgents: list(text(253), 64).optional().describe('Agents of agentRefs that exist, sorted.'),
+  lastRun: z
+    .object({
+      id: text(64).describe('Of the run.'),
+      revision: revision(),
+      agent: text(253).describe('Name of the agent.'),
+      verdict: z.enum([...testVerdicts, 'running']),
+      finishedAt: timestamp().optional(),
+    })
+    .optional()
+    .describe('The newest run.'),
+  results: mapOf(
+    z.object({
+      agent: name(253).describe('Name of the agent.'),
+      revision: revision(),
+      verdict: z.enum([...testVerdicts, 'running']).describe('error: it could not be evaluated.'),
+      passed: z.int().min(0).optional().describe('Attempts that passed.'),
+      failed: z.int().min(0).optional().describe('Attempts that did not.'),
+      flaky: z.boolean().optional().describe('Passed, although some attempts did not.'),
+      runID: text(64).describe('The run that this comes from.'),
+      finishedAt: timestamp().optional(),
+      message: text(2048).optional().describe('The first failure.'),
+    }),
+    ['agent'],
+    64,
+  )
+    .optional()
+    .describe('The newest result of each agent.'),
+});
+
+export const agentTestKind = defineKind('AgentTest', 'agenttests', {
+  shortNames: ['ptest'],
+  description: 'A conversation with agents, and what is expected of them.',
+  printerColumns: [
+    readyColumn,
+    { name: 'Agents', type: 'string', jsonPath: '.status.testedAgents' },
+    { name: 'Required', type: 'boolean', jsonPath: '.spec.required' },
+    { name: 'Result', type: 'string', jsonPath: '.status.lastRun.verdict' },
+    { name: 'LastRun', type: 'date', jsonPath: '.status.lastRun.finishedAt' },
+    reasonColumn,
+    ageColumn,
+  ],
+  spec,
+  status,
+});
+
+export type AgentTestSpec = z.output<typeof spec>;
+export type AgentTestStatus = z.output<typeof status>;
+export type AgentTest = Resource<AgentTestSpec, AgentTestStatus>;

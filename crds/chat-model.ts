@@ -1,0 +1,24 @@
+/** A language model of a provider, as several kinds name one. */
+import { z } from 'zod';
+
+import { cel, name, secretKeyRef, url } from './schema.ts';
+
+export const apiKeySecretRef = () =>
+  secretKeyRef().optional().describe("Without one, the operator's default credential for the provider is used.");
+
+export const needsBaseURL = {
+  rule: "self.provider != 'openai_compatible' || has(self.baseURL)",
+  message: 'baseURL is required for provider openai_compatible',
+  fieldPath: '.baseURL',
+  reason: 'FieldValueRequired',
+} as const;
+
+export const llmProvider = () => name(64).describe('openai, azure_openai, anthropic, google, groq or openai_compatible.');
+export const modelName = () => name(256).describe("The provider's name of the model, e.g. gpt-4o-mini.");
+export const llmBaseURL = () => url().optional().describe('Address of the provider; required for openai_compatible.');
+
+/** A model with where it is and what opens it; add {@link needsBaseURL} where it is extended. */
+export const chatModelFields = () =>
+  z.object({ provider: llmProvider(), model: modelName(), baseURL: llmBaseURL(), apiKeySecretRef: apiKeySecretRef() });
+
+export const chatModel = () => cel(chatModelFields(), needsBaseURL);
