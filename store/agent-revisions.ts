@@ -130,6 +130,11 @@ export class AgentRevisions {
         'UPDATE parley.agent_serving SET retired_at = now() WHERE org = $1 AND (agent_uid = $2 OR agent_name = $3) AND retired_at IS NULL',
         [ref.org, ref.agentUid, ref.agentName ?? null],
       );
+      await transaction.query(
+        `UPDATE parley.test_runs SET state = 'cancelled', finished_at = now()
+         WHERE org = $1 AND (agent_uid = $2 OR agent_name = $3) AND state IN ('queued', 'running')`,
+        [ref.org, ref.agentUid, ref.agentName ?? null],
+      );
       // What never served has no row to be found by later, and no call can be running on it.
       await transaction.query(
         `DELETE FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2

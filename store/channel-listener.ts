@@ -19,12 +19,16 @@ export interface ChannelListenerOptions {
   readonly onListening: () => void;
 }
 
+export interface Listening {
+  stop(): Promise<void>;
+}
+
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5_000;
 /** A connection that a firewall forgot looks alive: asked this often, it shows. */
 const PROBE_MS = 30_000;
 
-export class ChannelListener {
+export class ChannelListener implements Listening {
   readonly #options: ChannelListenerOptions;
   #client: Client | undefined;
   #timer: Timer | undefined;

@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { AgentRevisions } from './agent-revisions.ts';
+import { TestRuns } from './agent-tests/test-runs.ts';
 import { ApiKeys, REVOKED_CHANNEL } from './api-keys.ts';
 import { Authenticator, type Authentication } from './authenticator.ts';
 import { ChannelListener } from './channel-listener.ts';
@@ -22,6 +23,17 @@ import { VoiceServers } from './voice-servers.ts';
 import { createWebhookStore } from './webhooks/create-webhook-store.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
 
+export type { TestRuns } from './agent-tests/test-runs.ts';
+export type {
+  AgentResult,
+  RequestedTest,
+  StoredVerdict,
+  TestEvidence,
+  TestResultRecord,
+  TestRunRecord,
+  TestRunRef,
+  TestRunState,
+} from './agent-tests/test-run-record.ts';
 export { isUserId, type ApiKeyPosition, type ApiKeyRecord } from './api-keys.ts';
 export type { NumberClaim, NumberOwner } from './phone-numbers/number-claims.ts';
 export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
@@ -92,6 +104,7 @@ export interface Store {
   readonly organizations: Organizations;
   readonly apiKeys: ApiKeyStore;
   readonly agentRevisions: AgentRevisions;
+  readonly testRuns: TestRuns;
   readonly rateLimits: RateLimits;
   readonly knowledge: KnowledgeStore;
   readonly webhooks: WebhookStore;
@@ -134,6 +147,7 @@ export function openStore(options: StoreOptions): Store {
   return {
     organizations: new Organizations(database),
     agentRevisions: new AgentRevisions(database),
+    testRuns: new TestRuns(database, { clock, logger: options.logger }),
     rateLimits: new RateLimits(database),
     knowledge: createKnowledgeStore(database, { clock, logger: options.logger }),
     webhooks: createWebhookStore(database),

@@ -1,9 +1,10 @@
 /** Compiles an agent and everything it refers to into one immutable document that calls can start from without Kubernetes. */
 import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
 import { wellKnown, type Agent, type Tool } from '../../crds/index.ts';
+import { configHashOf } from '../../crds/requested-test.ts';
 import { agentReferences, toolCredentials, type Reference } from '../references/references-of.ts';
 import { promptText, compare, displayNameOf, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import { canonicalJson, memoizeCanonicalJson, sha256 } from '../runtime/canonical-json.ts';
+import { canonicalJson, memoizeCanonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import { isDeleting } from '../status/common.ts';
 import { functionNameOf, variantOf } from '../tool/attachment.ts';
 
@@ -35,8 +36,7 @@ export function compileRevision(agent: Agent, tools: readonly Tool[], snapshot: 
       ...(workspace !== undefined && { workspace }),
     },
   };
-  const { versions: _versions, ...unversioned } = config;
-  return { revision: sha256(canonicalJson(config)), configHash: sha256(canonicalJson(unversioned)), config };
+  return { revision: sha256(canonicalJson(config)), configHash: configHashOf(config), config };
 }
 
 /** Lists of type map have no order: two owners may have appended in either order. */

@@ -9,7 +9,7 @@ import type { NewDocument } from '../../store/index.ts';
 import { unresolved } from '../references/unresolved.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import { canonicalJson, sha256 } from '../runtime/canonical-json.ts';
+import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import { timestamp } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 import { parseRevision, printRevision, type SourceRevision } from './source-revision.ts';

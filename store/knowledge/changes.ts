@@ -1,7 +1,7 @@
 /** Notifies watchers of knowledge bases which of them changed, or had a document taken on, completed, failed or deleted. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { ChannelListener } from '../channel-listener.ts';
+import { ChannelListener, type Listening } from '../channel-listener.ts';
 import type { Database } from '../database.ts';
 import { KNOWLEDGE_CHANNEL } from './collections.ts';
 
@@ -10,10 +10,6 @@ export interface KnowledgeChanges {
   readonly onChange: (base: { readonly org: string; readonly name: string }) => void;
   /** Listens, for the first time or after a break: anything may have changed until now. */
   readonly onListening: () => void;
-}
-
-export interface Listening {
-  stop(): Promise<void>;
 }
 
 /** Postgres may be away, at the start too: it listens again as soon as it can. */

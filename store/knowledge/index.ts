@@ -1,7 +1,8 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { Listening } from '../channel-listener.ts';
 import type { Database } from '../database.ts';
-import { listenForChanges, type KnowledgeChanges, type Listening } from './changes.ts';
+import { listenForChanges, type KnowledgeChanges } from './changes.ts';
 import { Collections } from './collections.ts';
 import { Documents } from './documents.ts';
 import { EmbeddingCacheRows } from './embedding-cache.ts';

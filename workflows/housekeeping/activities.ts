@@ -10,6 +10,7 @@ export interface HousekeepingActivitiesOptions {
   readonly store: {
     readonly organizations: Pick<Store['organizations'], 'list'>;
     readonly agentRevisions: Pick<Store['agentRevisions'], 'prune'>;
+    readonly testRuns: Pick<Store['testRuns'], 'prune'>;
     readonly apiKeys: Pick<Store['apiKeys'], 'purge'>;
     readonly webhooks: Pick<Store['webhooks'], 'maintainPartitions'>;
     readonly dynamicDataCache: Pick<Store['dynamicDataCache'], 'prune'>;
@@ -71,6 +72,7 @@ export function createHousekeepingActivities({ store, deletion, keep, registry }
             step({ revisions: 0, apiKeys: 0 });
           }
         };
+        await all('test_runs', BATCH, (of) => store.testRuns.prune(of));
         // Calls clear away behind themselves; this is for organisations that have no more of them.
         await all('dynamic_data_answers', BATCH, (of) => store.dynamicDataCache.prune(of));
         // Last: these need the storage, too.

@@ -60,6 +60,11 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
     call_tool_calls: `(org, call_id, seq, name, arguments, result, failed, began_at, duration_ms)
       VALUES ('${org}', '${call}', 0, 'look_up', '{}', '{}', false, now(), 1)`,
   },
+  25: {
+    test_runs: `(org, id, agent_uid, agent_name, revision, config_hash, trigger) VALUES ('${org}', 'run', 'uid', 'receptionist', '${sha256}', '${sha256}', 'gate')`,
+    test_results: `(org, run_id, test_uid, test_name, test_digest, required, mode, spec)
+      VALUES ('${org}', 'run', 'uid', 'opening-hours', '${sha256}', true, 'text', '{}')`,
+  },
   23: { deleted_calls: `(org, call_id) VALUES ('${org}', 'gone')` },
 };
 

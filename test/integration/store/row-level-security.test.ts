@@ -25,6 +25,9 @@ async function twoOrganizations() {
     const { revision, config } = revisionOf({ prompt: `canary of ${org}` });
     await store.agentRevisions.put({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, config });
     await store.agentRevisions.serve({ org, agentUid: `uid-${org}`, revision });
+    await store.testRuns.request({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, configHash: revision, trigger: 'gate' }, [
+      { uid: 'same-uid', name: `canary of ${org}`, digest: revision, required: true, mode: 'text', spec: {} },
+    ]);
     await oneCompletedDocument(store, org);
     await store.dynamicDataCache.put(org, 'ab'.repeat(32), '{"canary":1}', { forMs: 60_000 });
     const call = await registerCall(store, org);
@@ -134,6 +137,8 @@ const tenantTables = [
   'api_keys',
   'agent_revisions',
   'agent_serving',
+  'test_runs',
+  'test_results',
   ...knowledgeTables,
   ...vectorTables,
   ...deliveryTables,

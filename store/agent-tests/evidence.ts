@@ -1,0 +1,47 @@
+/** What is known of the tests of an agent: for each configuration and each test, the newest result and the run that has yet to evaluate it. */
+import type { StoredVerdict, TestEvidence } from './test-run-record.ts';
+
+export const evidenceQuery = `
+WITH results AS (
+  SELECT r.config_hash, t.test_uid, t.test_digest, t.verdict, t.message, t.finished_at, r.id, r.state, r.created_at,
+    max(t.finished_at) FILTER (WHERE t.verdict IN ('passed', 'failed')) OVER (PARTITION BY r.config_hash, t.test_uid, t.test_digest) AS last_sound
+  FROM parley.test_runs r JOIN parley.test_results t ON t.org = r.org AND t.run_id = r.id
+  WHERE r.org = $1 AND r.agent_uid = $2 AND (t.verdict IS NOT NULL OR r.state IN ('queued', 'running'))
+)
+SELECT config_hash AS "configHash", test_uid AS "testUid", test_digest AS digest,
+  (array_agg(verdict ORDER BY finished_at DESC, id DESC) FILTER (WHERE verdict IS NOT NULL))[1] AS verdict,
+  (array_agg(message ORDER BY finished_at DESC, id DESC) FILTER (WHERE verdict IS NOT NULL))[1] AS message,
+  (array_agg(id ORDER BY finished_at DESC, id DESC) FILTER (WHERE verdict IS NOT NULL))[1] AS "runId",
+  max(finished_at) AS "finishedAt",
+  count(*) FILTER (WHERE verdict = 'error' AND finished_at > coalesce(last_sound, '-infinity'))::int AS errors,
+  (array_agg(id ORDER BY id) FILTER (WHERE verdict IS NULL))[1] AS "pendingRunId",
+  (array_agg(state ORDER BY id) FILTER (WHERE verdict IS NULL))[1] AS "pendingState",
+  (array_agg(created_at ORDER BY id) FILTER (WHERE verdict IS NULL))[1] AS "pendingSince"
+FROM results GROUP BY config_hash, test_uid, test_digest`;
+
+export interface EvidenceRow extends Record<string, unknown> {
+  readonly configHash: string;
+  readonly testUid: string;
+  readonly digest: string;
+  readonly verdict: StoredVerdict | null;
+  readonly message: string | null;
+  readonly runId: string | null;
+  readonly finishedAt: Date | null;
+  readonly errors: number;
+  readonly pendingRunId: string | null;
+  readonly pendingState: 'queued' | 'running' | null;
+  readonly pendingSince: Date | null;
+}
+
+export function toEvidence(row: EvidenceRow): TestEvidence {
+  const { configHash, testUid, digest, verdict, message, runId, finishedAt, errors, pendingRunId, pendingState, pendingSince } = row;
+  return {
+    configHash,
+    testUid,
+    digest,
+    ...(verdict !== null && runId !== null && finishedAt !== null && { newest: { verdict, message, runId, finishedAt, errors } }),
+    ...(pendingRunId !== null &&
+      pendingState !== null &&
+      pendingSince !== null && { pending: { runId: pendingRunId, state: pendingState, createdAt: pendingSince } }),
+  };
+}

@@ -1,0 +1,273 @@
+/**
+ * Runs of tests, and what came of them. A run is requested by writing a row; a worker finds it and works on it, whatever died in between.
+ * Every change notifies the operator, which shows results and serves revisions that passed.
+ */
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { uuidv7 } from '../../platform/uuid.ts';
+import type { Listening } from '../channel-listener.ts';
+import type { Database, Transaction } from '../database.ts';
+import { StoreError } from '../error.ts';
+import { insertEvents } from '../webhooks/events.ts';
+import type { NewEvent } from '../webhooks/types.ts';
+import { listenForTestRuns, TEST_RUNS_CHANNEL, type TestRunChanges } from './changes.ts';
+import { evidenceQuery, toEvidence, type EvidenceRow } from './evidence.ts';
+import { getRun, listRuns, newestResultsOf, pruneRuns, type TestRunList, type TestRunWithResults } from './test-run-queries.ts';
+import {
+  runColumns,
+  type AgentResult,
+  type NewTestRun,
+  type RequestedTest,
+  type StoredVerdict,
+  type TestEvidence,
+  type TestRunRecord,
+  type TestRunRef,
+} from './test-run-record.ts';
+
+const MESSAGE_CHARACTERS = 2000;
+
+export interface TestRunsOptions {
+  readonly clock: Clock;
+  readonly logger?: Logger | undefined;
+}
+
+export class TestRuns {
+  readonly #database: Database;
+  readonly #options: TestRunsOptions;
+
+  constructor(database: Database, options: TestRunsOptions) {
+    this.#database = database;
+    this.#options = options;
+  }
+
+  /**
+   * Requests a run. With trigger `gate` only of those tests that no other run has yet to evaluate for the same configuration; queued runs of
+   * the agent's former configurations, which will not be served any more, are cancelled.
+   *
+   * @returns undefined where there is nothing to be requested
+   * @throws StoreError `not_found` when the revision was never stored
+   */
+  async request(run: NewTestRun, tests: readonly RequestedTest[]): Promise<TestRunRecord | undefined> {
+    const { org, agentUid, agentName, revision, configHash, trigger, requestedBy } = run;
+    return this.#database.asOrganization(org, async (transaction) => {
+      await transaction.query("SELECT pg_advisory_xact_lock(hashtextextended('tests/' || $1 || '/' || $2, 0))", [org, agentUid]);
+      const wanted = trigger === 'gate' ? await withoutPending(transaction, run, tests) : tests;
+      if (wanted.length === 0) return undefined;
+      const stored = await transaction.query('SELECT FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3', [
+        org,
+        agentUid,
+        revision,
+      ]);
+      if (stored.rowCount === 0)
+        throw new StoreError('not_found', `agent ${agentName}: revision ${revision} was never stored, so that it can't be tested`);
+      const { rows } = await transaction.query<TestRunRecord & Record<string, unknown>>(
+        `INSERT INTO parley.test_runs (org, id, agent_uid, agent_name, revision, config_hash, trigger, requested_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${runColumns}`,
+        [org, `run_${uuidv7()}`, agentUid, agentName, revision, configHash, trigger, requestedBy ?? null],
+      );
+      const made = rows[0]!;
+      await transaction.query(
+        `INSERT INTO parley.test_results (org, run_id, test_uid, test_name, test_digest, required, mode, spec)
+         SELECT $1, $2, uid, name, digest, required, mode, spec
+         FROM jsonb_to_recordset($3) AS t (uid text, name text, digest text, required boolean, mode text, spec jsonb)`,
+        [org, made.id, JSON.stringify(wanted)],
+      );
+      await notify(transaction, made);
+      return made;
+    });
+  }
+
+  /** Runs that are due to be started, or to be looked after, of all organisations; the longest due first. */
+  async due({ limit }: { readonly limit: number }): Promise<readonly TestRunRef[]> {
+    const { rows } = await this.#database.asDirectory((transaction) =>
+      transaction.query<TestRunRef & Record<string, unknown>>(
+        `SELECT org, id FROM parley.test_runs WHERE state IN ('queued', 'running') AND due_at <= now() ORDER BY due_at, id LIMIT $1`,
+        [limit],
+      ),
+    );
+    return rows;
+  }
+
+  /** Records that it was handed to a worker: it is due again after `lookAgainInMs`, unless it is over by then. */
+  async begun({ org, id, lookAgainInMs }: TestRunRef & { readonly lookAgainInMs: number }): Promise<void> {
+    await this.#database.asOrganization(org, (transaction) =>
+      transaction.query(
+        `UPDATE parley.test_runs SET due_at = now() + $3 * interval '1 millisecond' WHERE org = $1 AND id = $2 AND state IN ('queued', 'running')`,
+        [org, id, lookAgainInMs],
+      ),
+    );
+  }
+
+  /** A worker works on it. Idempotent. @returns undefined for a run that is over, or does not exist */
+  async start({ org, id }: TestRunRef): Promise<TestRunRecord | undefined> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<TestRunRecord & Record<string, unknown>>(
+        `UPDATE parley.test_runs SET state = 'running', started_at = coalesce(started_at, now())
+         WHERE org = $1 AND id = $2 AND state IN ('queued', 'running') RETURNING ${runColumns}`,
+        [org, id],
+      );
+      if (rows[0] !== undefined) await notify(transaction, rows[0]);
+      return rows[0];
+    });
+  }
+
+  /** The tests of a run that are yet to be evaluated, as they were when it was requested; by name. */
+  async pending({ org, id }: TestRunRef): Promise<readonly RequestedTest[]> {
+    const { rows } = await this.#database.asOrganization(org, (transaction) =>
+      transaction.query<RequestedTest & Record<string, unknown>>(
+        `SELECT test_uid AS uid, test_name AS name, test_digest AS digest, required, mode, spec FROM parley.test_results
+         WHERE org = $1 AND run_id = $2 AND verdict IS NULL ORDER BY test_name, test_uid`,
+        [org, id],
+      ),
+    );
+    return rows;
+  }
+
+  /**
+   * @param outcome.message the first failure, for people
+   * @param outcome.result as the runner made it
+   * @returns false for a test that has a result already, that isn't of the run, or whose run is over
+   */
+  async recordResult(
+    { org, id, testUid }: TestRunRef & { readonly testUid: string },
+    outcome: {
+      readonly verdict: StoredVerdict;
+      readonly passed: number;
+      readonly failed: number;
+      readonly flaky: boolean;
+      readonly message?: string | undefined;
+      readonly result: unknown;
+    },
+  ): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const run = await lockLive(transaction, { org, id });
+      if (run === undefined) return false;
+      const { verdict, passed, failed, flaky, message, result } = outcome;
+      const { rowCount } = await transaction.query(
+        `UPDATE parley.test_results SET verdict = $4, passed = $5, failed = $6, flaky = $7, message = $8, result = $9, finished_at = now()
+         WHERE org = $1 AND run_id = $2 AND test_uid = $3 AND verdict IS NULL`,
+        [org, id, testUid, verdict, passed, failed, flaky, shortened(message), JSON.stringify(result)],
+      );
+      if (rowCount > 0) await notify(transaction, run);
+      return rowCount > 0;
+    });
+  }
+
+  /**
+   * Ends a run; the first end counts. What has no result is an `error`. The run failed if a test did, else its verdict is `error` if one was.
+   *
+   * @param unevaluated why tests have no result, for people
+   * @param events of the end, written with it
+   * @returns undefined where it was over before, or does not exist
+   */
+  async finish({
+    org,
+    id,
+    unevaluated = 'the run ended before this test was evaluated',
+    events = () => [],
+  }: TestRunRef & {
+    readonly unevaluated?: string | undefined;
+    readonly events?: ((run: TestRunRecord) => readonly NewEvent[]) | undefined;
+  }): Promise<TestRunRecord | undefined> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      if ((await lockLive(transaction, { org, id })) === undefined) return undefined;
+      await transaction.query(
+        `UPDATE parley.test_results SET verdict = 'error', passed = 0, failed = 0, flaky = false, message = $3, finished_at = now()
+         WHERE org = $1 AND run_id = $2 AND verdict IS NULL`,
+        [org, id, shortened(unevaluated)],
+      );
+      const { rows } = await transaction.query<TestRunRecord & Record<string, unknown>>(
+        `UPDATE parley.test_runs SET state = 'finished', finished_at = now(), started_at = coalesce(started_at, now()), verdict = (
+           SELECT CASE WHEN bool_or(verdict = 'failed') THEN 'failed' WHEN bool_and(verdict = 'passed') THEN 'passed' ELSE 'error' END
+           FROM parley.test_results WHERE org = $1 AND run_id = $2)
+         WHERE org = $1 AND id = $2 RETURNING ${runColumns}`,
+        [org, id],
+      );
+      await insertEvents(transaction, events(rows[0]!));
+      await notify(transaction, rows[0]!);
+      return rows[0];
+    });
+  }
+
+  /** @returns false where it was over before, or does not exist */
+  async cancel({ org, id }: TestRunRef): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const run = await lockLive(transaction, { org, id });
+      if (run === undefined) return false;
+      await transaction.query(`UPDATE parley.test_runs SET state = 'cancelled', finished_at = now() WHERE org = $1 AND id = $2`, [org, id]);
+      await notify(transaction, run);
+      return true;
+    });
+  }
+
+  /** What is known of the tests of an agent, of each configuration. */
+  async evidenceOf({ org, agentUid }: Pick<NewTestRun, 'org' | 'agentUid'>): Promise<readonly TestEvidence[]> {
+    const { rows } = await this.#database.asOrganization(org, (transaction) =>
+      transaction.query<EvidenceRow>(evidenceQuery, [org, agentUid]),
+    );
+    return rows.map(toEvidence);
+  }
+
+  /** A run with all of its results, by name of the test. */
+  get(run: TestRunRef): Promise<TestRunWithResults | undefined> {
+    return getRun(this.#database, run);
+  }
+
+  /** The newest first. @returns `next` for `after`; undefined on the last page */
+  list(options: TestRunList): Promise<{ readonly items: readonly TestRunRecord[]; readonly next: string | undefined }> {
+    return listRuns(this.#database, options);
+  }
+
+  /** The newest result of each agent in a test, by name of the agent; `verdict` is null while it is to be evaluated. */
+  resultsOf(test: { readonly org: string; readonly testUid: string }): Promise<readonly AgentResult[]> {
+    return newestResultsOf(this.#database, test);
+  }
+
+  /** Deletes runs that ended long ago and that nothing depends on. @returns how many went */
+  prune(options: { readonly org: string; readonly keepForMs?: number | undefined; readonly limit?: number | undefined }): Promise<number> {
+    return pruneRuns(this.#database, options);
+  }
+
+  /** Reports changes until it is stopped, on a connection of its own. */
+  listen(changes: TestRunChanges): Listening {
+    return listenForTestRuns({ database: this.#database, ...this.#options, ...changes });
+  }
+}
+
+async function withoutPending(
+  transaction: Transaction,
+  { org, agentUid, configHash }: NewTestRun,
+  tests: readonly RequestedTest[],
+): Promise<readonly RequestedTest[]> {
+  await transaction.query(
+    `UPDATE parley.test_runs SET state = 'cancelled', finished_at = now()
+     WHERE org = $1 AND agent_uid = $2 AND config_hash <> $3 AND trigger = 'gate' AND state = 'queued'`,
+    [org, agentUid, configHash],
+  );
+  const { rows } = await transaction.query<{ uid: string; digest: string }>(
+    `SELECT t.test_uid AS uid, t.test_digest AS digest FROM parley.test_results t JOIN parley.test_runs r ON r.org = t.org AND r.id = t.run_id
+     WHERE r.org = $1 AND r.agent_uid = $2 AND r.config_hash = $3 AND r.state IN ('queued', 'running') AND t.verdict IS NULL`,
+    [org, agentUid, configHash],
+  );
+  const pending = new Set(rows.map(({ uid, digest }) => `${uid}/${digest}`));
+  return tests.filter(({ uid, digest }) => !pending.has(`${uid}/${digest}`));
+}
+
+/** Holds off other ends and results of the run until the transaction is over. */
+async function lockLive(transaction: Transaction, { org, id }: TestRunRef) {
+  const { rows } = await transaction.query<{ org: string; agentName: string }>(
+    `SELECT org, agent_name AS "agentName" FROM parley.test_runs WHERE org = $1 AND id = $2 AND state IN ('queued', 'running') FOR UPDATE`,
+    [org, id],
+  );
+  return rows[0];
+}
+
+async function notify(transaction: Transaction, { org, agentName }: Pick<TestRunRecord, 'org' | 'agentName'>): Promise<void> {
+  await transaction.query('SELECT pg_notify($1, $2)', [TEST_RUNS_CHANNEL, `${org}/${agentName}`]);
+}
+
+function shortened(message: string | undefined): string | null {
+  if (message === undefined) return null;
+  const characters = Array.from(message.replaceAll('\0', ''));
+  return characters.length <= MESSAGE_CHARACTERS ? characters.join('') : `${characters.slice(0, MESSAGE_CHARACTERS - 1).join('')}…`;
+}
