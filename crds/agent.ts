@@ -247,6 +247,10 @@ const status = z.object({
   servingRevision: text(64).optional().describe('The revision that new calls start with: the last one that was sound.'),
   configHash: text(64).optional().describe('Like desiredRevision, but without the versions of Secrets: unchanged by a rotation.'),
   activeSince: timestamp().optional().describe('When servingRevision began to serve.'),
+  skippedTests: z
+    .object({ generation: z.int().min(0), reason: text(1024) })
+    .optional()
+    .describe('The generation whose required tests the annotation parley.dev/skip-tests skips, and why.'),
   observedInputs: text(64).optional().describe('Digest of the Tools and the KnowledgeBase that this status was computed from.'),
   tools: z.int().min(0).optional().describe('How many tools the agent offers.'),
   toolNames: list(text(253), 64).optional().describe('The first 64 of them, sorted.'),

@@ -27,6 +27,8 @@ export const wellKnown = {
   workspaceLabel: 'parley.dev/workspace',
   /** Annotation: a new value forces one reconcile; echoed in `status.lastHandledReconcileAt`. */
   reconcileRequestedAt: 'parley.dev/reconcile-requested-at',
+  /** Annotation, value a reason: the required tests of the generation at which it is set are skipped. */
+  skipTests: 'parley.dev/skip-tests',
   /** Annotation, value `true`: give up releasing outside things and let the object go. */
   forceRelease: 'parley.dev/force-release',
   /** Annotation: `created_by_user_id` of an object made over REST. */

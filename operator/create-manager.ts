@@ -1,8 +1,8 @@
-/** Wires the five kinds: what each reconciler needs, and which controllers the manager runs. */
+/** Wires the six kinds: what each reconciler needs, and which controllers the manager runs. */
 import type { Registry } from 'prom-client';
 
-import type { CommonStatus } from '../crds/index.ts';
-import type { Change, EventRecorder, Stored, Transport } from '../kube/index.ts';
+import { agentTestKind, type CommonStatus } from '../crds/index.ts';
+import { ResourceClient, type Change, type EventRecorder, type KubeObject, type Stored, type Transport } from '../kube/index.ts';
 import type { JobStarter } from '../knowledge/jobs/job-starter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config/config.ts';
@@ -12,6 +12,8 @@ import type { Store } from '../store/index.ts';
 import { createAddressChecks } from '../voice/calls/address-checks.ts';
 import { mediaServerOf } from '../voice/calls/media-server.ts';
 import { createSipTrunks } from '../voice/calls/sip/trunks.ts';
+import { KnownTests } from './agent-test/known-tests.ts';
+import { agentTestReconciler } from './agent-test/reconciler.ts';
 import { agentReconciler } from './agent/reconciler.ts';
 import { ServingRevisionCache } from './agent/serving-revision-cache.ts';
 import {
@@ -35,8 +37,9 @@ import { trunkSettingsOf } from './phone-number/trunk-settings.ts';
 import { Controller, type KindController, type Trigger } from './runtime/controller.ts';
 import { KeyReader } from './runtime/key-reader.ts';
 import { Manager } from './runtime/manager.ts';
+import { referenceKey } from './references/references-of.ts';
 import type { OperatorMetrics } from './runtime/metrics.ts';
-import { NamespaceInformers } from './runtime/namespace-informers.ts';
+import { FIELD_MANAGER, NamespaceInformers } from './runtime/namespace-informers.ts';
 import { PostgresOutage } from './runtime/postgres-outage.ts';
 import type { Reconciler } from './runtime/reconciler.ts';
 import { SnapshotReader } from './runtime/snapshot-reader.ts';
@@ -49,7 +52,7 @@ import { SigningSecrets } from './webhook-subscription/signing-secret.ts';
 export interface CreateManagerOptions {
   readonly config: Config;
   readonly transport: Transport;
-  readonly store: Pick<Store, 'agentRevisions' | 'knowledge' | 'phoneRoutes' | 'numberClaims' | 'health'>;
+  readonly store: Pick<Store, 'agentRevisions' | 'testRuns' | 'knowledge' | 'phoneRoutes' | 'numberClaims' | 'health'>;
   readonly jobs: Pick<JobStarter, 'ingest' | 'clearDocument' | 'clearCollection'>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly metrics: OperatorMetrics;
@@ -85,7 +88,24 @@ export function createManager(options: CreateManagerOptions): Manager {
     logger,
   });
 
-  const agents = agentReconciler({ snapshots, revisions: new ServingRevisionCache({ store, outage }), deletionGraceMs });
+  const knownTests = new KnownTests({
+    informer: informers.AgentTest,
+    client: new ResourceClient<KubeObject>({
+      transport,
+      descriptor: agentTestKind.descriptor,
+      fieldManager: FIELD_MANAGER,
+      metadataOnly: true,
+    }),
+    testsOf: (inNamespace, agent) => informers.AgentTest.cache.byIndex(INDEXES.references, referenceKey('Agent', inNamespace, agent)),
+  });
+  const agents = agentReconciler({
+    snapshots,
+    revisions: new ServingRevisionCache({ store, outage }),
+    tests: knownTests,
+    runs: store.testRuns,
+    deletionGraceMs,
+  });
+  const agentTests = agentTestReconciler({ snapshots, runs: store.testRuns, outage, tests: knownTests });
   const tools = toolReconciler(snapshots);
   const phoneNumbers = phoneNumberReconciler({
     snapshots,
@@ -136,6 +156,7 @@ export function createManager(options: CreateManagerOptions): Manager {
     controller('PhoneNumber', phoneNumbers, (change) => triggers.onPhoneNumber(change)),
     controller('KnowledgeBase', knowledgeBases, (change) => triggers.onKnowledgeBase(change)),
     controller('WebhookSubscription', subscriptions, (change) => triggers.onSubscription(change)),
+    controller('AgentTest', agentTests, (change) => triggers.onAgentTest(change)),
   ];
   return new Manager({ controllers, organizations, namespaces, outage, triggers, clock, logger });
 }

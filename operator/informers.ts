@@ -1,8 +1,9 @@
-/** The informers of the operator: the five kinds, in the whole cluster or in one namespace, and the namespaces that are organisations. */
+/** The informers of the operator: the six kinds, in the whole cluster or in one namespace, and the namespaces that are organisations. */
 import type { Registry } from 'prom-client';
 
 import {
   agentKind,
+  agentTestKind,
   knowledgeBaseKind,
   phoneNumberKind,
   subscriptionNameOf,
@@ -10,6 +11,7 @@ import {
   webhookSubscriptionKind,
   wellKnown,
   type Agent,
+  type AgentTest,
   type KnowledgeBase,
   type PhoneNumber,
   type Tool,
@@ -37,6 +39,7 @@ export interface ObjectsByKind {
   readonly PhoneNumber: PhoneNumber;
   readonly KnowledgeBase: KnowledgeBase;
   readonly WebhookSubscription: WebhookSubscription;
+  readonly AgentTest: AgentTest;
 }
 
 export type KindName = keyof ObjectsByKind;
@@ -66,6 +69,7 @@ export function createClients(transport: Transport): KindClients {
     PhoneNumber: client<PhoneNumber>(phoneNumberKind),
     KnowledgeBase: client<KnowledgeBase>(knowledgeBaseKind),
     WebhookSubscription: client<WebhookSubscription>(webhookSubscriptionKind),
+    AgentTest: client<AgentTest>(agentTestKind),
   };
 }
 
@@ -100,6 +104,7 @@ export function createInformers(clients: KindClients, { logger, registry, namesp
     WebhookSubscription: informer(clients.WebhookSubscription, {
       [INDEXES.displayName]: (object) => [displayNameKey(object.metadata.namespace, subscriptionNameOf(object))],
     }),
+    AgentTest: informer(clients.AgentTest),
   };
 }
 
@@ -136,12 +141,20 @@ function onlyNamespace(name: string): Stored<KubeObject> {
 }
 
 export function lookupsOf(informers: Informers, organizations: Informer<KubeObject>): ObjectLookups {
-  const { Agent: agents, Tool: tools, PhoneNumber: numbers, KnowledgeBase: bases, WebhookSubscription: subscriptions } = informers;
+  const {
+    Agent: agents,
+    Tool: tools,
+    PhoneNumber: numbers,
+    KnowledgeBase: bases,
+    WebhookSubscription: subscriptions,
+    AgentTest: tests,
+  } = informers;
   return {
     isOrganization: (namespace) => organizations.cache.get(namespace) !== undefined,
     agent: (namespace, name) => agents.cache.get(`${namespace}/${name}`),
     knowledgeBase: (namespace, name) => bases.cache.get(`${namespace}/${name}`),
     toolsOf: (namespace, agent) => tools.cache.byIndex(INDEXES.references, referenceKey('Agent', namespace, agent)),
+    testsOf: (namespace, agent) => tests.cache.byIndex(INDEXES.references, referenceKey('Agent', namespace, agent)),
     phoneNumbersWith: (number) => numbers.cache.byIndex(INDEXES.number, number),
     knowledgeBasesNamed: (namespace, name) => bases.cache.byIndex(INDEXES.displayName, displayNameKey(namespace, name)),
     subscriptionsNamed: (namespace, name) => subscriptions.cache.byIndex(INDEXES.displayName, displayNameKey(namespace, name)),

@@ -1,4 +1,4 @@
-/** The role `operator`: reconciles the five kinds. */
+/** The role `operator`: reconciles the six kinds. */
 import { prepareJsonSchemas } from '../crds/json-schema.ts';
 import { createTransport, EventRecorder, kubeConfigOf, LeaderElector, leases, ResourceClient, type Lease } from '../kube/index.ts';
 import { JobStarter } from '../knowledge/jobs/job-starter.ts';

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { Agent, PhoneNumber } from '../crds/index.ts';
 import type { Condition } from '../kube/types.ts';
-import { idOf, SimulatedOperator, things, type Thing } from '../test/support/simulated-operator.ts';
+import { idOf, things, type Thing } from '../test/support/arbitrary-things.ts';
+import { SimulatedOperator } from '../test/support/simulated-operator.ts';
 import type { DataObject } from './references/cluster-snapshot.ts';
 import { conditionOf } from './status/conditions.ts';
 import { reasons, type Reason } from './status/reasons.ts';
@@ -32,7 +33,7 @@ const inside: ReadonlySet<string> = new Set(['documents', 'chunks', 'sources', '
 
 /**
  * servingRevision is history: it may be an earlier sound one where the present one isn't. So is whether an agent or a number
- * that lacks something goes on without it, and what is in a knowledge base whose present spec is not accepted.
+ * that lacks something goes on without it, whether an agent serves whose required tests have not passed, and what is in a knowledge base whose present spec is not accepted.
  */
 function withoutHistory(operator: SimulatedOperator): unknown {
   return JSON.parse(JSON.stringify(statuses(operator), dropHistory));
@@ -43,6 +44,9 @@ function dropHistory(this: object, key: string, value: unknown): unknown {
   if (inside.has(key) && conditionOf({ status: this }, 'Accepted')?.status === 'False') return undefined;
   if (key === 'conditions' && ('desiredRevision' in this || 'provider' in this)) {
     const conditions = value as readonly Condition[];
+    const tested = conditionOf({ status: { conditions } }, 'Tested');
+    if (tested !== undefined && tested.status !== 'True')
+      return conditions.filter(({ type }) => ['Accepted', 'ResolvedRefs', 'Tested'].includes(type));
     const lacks = conditionOf({ status: { conditions } }, 'ResolvedRefs')?.status === 'False';
     return lacks ? conditions.filter(({ type }) => type !== 'Synced') : conditions;
   }

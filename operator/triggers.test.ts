@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Agent, KnowledgeBase, PhoneNumber, Tool } from '../crds/index.ts';
 import type { Change, KubeObject, Stored } from '../kube/index.ts';
-import { storedObject } from '../test/support/simulated-operator.ts';
+import { storedObject } from '../test/support/arbitrary-things.ts';
 import { referenceIndex, type ParleyObject } from './references/references-of.ts';
 import { displayNameOf } from './references/cluster-snapshot.ts';
 import { displayNameKey, INDEXES, type Informers } from './informers.ts';
@@ -58,6 +58,7 @@ const informers = {
   PhoneNumber: cacheOf('PhoneNumber'),
   KnowledgeBase: cacheOf('KnowledgeBase'),
   WebhookSubscription: cacheOf('WebhookSubscription'),
+  AgentTest: cacheOf('AgentTest'),
 } as Informers;
 const triggers = new Triggers(informers);
 const data = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'PartialObjectMetadata', metadata: { namespace: 'acme', name } });

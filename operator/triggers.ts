@@ -2,6 +2,7 @@
 import {
   subscriptionNameOf,
   type Agent,
+  type AgentTest,
   type KnowledgeBase,
   type PhoneNumber,
   type Tool,
@@ -14,7 +15,7 @@ import { referenceKey, type ReferenceKind } from './references/references-of.ts'
 import type { Trigger } from './runtime/controller.ts';
 import { attachments, functionNameOf } from './tool/attachment.ts';
 
-const KINDS: readonly KindName[] = ['Agent', 'Tool', 'PhoneNumber', 'KnowledgeBase', 'WebhookSubscription'];
+const KINDS: readonly KindName[] = ['Agent', 'Tool', 'PhoneNumber', 'KnowledgeBase', 'WebhookSubscription', 'AgentTest'];
 
 export class Triggers {
   readonly #informers: Informers;
@@ -63,6 +64,15 @@ export class Triggers {
 
   onSubscription(change: Change<Stored<WebhookSubscription>>): readonly Trigger[] {
     return this.#namesakes('WebhookSubscription', change, subscriptionNameOf);
+  }
+
+  /** Its agents, before and after: on it depends what of them may be served. */
+  onAgentTest(change: Change<Stored<AgentTest>>): readonly Trigger[] {
+    const { object, previous } = change;
+    if (!appearsOrGoes(change) && previous?.metadata.generation === object.metadata.generation) return [];
+    const states = [object, ...(previous === undefined ? [] : [previous])];
+    const names = new Set(states.flatMap(({ spec }) => spec.agentRefs.map((ref) => ref.name)));
+    return [...names].map((name) => ({ kind: 'Agent', key: `${object.metadata.namespace ?? ''}/${name}` }));
   }
 
   /** A namespace became an organisation, or is one no more. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Agent, KnowledgeBase, Tool } from '../../crds/index.ts';
-import { storedObject } from '../../test/support/simulated-operator.ts';
+import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot, type SnapshotContents } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { planTool } from '../tool/plan.ts';

@@ -5,6 +5,7 @@ import { inputsDigest } from '../../crds/agent-inputs.ts';
 import { agentProblems, agentRemarks } from '../../crds/limits.ts';
 import { notAnOrganization } from '../references/unresolved.ts';
 import { promptText, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
+import type { RequestedTest, TestEvidence } from '../../store/index.ts';
 import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import type { ConditionStage } from '../status/conditions.ts';
@@ -14,6 +15,7 @@ import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { degradationOf } from './degradation.ts';
+import { gateOf, skippedTests, type EvidenceView, type Gate } from './gate.ts';
 import { compileRevision, sizeInRevision, type CompiledRevision } from './revision.ts';
 
 /** The agent's state in Postgres. */
@@ -23,6 +25,8 @@ export type StoreView =
       readonly serving?: Serving;
       /** A revision that Postgres refused, and why: another attempt would fail the same way. */
       readonly rejected?: { readonly revision: string; readonly message: string };
+      /** Results of tests; absent where none were read. */
+      readonly evidence?: readonly TestEvidence[];
     }
   /** Neither read nor written: the status is trusted until Postgres answers again. `why` says what failed and what to do. */
   | { readonly state: 'unavailable'; readonly why: string };
@@ -34,7 +38,15 @@ export interface Serving {
 }
 
 export type AgentAction =
-  | { readonly type: 'serve'; readonly revision: string; readonly config: AgentRevisionConfig }
+  | {
+      readonly type: 'serve';
+      readonly revision: string;
+      readonly config: AgentRevisionConfig;
+      /** The `configHash` for which its required tests have passed; absent where they are skipped. */
+      readonly testedAs?: string;
+    }
+  /** Stores the revision and requests a run of the tests. */
+  | ({ readonly type: 'test'; readonly tests: readonly RequestedTest[] } & CompiledRevision)
   | { readonly type: 'retire' };
 
 export type AgentPlan = Plan<AgentAction | FinalizerAction, AgentStatus>;
@@ -54,13 +66,13 @@ export const TOOLS_SIZE_LIMIT = 1024 * 1024;
 const TOOL_NAMES_SHOWN = 64;
 
 /**
- * `desiredRevision` follows the spec at once, valid or not; `servingRevision` only moves to a revision that is valid and stored, so
- * that a broken edit never takes a working agent out of service. An agent that has served continues without what is optional; one
+ * `desiredRevision` follows the spec at once, valid or not; `servingRevision` only moves to a revision that is valid, stored and tested (see
+ * `gate.ts`), so that a broken edit never takes a working agent out of service. An agent that has served continues without what is optional; one
  * that never has waits, so that objects may be applied in any order.
  */
 export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreView, options: AgentPlanOptions): AgentPlan {
   if (isDeleting(agent)) return planDeletion(agent, store, options);
-  if (isSuspended(agent)) return { actions: [], status: suspendedStatus(agent, options.now) };
+  if (isSuspended(agent)) return planSuspended(agent, options.now);
   const namespace = agent.metadata.namespace ?? '';
   const serving = servingOf(agent, store);
   const foreign = notAnOrganization(namespace, snapshot);
@@ -79,22 +91,36 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   const reduced = target.revision !== desired.revision;
   const rejected = store.state === 'known' && store.rejected?.revision === target.revision ? store.rejected.message : undefined;
   const references = [...essential, ...promptProblems(agent, snapshot), ...optional];
+  const gate = gateOf({
+    agent,
+    tests: snapshot.testsOf(namespace, agent.metadata.name),
+    configHash: target.configHash,
+    sound,
+    current,
+    view: evidenceIn(store),
+    now: options.now,
+  });
   const stages = [
     // A forbidden webhook address does not keep calls from starting.
     accepted([...acceptance, ...forbiddenWebhook(agent, snapshot)], agentRemarks(agent.spec)),
     resolvedRefs(references),
-    synced({ sound, current, reduced, rejected, store }),
+    ...(gate.tested === undefined ? [] : [gate.tested]),
+    synced({ sound, current, reduced, rejected, store, gate }),
   ];
   const ready = {
     message: 'new calls start with the revision that the spec asks for',
     aside: serving === undefined ? undefined : asideOf({ sound, current, complete: optional.length === 0 }),
   };
+  const writable = sound && rejected === undefined && store.state === 'known';
   return {
-    actions: sound && !current && rejected === undefined && store.state === 'known' ? putIntoService(agent, target) : [],
+    actions: writable ? actionsOf(agent, target, { gate, current }) : [],
+    notices: gate.notices,
+    ...(gate.recheckAfterMs !== undefined && { requeueAfterMs: gate.recheckAfterMs }),
     status: {
       ...commonFields(agent, options.now, stages, ready),
       desiredRevision: desired.revision,
       configHash: desired.configHash,
+      ...(gate.skippedTests && { skippedTests: gate.skippedTests }),
       ...servingFields(serving),
       observedInputs: observedInputs(agent, snapshot),
       tools: offered.length,
@@ -122,8 +148,30 @@ function asideOf({ sound, current, complete }: { readonly sound: boolean; readon
 }
 
 /** The finalizer comes first: a revision that is stored without one would outlive its agent. */
-function putIntoService(agent: Agent, { revision, config }: CompiledRevision): AgentPlan['actions'] {
-  return [...(hasFinalizer(agent) ? [] : [{ type: 'addFinalizer' } as const]), { type: 'serve', revision, config }];
+function actionsOf(
+  agent: Agent,
+  { revision, configHash, config }: CompiledRevision,
+  { gate: { open, request }, current }: { readonly gate: Gate; readonly current: boolean },
+): AgentPlan['actions'] {
+  const actions: readonly AgentAction[] = [
+    ...(request.length > 0 ? [{ type: 'test', tests: request, revision, configHash, config } as const] : []),
+    ...(open !== false && !current
+      ? [{ type: 'serve', revision, config, ...(open === 'passed' && { testedAs: configHash }) } as const]
+      : []),
+  ];
+  return actions.length === 0 || hasFinalizer(agent) ? actions : [{ type: 'addFinalizer' }, ...actions];
+}
+
+function evidenceIn(store: StoreView): EvidenceView {
+  if (store.state === 'unavailable') return store;
+  return store.evidence === undefined ? { state: 'unread' } : { state: 'known', evidence: store.evidence };
+}
+
+/** An annotation that is set meanwhile is for this generation, not for the one that resumes the agent. */
+function planSuspended(agent: Agent, now: number): AgentPlan {
+  const { skippedTests: _former, ...status } = suspendedStatus(agent, now);
+  const skip = skippedTests(agent);
+  return { actions: [], notices: skip?.notices ?? [], status: { ...status, ...(skip && { skippedTests: skip.skippedTests }) } };
 }
 
 function synced(known: {
@@ -133,6 +181,7 @@ function synced(known: {
   readonly reduced: boolean;
   readonly rejected: string | undefined;
   readonly store: StoreView;
+  readonly gate: Gate;
 }): ConditionStage {
   const good = { reason: 'RevisionServed', message: 'the revision is stored and serving' } as const;
   if (!known.sound) {
@@ -155,12 +204,23 @@ function synced(known: {
     };
   if (known.current) return { type: 'Synced', good, problems: [] };
   if (known.rejected !== undefined) return { type: 'Synced', good, problems: [{ reason: 'RevisionRejected', message: known.rejected }] };
+  const { held, tested } = known.gate;
+  if (held !== undefined && known.store.state === 'known') {
+    const problem = heldBack[held];
+    const why = (tested?.problems ?? []).map(({ message }): Problem => ({ reason: problem.reason, message }));
+    return { type: 'Synced', good, problems: [problem, ...why] };
+  }
   const waiting: Problem =
     known.store.state === 'unavailable'
       ? { reason: 'StoreUnavailable', message: `the revision cannot be stored: ${known.store.why}; the operator retries` }
       : { reason: 'RevisionPending', message: 'the revision is being stored' };
   return { type: 'Synced', good, problems: [waiting] };
 }
+
+const heldBack = {
+  awaits: { reason: 'RevisionAwaitsTests', message: 'the revision is not put into service until its required AgentTests have passed' },
+  failed: { reason: 'RevisionFailedTests', message: 'the revision is not put into service, because required AgentTests have not passed' },
+} as const satisfies Record<NonNullable<Gate['held']>, Problem>;
 
 function servingOf(agent: Agent, store: StoreView): Serving | undefined {
   if (store.state === 'known') return store.serving;

@@ -5,8 +5,11 @@ import { agentReferences, toolCredentials } from '../references/references-of.ts
 import { COMMON_STATUS_FIELDS, recheck, type Reconciler } from '../runtime/reconciler.ts';
 import { namespaceOf, type SnapshotReader, type Wanted } from '../runtime/snapshot-reader.ts';
 import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
+import type { KnownTests } from '../agent-test/known-tests.ts';
+import type { Store } from '../../store/index.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { checkToolSpec } from '../tool/plan.ts';
+import { allPassed, requiredTests } from './gate.ts';
 import { planAgent, TOOLS_LIMIT, TOOLS_SIZE_LIMIT, withinLimits, type AgentAction } from './plan.ts';
 import { sizeInRevision } from './revision.ts';
 import type { ServingRevisionCache } from './serving-revision-cache.ts';
@@ -14,11 +17,24 @@ import type { ServingRevisionCache } from './serving-revision-cache.ts';
 export interface AgentReconcilerOptions {
   readonly snapshots: SnapshotReader;
   readonly revisions: ServingRevisionCache;
+  readonly tests: Pick<KnownTests, 'ofAgent' | 'testedAgents' | 'requireUpToDate'>;
+  /** Notifies of results. */
+  readonly runs: Pick<Store['testRuns'], 'listen'>;
   readonly deletionGraceMs: number;
 }
 
 export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Agent, AgentAction, AgentStatus> {
-  const { snapshots, revisions, deletionGraceMs } = options;
+  const { snapshots, revisions, tests, runs, deletionGraceMs } = options;
+
+  /** Tests and results may have changed since the plan, and the watch of the tests may be behind that of the agents. */
+  const stillPassed = async (agent: Stored<Agent>, configHash: string): Promise<boolean> => {
+    await tests.requireUpToDate(namespaceOf(agent));
+    const required = requiredTests(tests.ofAgent(agent));
+    if (required.length === 0) return true;
+    const view = await revisions.view(identityOf(agent), { tested: true });
+    return view.state === 'known' && allPassed(required, configHash, view.evidence ?? []);
+  };
+
   return {
     kind: 'Agent',
     statusFields: [
@@ -26,6 +42,7 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
       'desiredRevision',
       'servingRevision',
       'configHash',
+      'skippedTests',
       'activeSince',
       'observedInputs',
       'tools',
@@ -36,7 +53,9 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
       // A requested reconcile means that a user suspects a problem: Postgres is read, too.
       if (isReconcileRequested(agent)) revisions.forget(agent.metadata.uid);
       // Postgres first: after the last wait nothing may change between taking the snapshot and planning.
-      const serving = isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await revisions.view(identityOf(agent));
+      const tested = requiredTests(tests.ofAgent(agent)).length > 0;
+      const serving =
+        isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await revisions.view(identityOf(agent), { tested });
       if (serving.state === 'unavailable') retryWhenPostgresIsBack();
       await prepareTools(await offeredNow(snapshots, agent, signal));
       const { snapshot, recheckAfterMs } = await snapshots.observe(namespaceOf(agent), (seen) => wantedBy(agent, seen), signal);
@@ -45,11 +64,32 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
 
     async apply(action, agent) {
       const identity = { ...identityOf(agent), agentName: agent.metadata.name };
-      const { state } =
-        action.type === 'serve'
-          ? await revisions.serve({ ...identity, revision: action.revision, config: action.config })
-          : await revisions.retire(identity);
-      return { replan: state === 'unavailable' };
+      switch (action.type) {
+        case 'serve': {
+          if (action.testedAs !== undefined && !(await stillPassed(agent, action.testedAs))) return { replan: true };
+          const { state } = await revisions.serve({ ...identity, revision: action.revision, config: action.config });
+          return { replan: state === 'unavailable' };
+        }
+        case 'test': {
+          const { type: _type, ...request } = action;
+          const { state } = await revisions.test({ ...identity, ...request });
+          return { replan: state === 'unavailable' };
+        }
+        default: {
+          const { state } = await revisions.retire(identity);
+          return { replan: state === 'unavailable' };
+        }
+      }
+    },
+
+    lead(queue) {
+      const listening = runs.listen({
+        onChange: ({ org, name }) => queue.enqueue(`${org}/${name}`),
+        onListening: () => {
+          for (const key of tests.testedAgents()) queue.enqueue(key);
+        },
+      });
+      return () => listening.stop();
     },
 
     refresh: () => revisions.clear(),

@@ -1,5 +1,5 @@
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
-import { StoreError, type Store } from '../../store/index.ts';
+import { StoreError, type RequestedTest, type Store } from '../../store/index.ts';
 import type { PostgresOutage } from '../runtime/postgres-outage.ts';
 import type { Serving, StoreView } from './plan.ts';
 
@@ -13,8 +13,14 @@ interface Entry {
   readonly rejected?: { readonly revision: string; readonly message: string };
 }
 
+interface StoredRevision extends AgentIdentity {
+  readonly agentName: string;
+  readonly revision: string;
+  readonly config: AgentRevisionConfig;
+}
+
 export interface ServingRevisionCacheOptions {
-  readonly store: Pick<Store, 'agentRevisions'>;
+  readonly store: Pick<Store, 'agentRevisions' | 'testRuns'>;
   readonly outage: PostgresOutage;
 }
 
@@ -29,7 +35,17 @@ export class ServingRevisionCache {
     this.#options = options;
   }
 
-  async view(agent: AgentIdentity): Promise<StoreView> {
+  /** @param tested whether tests decide about what is served: their newest results are read each time */
+  async view(agent: AgentIdentity, { tested }: { readonly tested: boolean }): Promise<StoreView> {
+    const view = await this.#served(agent);
+    if (view.state === 'unavailable' || !tested) return view;
+    return this.#options.outage.guard<StoreView>(async () => ({
+      ...view,
+      evidence: await this.#options.store.testRuns.evidenceOf(agent),
+    }));
+  }
+
+  async #served(agent: AgentIdentity): Promise<StoreView> {
     const known = this.#entries.get(agent.agentUid);
     const { outage } = this.#options;
     if (known !== undefined && outage.why === undefined) return { state: 'known', ...known };
@@ -42,16 +58,34 @@ export class ServingRevisionCache {
   }
 
   /** Stores a revision and puts it into service. */
-  async serve(
-    agent: AgentIdentity & { readonly agentName: string; readonly revision: string; readonly config: AgentRevisionConfig },
-  ): Promise<StoreView> {
+  async serve(agent: StoredRevision): Promise<StoreView> {
     const { org, agentUid, revision } = agent;
-    const before = this.#entries.get(agentUid);
+    return this.#write(agent, async () => {
+      const { activeSince } = await this.#options.store.agentRevisions.serve({ org, agentUid, revision });
+      return { serving: { revision, activeSince: seconds(activeSince) } };
+    });
+  }
+
+  /** Stores a revision and requests a run of tests, of those that none has yet to evaluate. */
+  async test({
+    tests,
+    configHash,
+    ...agent
+  }: StoredRevision & { readonly configHash: string; readonly tests: readonly RequestedTest[] }): Promise<StoreView> {
+    return this.#write(agent, async (before) => {
+      const { org, agentUid, agentName, revision } = agent;
+      await this.#options.store.testRuns.request({ org, agentUid, agentName, revision, configHash, trigger: 'gate' }, tests);
+      return before;
+    });
+  }
+
+  async #write(agent: StoredRevision, then: (before: Entry) => Promise<Entry>): Promise<StoreView> {
+    const { agentUid, revision } = agent;
+    const before = this.#entries.get(agentUid) ?? {};
     return this.#options.outage.guard<StoreView>(async () => {
       try {
         await this.#options.store.agentRevisions.put(agent);
-        const { activeSince } = await this.#options.store.agentRevisions.serve({ org, agentUid, revision });
-        const entry: Entry = { serving: { revision, activeSince: seconds(activeSince) } };
+        const entry = await then(before);
         this.#entries.set(agentUid, entry);
         return { state: 'known', ...entry };
       } catch (error) {

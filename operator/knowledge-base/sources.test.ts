@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 
 import type { KnowledgeBase } from '../../crds/index.ts';
-import { storedObject } from '../../test/support/simulated-operator.ts';
+import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
 import { planSources, type SourcesPlan } from './sources.ts';
 import type { SourceDocument } from './view.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { PhoneNumber } from '../../crds/index.ts';
-import { storedObject } from '../../test/support/simulated-operator.ts';
+import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { desiredTrunks, type TrunkSettings } from './desired-trunks.ts';
 
 const nothing: TrunkSettings = { allowedAddresses: [] };

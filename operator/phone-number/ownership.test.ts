@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../crds/index.ts';
 import { NumberAssignments } from '../../platform/config/phone-numbers.ts';
 import type { NumberClaim } from '../../store/index.ts';
-import { storedObject } from '../../test/support/simulated-operator.ts';
+import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { ownershipOf, type ClaimView } from './ownership.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { PhoneNumber } from '../../crds/index.ts';
 import { NumberPool } from '../../platform/config/phone-numbers.ts';
-import { storedObject } from '../../test/support/simulated-operator.ts';
+import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
 import { planPhoneNumber } from './plan.ts';
 

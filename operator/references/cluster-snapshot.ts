@@ -1,6 +1,6 @@
 /** What a plan reads: a consistent, synchronous view of everything around one object. */
 import type { AddressChecks } from '../../voice/calls/address-checks.ts';
-import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import { isDeleting } from '../status/common.ts';
 
 export interface UnusableKeys {
@@ -42,6 +42,8 @@ export interface ObjectLookups {
   knowledgeBase(namespace: string, name: string): KnowledgeBase | undefined;
   /** Tools whose `agentRefs` name the agent, in any order. */
   toolsOf(namespace: string, agent: string): readonly Tool[];
+  /** AgentTests whose `agentRefs` name the agent, in any order. */
+  testsOf(namespace: string, agent: string): readonly AgentTest[];
   /** In the whole deployment. */
   phoneNumbersWith(number: string): readonly PhoneNumber[];
   /** By effective display name. */

@@ -3,6 +3,7 @@ import type { AddressChecks } from '../../voice/calls/address-checks.ts';
 import {
   subscriptionNameOf,
   type Agent,
+  type AgentTest,
   type KnowledgeBase,
   type PhoneNumber,
   type Tool,
@@ -34,6 +35,7 @@ export interface SnapshotContents {
   readonly organizations: readonly string[];
   readonly agents?: readonly Agent[];
   readonly tools?: readonly Tool[];
+  readonly agentTests?: readonly AgentTest[];
   readonly phoneNumbers?: readonly PhoneNumber[];
   readonly knowledgeBases?: readonly KnowledgeBase[];
   readonly subscriptions?: readonly WebhookSubscription[];
@@ -51,6 +53,7 @@ export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
   const {
     agents = [],
     tools = [],
+    agentTests = [],
     phoneNumbers = [],
     knowledgeBases = [],
     subscriptions = [],
@@ -78,6 +81,8 @@ export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
     knowledgeBase: (namespace, name) => named(knowledgeBases, namespace, name),
     toolsOf: (namespace, agent) =>
       tools.filter((tool) => tool.metadata.namespace === namespace && tool.spec.agentRefs?.some((ref) => ref.name === agent)),
+    testsOf: (namespace, agent) =>
+      agentTests.filter((test) => test.metadata.namespace === namespace && test.spec.agentRefs.some((ref) => ref.name === agent)),
     phoneNumbersWith: (number) => phoneNumbers.filter((item) => item.spec.number === number),
     knowledgeBasesNamed: (namespace, name) =>
       knowledgeBases.filter((item) => item.metadata.namespace === namespace && displayNameOf(item) === name),

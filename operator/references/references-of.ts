@@ -1,5 +1,13 @@
 /** Which objects of its namespace an object refers to. Pure, and the only place that knows where specs hold references. */
-import { companionName, type Agent, type KnowledgeBase, type PhoneNumber, type Tool, type WebhookSubscription } from '../../crds/index.ts';
+import {
+  companionName,
+  type Agent,
+  type AgentTest,
+  type KnowledgeBase,
+  type PhoneNumber,
+  type Tool,
+  type WebhookSubscription,
+} from '../../crds/index.ts';
 
 export type ReferenceKind = 'Secret' | 'ConfigMap' | 'Agent' | 'KnowledgeBase';
 
@@ -12,8 +20,8 @@ export interface Reference {
   readonly field: string;
 }
 
-/** Any object of the five kinds. */
-export type ParleyObject = Agent | Tool | PhoneNumber | KnowledgeBase | WebhookSubscription;
+/** Any object of the six kinds. */
+export type ParleyObject = Agent | Tool | PhoneNumber | KnowledgeBase | WebhookSubscription | AgentTest;
 
 interface KeyRef {
   readonly name: string;
@@ -98,6 +106,14 @@ export function webhookSubscriptionReferences({ spec }: Pick<WebhookSubscription
   ];
 }
 
+export function agentTestReferences({ spec }: Pick<AgentTest, 'spec'>): readonly Reference[] {
+  return [
+    ...spec.agentRefs.flatMap((ref) => local('Agent', ref, 'spec.agentRefs')),
+    ...secret(spec.judge?.apiKeySecretRef, 'spec.judge.apiKeySecretRef'),
+    ...secret(spec.simulatedUser?.llm?.apiKeySecretRef, 'spec.simulatedUser.llm.apiKeySecretRef'),
+  ];
+}
+
 /** Name of the Secret that is generated for `signing: {}`; absent where the spec names its own, or wants no signature. */
 export function generatedSigningSecret(subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>): string | undefined {
   const { signing } = subscription.spec;
@@ -105,7 +121,7 @@ export function generatedSigningSecret(subscription: Pick<WebhookSubscription, '
   return companionName('WebhookSubscription', subscription.metadata.name);
 }
 
-/** Every reference of an object of any of the five kinds, including the Secret the operator generates for it. */
+/** Every reference of an object of any of the six kinds, including the Secret the operator generates for it. */
 export function referencesOf(object: ParleyObject): readonly Reference[] {
   switch (object.kind) {
     case 'Agent':
@@ -124,6 +140,8 @@ export function referencesOf(object: ParleyObject): readonly Reference[] {
         ...(generated === undefined ? [] : secret({ name: generated, key: SIGNING_KEY }, 'spec.signing')),
       ];
     }
+    case 'AgentTest':
+      return agentTestReferences(object as AgentTest);
     default:
       return [];
   }

@@ -4,6 +4,7 @@
  */
 
 import { acceptedReasons } from './accepted-reasons.ts';
+import { agentReasons } from './agent-reasons.ts';
 
 /** Condition types, in the order in which they are written. */
 export const conditionTypes = [
@@ -11,6 +12,7 @@ export const conditionTypes = [
   'Suspended',
   'Accepted',
   'ResolvedRefs',
+  'Tested',
   'Synced',
   'EndpointHealthy',
   'Reconciling',
@@ -20,7 +22,7 @@ export type ConditionType = (typeof conditionTypes)[number];
 
 export interface ReasonDefinition {
   /** The stage the reason belongs to; `Ready`, `Reconciling` and `Stalled` repeat the reason of the stage that failed. */
-  readonly condition: 'Ready' | 'Suspended' | 'Accepted' | 'ResolvedRefs' | 'Synced' | 'EndpointHealthy' | 'Reconciling';
+  readonly condition: 'Ready' | 'Suspended' | 'Accepted' | 'ResolvedRefs' | 'Tested' | 'Synced' | 'EndpointHealthy' | 'Reconciling';
   readonly status: 'True' | 'False' | 'Unknown';
   readonly meaning: string;
   /** What a person does about it; absent where nothing needs doing. */
@@ -144,36 +146,7 @@ const table = {
     blocks: 'person',
   },
 
-  RevisionServed: { condition: 'Synced', status: 'True', meaning: 'New calls start with the revision that the spec asks for.' },
-  RevisionPending: {
-    condition: 'Synced',
-    status: 'False',
-    meaning: 'The revision has been compiled and is about to be stored.',
-    blocks: 'retry',
-  },
-  RevisionReduced: {
-    condition: 'Synced',
-    status: 'False',
-    meaning:
-      'The agent has served before and something optional is missing: its knowledge base, or what a tool needs. New calls start without it, and so do later edits.',
-    cure: 'See the condition ResolvedRefs; `servingRevision` becomes `desiredRevision` once everything is there.',
-    blocks: 'person',
-  },
-  RevisionWithheld: {
-    condition: 'Synced',
-    status: 'False',
-    meaning:
-      "The revision that the spec asks for is not put into service, because the spec is not accepted, or something is missing that every call needs: a provider's key, the system prompt, or any reference of an agent that has never served. The last valid revision keeps serving.",
-    cure: 'See the conditions Accepted and ResolvedRefs.',
-    blocks: 'person',
-  },
-  RevisionRejected: {
-    condition: 'Synced',
-    status: 'False',
-    meaning: 'Postgres refused the revision because of its content. The last stored revision keeps serving.',
-    cure: 'Change what the message names, such as a character that cannot be stored, or the size.',
-    blocks: 'person',
-  },
+  ...agentReasons,
   StoreUnavailable: {
     condition: 'Synced',
     status: 'False',

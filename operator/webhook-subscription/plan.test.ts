@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { WebhookSubscription } from '../../crds/index.ts';
-import { storedObject } from '../../test/support/simulated-operator.ts';
+import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { eventNames } from '../../events/catalogue.ts';
 import { memorySnapshot, type DataEntry } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';

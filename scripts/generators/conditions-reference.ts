@@ -9,8 +9,12 @@ const sections = [
     text: 'Every Secret, ConfigMap, Agent and KnowledgeBase that the spec names exists and can be used. Tools are looked at by the agents that they attach themselves to.',
   },
   {
+    condition: 'Tested',
+    text: 'Of an Agent that required AgentTests name: whether the revision that the spec asks for passed them. One that did not is never put into service; one that serves is not taken out of service when a test is added or edited. Does not affect `Ready` by itself: where a revision is held back, `Synced` says so.',
+  },
+  {
     condition: 'Synced',
-    text: 'The outside world matches: the revision of an Agent in Postgres, the collection of a KnowledgeBase, whether events are sent to a WebhookSubscription, later the trunks of a PhoneNumber. A Tool has nothing outside, hence no `Synced`.',
+    text: 'The outside world matches: the revision of an Agent in Postgres, the collection of a KnowledgeBase, whether events are sent to a WebhookSubscription, later the trunks of a PhoneNumber. A Tool and an AgentTest have nothing outside, hence no `Synced`.',
   },
   {
     condition: 'EndpointHealthy',
@@ -32,7 +36,7 @@ export function generateConditionsReference(): readonly GeneratedFile[] {
 
 # Conditions
 
-Every object of the five kinds reports its state in \`status.conditions\`. Conditions come in stages: \`Accepted\`, \`ResolvedRefs\`, \`Synced\`, and \`Ready\` as their sum.
+Every object of the six kinds reports its state in \`status.conditions\`. Conditions come in stages: \`Accepted\`, \`ResolvedRefs\`, \`Synced\`, and \`Ready\` as their sum.
 Each carries the \`observedGeneration\` it was computed from, a reason from the tables below, and a message that names the thing and says what to do.
 \`lastTransitionTime\` changes only when the status of the condition does. Reasons are part of the API: match on them, not on messages.
 
@@ -43,7 +47,7 @@ With \`Ready=False\` comes exactly one of two conditions, as [kstatus](https://g
 
 \`kubectl wait --for=condition=Ready agents.parley.dev/receptionist\` waits for the sum; \`parley explain agent/receptionist\` says in plain words what is missing.
 
-A broken edit never takes a working agent off the air: \`status.desiredRevision\` follows the spec at once, \`status.servingRevision\` moves only to a revision that is accepted, resolved and stored.
+A broken edit never takes a working agent off the air: \`status.desiredRevision\` follows the spec at once, \`status.servingRevision\` moves only to a revision that is accepted, resolved, tested and stored.
 A tool that can't be used (its Secret is missing, its parameters are no JSON Schema) holds back the next revision of its agents with \`ToolNotUsable\`; a tool that lost its function name to an older one is left out of that agent, which goes on without it.
 Suspending a tool stops the reconciling of the tool's own status and does not take it away from its agents.
 
@@ -56,7 +60,8 @@ The other kinds hold nothing outside the cluster in this version and are deleted
 
 ## Events
 
-Each change of \`Ready\`'s status or reason is reported once as an Event with the same reason and message: \`Normal\` for \`True\`, \`Warning\` for \`False\`.
+Each change of \`Ready\`'s status or reason is reported once as an Event with the same reason and message: \`Normal\` for \`True\` and \`Unknown\`, \`Warning\` for \`False\`.
+An Event with the reason \`TestsSkipped\` says which generation of an agent the annotation \`parley.dev/skip-tests\` lets pass, and why.
 `;
   return [{ path: 'docs/reference/conditions.md', content }];
 }

@@ -2,213 +2,26 @@
  * The operator without a cluster: objects in memory, the real plans, and actions that take effect at once. For property
  * tests over every status a plan can give.
  */
-import * as fc from 'fast-check';
-
-import {
-  agentKind,
-  API_VERSION,
-  knowledgeBaseKind,
-  phoneNumberKind,
-  toolKind,
-  webhookSubscriptionKind,
-  type Agent,
-  type KindDefinition,
-  type KnowledgeBase,
-  type PhoneNumber,
-  type WebhookSubscription,
-} from '../../crds/index.ts';
+import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, WebhookSubscription } from '../../crds/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { planAgent, type AgentAction, type Serving, type StoreView } from '../../operator/agent/plan.ts';
+import { planAgentTest } from '../../operator/agent-test/plan.ts';
 import { planKnowledgeBase, type KnowledgeBaseAction } from '../../operator/knowledge-base/plan.ts';
 import type { KnowledgeView, KnownCollection, SourceDocument } from '../../operator/knowledge-base/view.ts';
 import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
 import { planPhoneNumber, type PhoneNumberAction, type Telephony } from '../../operator/phone-number/plan.ts';
 import type { SipThing } from '../../voice/calls/sip/trunks.ts';
-import type { NumberClaim, PhoneRoute, CollectionSpec } from '../../store/index.ts';
+import type { CollectionSpec, NumberClaim, PhoneRoute, TestEvidence } from '../../store/index.ts';
 import { memorySnapshot, type DataEntry } from '../../operator/references/memory-snapshot.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';
 import type { ClusterSnapshot } from '../../operator/references/cluster-snapshot.ts';
 import type { FinalizerAction, Plan } from '../../operator/runtime/reconciler.ts';
 import { planTool } from '../../operator/tool/plan.ts';
 import { NumberPool } from '../../platform/config/phone-numbers.ts';
+import { idOf, type Thing } from './arbitrary-things.ts';
 import { planWebhookSubscription, type SigningSecretAction } from '../../operator/webhook-subscription/plan.ts';
 
 const nativeNumbers = new NumberPool('');
-
-/** Something that arrives in the cluster: one of the five kinds, or a Secret or ConfigMap. */
-export type Thing =
-  | { readonly type: 'object'; readonly object: ParleyObject }
-  | { readonly type: 'Secret' | 'ConfigMap'; readonly entry: DataEntry };
-
-const definitions: Readonly<Record<string, KindDefinition>> = {
-  Agent: agentKind,
-  Tool: toolKind,
-  PhoneNumber: phoneNumberKind,
-  KnowledgeBase: knowledgeBaseKind,
-  WebhookSubscription: webhookSubscriptionKind,
-};
-
-export interface ObjectOptions {
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly creationTimestamp?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-}
-
-/** An object as the API server would store it: with defaults filled in. */
-export function storedObject(
-  kind: string,
-  name: string,
-  spec: object,
-  { namespace = 'acme', uid, creationTimestamp = '2026-01-01T00:00:00Z', metadata }: ObjectOptions = {},
-): ParleyObject {
-  const definition = definitions[kind];
-  if (definition === undefined) throw new Error(`no kind ${kind}`);
-  return {
-    apiVersion: API_VERSION,
-    kind,
-    metadata: {
-      name,
-      namespace,
-      uid: uid ?? `uid-${kind}-${namespace}-${name}`,
-      resourceVersion: '1',
-      generation: 1,
-      creationTimestamp,
-      ...metadata,
-    },
-    spec: definition.spec.parse(spec),
-  } as unknown as ParleyObject;
-}
-
-const names = ['alpha', 'beta'] as const;
-const name = fc.constantFrom(...names);
-const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
-const keyRef = fc.record({ name, key: fc.constantFrom('k1', 'k2') });
-const headers = fc.uniqueArray(fc.record({ name: fc.constantFrom('x-one', 'x-two'), valueFrom: fc.record({ secretKeyRef: keyRef }) }), {
-  selector: (header) => header.name,
-  maxLength: 2,
-});
-const agentRefs = fc.uniqueArray(fc.record({ name }), { selector: (ref) => ref.name, maxLength: 2 });
-const suspend = maybe(fc.boolean());
-const displayName = maybe(fc.constantFrom('One', 'Two'));
-
-const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
-  Agent: fc
-    .record({
-      suspend,
-      language: fc.constantFrom('en-US', 'de', 'en-US-oxendict-x'),
-      llm: fc.record({
-        provider: fc.constantFrom('openai', 'openai', 'absent'),
-        model: fc.constant('m'),
-        apiKeySecretRef: maybe(keyRef),
-        systemPromptFrom: maybe(fc.record({ configMapKeyRef: keyRef })),
-      }),
-      knowledgeBaseRef: maybe(fc.record({ name })),
-    })
-    .map((spec) => Object.assign(spec, { speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } })),
-  Tool: fc.oneof(
-    fc.record({
-      suspend,
-      agentRefs,
-      custom: fc.record({
-        function: fc.record({
-          name: fc.constantFrom('find', 'send_email'),
-          parameters: fc.constantFrom({ type: 'object' }, { type: 'nothing' }),
-        }),
-        http: fc.record({ url: fc.constant('https://api.example.com/'), headers }),
-      }),
-    }),
-    fc.record({ suspend, agentRefs, sendEmail: fc.record({ from: fc.constant('a@example.com'), passwordSecretRef: keyRef }) }),
-  ),
-  PhoneNumber: fc
-    .record({
-      suspend,
-      number: fc.constantFrom('+15550100', '+15550101'),
-      inboundAgentRef: maybe(fc.record({ name })),
-      secret: maybe(keyRef),
-    })
-    .map(({ secret, ...spec }) => Object.assign(spec, { sip: secret === undefined ? {} : { username: 'u', passwordSecretRef: secret } })),
-  KnowledgeBase: fc
-    .record({
-      suspend,
-      displayName,
-      profile: fc.constantFrom('default', 'default', 'missing', 'other'),
-      source: maybe(keyRef),
-      website: fc.boolean(),
-      deletionPolicy: fc.constantFrom('Retain', 'Delete'),
-    })
-    .map(({ profile, source, website, ...spec }) =>
-      Object.assign(spec, {
-        embedding: { profile },
-        sources: [
-          ...(source === undefined ? [] : [{ name: 's', configMapKeyRef: source }]),
-          ...(website ? [{ name: 'w', website: { urls: ['https://example.com/'] } }] : []),
-        ],
-      }),
-    ),
-  WebhookSubscription: fc
-    .record({
-      suspend,
-      displayName,
-      headers,
-      signing: maybe(fc.oneof(fc.constant({}), fc.record({ secretRef: fc.record({ name }) }))),
-      scope: maybe(fc.record({ agentRefs: agentRefs.filter((refs) => refs.length > 0) })),
-    })
-    .map((spec) => Object.assign(spec, { url: 'https://hooks.example.com/' })),
-};
-
-/** Which of two organisations has a number depends on who came first. */
-function ofOrganization(namespace: string, spec: object): object {
-  return 'number' in spec && namespace === 'globex' ? { ...spec, number: `${String(spec.number)}9` } : spec;
-}
-
-const objectThing: fc.Arbitrary<Thing> = fc
-  .tuple(
-    fc.constantFrom(...Object.keys(specs)),
-    fc.constantFrom('acme', 'globex', 'not-an-organization'),
-    name,
-    fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'),
-  )
-  .chain(([kind, namespace, objectName, creationTimestamp]) =>
-    specs[kind]!.map((spec): Thing => ({
-      type: 'object',
-      object: storedObject(kind, objectName, ofOrganization(namespace, JSON.parse(JSON.stringify(spec)) as object), {
-        namespace,
-        creationTimestamp,
-      }),
-    })),
-  );
-
-const keyedThing: fc.Arbitrary<Thing> = fc
-  .record({
-    type: fc.constantFrom('Secret' as const, 'ConfigMap' as const),
-    namespace: fc.constantFrom('acme', 'globex'),
-    name,
-    keys: fc.uniqueArray(fc.constantFrom('k1', 'k2', 'current'), { minLength: 1 }),
-  })
-  .map(({ type, namespace, name: entryName, keys }) => ({
-    type,
-    entry: {
-      namespace,
-      name: entryName,
-      uid: `uid-${entryName}`,
-      resourceVersion: '1',
-      keys,
-      ...(type === 'ConfigMap' && { data: Object.fromEntries(keys.map((each) => [each, `text of ${each}`])) }),
-    },
-  }));
-
-/** What identifies a thing in the cluster. */
-export const idOf = (thing: Thing): string =>
-  thing.type === 'object'
-    ? `${thing.object.kind}/${thing.object.metadata.namespace}/${thing.object.metadata.name}`
-    : `${thing.type}/${thing.entry.namespace}/${thing.entry.name}`;
-
-/** A cluster's contents, each thing once. */
-export const things: fc.Arbitrary<readonly Thing[]> = fc.uniqueArray(
-  fc.oneof({ weight: 3, arbitrary: objectThing }, { weight: 2, arbitrary: keyedThing }),
-  { selector: idOf, maxLength: 16 },
-);
 
 type SimulatedAction = FinalizerAction | AgentAction | SigningSecretAction | KnowledgeBaseAction | PhoneNumberAction;
 
@@ -216,6 +29,8 @@ export class SimulatedOperator {
   readonly objects = new Map<string, ParleyObject>();
   readonly #keyed = new Map<string, Thing & { readonly type: 'Secret' | 'ConfigMap' }>();
   readonly serving = new Map<string, Serving & { readonly config: AgentRevisionConfig }>();
+  /** By uid of the agent. Every test passes at once. */
+  readonly #evidence = new Map<string, TestEvidence[]>();
   readonly #refused = new Map<string, CollectionSpec>();
   readonly #collections = new Map<string, { readonly collection: KnownCollection; readonly documents: SourceDocument[] }>();
   readonly trunks = new Map<string, SipThing>();
@@ -269,6 +84,13 @@ export class SimulatedOperator {
         return planAgent(object as Agent, snapshot, this.#store(object as Agent), { now, deletionGraceMs: 1_000 });
       case 'Tool':
         return planTool(object, snapshot, now);
+      case 'AgentTest':
+        return planAgentTest(
+          object as AgentTest,
+          snapshot,
+          this.storeAvailable ? { state: 'known', results: [] } : { state: 'unavailable', why: 'Postgres does not answer' },
+          now,
+        );
       case 'PhoneNumber':
         return planPhoneNumber(object as PhoneNumber, snapshot, {
           now,
@@ -300,6 +122,7 @@ export class SimulatedOperator {
       organizations: ['acme', 'globex'],
       agents: of('Agent'),
       tools: of('Tool'),
+      agentTests: of('AgentTest'),
       phoneNumbers: of('PhoneNumber'),
       knowledgeBases: of('KnowledgeBase'),
       subscriptions: of('WebhookSubscription'),
@@ -311,9 +134,10 @@ export class SimulatedOperator {
   #store(agent: Agent): StoreView {
     if (!this.storeAvailable) return { state: 'unavailable', why: 'Postgres does not answer' };
     const found = this.serving.get(agent.metadata.uid ?? '');
-    if (found === undefined) return { state: 'known' };
+    const evidence = this.#evidence.get(agent.metadata.uid ?? '') ?? [];
+    if (found === undefined) return { state: 'known', evidence };
     const { revision, activeSince } = found;
-    return { state: 'known', serving: { revision, activeSince } };
+    return { state: 'known', evidence, serving: { revision, activeSince } };
   }
 
   #ownership({ spec }: PhoneNumber): OwnershipFacts {
@@ -389,6 +213,13 @@ export class SimulatedOperator {
           config: action.config,
         });
         break;
+      case 'test': {
+        const { uid = '' } = object.metadata;
+        const newest = { verdict: 'passed', message: null, runId: 'run', finishedAt: new Date(this.now), errors: 0 } as const;
+        const evidence = action.tests.map(({ uid: testUid, digest }) => ({ configHash: action.configHash, testUid, digest, newest }));
+        this.#evidence.set(uid, [...(this.#evidence.get(uid) ?? []), ...evidence]);
+        break;
+      }
       case 'retire':
         this.serving.delete(object.metadata.uid ?? '');
         break;

@@ -3,7 +3,7 @@ What each role may do. {root, role, of}: `cluster` is what it may do everywhere 
 namespace of an organisation alone. Values of Secrets are only ever in the second.
 */}}
 {{- define "parley.rules" -}}
-{{- $kinds := list "agents" "tools" "phonenumbers" "knowledgebases" "webhooksubscriptions" -}}
+{{- $kinds := list "agents" "tools" "phonenumbers" "knowledgebases" "webhooksubscriptions" "agenttests" -}}
 {{- $statuses := list -}}
 {{- $finalizers := list -}}
 {{- range $kinds -}}

@@ -311,7 +311,7 @@ describe('organisations', () => {
     const kept = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep');
     expect(new Set(kept.map(({ kind, metadata }) => [kind, metadata.name, metadata.annotations?.[option]].join(' ')))).toEqual(
       new Set([
-        ...['agents', 'knowledgebases', 'phonenumbers', 'tools', 'webhooksubscriptions'].map(
+        ...['agents', 'agenttests', 'knowledgebases', 'phonenumbers', 'tools', 'webhooksubscriptions'].map(
           (name) => `CustomResourceDefinition ${name}.parley.dev Prune=false,Delete=false,ServerSideApply=true`,
         ),
         'Namespace acme Prune=false,Delete=false,Replace=false',

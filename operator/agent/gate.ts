@@ -1,0 +1,216 @@
+/**
+ * Which revision of an agent may be put into service, as far as its required AgentTests are concerned. Pure.
+ *
+ * A revision is held back until every required test that names the agent has `passed` as its newest result, for this configuration and for
+ * what the test says now. A result holds for all revisions of one configuration (`configHash`): a rotated Secret needs no new run.
+ * What serves is never taken out of service.
+ */
+import { requestedTest, testDigest } from '../../crds/requested-test.ts';
+import { wellKnown, type Agent, type AgentStatus, type AgentTest } from '../../crds/index.ts';
+import type { RequestedTest, TestEvidence } from '../../store/index.ts';
+import { checkAgentTestSpec } from '../agent-test/plan.ts';
+import { compare } from '../references/cluster-snapshot.ts';
+import type { Notice } from '../runtime/reconciler.ts';
+import { isDeleting, isSuspended } from '../status/common.ts';
+import { conditionOf, timestamp, type ConditionStage } from '../status/conditions.ts';
+import type { Problem, Reason } from '../status/reasons.ts';
+
+/** The newest results; `unread` where the snapshot showed tests only after Postgres was read. */
+export type EvidenceView =
+  | { readonly state: 'known'; readonly evidence: readonly TestEvidence[] }
+  | { readonly state: 'unread' }
+  | { readonly state: 'unavailable'; readonly why: string };
+
+export interface GateInput {
+  readonly agent: Agent;
+  /** AgentTests that name the agent, whatever their state. */
+  readonly tests: readonly AgentTest[];
+  /** `configHash` of the revision that would be put into service. */
+  readonly configHash: string;
+  /** It could be, but for its tests. */
+  readonly sound: boolean;
+  /** It serves already. */
+  readonly current: boolean;
+  readonly view: EvidenceView;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export interface Gate {
+  /** Whether the revision may be put into service, and why. */
+  readonly open: false | 'passed' | 'skipped';
+  /** Why not, where it may not. */
+  readonly held?: 'awaits' | 'failed';
+  /** Absent without required tests. */
+  readonly tested?: ConditionStage;
+  /** Tests to request a run of. */
+  readonly request: readonly RequestedTest[];
+  readonly skippedTests?: AgentStatus['skippedTests'];
+  readonly notices: readonly Notice[];
+  /** When to decide again, although nothing happened; in milliseconds. */
+  readonly recheckAfterMs?: number;
+}
+
+/** A test that could not be evaluated is tried again after this, doubled with each time; in milliseconds. */
+const FIRST_RETRY_MS = 15_000;
+const LONGEST_RETRY_MS = 3_600_000;
+/** Longer than a worker takes to find a run. */
+const WORKER_EXPECTED_MS = 30_000;
+/** The status with what is skipped is written first. */
+const AT_ONCE_MS = 1;
+
+/** Those that hold revisions back. Also one that is suspended or not accepted: a gate never opens in silence. */
+export function requiredTests(tests: readonly AgentTest[]): readonly AgentTest[] {
+  return tests.filter((test) => test.spec.required && !isDeleting(test)).toSorted((a, b) => compare(a.metadata.name, b.metadata.name));
+}
+
+/** Whether every required one among these tests has passed for the configuration. */
+export function allPassed(tests: readonly AgentTest[], configHash: string, evidence: readonly TestEvidence[]): boolean {
+  return requiredTests(tests).every((test) => evidenceOf(test, configHash, evidence)?.newest?.verdict === 'passed');
+}
+
+export function gateOf(input: GateInput): Gate {
+  const { agent, current, sound, view, now } = input;
+  const skip = skippedTests(agent);
+  const skipping = { ...(skip && { skippedTests: skip.skippedTests }), notices: skip?.notices ?? [] };
+  const tests = requiredTests(input.tests);
+  const closed = (held: 'awaits' | 'failed', tested: ConditionStage | undefined, rest: Partial<Gate> = {}): Gate => ({
+    open: false,
+    held,
+    ...(tested && { tested }),
+    request: [],
+    ...skipping,
+    ...rest,
+  });
+  const skipped = tests.length === 0 || skip === undefined ? undefined : skippedStage(skip);
+  // Nothing is served before the status says which generation is meant: after a crash it would be another one.
+  if (skip?.state === 'new') return closed('awaits', skipped, { recheckAfterMs: AT_ONCE_MS });
+  if (tests.length === 0) return { open: 'passed', request: [], ...skipping };
+  if (skip?.state === 'recorded') return { open: 'skipped', ...(skipped && { tested: skipped }), request: [], ...skipping };
+  if (!sound) return closed('awaits', notRun('the revision is not tested until the spec is accepted and everything that it needs exists'));
+  if (view.state === 'unavailable')
+    return closed(
+      'awaits',
+      (current ? asReported(agent) : undefined) ?? notRun(`the results cannot be read: ${view.why}; the operator retries`),
+    );
+  if (view.state === 'unread') return closed('awaits', notRun('the results have not been read yet'), { recheckAfterMs: AT_ONCE_MS });
+
+  const states = tests.map((test) => stateOf(test, input, view.evidence));
+  const of = <S extends TestState['state']>(state: S) => states.filter((one): one is TestState & { state: S } => one.state === state);
+  const [failed, unsound, error, pending, unknown] = [of('failed'), of('unsound'), of('error'), of('pending'), of('unknown')];
+  const due = [...unknown, ...error.filter(({ retryAt }) => retryAt <= now)];
+  const deadlines = [...error.map(({ retryAt }) => retryAt), ...pending.map(({ overdueAt }) => overdueAt)].filter((time) => time > now);
+  const rest = {
+    request: due.map(({ test }) => requestedTest(test)),
+    ...(deadlines.length > 0 && { recheckAfterMs: Math.min(...deadlines) - now }),
+  };
+  const aside = skip === undefined ? '' : ` (${wellKnown.skipTests} was for generation ${skip.generation})`;
+  const problems: readonly Problem[] = [
+    ...problemsOf('TestsFailed', failed, aside),
+    ...problemsOf('TestsNotRun', [...unsound, ...error], aside),
+    ...problemsOf(
+      'TestsNotRun',
+      pending.filter(({ overdueAt }) => overdueAt <= now),
+      aside,
+    ),
+    ...running([...pending.filter(({ overdueAt }) => overdueAt > now), ...unknown], tests.length, aside),
+  ];
+  const tested = stage(problems, { reason: 'TestsPassed', message: passedMessage(tests) });
+  if (problems.length === 0) return { open: 'passed', tested, ...rest, ...skipping };
+  return closed(failed.length > 0 || unsound.length > 0 ? 'failed' : 'awaits', tested, rest);
+}
+
+type TestState =
+  | { readonly state: 'passed' | 'unknown'; readonly test: AgentTest }
+  | { readonly state: 'failed' | 'unsound'; readonly test: AgentTest; readonly message: string }
+  | { readonly state: 'error'; readonly test: AgentTest; readonly message: string; readonly retryAt: number }
+  | { readonly state: 'pending'; readonly test: AgentTest; readonly message: string; readonly overdueAt: number };
+
+function stateOf(test: AgentTest, { configHash }: GateInput, evidence: readonly TestEvidence[]): TestState {
+  const { name } = test.metadata;
+  const [problem] = checkAgentTestSpec(test.spec);
+  const { newest, pending } = evidenceOf(test, configHash, evidence) ?? {};
+  if (newest?.verdict === 'passed') return { state: 'passed', test };
+  if (problem !== undefined) return { state: 'unsound', test, message: `AgentTest ${name} is not accepted: ${problem.message}` };
+  if (pending !== undefined) {
+    const { runId, createdAt, state } = pending;
+    const overdueAt = state === 'queued' ? createdAt.getTime() + WORKER_EXPECTED_MS : Infinity;
+    const message = `AgentTest ${name} has waited for a worker since ${timestamp(createdAt.getTime())} (run ${runId}): are worker and Temporal running?`;
+    return { state: 'pending', test, message, overdueAt };
+  }
+  if (newest?.verdict === 'failed')
+    return { state: 'failed', test, message: `AgentTest ${name} failed: ${newest.message ?? 'see its run'} (run ${newest.runId})` };
+  if (isSuspended(test))
+    return { state: 'unsound', test, message: `AgentTest ${name} is required and suspended: resume it, or set its spec.required to false` };
+  if (newest === undefined) return { state: 'unknown', test };
+  const retryAt = newest.finishedAt.getTime() + Math.min(FIRST_RETRY_MS * 2 ** (newest.errors - 1), LONGEST_RETRY_MS);
+  const message = `AgentTest ${name} could not be evaluated: ${newest.message ?? 'see its run'} (run ${newest.runId}); the next attempt is at ${timestamp(retryAt)}`;
+  return { state: 'error', test, message, retryAt };
+}
+
+function evidenceOf({ metadata, spec }: AgentTest, configHash: string, evidence: readonly TestEvidence[]): TestEvidence | undefined {
+  const digest = testDigest(spec);
+  return evidence.find((one) => one.configHash === configHash && one.testUid === metadata.uid && one.digest === digest);
+}
+
+const stage = (problems: readonly Problem[], good: ConditionStage['good']): ConditionStage => ({ type: 'Tested', good, problems });
+
+const skippedStage = ({ generation, reason }: Skip): ConditionStage =>
+  stage([], { reason: 'TestsSkipped', message: `skipped at generation ${generation}: ${reason}` });
+
+const notRun = (message: string): ConditionStage => stage([{ reason: 'TestsNotRun', message }], { reason: 'TestsPassed', message: '' });
+
+function problemsOf(reason: Reason, states: readonly { readonly message: string }[], aside: string): readonly Problem[] {
+  return states.map(({ message }) => ({ reason, message: `${message}${aside}` }));
+}
+
+function running(states: readonly TestState[], all: number, aside: string): readonly Problem[] {
+  if (states.length === 0) return [];
+  const names = states.map(({ test }) => test.metadata.name).join(', ');
+  return [{ reason: 'TestsRunning', message: `${states.length} of ${all} required AgentTests have yet to be evaluated: ${names}${aside}` }];
+}
+
+function passedMessage(tests: readonly AgentTest[]): string {
+  return tests.length === 1 ? 'the required AgentTest passed' : `all ${tests.length} required AgentTests passed`;
+}
+
+/** What the status says of the revision that serves. */
+function asReported(agent: Agent): ConditionStage | undefined {
+  const reported = conditionOf(agent, 'Tested');
+  if (reported === undefined) return undefined;
+  const outcome = { reason: reported.reason as Reason, message: reported.message };
+  return stage(reported.status === 'True' ? [] : [outcome], outcome);
+}
+
+interface Skip {
+  /** `new`: the status doesn't say it yet. `over`: another generation was meant. */
+  readonly state: 'new' | 'recorded' | 'over';
+  readonly reason: string;
+  readonly generation: number;
+  readonly skippedTests: NonNullable<AgentStatus['skippedTests']>;
+  readonly notices: readonly Notice[];
+}
+
+const REASON_CHARACTERS = 1024;
+
+/** The generation at which the annotation was first seen, or got another reason, is the one that is meant. */
+export function skippedTests({ metadata, status }: Agent): Skip | undefined {
+  const reason = Array.from(metadata.annotations?.[wellKnown.skipTests]?.trim() ?? '')
+    .slice(0, REASON_CHARACTERS)
+    .join('');
+  if (reason === '') return undefined;
+  const { generation = 0 } = metadata;
+  const recorded = status?.skippedTests;
+  if (recorded?.reason !== reason) {
+    const message = `the required AgentTests of generation ${generation} are skipped: ${reason}`;
+    return {
+      state: 'new',
+      reason,
+      generation,
+      skippedTests: { generation, reason },
+      notices: [{ type: 'Warning', reason: 'TestsSkipped', message }],
+    };
+  }
+  const state = recorded.generation === generation ? 'recorded' : 'over';
+  return { state, reason, generation: recorded.generation, skippedTests: recorded, notices: [] };
+}

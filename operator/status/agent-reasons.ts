@@ -1,0 +1,77 @@
+/** Why a revision of an agent serves or does not, and what its required AgentTests say of it. */
+import type { ReasonDefinition } from './reasons.ts';
+
+export const agentReasons = {
+  TestsPassed: { condition: 'Tested', status: 'True', meaning: 'The revision passed every required AgentTest that names the agent.' },
+  TestsSkipped: {
+    condition: 'Tested',
+    status: 'True',
+    meaning: 'The annotation `parley.dev/skip-tests` was set at this generation of the agent: its required AgentTests do not hold it back.',
+    cure: 'Remove the annotation; from the next generation on it has no effect.',
+  },
+  TestsRunning: {
+    condition: 'Tested',
+    status: 'Unknown',
+    meaning: 'Required AgentTests are running against the revision, or wait for a worker that runs them.',
+  },
+  TestsNotRun: {
+    condition: 'Tested',
+    status: 'Unknown',
+    meaning:
+      'Required AgentTests could not be evaluated: a model, Temporal or Postgres does not answer, a test is suspended or not accepted, or it asks for something that the agent does not have. The operator tries again where that can help.',
+    cure: 'Correct what the message names.',
+  },
+  TestsFailed: {
+    condition: 'Tested',
+    status: 'False',
+    meaning: 'Required AgentTests failed against the revision.',
+    cure: 'Correct the agent, or the test; or request another run. The transcripts are in the test run.',
+  },
+
+  RevisionServed: { condition: 'Synced', status: 'True', meaning: 'New calls start with the revision that the spec asks for.' },
+  RevisionPending: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'The revision has been compiled and is about to be stored.',
+    blocks: 'retry',
+  },
+  RevisionReduced: {
+    condition: 'Synced',
+    status: 'False',
+    meaning:
+      'The agent has served before and something optional is missing: its knowledge base, or what a tool needs. New calls start without it, and so do later edits.',
+    cure: 'See the condition ResolvedRefs; `servingRevision` becomes `desiredRevision` once everything is there.',
+    blocks: 'person',
+  },
+  RevisionWithheld: {
+    condition: 'Synced',
+    status: 'False',
+    meaning:
+      "The revision that the spec asks for is not put into service, because the spec is not accepted, or something is missing that every call needs: a provider's key, the system prompt, or any reference of an agent that has never served. The last valid revision keeps serving.",
+    cure: 'See the conditions Accepted and ResolvedRefs.',
+    blocks: 'person',
+  },
+  RevisionRejected: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'Postgres refused the revision because of its content. The last stored revision keeps serving.',
+    cure: 'Change what the message names, such as a character that cannot be stored, or the size.',
+    blocks: 'person',
+  },
+  RevisionAwaitsTests: {
+    condition: 'Synced',
+    status: 'False',
+    meaning:
+      'The revision that the spec asks for is not put into service until its required AgentTests have passed. The last valid revision keeps serving.',
+    cure: 'See the condition Tested.',
+    blocks: 'retry',
+  },
+  RevisionFailedTests: {
+    condition: 'Synced',
+    status: 'False',
+    meaning:
+      'The revision that the spec asks for is not put into service, because required AgentTests failed, or cannot run as they are. The last valid revision keeps serving.',
+    cure: 'Correct the agent or the AgentTest; to serve it all the same, annotate the agent with `parley.dev/skip-tests: "<reason>"`.',
+    blocks: 'person',
+  },
+} as const satisfies Readonly<Record<string, ReasonDefinition>>;
