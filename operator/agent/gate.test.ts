@@ -1,0 +1,173 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { GateWorld } from '../../test/support/gate-world.ts';
+import { conditionOf } from '../status/conditions.ts';
+
+type Command = (world: GateWorld) => void | Promise<void>;
+
+const named = fc.constantFrom('hours', 'orders');
+const mostly = (value: boolean) => fc.integer({ min: 0, max: 9 }).map((n) => (n === 0 ? !value : value));
+const test = fc.record({
+  wording: fc.integer({ min: 0, max: 2 }),
+  required: mostly(true),
+  suspend: mostly(false),
+  named: mostly(true),
+  sound: mostly(true),
+});
+
+const many = (count: number, command: fc.Arbitrary<Command>) => ({ weight: count, arbitrary: command });
+const always = (command: Command) => fc.constant(command);
+
+/** What mostly happens: watches keep up, tests run and pass. */
+const usually: Command = async (world) => {
+  world.clock.tick(2_000);
+  world.catchUp('Agent');
+  world.catchUp('AgentTest');
+  await world.reconcile();
+  for (const one of world.store.pending) world.store.record(one, 'passed');
+  await world.step();
+};
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  many(
+    4,
+    always(async (world) => world.reconcile()),
+  ),
+  many(8, always(usually)),
+  many(
+    10,
+    always(async (world) => void (await world.step())),
+  ),
+  many(
+    3,
+    fc.integer({ min: 0, max: 3 }).map(
+      (version): Command =>
+        (world) =>
+          world.editPrompt(version),
+    ),
+  ),
+  many(
+    3,
+    fc.tuple(named, test).map(
+      ([name, fields]): Command =>
+        (world) =>
+          world.putTest(name, fields),
+    ),
+  ),
+  many(
+    1,
+    named.map(
+      (name): Command =>
+        (world) =>
+          void world.tests.delete(name),
+    ),
+  ),
+  many(
+    8,
+    fc.tuple(fc.nat(3), fc.constantFrom('passed', 'passed', 'failed', 'error')).map(([which, verdict]): Command => (world) => {
+      const { pending } = world.store;
+      world.clock.tick(1);
+      if (pending.length > 0) world.store.record(pending[which % pending.length]!, verdict);
+    }),
+  ),
+  many(
+    1,
+    fc.constantFrom(undefined, 'hotfix', 'again').map(
+      (reason): Command =>
+        (world) =>
+          world.annotate(reason),
+    ),
+  ),
+  many(
+    1,
+    always((world) => world.kill()),
+  ),
+  many(
+    4,
+    fc.constantFrom('Agent', 'AgentTest').map(
+      (kind): Command =>
+        (world) =>
+          world.catchUp(kind),
+    ),
+  ),
+  many(
+    1,
+    always((world) => void (world.secretVersion += 1)),
+  ),
+  many(
+    1,
+    fc.boolean().map(
+      (there): Command =>
+        (world) =>
+          void (world.toolKey = there),
+    ),
+  ),
+  many(
+    1,
+    fc.boolean().map(
+      (available): Command =>
+        (world) =>
+          void (world.store.available = available),
+    ),
+  ),
+  many(
+    1,
+    fc.constantFrom('before', 'after').map(
+      (failure): Command =>
+        (world) =>
+          void (world.store.failure = failure as 'before'),
+    ),
+  ),
+  many(
+    2,
+    fc.integer({ min: 1, max: 120_000 }).map(
+      (ms): Command =>
+        (world) =>
+          world.clock.tick(ms),
+    ),
+  ),
+);
+
+describe('whatever is edited, tested, killed and unavailable in between', () => {
+  it('nothing goes into service that a required test failed or did not run for, unless an annotation skips it', async () => {
+    const served = { tested: 0, untested: 0, skipped: 0 };
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { minLength: 10, maxLength: 60 }), async (commands) => {
+        const world = new GateWorld();
+        for (const each of commands) await each(world);
+        for (const { how } of world.served) served[how] += 1;
+      }),
+      { numRuns: 5_000 },
+    );
+    // It was looked at.
+    expect(served.tested).toBeGreaterThan(500);
+    expect(served.untested).toBeGreaterThan(500);
+    expect(served.skipped).toBeGreaterThan(20);
+  }, 120_000);
+
+  it('what passes goes into service once all is well again, and what fails does not', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 40 }), fc.constantFrom('passed', 'failed'), async (commands, verdict) => {
+        const world = new GateWorld();
+        for (const each of commands) await each(world);
+        world.kill();
+        world.annotate(undefined);
+        world.editPrompt(9);
+        const before = world.store.serving;
+        await world.settle(verdict);
+        const { status } = world.agent;
+        const runnable = world.required.every(({ spec }) => spec.suspend !== true && JSON.stringify(spec).includes('"x"'));
+        const opens = world.required.length === 0 || (runnable && verdict === 'passed');
+        expect(status?.servingRevision).toBe(world.store.serving);
+        expect(world.store.serving === status?.desiredRevision).toBe(opens);
+        if (!opens) expect(world.store.serving).toBe(before);
+        const tested = conditionOf({ status: status! }, 'Tested')?.status;
+        expect(tested === 'True').toBe(opens && world.required.length > 0);
+        expect(tested === undefined).toBe(world.required.length === 0);
+        expect(conditionOf({ status: status! }, 'Ready')?.status).toBe(opens ? 'True' : 'False');
+      }),
+      { numRuns: 500 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,124 @@
+/** Postgres for property tests of the gate: revisions, what serves, and test runs, in memory. A failure strikes before or after the write. */
+import { configHashOf } from '../../crds/requested-test.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { StoreError, type RequestedTest, type Store, type StoredVerdict, type TestEvidence } from '../../store/index.ts';
+
+interface Run {
+  readonly id: string;
+  readonly configHash: string;
+  readonly createdAt: number;
+  state: 'queued' | 'running' | 'finished' | 'cancelled';
+  readonly results: { readonly uid: string; readonly digest: string; verdict?: StoredVerdict; finishedAt?: number }[];
+}
+
+export class GateStore {
+  readonly #now: () => number;
+  readonly #onServe: (revision: { readonly revision: string; readonly configHash: string }) => void;
+  available = true;
+  /** The next write happens, or does not, and its answer is lost. */
+  failure: 'before' | 'after' | undefined;
+  serving: string | undefined;
+  readonly configs = new Map<string, AgentRevisionConfig>();
+  runs: Run[] = [];
+
+  constructor(now: () => number, onServe: (revision: { readonly revision: string; readonly configHash: string }) => void) {
+    this.#now = now;
+    this.#onServe = onServe;
+  }
+
+  /** Those without a result, of runs that are not over. */
+  get pending() {
+    return this.runs
+      .filter(({ state }) => state === 'queued' || state === 'running')
+      .flatMap((run) => run.results.filter(({ verdict }) => verdict === undefined).map((result) => ({ run, result })));
+  }
+
+  newest(configHash: string, uid: string, digest: string): StoredVerdict | undefined {
+    return this.#results(configHash, uid, digest).findLast(({ verdict }) => verdict !== undefined)?.verdict;
+  }
+
+  record({ run, result }: GateStore['pending'][number], verdict: StoredVerdict): void {
+    Object.assign(result, { verdict, finishedAt: this.#now() });
+    run.state = run.results.every((each) => each.verdict !== undefined) ? 'finished' : 'running';
+  }
+
+  asStore(): Pick<Store, 'agentRevisions' | 'testRuns' | 'health'> {
+    return {
+      health: () => (this.available ? Promise.resolve() : Promise.reject(new StoreError('unavailable', 'Postgres is away'))),
+      agentRevisions: {
+        put: ({ revision, config }: { revision: string; config: AgentRevisionConfig }) =>
+          this.#write(() => void this.configs.set(revision, config)),
+        serve: ({ revision }: { revision: string }) =>
+          this.#write(() => {
+            const config = this.configs.get(revision);
+            if (config === undefined) throw new StoreError('not_found', 'never stored');
+            this.#onServe({ revision, configHash: configHashOf(config) });
+            this.serving = revision;
+            return { activeSince: new Date(this.#now()) };
+          }),
+        serving: () =>
+          this.#read(() => (this.serving === undefined ? undefined : { revision: this.serving, activeSince: new Date(this.#now()) })),
+      },
+      testRuns: {
+        evidenceOf: () => this.#read(() => this.#evidence()),
+        request: ({ configHash }: { configHash: string }, tests: readonly RequestedTest[]) =>
+          this.#write(() => this.#request(configHash, tests)),
+      },
+    } as unknown as Pick<Store, 'agentRevisions' | 'testRuns' | 'health'>;
+  }
+
+  #request(configHash: string, tests: readonly RequestedTest[]): void {
+    for (const run of this.runs) if (run.state === 'queued' && run.configHash !== configHash) run.state = 'cancelled';
+    const known = this.pending.filter(({ run }) => run.configHash === configHash).map(({ result }) => result);
+    const wanted = tests.filter(({ uid, digest }) => !known.some((each) => each.uid === uid && each.digest === digest));
+    if (wanted.length === 0) return;
+    const results = wanted.map(({ uid, digest }) => ({ uid, digest }));
+    this.runs.push({ id: `run_${this.runs.length}`, configHash, createdAt: this.#now(), state: 'queued', results });
+  }
+
+  #results(configHash: string, uid: string, digest: string) {
+    const all = this.runs.filter((run) => run.configHash === configHash).flatMap(({ results }) => results);
+    return all
+      .filter((each) => each.uid === uid && each.digest === digest)
+      .toSorted((a, b) => (a.finishedAt ?? Infinity) - (b.finishedAt ?? Infinity));
+  }
+
+  #evidence(): readonly TestEvidence[] {
+    const keys = new Map(
+      this.runs.flatMap((run) => run.results.map(({ uid, digest }) => [`${run.configHash}/${uid}/${digest}`, { run, uid, digest }])),
+    );
+    return [...keys.values()].map(({ run, uid, digest }) => this.#evidenceOf(run.configHash, uid, digest));
+  }
+
+  #evidenceOf(configHash: string, uid: string, digest: string): TestEvidence {
+    const done = this.#results(configHash, uid, digest).filter(({ verdict }) => verdict !== undefined);
+    const last = done.at(-1);
+    const errors = done.length - 1 - done.findLastIndex(({ verdict }) => verdict !== 'error');
+    const waiting = this.pending.find(
+      ({ run, result }) => run.configHash === configHash && result.uid === uid && result.digest === digest,
+    )?.run;
+    const state = waiting?.state === 'running' ? 'running' : 'queued';
+    return {
+      configHash,
+      testUid: uid,
+      digest,
+      ...(last?.verdict !== undefined && {
+        newest: { verdict: last.verdict, message: `it ${last.verdict}`, runId: 'run', finishedAt: new Date(last.finishedAt ?? 0), errors },
+      }),
+      ...(waiting && { pending: { runId: waiting.id, state, createdAt: new Date(waiting.createdAt) } }),
+    };
+  }
+
+  #read<T>(read: () => T): Promise<T> {
+    return this.available ? Promise.resolve(read()) : Promise.reject(new StoreError('unavailable', 'Postgres is away'));
+  }
+
+  async #write<T>(write: () => T): Promise<T> {
+    const { failure } = this;
+    this.failure = undefined;
+    if (!this.available || failure === 'before') throw new StoreError('unavailable', 'the connection broke');
+    const answer = write();
+    if (failure === 'after') throw new StoreError('unavailable', 'the connection broke');
+    return answer;
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * One agent, its tests and the operator's own reconciler around a cluster and a Postgres in memory. Every step of a reconcile can be the last
+ * before the process dies, watches lag, and whatever goes into service is compared with the truth at that moment.
+ */
+import pino from 'pino';
+
+import { agentKind, API_VERSION, wellKnown, type Agent, type AgentTest } from '../../crds/index.ts';
+import { testDigest } from '../../crds/requested-test.ts';
+import type { Stored } from '../../kube/index.ts';
+import { KnownTests } from '../../operator/agent-test/known-tests.ts';
+import { agentReconciler } from '../../operator/agent/reconciler.ts';
+import { ServingRevisionCache } from '../../operator/agent/serving-revision-cache.ts';
+import { memorySnapshot } from '../../operator/references/memory-snapshot.ts';
+import { PostgresOutage } from '../../operator/runtime/postgres-outage.ts';
+import { UnsettledError, type ReconcileContext } from '../../operator/runtime/reconciler.ts';
+import type { SnapshotReader } from '../../operator/runtime/snapshot-reader.ts';
+import { storedObject } from './arbitrary-things.ts';
+import { FakeClock } from './fake-clock.ts';
+import { GateStore } from './gate-store.ts';
+
+const logger = pino({ level: 'silent' });
+const SETTING = 'example.com/setting';
+
+export interface Served {
+  readonly how: 'tested' | 'untested' | 'skipped';
+}
+
+export class GateWorld {
+  readonly clock = new FakeClock({ now: Date.UTC(2026, 0, 1) });
+  readonly store = new GateStore(
+    () => this.clock.now(),
+    (revision) => this.#check(revision),
+  );
+  readonly served: Served[] = [];
+  /** The truth. */
+  agent: Stored<Agent>;
+  readonly tests = new Map<string, Stored<AgentTest>>();
+  secretVersion = 1;
+  /** The Secret of a tool, without which the agent goes on without that. */
+  toolKey = true;
+  /** As the watches have brought it. */
+  #seenAgent: Stored<Agent>;
+  #seenTests: readonly Stored<AgentTest>[] = [];
+  #version = 1;
+  #settings = 0;
+  readonly #generationsBySetting = new Map<string, Set<number>>();
+  #reconciler: ReturnType<typeof agentReconciler>;
+  #outage: PostgresOutage;
+  /** The reconcile that is under way. */
+  #work: AsyncGenerator<void> | undefined;
+  #planned: Stored<Agent>;
+
+  constructor() {
+    const llm = { model: 'm', systemPrompt: 'p0', apiKeySecretRef: { name: 'keys', key: 'k' } };
+    const spec = { llm, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } };
+    this.agent = storedObject('Agent', 'desk', spec) as Stored<Agent>;
+    this.#seenAgent = this.agent;
+    this.#planned = this.agent;
+    ({ reconciler: this.#reconciler, outage: this.#outage } = this.#start());
+  }
+
+  editPrompt(version: number): void {
+    const { spec, metadata } = this.agent;
+    const next = { ...spec, llm: { ...spec.llm, systemPrompt: `p${version}` } };
+    if (spec.llm.systemPrompt === next.llm.systemPrompt) return;
+    this.#write({ ...this.agent, spec: next, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 } });
+  }
+
+  /** With another reason or none; a reason that was there before may come back. */
+  annotate(reason: string | undefined): void {
+    const { [wellKnown.skipTests]: before, [SETTING]: _setting, ...others } = this.agent.metadata.annotations ?? {};
+    if (before === reason) return;
+    this.#settings += 1;
+    const annotations = reason === undefined ? others : { ...others, [wellKnown.skipTests]: reason, [SETTING]: String(this.#settings) };
+    this.#write({ ...this.agent, metadata: { ...this.agent.metadata, annotations } });
+  }
+
+  putTest(
+    name: string,
+    { wording, ...fields }: { wording: number; required: boolean; suspend: boolean; named: boolean; sound: boolean },
+  ): void {
+    const before = this.tests.get(name);
+    const spec = {
+      agentRefs: [{ name: fields.named ? 'desk' : 'other' }],
+      required: fields.required,
+      ...(fields.suspend && { suspend: true }),
+      conversation: [{ user: `w${wording}`, expect: [{ answer: { matches: fields.sound ? 'x' : '(' } }] }],
+    };
+    this.#version += 1;
+    const uid = before?.metadata.uid ?? `uid-${name}-${this.#version}`;
+    const metadata = { uid, generation: (before?.metadata.generation ?? 0) + 1, resourceVersion: String(this.#version) };
+    this.tests.set(name, storedObject('AgentTest', name, spec, { metadata }) as Stored<AgentTest>);
+  }
+
+  /** The watch of agents, or that of tests, catches up. */
+  catchUp(kind: 'Agent' | 'AgentTest'): void {
+    if (kind === 'Agent') this.#seenAgent = this.agent;
+    else this.#seenTests = [...this.tests.values()];
+  }
+
+  /** The process dies, whatever it was doing, and another one reads everything again. */
+  kill(): void {
+    this.#work = undefined;
+    this.#outage.close();
+    this.catchUp('Agent');
+    this.catchUp('AgentTest');
+    ({ reconciler: this.#reconciler, outage: this.#outage } = this.#start());
+  }
+
+  /** One more step of the reconcile; a new one where none is under way. @returns whether it is over */
+  async step(): Promise<boolean> {
+    this.#work ??= this.#reconcile();
+    const { done = false } = await this.#work.next();
+    if (done) this.#work = undefined;
+    return done;
+  }
+
+  async reconcile(): Promise<void> {
+    while (!(await this.step()));
+  }
+
+  /** Everything heals and all watches are up to date; every test that is asked for gets the verdict. */
+  async settle(verdict: 'passed' | 'failed'): Promise<void> {
+    this.store.available = true;
+    this.store.failure = undefined;
+    this.toolKey = true;
+    for (let round = 0; round < 8; round += 1) {
+      this.clock.tick(3_600_001);
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+      this.catchUp('Agent');
+      this.catchUp('AgentTest');
+      await this.reconcile();
+      for (const one of this.store.pending) this.store.record(one, verdict);
+    }
+  }
+
+  get required(): readonly Stored<AgentTest>[] {
+    return [...this.tests.values()].filter(({ spec }) => spec.required && spec.agentRefs.some(({ name }) => name === 'desk'));
+  }
+
+  #start() {
+    const { clock } = this;
+    const store = this.store.asStore();
+    const outage = new PostgresOutage({ store, clock, logger });
+    const tests = new KnownTests({
+      informer: {
+        cache: {
+          list: () => this.#seenTests,
+          get: (key: string) => this.#seenTests.find(({ metadata }) => `acme/${metadata.name}` === key),
+        },
+      } as never,
+      client: { listAll: () => Promise.resolve({ items: [...this.tests.values()], resourceVersion: '1' }) },
+      testsOf: (_namespace, agent) => this.#seenTests.filter(({ spec }) => spec.agentRefs.some(({ name }) => name === agent)),
+    });
+    const snapshots = { observe: () => Promise.resolve({ snapshot: this.#snapshot() }) } as unknown as SnapshotReader;
+    const revisions = new ServingRevisionCache({ store, outage });
+    const reconciler = agentReconciler({
+      snapshots,
+      revisions,
+      tests,
+      runs: { listen: () => ({ stop: () => Promise.resolve() }) },
+      deletionGraceMs: 1,
+    });
+    return { reconciler, outage };
+  }
+
+  #snapshot() {
+    const http = { url: 'https://api.example.com/', headers: [{ name: 'x', valueFrom: { secretKeyRef: { name: 'tool', key: 'k' } } }] };
+    const tool = storedObject('Tool', 'find', { agentRefs: [{ name: 'desk' }], custom: { function: { name: 'find' }, http } });
+    const secret = (name: string) => ({ namespace: 'acme', name, uid: name, resourceVersion: String(this.secretVersion), keys: ['k'] });
+    return memorySnapshot({
+      organizations: ['acme'],
+      agents: [this.#seenAgent],
+      tools: [tool],
+      agentTests: this.#seenTests,
+      secrets: [secret('keys'), ...(this.toolKey ? [secret('tool')] : [])],
+    });
+  }
+
+  async *#reconcile(): AsyncGenerator<void> {
+    const context: ReconcileContext = {
+      now: this.clock.now(),
+      signal: new AbortController().signal,
+      retryWhenPostgresIsBack: () => undefined,
+    };
+    let object = this.#seenAgent;
+    for (let round = 0; round < 6; round += 1) {
+      this.#planned = object;
+      const plan = await this.#reconciler.plan(object, context);
+      yield;
+      if (plan.actions.length === 0) {
+        this.#write({ ...this.agent, ...(plan.status && { status: plan.status }) });
+        // Its own writes are known to a process whatever the watch has brought.
+        this.#seenAgent = {
+          ...this.agent,
+          spec: object.spec,
+          metadata: { ...object.metadata, resourceVersion: this.agent.metadata.resourceVersion },
+        };
+        return;
+      }
+      for (const action of plan.actions) {
+        if (action.type === 'addFinalizer' || action.type === 'dropFinalizer') {
+          this.#write({ ...this.agent, metadata: { ...this.agent.metadata, finalizers: [wellKnown.finalizer] } });
+          object = this.agent;
+          this.#seenAgent = object;
+          yield;
+          continue;
+        }
+        const applied = await this.#reconciler.apply(action, object, context).catch((error: unknown) => {
+          if (error instanceof UnsettledError) return undefined;
+          throw error;
+        });
+        if (applied === undefined) return;
+        yield;
+        if (applied.replan === true) break;
+      }
+    }
+  }
+
+  #write(agent: Stored<Agent>): void {
+    this.#version += 1;
+    this.agent = {
+      ...agent,
+      apiVersion: API_VERSION,
+      kind: agentKind.descriptor.kind,
+      metadata: { ...agent.metadata, resourceVersion: String(this.#version) },
+    };
+  }
+
+  /** @throws where something goes into service that must not */
+  #check({ configHash }: { readonly configHash: string }): void {
+    const { required } = this;
+    const verdicts = required.map(({ metadata, spec }) => this.store.newest(configHash, metadata.uid, testDigest(spec)));
+    if (verdicts.every((verdict) => verdict === 'passed')) {
+      this.served.push({ how: required.length === 0 ? 'untested' : 'tested' });
+      return;
+    }
+    const { annotations = {}, generation = 0 } = this.#planned.metadata;
+    const recorded = this.agent.status?.skippedTests;
+    if (annotations[wellKnown.skipTests] === undefined || recorded?.generation !== generation)
+      throw new Error(`served with ${verdicts.join(', ')} and without a skip of generation ${generation}`);
+    const setting = annotations[SETTING] ?? '';
+    const generations = (this.#generationsBySetting.get(setting) ?? new Set()).add(generation);
+    this.#generationsBySetting.set(setting, generations);
+    if (generations.size > 1) throw new Error(`one annotation skipped the tests of generations ${[...generations].join(', ')}`);
+    this.served.push({ how: 'skipped' });
+  }
+}
