@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { idOf, SimulatedOperator, things, type Thing } from '../../test/support/simulated-operator.ts';
+import { idOf, things, type Thing } from '../../test/support/arbitrary-things.ts';
+import { SimulatedOperator } from '../../test/support/simulated-operator.ts';
 import type { Managed } from '../status/common.ts';
 import { commonFields } from '../status/common.ts';
 import { conditionOf } from '../status/conditions.ts';
