@@ -74,7 +74,7 @@ const mock = atomic(
 
 const toolCall = z.object({
   name: functionName(),
-  times: z.int().min(0).max(100).optional().describe('How often exactly; at least once where absent.'),
+  times: z.int().min(0).max(100).optional().describe('Number of calls of it, exactly; at least one where absent.'),
   arguments: freeObject(32)
     .optional()
     .describe(
@@ -189,6 +189,9 @@ const spec = cel(
 
 const revision = () => text(64).describe('The revision of the agent that was tested.');
 
+const verdict = () => z.enum([...testVerdicts, 'running']).describe('error: the test could not be evaluated.');
+const finishedAt = () => timestamp().optional().describe('When the run ended.');
+
 const status = z.object({
   ...commonStatus,
   testedAgents: list(text(253), 64).optional().describe('Agents of agentRefs that exist, sorted.'),
@@ -197,8 +200,8 @@ const status = z.object({
       id: text(64).describe('Of the run.'),
       revision: revision(),
       agent: text(253).describe('Name of the agent.'),
-      verdict: z.enum([...testVerdicts, 'running']),
-      finishedAt: timestamp().optional(),
+      verdict: verdict(),
+      finishedAt: finishedAt(),
     })
     .optional()
     .describe('The newest run.'),
@@ -206,12 +209,12 @@ const status = z.object({
     z.object({
       agent: name(253).describe('Name of the agent.'),
       revision: revision(),
-      verdict: z.enum([...testVerdicts, 'running']).describe('error: it could not be evaluated.'),
+      verdict: verdict(),
       passed: z.int().min(0).optional().describe('Attempts that passed.'),
       failed: z.int().min(0).optional().describe('Attempts that did not.'),
       flaky: z.boolean().optional().describe('Passed, although some attempts did not.'),
       runID: text(64).describe('The run that this comes from.'),
-      finishedAt: timestamp().optional(),
+      finishedAt: finishedAt(),
       message: text(2048).optional().describe('The first failure.'),
     }),
     ['agent'],
@@ -225,12 +228,13 @@ export const agentTestKind = defineKind('AgentTest', 'agenttests', {
   shortNames: ['ptest'],
   description: 'A conversation with agents, and what is expected of them.',
   printerColumns: [
-    readyColumn,
+    // A test has no display name: people know it by what it tests.
     { name: 'Agents', type: 'string', jsonPath: '.status.testedAgents' },
+    readyColumn,
+    reasonColumn,
     { name: 'Required', type: 'boolean', jsonPath: '.spec.required' },
     { name: 'Result', type: 'string', jsonPath: '.status.lastRun.verdict' },
     { name: 'LastRun', type: 'date', jsonPath: '.status.lastRun.finishedAt' },
-    reasonColumn,
     ageColumn,
   ],
   spec,

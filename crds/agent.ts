@@ -248,7 +248,10 @@ const status = z.object({
   configHash: text(64).optional().describe('Like desiredRevision, but without the versions of Secrets: unchanged by a rotation.'),
   activeSince: timestamp().optional().describe('When servingRevision began to serve.'),
   skippedTests: z
-    .object({ generation: z.int().min(0), reason: text(1024) })
+    .object({
+      generation: z.int().min(0).describe('The metadata.generation that is served without tests.'),
+      reason: text(1024).describe('The value of the annotation.'),
+    })
     .optional()
     .describe('The generation whose required tests the annotation parley.dev/skip-tests skips, and why.'),
   observedInputs: text(64).optional().describe('Digest of the Tools and the KnowledgeBase that this status was computed from.'),

@@ -160,7 +160,8 @@ describe('every generated schema', () => {
   });
 
   it('says the unit of every number that has one', () => {
-    const units = /tokens|days|words|documents|chunks|retries|attempts|tools|generation|at the calendar service|dimension/i;
+    const units =
+      /tokens|days|words|documents|chunks|retries|attempts|turns|calls of it|tools|generation|at the calendar service|dimension/i;
     const withoutUnit = ['Agent.spec.llm.temperature', 'Agent.spec.textToSpeech.temperature', 'Agent.spec.ambientSound.volume'];
     const numbers = all.filter((node) => isField(node) && (node.schema.type === 'integer' || node.schema.type === 'number'));
     expect(numbers.filter(({ schema }) => !units.test(meaningOf(schema))).map(({ path }) => path)).toEqual(withoutUnit);
@@ -185,7 +186,7 @@ describe.each(definitions.map((crd) => [crd.spec.names.kind, crd] as const))('th
     expect(version?.subresources).toEqual({ status: {} });
     expect(crd.spec.names.categories).toEqual(['parley']);
     const [called, ready, reason] = version?.additionalPrinterColumns ?? [];
-    expect(called?.name).toMatch(/^(DisplayName|Function)$/);
+    expect(called?.name).toMatch(/^(DisplayName|Function|Agents)$/);
     expect([ready?.name, reason?.name, reason?.priority]).toEqual(['Ready', 'Reason', undefined]);
     expect(version?.additionalPrinterColumns.at(-1)?.name).toBe('Age');
   });
