@@ -12,6 +12,7 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache
 process.env['GOGC'] ??= '400';
 
 const source = [
+  'agent-tests',
   'api',
   'test/bench',
   'cli',

@@ -1,0 +1,72 @@
+/** What a test of an agent came to. Plain data: it is printed, written to reports and stored as it is. */
+
+/** `error`: could not be evaluated (a missing agent, an unknown tool, a judge without an answer). Never counted as passed. */
+export type Verdict = 'passed' | 'failed' | 'error';
+
+/** One expectation. */
+export interface CheckResult {
+  /** In the AgentTest: `spec.conversation[0].expect[1].answer.contains`. */
+  readonly path: string;
+  /** `answer`, `tool`, `judge`, `within`, `ends`, `neverCalled`, `called`, `analysis`, `mock`. */
+  readonly kind: string;
+  readonly verdict: Verdict;
+  readonly expected: string;
+  readonly actual: string;
+  /** In the judge's words, or why the check could not be evaluated. */
+  readonly reason?: string;
+}
+
+/** A tool call as the model made it. `atMs`, `durationMs`: milliseconds, the first since the call began. */
+export interface ToolCallRecord {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** What the model got; absent where the call failed. */
+  readonly result?: unknown;
+  readonly error?: string;
+  readonly atMs: number;
+  readonly durationMs: number;
+}
+
+export interface TranscriptLine {
+  readonly role: 'user' | 'agent' | 'tool';
+  readonly text: string;
+  /** Milliseconds since the call began. */
+  readonly atMs: number;
+  readonly tool?: Pick<ToolCallRecord, 'name' | 'arguments' | 'result' | 'error'>;
+}
+
+/** Why an attempt could not be evaluated. */
+export interface AttemptError {
+  /** In the AgentTest, where the cause is there. */
+  readonly path?: string;
+  readonly message: string;
+}
+
+export interface AttemptResult {
+  readonly verdict: Verdict;
+  readonly checks: readonly CheckResult[];
+  readonly transcript: readonly TranscriptLine[];
+  readonly finishReason?: string;
+  readonly durationMs: number;
+  readonly error?: AttemptError;
+}
+
+export interface TestResult {
+  readonly test: string;
+  readonly agent: string;
+  readonly revision: string;
+  readonly mode: 'text' | 'audio';
+  readonly verdict: Verdict;
+  /** Passed by `passAtLeast`, although some attempts did not. */
+  readonly flaky: boolean;
+  /** Attempts that passed. */
+  readonly passed: number;
+  /** Attempts that did not. */
+  readonly failed: number;
+  /** {@link MAX_ATTEMPTS_KEPT} at most, those that did not pass first. */
+  readonly attempts: readonly AttemptResult[];
+  readonly durationMs: number;
+}
+
+/** Attempts that a result keeps whole. */
+export const MAX_ATTEMPTS_KEPT = 20;
