@@ -8,11 +8,9 @@ import { resolveDynamicData } from '../dynamic-data/resolve.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { Keypad } from '../phone/index.ts';
 import { createProviders, ProviderError, type Providers } from '../providers/index.ts';
-import { Conversation, type ConversationOptions } from '../session/conversation.ts';
+import { createConversation } from '../session/create-conversation.ts';
+import type { Conversation, ConversationOptions } from '../session/conversation.ts';
 import type { LogWriter } from '../session/log-writer.ts';
-import { instructionsOf, silenceReminderOf, welcomeOf } from '../session/prompt.ts';
-import { conversationSettingsOf } from '../session/settings.ts';
-import { createTools } from '../tools/create-tools.ts';
 import type { Services } from './services.ts';
 
 /** The call cannot be held. */
@@ -26,11 +24,12 @@ export class PreparationError extends Error {
   }
 }
 
-export interface PrepareOptions extends Pick<ConversationOptions, 'recorded' | 'transfer' | 'onEnd'> {
+export interface PrepareOptions extends Pick<ConversationOptions, 'transfer' | 'onEnd'> {
   readonly services: Services;
   readonly call: CallRecord;
   readonly room: Room;
   readonly userIdentity: string;
+  readonly recorded: boolean;
   readonly log: LogWriter;
   readonly logger: Logger;
   /** Aborts when the call is over. */
@@ -66,32 +65,15 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     .keepDynamicData({ org: call.org, id: call.id, data })
     .catch((err: unknown) => logger.warn({ err }, 'failed to store the dynamic data of the call'));
   const keypad = call.callType === 'phone_call' ? new Keypad({ room: options.room, userIdentity: options.userIdentity, clock }) : undefined;
-  const conversation = new Conversation({
-    room: options.room,
-    userIdentity: options.userIdentity,
-    language: agent.language,
-    settings: conversationSettingsOf(agent),
-    instructions: instructionsOf({ config, data, contexts, now: clock.now() }),
-    welcome: welcomeOf(config, data),
-    silenceReminder: silenceReminderOf(config, data),
-    providers,
-    tools: (host) => [
-      ...createTools({
-        ...services.tools,
-        org: call.org,
-        agent: config,
-        data,
-        host,
-        keypad,
-        egress,
-        keys,
-        search: services.search,
-        clock,
-        logger,
-        over,
-      }),
-    ],
-    recorded: options.recorded,
+  const { llm, stt, tts } = providers;
+  const conversation = createConversation({
+    org: call.org,
+    config,
+    data,
+    contexts,
+    llm,
+    sound: { room: options.room, userIdentity: options.userIdentity, recorded: options.recorded, stt, tts },
+    tools: { ...services.tools, keypad, egress, keys, search: services.search, over },
     transfer: options.transfer,
     log: options.log,
     clock,

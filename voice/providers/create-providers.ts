@@ -4,28 +4,19 @@ import type { llm as llms, tts as ttss } from '@livekit/agents';
 import {
   createProviderConnect,
   createProviderFetch,
-  llmEndpointOf,
   sttEndpointOf,
   ttsEndpointOf,
-  type ProviderKeyReader,
-  type ProviderDefaults,
   type ProviderEndpoint,
   type ProviderFetch,
-  type ProviderPart,
-  type WantedLlm,
   type WantedStt,
   type WantedTts,
 } from '../calls/provider-access/index.ts';
-import { LATE_MS, ProviderOrder, type Named } from '../calls/fallback/provider-order.ts';
+import { LATE_MS } from '../calls/fallback/provider-order.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
-import type { Logger } from '../../platform/logging.ts';
+import { createLanguageModel, providerOrder, type ProviderOptions } from './create-language-model.ts';
 import { createSpeechSource } from './create-speech-source.ts';
-import { usable } from './fallback/usable.ts';
-import { HedgedLanguageModel } from './llm/hedged-language-model.ts';
-import { LanguageModel } from './llm/language-model.ts';
-import { providerFailureOf } from './provider-errors.ts';
 import { sttProtocolOf, sttStreamingOf, voicesOf } from './provider-table.ts';
 import { SttAdapter } from './stt/stt-adapter.ts';
 import type { SttProtocol } from './stt/stt-protocols.ts';
@@ -37,9 +28,6 @@ import { TtsAdapter } from './tts/tts-adapter.ts';
 import { voiceIdOf } from './tts/voices.ts';
 import { withWelcomeSounds } from './tts/welcome-sounds.ts';
 
-/** How long a language model that failed or was late is asked last, in milliseconds. */
-const LLM_REST_MS = 30_000;
-
 export interface Providers {
   readonly llm: llms.LLM;
   readonly stt: SttAdapter;
@@ -48,20 +36,8 @@ export interface Providers {
   close(): Promise<void>;
 }
 
-export interface CreateProvidersOptions {
-  /** The organisation in whose namespace the keys are. */
-  readonly org: string;
+export interface CreateProvidersOptions extends ProviderOptions {
   readonly agent: AgentRevisionConfig['agent'];
-  readonly keys: ProviderKeyReader;
-  /** Guards every address that the agent names; what the operator has set needs no guard. */
-  readonly egress: Egress;
-  readonly defaults: ProviderDefaults;
-  readonly logger: Logger;
-  readonly clock?: Clock;
-  /** A fallback has taken over. */
-  readonly onTakeover?: (part: ProviderPart) => void;
-  /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
@@ -69,14 +45,9 @@ export interface CreateProvidersOptions {
  * @throws ProviderError where a provider and its fallbacks can't be used as it is configured, or its key can't be read
  */
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
-  const { agent, egress, logger, clock = systemClock, onTakeover = () => undefined } = options;
+  const { agent, egress, logger, clock = systemClock } = options;
   const { language } = agent;
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
-  const { temperature, maxTokens } = agent.llm;
-  const llmOf = async (llm: WantedLlm): Promise<LanguageModel> => {
-    const endpoint = await llmEndpointOf({ ...options, llm });
-    return new LanguageModel({ endpoint, temperature, maxTokens, contextTokens: llm.contextTokens, fetch: fetchOf(endpoint), clock });
-  };
   const ttsOf = async (tts: WantedTts): Promise<TtsAdapter> => {
     const wanted = await ttsEndpointOf({ ...options, tts });
     const fetch = fetchOf(wanted);
@@ -103,31 +74,21 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
       withinMs: listensAlone ? STREAMING_ATTEMPT_MS : LATE_MS,
     });
   };
-  const orderOf = async <W, P extends Named>(
-    part: ProviderPart,
-    wanted: W & { readonly fallbacks?: readonly W[] | undefined },
-    { create, restMs }: { readonly create: (wanted: W) => Promise<P>; readonly restMs: number },
-  ): Promise<ProviderOrder<P>> => {
-    const all = [wanted, ...(wanted.fallbacks ?? [])].map(create);
-    const failureOf = (rejection: unknown) => providerFailureOf(rejection, part);
-    return new ProviderOrder({ part, providers: await usable(all, { part, clock, logger }), restMs, failureOf, clock, logger, onTakeover });
-  };
-  const [recognizers, models, voices] = await Promise.all([
-    orderOf<WantedStt, SttProvider>('stt', agent.speechToText, { create: sttOf, restMs: Number.POSITIVE_INFINITY }),
-    orderOf<WantedLlm, LanguageModel>('llm', agent.llm, { create: llmOf, restMs: LLM_REST_MS }),
+  const [recognizers, llm, voices] = await Promise.all([
+    providerOrder<WantedStt, SttProvider>('stt', agent.speechToText, { ...options, create: sttOf, restMs: Number.POSITIVE_INFINITY }),
+    createLanguageModel(options),
     // Callers notice another voice: it stays for the rest of the call.
-    orderOf<WantedTts, TtsAdapter>('tts', agent.textToSpeech, { create: ttsOf, restMs: Number.POSITIVE_INFINITY }),
+    providerOrder<WantedTts, TtsAdapter>('tts', agent.textToSpeech, { ...options, create: ttsOf, restMs: Number.POSITIVE_INFINITY }),
   ]);
   const { streaming, connect, turns } = recognizers.current;
   const speaks = listensAlone ? (turns ?? { streaming, connect }) : { recognizers };
   const stt = new SttAdapter({ provider: recognizers.current.provider, language, clock, speaks });
-  const llm = new HedgedLanguageModel({ models, clock, logger });
   const tts = voices.all.length === 1 ? voices.current : new FallbackTts({ voices, language, clock });
   logger.debug(
     {
       stt: recognizers.all.map(({ provider, model }) => ({ provider, model })),
       streaming: stt.capabilities.streaming,
-      llm: models.all.map(({ provider, model }) => ({ provider, model })),
+      llm: { provider: llm.provider, model: llm.model },
       tts: voices.all.map(({ provider, model }) => ({ provider, model })),
     },
     'the providers of the call',

@@ -31,10 +31,20 @@ const MAX_GOODBYE_MS = 20_000;
 /** What is said before a transfer delays it by no more than this, in milliseconds. */
 const MAX_ANNOUNCEMENT_MS = 10_000;
 
-export interface ConversationOptions {
+/** How a call is heard. */
+export interface ConversationSound {
   readonly room: Room;
   /** The participant that the agent listens to. */
   readonly userIdentity: string;
+  readonly recorded: boolean;
+  readonly stt: Providers['stt'];
+  readonly tts: Providers['tts'];
+}
+
+export interface ConversationOptions {
+  /** Absent in text mode (docs/adr/0051): what is said is read and written, and silence has no meaning. */
+  readonly sound: ConversationSound | undefined;
+  readonly llm: Providers['llm'];
   readonly language: string;
   readonly settings: ConversationSettings;
   readonly instructions: string;
@@ -42,12 +52,10 @@ export interface ConversationOptions {
   readonly welcome: string | undefined;
   /** Said once in a silence, before it ends the call. */
   readonly silenceReminder: string | undefined;
-  readonly recorded: boolean;
-  readonly providers: Providers;
   /** What the model may call. */
   readonly tools: (host: ToolHost) => ConstructorParameters<typeof CallAgent>[0]['tools'];
   readonly transfer: (target: TransferTarget) => Promise<TransferOutcome>;
-  readonly log: LogWriter;
+  readonly log: Pick<LogWriter, 'add'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /**
@@ -55,9 +63,17 @@ export interface ConversationOptions {
    * May be called more than once; the first reason counts.
    */
   readonly onEnd: (reason: FinishReason, farewell?: () => Promise<void>) => void;
+  /** The provider's failure that ends the call. */
+  readonly onFailure?: (failure: ProviderError) => void;
 }
 
 const events = voice.AgentSessionEventTypes;
+
+/** Each turn is given as a whole. `null` keeps LiveKit from listening with a detector of its own. */
+const inText = ({ session }: ConversationSettings): voice.AgentSessionOptions => ({
+  turnHandling: { ...session.turnHandling, turnDetection: 'manual' },
+  vad: null,
+});
 
 export class Conversation implements ToolHost {
   readonly #options: ConversationOptions;
@@ -75,7 +91,7 @@ export class Conversation implements ToolHost {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    const { settings, providers, clock, silenceReminder, onEnd, language, logger } = options;
+    const { settings, sound, llm, clock, silenceReminder, onEnd } = options;
     this.#transcript = new Transcript(clock.now());
     this.#ambience = settings.ambient && new Ambience(settings.ambient);
     this.#speech = new SpeechClock(settings.vad);
@@ -87,32 +103,40 @@ export class Conversation implements ToolHost {
     });
     this.#session = new voice.AgentSession({
       ...settings.session,
-      turnHandling: {
-        ...settings.session.turnHandling,
-        ...(settings.endOfTurn && { turnDetection: new EndOfTurnDetector({ delays: settings.endOfTurn, language, clock, logger }) }),
-      },
-      vad: new MeasuredVad({
-        ...settings.vad,
-        onSpeaking: () => {
-          this.#speech.userSpeaks();
-          providers.stt.userSpeaks();
-        },
-        onPause: (ms) => {
-          this.#speech.userPauses(ms);
-          providers.stt.userPaused();
-        },
-      }),
-      stt: new FailureReportingStt({ inner: providers.stt, onFailure: (error) => this.#failed(error, 'stt') }),
-      llm: providers.llm,
-      tts: providers.tts,
+      llm,
+      ...(sound === undefined ? inText(settings) : this.#hearing(sound)),
     });
     this.#spoken = new SpeechQueue({ session: this.#session, clock });
     this.#listen();
   }
 
+  /** What the session hears and speaks with. */
+  #hearing({ stt, tts }: ConversationSound): voice.AgentSessionOptions {
+    const { settings, language, clock, logger } = this.#options;
+    const { session, endOfTurn, vad } = settings;
+    return {
+      ...(endOfTurn && {
+        turnHandling: { ...session.turnHandling, turnDetection: new EndOfTurnDetector({ delays: endOfTurn, language, clock, logger }) },
+      }),
+      vad: new MeasuredVad({
+        ...vad,
+        onSpeaking: () => {
+          this.#speech.userSpeaks();
+          stt.userSpeaks();
+        },
+        onPause: (ms) => {
+          this.#speech.userPauses(ms);
+          stt.userPaused();
+        },
+      }),
+      stt: new FailureReportingStt({ inner: stt, onFailure: (error) => this.#failed(error, 'stt') }),
+      tts,
+    };
+  }
+
   /** Prepares everything; nothing is said before {@link begin}. */
   async start(): Promise<void> {
-    const { room, userIdentity, instructions, tools } = this.#options;
+    const { sound, instructions, tools } = this.#options;
     const agent = new CallAgent({
       instructions,
       tools: tools(this),
@@ -122,11 +146,11 @@ export class Conversation implements ToolHost {
       interrupted: () => this.#spoken.interrupted(),
     });
     this.#session.updateAgent(agent);
-    joinRoom(this.#session, room, userIdentity);
+    if (sound !== undefined) joinRoom(this.#session, sound.room, sound.userIdentity);
     await this.#session.start({
       agent,
       // Sound stays here; the rest would go to LiveKit's cloud.
-      record: { audio: this.#options.recorded, traces: false, logs: false, transcript: false },
+      record: { audio: sound?.recorded === true, traces: false, logs: false, transcript: false },
     });
     this.#session.output.audio?.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (event: voice.PlaybackFinishedEvent) => {
       this.#heard.played(event);
@@ -137,19 +161,20 @@ export class Conversation implements ToolHost {
   begin(): void {
     if (this.#begun || this.#closed !== undefined) return;
     this.#begun = true;
-    const { settings, clock, welcome, onEnd, room, logger } = this.#options;
+    const { settings, clock, welcome, onEnd, sound, logger } = this.#options;
     const longest = clock.after(settings.maxDurationMs, () => onEnd('maximum_duration_exceeded'));
     this.#stopLongest = () => longest.cancel();
-    this.#silence.start();
     void this.#welcome(welcome);
-    this.#ambience?.start(room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
+    if (sound === undefined) return;
+    this.#silence.start();
+    this.#ambience?.start(sound.room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
   }
 
   async #welcome(text: string | undefined): Promise<void> {
-    const { room, logger } = this.#options;
+    const { sound, logger } = this.#options;
     try {
       if (text !== undefined) await this.#session.say(text).waitForPlayout();
-      await room.localParticipant?.setAttributes({ [WELCOMED_ATTRIBUTE]: 'true' });
+      await sound?.room.localParticipant?.setAttributes({ [WELCOMED_ATTRIBUTE]: 'true' });
     } catch (err) {
       if (this.#closed === undefined) logger.warn({ err }, 'failed to show that the welcome message is over');
     }
@@ -165,7 +190,17 @@ export class Conversation implements ToolHost {
     if (!this.#begun) return;
     if (this.#options.settings.interruptions.enabled) this.#spoken.interrupt();
     await this.#spoken.interrupted();
-    if (this.#closed === undefined) this.#session.generateReply({ userInput: `[pressed ${keys}]` });
+    this.written(`[pressed ${keys}]`);
+  }
+
+  /** What the user writes is a turn, like words. */
+  written(text: string): void {
+    if (this.#begun && this.#closed === undefined) this.#session.generateReply({ userInput: text });
+  }
+
+  /** Resolves when all is said and no answer is pending, those that begin meanwhile included. */
+  quiet(): Promise<void> {
+    return this.#spoken.quiet();
   }
 
   /** For voicemail detection and transfers. */
@@ -263,7 +298,7 @@ export class Conversation implements ToolHost {
   }
 
   #said(item: llm.ChatMessage): void {
-    if (item.role === 'assistant') this.#heard.keepIn(item);
+    if (item.role === 'assistant' && this.#options.sound !== undefined) this.#heard.keepIn(item);
     this.#write(
       this.#transcript.add({
         role: item.role,
@@ -287,13 +322,15 @@ export class Conversation implements ToolHost {
     const { provider, kind, status } = failure;
     this.#statistics.failed(failure);
     this.#options.logger.error({ part, provider, kind, status, reason, err: failure }, 'a provider has failed');
+    this.#options.onFailure?.(failure);
     this.#options.onEnd(reason, () => this.#apologise(part));
   }
 
   /** Apologises with what still works, so that the caller does not wait for an answer. */
   async #apologise(broken: ProviderPart): Promise<void> {
+    const { sound } = this.#options;
     if (broken === 'tts') {
-      await playTones(this.#options.room);
+      if (sound !== undefined) await playTones(sound.room);
       return;
     }
     await this.#spoken.all({ withinMs: MAX_GOODBYE_MS });

@@ -41,6 +41,11 @@ export class SpeechQueue {
     await withTimeout(this.#clock, withinMs, Promise.all([...this.#open].map(doneOf)));
   }
 
+  /** Resolves when nothing is being said and nothing waits, with what is added until then. */
+  async quiet(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all([...this.#open].map(doneOf));
+  }
+
   /** Ends what is being said and what waits, unless it has to be heard. */
   interrupt(): void {
     for (const speech of this.#open) if (speech.allowInterruptions && !speech.interrupted && !speech.done()) speech.interrupt();
@@ -56,10 +61,10 @@ export class SpeechQueue {
    * Resolves when the announcements are over and the agent is silent. For tools, whose own turn ends only after them.
    */
   async announced({ withinMs }: { readonly withinMs: number }): Promise<void> {
-    await withTimeout(this.#clock, withinMs, Promise.all([...[...this.#announced].map(doneOf), this.#quiet()]));
+    await withTimeout(this.#clock, withinMs, Promise.all([...[...this.#announced].map(doneOf), this.#silent()]));
   }
 
-  async #quiet(): Promise<void> {
+  async #silent(): Promise<void> {
     if (this.#session.agentState !== 'speaking') return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const onChange = ({ newState }: voice.AgentStateChangedEvent): void => {

@@ -1,0 +1,79 @@
+/** The language model of a conversation, from the settings of its agent: also where nothing is spoken. */
+import {
+  createProviderFetch,
+  llmEndpointOf,
+  type ProviderDefaults,
+  type ProviderEndpoint,
+  type ProviderFetch,
+  type ProviderKeyReader,
+  type ProviderPart,
+  type WantedLlm,
+} from '../calls/provider-access/index.ts';
+import { ProviderOrder, type Named } from '../calls/fallback/provider-order.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { usable } from './fallback/usable.ts';
+import { HedgedLanguageModel } from './llm/hedged-language-model.ts';
+import { LanguageModel } from './llm/language-model.ts';
+import { providerFailureOf } from './provider-errors.ts';
+
+/** How long a language model that failed or was late is asked last, in milliseconds. */
+const LLM_REST_MS = 30_000;
+
+export interface ProviderOptions {
+  /** The organisation in whose namespace the keys are. */
+  readonly org: string;
+  readonly keys: ProviderKeyReader;
+  /** Guards every address that the agent names; what the operator has set needs no guard. */
+  readonly egress: Egress;
+  readonly defaults: ProviderDefaults;
+  readonly logger: Logger;
+  readonly clock?: Clock;
+  /** A fallback has taken over. */
+  readonly onTakeover?: (part: ProviderPart) => void;
+  /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface LanguageModelOptions extends ProviderOptions {
+  readonly agent: Pick<AgentRevisionConfig['agent'], 'llm'>;
+  /** Stands between the model and its server: recorded answers. */
+  readonly intercept?: FetchInterceptor;
+}
+
+export type FetchInterceptor = (fetch: ProviderFetch, endpoint: ProviderEndpoint) => ProviderFetch;
+
+/** @throws ProviderError where the model and its fallbacks can't be used as they are configured, or no key can be read */
+export async function createLanguageModel(options: LanguageModelOptions): Promise<HedgedLanguageModel> {
+  const { agent, egress, logger, clock = systemClock, intercept = (fetch) => fetch } = options;
+  const { temperature, maxTokens } = agent.llm;
+  const create = async (llm: WantedLlm): Promise<LanguageModel> => {
+    const endpoint = await llmEndpointOf({ ...options, llm });
+    const fetch = intercept(createProviderFetch({ endpoint, egress, clock }), endpoint);
+    return new LanguageModel({ endpoint, temperature, maxTokens, contextTokens: llm.contextTokens, fetch, clock });
+  };
+  const models = await providerOrder<WantedLlm, LanguageModel>('llm', agent.llm, { ...options, create, restMs: LLM_REST_MS });
+  return new HedgedLanguageModel({ models, clock, logger });
+}
+
+/** Of one part, with its fallbacks. @param options.restMs how long one that failed or was late is asked last, in milliseconds */
+export async function providerOrder<W, P extends Named>(
+  part: ProviderPart,
+  wanted: W & { readonly fallbacks?: readonly W[] | undefined },
+  {
+    create,
+    restMs,
+    logger,
+    clock = systemClock,
+    onTakeover = () => undefined,
+  }: Pick<ProviderOptions, 'logger' | 'clock' | 'onTakeover'> & {
+    readonly create: (wanted: W) => Promise<P>;
+    readonly restMs: number;
+  },
+): Promise<ProviderOrder<P>> {
+  const all = [wanted, ...(wanted.fallbacks ?? [])].map(create);
+  const failureOf = (rejection: unknown) => providerFailureOf(rejection, part);
+  return new ProviderOrder({ part, providers: await usable(all, { part, clock, logger }), restMs, failureOf, clock, logger, onTakeover });
+}

@@ -1,0 +1,34 @@
+/** A conversation as its agent's revision says: of a call, and of a test in text. */
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { DynamicData } from '../calls/template.ts';
+import { createTools, type CreateToolsOptions } from '../tools/create-tools.ts';
+import { Conversation, type ConversationOptions } from './conversation.ts';
+import { instructionsOf, silenceReminderOf, welcomeOf } from './prompt.ts';
+import { conversationSettingsOf } from './settings.ts';
+
+export interface CreateConversationOptions extends Pick<
+  ConversationOptions,
+  'sound' | 'llm' | 'transfer' | 'log' | 'clock' | 'logger' | 'onEnd' | 'onFailure'
+> {
+  readonly org: string;
+  readonly config: AgentRevisionConfig;
+  readonly data: DynamicData;
+  /** What the values mean, as the lookups say. */
+  readonly contexts: readonly string[];
+  /** What the tools need of the process and of the call. */
+  readonly tools: Omit<CreateToolsOptions, 'org' | 'agent' | 'data' | 'host' | 'clock' | 'logger'>;
+}
+
+export function createConversation({ org, config, data, contexts, tools, ...options }: CreateConversationOptions): Conversation {
+  const { agent } = config;
+  const { clock, logger } = options;
+  return new Conversation({
+    ...options,
+    language: agent.language,
+    settings: conversationSettingsOf(agent),
+    instructions: instructionsOf({ config, data, contexts, now: clock.now() }),
+    welcome: welcomeOf(config, data),
+    silenceReminder: silenceReminderOf(config, data),
+    tools: (host) => [...createTools({ ...tools, org, agent: config, data, host, clock, logger })],
+  });
+}
