@@ -11,6 +11,8 @@ export interface AgentTurn {
   readonly firstWordsMs?: number;
   /** The call ended in this turn. */
   readonly ended?: FinishReason;
+  /** Of the provider that ended it. */
+  readonly failure?: string;
 }
 
 export interface AgentDriver {

@@ -42,7 +42,7 @@ export type { AnalysisError, AnalysisResult as AnalysisItem, AnalysisOutcome, An
 export type { CallRecord, CallRef, NewCall } from './calls/call-record.ts';
 export type { CallLogRows, CallMessage, CallToolCall, CallTurn } from './calls/call-log.ts';
 export type { OverdueLimits } from './calls/overdue.ts';
-export { callStatuses, finishReasons, isTerminal, type FinishReason } from './calls/call-state.ts';
+export { callStatuses, finishReasons, isTerminal, terminalStatusOf, type FinishReason } from './calls/call-state.ts';
 export { newCallId } from './calls/calls.ts';
 export type { CallStore } from './calls/index.ts';
 export type { Collection, CollectionSpec } from './knowledge/collections.ts';

@@ -205,6 +205,13 @@ const schema = z.object({
   PARLEY_PROVIDERS: jsonList(providerDefaults, '[]').describe(
     'Credentials and addresses of the providers of language models and speech, for agents that bring none of their own, a JSON array.',
   ),
+  PARLEY_TEST_JUDGE: z
+    .string()
+    .regex(/^[a-z_]+\/\S+$/, 'must be provider/model, such as openai/gpt-4.1-mini')
+    .optional()
+    .describe(
+      "Model that decides the judge checks of AgentTests that name none, provider/model; its key is in PARLEY_PROVIDERS. The agent's own where absent.",
+    ),
   STORAGE_URL: z
     .string()
     .regex(/^(file:\/\/\/|s3:\/\/[^/@]+(\/|$))/, 'must be file:///folder or s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=true')

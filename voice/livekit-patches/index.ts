@@ -7,6 +7,7 @@
  * | `process-pool` | `ProcPool.prototype`, all of it; `InferenceProcExecutor.createIfNeeded` |
  * | `interrupted-answers` | `AgentActivity.prototype.onEndOfSpeech` and `.cancelSpeechPause`; its paused speech and timer |
  * | `recorder` | `RecorderIO.prototype.start` and `.startFFmpeg`; `sessionDirectory` of a `JobContext` |
+ * | `silent-session` | `AgentActivity.audioRecognition.commitUserTurn` |
  * | `room-audio` | `AgentSession._roomIO`, `RoomIO.audioInput.createStream` |
  * | `room-events` | of `@livekit/rtc-node`: `Room.onFfiEvent` |
  * | `speech-in-progress` | `speechHandleStorage`; `SpeechHandle._hasGenerations` and `._waitForGeneration` |
@@ -30,6 +31,7 @@ export { recordInto, type RecordedJob, type SoundEncoder } from './recorder.ts';
 export { resumeAnswer } from './interrupted-answers.ts';
 export { ignoreSound } from './room-events.ts';
 export { joinRoom } from './room-audio.ts';
+export { expectNoSpeech } from './silent-session.ts';
 export { SharedTurnDetector } from './shared-turn-detector.ts';
 export { currentSpeech, settled } from './speech-in-progress.ts';
 

@@ -1,10 +1,9 @@
 /** The language model of a conversation, from the settings of its agent: also where nothing is spoken. */
 import {
   createProviderFetch,
+  type FetchInterceptor,
   llmEndpointOf,
   type ProviderDefaults,
-  type ProviderEndpoint,
-  type ProviderFetch,
   type ProviderKeyReader,
   type ProviderPart,
   type WantedLlm,
@@ -40,10 +39,8 @@ export interface ProviderOptions {
 export interface LanguageModelOptions extends ProviderOptions {
   readonly agent: Pick<AgentRevisionConfig['agent'], 'llm'>;
   /** Stands between the model and its server: recorded answers. */
-  readonly intercept?: FetchInterceptor;
+  readonly intercept?: FetchInterceptor | undefined;
 }
-
-export type FetchInterceptor = (fetch: ProviderFetch, endpoint: ProviderEndpoint) => ProviderFetch;
 
 /** @throws ProviderError where the model and its fallbacks can't be used as they are configured, or no key can be read */
 export async function createLanguageModel(options: LanguageModelOptions): Promise<HedgedLanguageModel> {

@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/logging.ts';
 import type { FinishReason } from '../../store/index.ts';
 import { WELCOMED_ATTRIBUTE } from '../calls/names.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
-import { EndOfTurnDetector, joinRoom, MeasuredVad, resumeAnswer } from '../livekit-patches/index.ts';
+import { EndOfTurnDetector, expectNoSpeech, joinRoom, MeasuredVad, resumeAnswer } from '../livekit-patches/index.ts';
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import { Ambience } from './ambient/ambience.ts';
@@ -152,6 +152,7 @@ export class Conversation implements ToolHost {
       // Sound stays here; the rest would go to LiveKit's cloud.
       record: { audio: sound?.recorded === true, traces: false, logs: false, transcript: false },
     });
+    if (sound === undefined) expectNoSpeech(this.#session);
     this.#session.output.audio?.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (event: voice.PlaybackFinishedEvent) => {
       this.#heard.played(event);
     });
@@ -201,6 +202,11 @@ export class Conversation implements ToolHost {
   /** Resolves when all is said and no answer is pending, those that begin meanwhile included. */
   quiet(): Promise<void> {
     return this.#spoken.quiet();
+  }
+
+  /** Whether anything is being said, or an answer is pending. */
+  get busy(): boolean {
+    return !this.#spoken.empty;
   }
 
   /** For voicemail detection and transfers. */

@@ -28,6 +28,11 @@ export class SpeechQueue {
     return [...this.#open].some((handle) => !handle.interrupted);
   }
 
+  /** Nothing is being said or waits. */
+  get empty(): boolean {
+    return this.#open.size === 0;
+  }
+
   /** Resolves when the text was said, or interrupted. */
   announce(text: string): Promise<void> {
     const handle = this.#session.say(text);
@@ -43,7 +48,7 @@ export class SpeechQueue {
 
   /** Resolves when nothing is being said and nothing waits, with what is added until then. */
   async quiet(): Promise<void> {
-    while (this.#open.size > 0) await Promise.all([...this.#open].map(doneOf));
+    while (!this.empty) await Promise.all([...this.#open].map(doneOf));
   }
 
   /** Ends what is being said and what waits, unless it has to be heard. */

@@ -1,9 +1,8 @@
 /** Checks the arguments of the model against the JSON Schema of the tool. */
-import { createContext, Script } from 'node:vm';
-
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
+import { withinTime } from '../../platform/time-limit.ts';
 import type { Arguments } from './tool-result.ts';
 
 /** As when the schema was stored: unknown keywords and formats are for the model alone. */
@@ -26,7 +25,7 @@ export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, g
   // Compiled when first needed: most tools of a call are never called.
   let compiled: { readonly validate: ValidateFunction | undefined } | undefined;
   return (args) => {
-    const errors = within(CHECK_TIMEOUT_MS, () => {
+    const errors = withinTime(CHECK_TIMEOUT_MS, () => {
       const { validate } = (compiled ??= { validate: compile(schema) });
       // A schema that can't be compiled is refused when it is stored; an older one is not checked.
       return validate === undefined || validate(args) ? [] : (validate.errors ?? []);
@@ -37,16 +36,6 @@ export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, g
     if (complaints.length === 0) return undefined;
     return `The arguments don't fit, so nothing was done: ${complaints.slice(0, MAX_COMPLAINTS).join('; ')}. Correct them and call again.`;
   };
-}
-
-/** Node stops a script that runs too long, with all that it called. @returns undefined when `work` takes longer, or fails */
-function within<T>(ms: number, work: () => T): T | undefined {
-  const context = createContext({ work });
-  try {
-    return new Script('work()').runInContext(context, { timeout: ms }) as T;
-  } catch {
-    return undefined;
-  }
 }
 
 function compile({ $schema: named, ...schema }: Readonly<Record<string, unknown>>): ValidateFunction | undefined {

@@ -12,7 +12,7 @@ import { createBookCalendar } from './builtin/book-calendar.ts';
 import { createCheckAvailability } from './builtin/check-calendar-availability.ts';
 import { createEndCall } from './builtin/end-call.ts';
 import { createCollectDigits, createSendDigits, type ToolKeypad } from './builtin/keypad.ts';
-import { createSearchKnowledgeBase } from './builtin/search-knowledge-base.ts';
+import { createSearchKnowledgeBase, SEARCH_FUNCTION } from './builtin/search-knowledge-base.ts';
 import { createSendEmail } from './builtin/send-email.ts';
 import { createTransferCall } from './builtin/transfer-call.ts';
 import type { Calendar } from './calendar/calendar.ts';
@@ -20,7 +20,10 @@ import { createCustomTool } from './custom/custom-tool.ts';
 import { toFunctionTool } from './function-tool.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { ToolHost } from './tool-host.ts';
+import type { ToolMocks } from './tool-mocks.ts';
 import { NO_MESSAGES, type ToolDefinition } from './tool-result.ts';
+
+export { SEARCH_FUNCTION };
 
 export interface CreateToolsOptions {
   readonly org: string;
@@ -41,6 +44,8 @@ export interface CreateToolsOptions {
    * Aborts when the call is over: tools that run then have five seconds to finish.
    */
   readonly over: AbortSignal;
+  /** In a test: answers in place of tools. */
+  readonly mocks?: ToolMocks | undefined;
 }
 
 /** How long a tool may go on without a call, in milliseconds. */
@@ -48,7 +53,7 @@ const TOOL_GRACE_MS = 5_000;
 
 /** For the agent session. Names are unique: a built-in gives way to a tool that the owner named. */
 export function createTools(options: CreateToolsOptions): readonly llm.FunctionTool[] {
-  const { org, agent, host, keypad, search, clock, over } = options;
+  const { org, agent, host, keypad, search, clock, over, mocks } = options;
   const definitions = agent.tools.flatMap((tool) => definitionOf(tool, options) ?? []);
   if (agent.knowledgeBase !== null) {
     definitions.push(createSearchKnowledgeBase({ org, knowledgeBase: agent.knowledgeBase, search, host }));
@@ -56,7 +61,24 @@ export function createTools(options: CreateToolsOptions): readonly llm.FunctionT
   if (keypad !== undefined) definitions.push(createCollectDigits(keypad), createSendDigits(keypad));
   definitions.push(createEndCall(host));
   const signal = later(over, clock);
-  return withUniqueNames(definitions).map((definition) => toFunctionTool(definition, { ...options, signal }));
+  const names = uniqueNames(definitions.map(({ name }) => name));
+  return definitions.map((definition, index) => {
+    const named = { ...definition, name: names[index] ?? definition.name };
+    return toFunctionTool(mocks?.inPlaceOf(named) ?? named, { ...options, signal });
+  });
+}
+
+/** By which the model calls what {@link createTools} makes. @param keypad of a phone call */
+export function functionNamesOf(
+  { tools, knowledgeBase }: CreateToolsOptions['agent'],
+  { keypad }: { readonly keypad: boolean },
+): readonly string[] {
+  return uniqueNames([
+    ...tools.map(({ functionName }) => functionName),
+    ...(knowledgeBase === null ? [] : [SEARCH_FUNCTION]),
+    ...(keypad ? ['collect_digits', 'send_digits'] : []),
+    'end_call',
+  ]);
 }
 
 /** Undefined for a tool type that this version doesn't know. */
@@ -77,13 +99,13 @@ function definitionOf({ functionName, spec }: RevisionTool, options: CreateTools
   return undefined;
 }
 
-function withUniqueNames(definitions: readonly ToolDefinition[]): readonly ToolDefinition[] {
+function uniqueNames(names: readonly string[]): readonly string[] {
   const taken = new Set<string>();
-  return definitions.map((definition) => {
-    let { name } = definition;
-    for (let n = 2; taken.has(name); n += 1) name = `${definition.name}_${n}`;
+  return names.map((wanted) => {
+    let name = wanted;
+    for (let n = 2; taken.has(name); n += 1) name = `${wanted}_${n}`;
     taken.add(name);
-    return { ...definition, name };
+    return name;
   });
 }
 

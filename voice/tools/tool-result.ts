@@ -20,6 +20,8 @@ export interface ToolDefinition {
   /** JSON Schema of the arguments, as the model gets it. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly messages: ToolMessages;
+  /** It acts on the call and on nothing outside, so that tests run it without a mock. `ends`: when it succeeds, the call is over. */
+  readonly actsOnCall?: 'ends' | 'continues';
   /** Problems of the arguments, in words for the model; undefined where they fit. Nothing runs unless they do. */
   refuse(args: Arguments): string | undefined;
   /** May reject: the model doesn't get the reason. */

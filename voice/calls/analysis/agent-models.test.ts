@@ -10,7 +10,7 @@ function modelsOf(failures: Readonly<Record<string, ProviderErrorKind>>) {
   const asked: string[] = [];
   const llm = (model: string) => ({ provider: 'openai', model });
   const models = new AgentModels({
-    llm: { ...llm('a'), type: 'simple', temperature: 0, fallbacks: [llm('b'), llm('c')] },
+    llm: { ...llm('a'), fallbacks: [llm('b'), llm('c')] },
     endpointOf: async ({ provider, model }) => ({ part: 'llm', provider, model, protocol: 'openai', guarded: false, baseURL: 'http://x' }),
     model: {
       async ask({ endpoint: { model, ...endpoint } }: { readonly endpoint: ModelEndpoint }) {

@@ -1,5 +1,4 @@
 /** The language models of an agent: the preferred one is asked first, the next one where it fails or is late. */
-import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import { firstAnswer } from '../fallback/first-answer.ts';
@@ -11,7 +10,7 @@ import type { Ask, Model, ModelEndpoint } from './model.ts';
 const LATE_MS = 60_000;
 
 export interface AgentModelsOptions {
-  readonly llm: AgentRevisionConfig['agent']['llm'];
+  readonly llm: WantedLlm & { readonly fallbacks?: readonly WantedLlm[] | undefined };
   /** @throws ProviderError */
   readonly endpointOf: (llm: WantedLlm) => Promise<ModelEndpoint>;
   readonly model: Pick<Model, 'ask'>;

@@ -1,7 +1,7 @@
 /** One request to a model that speaks OpenAI's `/chat/completions`. */
 import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
-import { createProviderFetch, failureOf, type llmEndpointOf, ProviderError } from '../provider-access/index.ts';
+import { createProviderFetch, failureOf, type FetchInterceptor, type llmEndpointOf, ProviderError } from '../provider-access/index.ts';
 import type { ChatMessage } from './questions.ts';
 
 export type ModelEndpoint = Awaited<ReturnType<typeof llmEndpointOf>>;
@@ -29,17 +29,23 @@ const FORMS: readonly ((schema: object) => Readonly<Record<string, unknown>>)[] 
   () => ({}),
 ];
 
-export class Model {
-  readonly #options: { readonly egress: Pick<Egress, 'dispatcher'>; readonly clock: Clock };
+interface ModelOptions {
+  readonly egress: Pick<Egress, 'dispatcher'>;
+  readonly clock: Clock;
+  readonly intercept?: FetchInterceptor | undefined;
+}
 
-  constructor(options: { readonly egress: Pick<Egress, 'dispatcher'>; readonly clock: Clock }) {
+export class Model {
+  readonly #options: ModelOptions;
+
+  constructor(options: ModelOptions) {
     this.#options = options;
   }
 
   /** @throws ProviderError, or the signal's own reason */
   async ask({ endpoint, messages, schema, signal }: Ask): Promise<string> {
-    const { egress, clock } = this.#options;
-    const fetch = createProviderFetch({ endpoint, egress, clock, headMs: HEAD_TIMEOUT_MS });
+    const { egress, clock, intercept = (unchanged) => unchanged } = this.#options;
+    const fetch = intercept(createProviderFetch({ endpoint, egress, clock, headMs: HEAD_TIMEOUT_MS }), endpoint);
     const send = async (form: Readonly<Record<string, unknown>>): Promise<string> => {
       const response = await fetch(`${endpoint.baseURL}/chat/completions`, {
         method: 'POST',

@@ -28,6 +28,9 @@ export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body'
 /** @throws ProviderError, or the signal's own reason; an answer that is returned has a status of 200 to 299 */
 export type ProviderFetch = (url: string | URL, init?: ProviderRequestInit) => Promise<Response>;
 
+/** Stands between a client and a provider: tests record and replay answers. */
+export type FetchInterceptor = (fetch: ProviderFetch, endpoint: ProviderEndpoint) => ProviderFetch;
+
 /** How long an idle connection is kept, in milliseconds: turns of a conversation are seconds apart. */
 const KEEP_ALIVE_MS = 30_000;
 

@@ -9,6 +9,7 @@ export function createEndCall(host: ToolHost): ToolDefinition {
       'Ends the call. Use it when the user says goodbye or wants nothing more, and say goodbye in the same answer: nothing can be said after it.',
     parameters: { type: 'object', properties: {}, additionalProperties: false },
     messages: NO_MESSAGES,
+    actsOnCall: 'ends',
     // Arguments do not keep the user in the call.
     refuse: () => undefined,
     async run() {

@@ -14,6 +14,9 @@ export interface SearchToolOptions {
   readonly host: Pick<ToolHost, 'recordSources'>;
 }
 
+/** The name, unless a tool of the agent has it. */
+export const SEARCH_FUNCTION = 'search_knowledge_base';
+
 const TOP_K = 5;
 /** Longest time for one search, in milliseconds: the user is waiting. */
 const SEARCH_TIMEOUT_MS = 10_000;
@@ -33,7 +36,7 @@ const PARAMETERS = {
 
 export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: SearchToolOptions): ToolDefinition {
   return {
-    name: 'search_knowledge_base',
+    name: SEARCH_FUNCTION,
     description:
       'Looks something up in the knowledge base. Use it before you answer a question about facts that you were not told; answer from what it finds, and say so when it finds nothing.',
     parameters: PARAMETERS,

@@ -15,6 +15,7 @@ export function createTransferCall({ name, spec, description, messages, data, ho
     description: description ?? 'Hands the call over to a person. Use it when the user asks for one, or needs what you cannot do.',
     parameters: { type: 'object', properties: {}, additionalProperties: false },
     messages,
+    actsOnCall: 'ends',
     refuse: () => undefined,
     async run() {
       const to = fillTemplate(spec.to, data).trim();

@@ -1,0 +1,26 @@
+/** One expectation as a result. */
+import type { CheckResult } from '../result.ts';
+
+export interface Outcome {
+  readonly path: string;
+  readonly kind: string;
+  readonly met: boolean;
+  readonly expected: string;
+  readonly actual: string;
+  readonly reason?: string | undefined;
+}
+
+export function checkOf({ met, reason, ...check }: Outcome): CheckResult {
+  return { ...check, verdict: met ? 'passed' : 'failed', ...(reason !== undefined && { reason }) };
+}
+
+/** Longest text of a result, in characters. */
+const MAX_SHOWN = 2_000;
+
+export function shown(text: string): string {
+  const clean = text.trim();
+  if (clean === '') return '(nothing)';
+  return clean.length <= MAX_SHOWN ? clean : `${clean.slice(0, MAX_SHOWN).toWellFormed()} …`;
+}
+
+export const json = (value: unknown): string => JSON.stringify(value) ?? 'nothing';

@@ -1,0 +1,51 @@
+/** Which tools the agent calls, how often and with what. */
+import { isDeepStrictEqual } from 'node:util';
+
+import { argumentMatchers } from '../../crds/agent-test-problems.ts';
+import type { AgentTestSpec } from '../../crds/agent-test.ts';
+import { textOf } from '../../voice/calls/template.ts';
+import type { CheckResult, ToolCallRecord } from '../result.ts';
+import { matchesPattern } from './answer.ts';
+import { checkOf, json } from './check.ts';
+import { saysText } from './words.ts';
+
+type ExpectedCall = NonNullable<NonNullable<AgentTestSpec['atEnd']>[number]['called']>;
+
+export function toolCheck(
+  expectation: ExpectedCall,
+  calls: readonly ToolCallRecord[],
+  { path, kind }: { readonly path: string; readonly kind: string },
+): CheckResult {
+  const { name, times, arguments: wanted = {} } = expectation;
+  const named = calls.filter((call) => call.name === name);
+  const fitting = named.filter((call) => Object.entries(wanted).every(([key, value]) => fits(call.arguments[key], value)));
+  const often = times === undefined ? 'at least one call' : times === 1 ? 'one call' : `${times} calls`;
+  const withArguments = Object.keys(wanted).length === 0 ? '' : ` with ${json(wanted)}`;
+  return checkOf({
+    path,
+    kind,
+    met: times === undefined ? fitting.length > 0 : fitting.length === times,
+    expected: `${often} of ${name}${withArguments}`,
+    actual: describeCalls(calls),
+  });
+}
+
+export function neverCalledCheck(name: string, calls: readonly ToolCallRecord[], path: string): CheckResult {
+  const met = calls.every((call) => call.name !== name);
+  return checkOf({ path, kind: 'neverCalled', met, expected: `no call of ${name}`, actual: describeCalls(calls) });
+}
+
+export function describeCalls(calls: readonly ToolCallRecord[]): string {
+  return calls.length === 0 ? 'no tool was called' : calls.map(({ name, arguments: args }) => `${name}(${json(args)})`).join(', ');
+}
+
+/** @param wanted a value, or one of `{contains}`, `{matches}` and `{equals}` */
+function fits(value: unknown, wanted: unknown): boolean {
+  const [matcher, ...more] = typeof wanted === 'object' && wanted !== null && !Array.isArray(wanted) ? Object.entries(wanted) : [];
+  const kind = argumentMatchers.find((name) => name === matcher?.[0]);
+  if (matcher === undefined || more.length > 0 || kind === undefined) return isDeepStrictEqual(value, wanted);
+  if (kind === 'equals') return isDeepStrictEqual(value, matcher[1]);
+  if (value === undefined) return false;
+  const [text, expected] = [textOf(value), String(matcher[1])];
+  return kind === 'contains' ? saysText(text, expected) : matchesPattern(text, expected) === true;
+}

@@ -1,0 +1,131 @@
+/** Runs a test against a revision of an agent: as often as it says, in text or in calls, on a machine of a developer or in the cluster. */
+import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
+import type { AgentTestSpec } from '../crds/agent-test.ts';
+import { millisecondsOf } from '../crds/duration.ts';
+import type { Clock } from '../platform/clock.ts';
+import { Semaphore } from '../platform/semaphore.ts';
+import { questionsOf } from '../voice/calls/analysis/analyse-call.ts';
+import { Attempt, attemptErrorOf } from './attempt.ts';
+import type { AgentDriver } from './driver.ts';
+import type { TestModels } from './models/test-models.ts';
+import { MAX_ATTEMPTS_KEPT, type AttemptResult, type TestResult } from './result.ts';
+import { testProblems } from './test-problems.ts';
+
+export interface RunTestOptions {
+  readonly test: { readonly name: string; readonly spec: AgentTestSpec };
+  readonly agent: { readonly name: string; readonly revision: string; readonly config: AgentRevisionConfig };
+  /** Whether the agent's knowledge base can be searched. */
+  readonly searches: boolean;
+  readonly models: TestModels;
+  /** A conversation of its own for each attempt. @throws DriverError where none can be held */
+  readonly open: (signal: AbortSignal) => AgentDriver | Promise<AgentDriver>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Attempts at a time. */
+  readonly concurrency?: number;
+  readonly onAttempt?: (attempt: AttemptResult) => void;
+}
+
+/** Never rejects, but with the signal's reason. */
+export async function runTest(options: RunTestOptions): Promise<TestResult> {
+  const { test, agent, searches, clock, signal, concurrency = 1, onAttempt = () => undefined } = options;
+  const { spec } = test;
+  const began = clock.monotonic();
+  const [problem, ...more] = await testProblems(spec, { config: agent.config, searches });
+  let attempts: readonly AttemptResult[];
+  if (problem === undefined) {
+    const slots = new Semaphore(Math.max(1, concurrency));
+    attempts = await Promise.all(
+      Array.from({ length: spec.repeat }, async () => {
+        const release = await slots.acquire(signal);
+        try {
+          const attempt = await oneAttempt(options);
+          onAttempt(attempt);
+          return attempt;
+        } finally {
+          release();
+        }
+      }),
+    );
+  } else {
+    const rest = more.map(({ path, message }) => `; ${path}: ${message}`).join('');
+    attempts = [failedAttempt(`${problem.message}${rest}`, problem.path)];
+  }
+  return {
+    test: test.name,
+    agent: agent.name,
+    revision: agent.revision,
+    mode: spec.mode,
+    ...summaryOf(attempts, spec.passAtLeast ?? spec.repeat),
+    durationMs: Math.round(clock.monotonic() - began),
+  };
+}
+
+/** An error keeps a test from passing by its other attempts only where these are too few. */
+export function summaryOf(
+  attempts: readonly AttemptResult[],
+  passAtLeast: number,
+): Pick<TestResult, 'verdict' | 'flaky' | 'passed' | 'failed' | 'attempts'> {
+  const passed = attempts.filter(({ verdict }) => verdict === 'passed').length;
+  const failed = attempts.length - passed;
+  const enough = passed >= passAtLeast;
+  const broken = attempts.some(({ verdict }) => verdict === 'error');
+  return {
+    verdict: enough ? 'passed' : broken ? 'error' : 'failed',
+    flaky: enough && failed > 0,
+    passed,
+    failed,
+    attempts: attempts.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_ATTEMPTS_KEPT),
+  };
+}
+
+const rank = ({ verdict }: AttemptResult): number => (verdict === 'error' ? 0 : verdict === 'failed' ? 1 : 2);
+
+function failedAttempt(message: string, path?: string): AttemptResult {
+  return { verdict: 'error', checks: [], transcript: [], durationMs: 0, error: { message, ...(path !== undefined && { path }) } };
+}
+
+/** A test that can't be run, for a reason outside of its attempts. */
+export function testError(
+  { test, agent, revision = '', mode }: Pick<TestResult, 'test' | 'agent' | 'mode'> & { readonly revision?: string },
+  error: { readonly path?: string; readonly message: string },
+): TestResult {
+  return { test, agent, revision, mode, ...summaryOf([failedAttempt(error.message, error.path)], 1), durationMs: 0 };
+}
+
+async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestOptions): Promise<AttemptResult> {
+  const { spec } = test;
+  const limitMs = millisecondsOf(spec.timeout);
+  const late = new AbortController();
+  const over = AbortSignal.any([signal, late.signal]);
+  let driver: AgentDriver;
+  try {
+    driver = await open(over);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { message, path } = attemptErrorOf(error);
+    return failedAttempt(message, path);
+  }
+  const { config } = agent;
+  const attempt = new Attempt({
+    spec,
+    driver,
+    models,
+    language: config.agent.language,
+    questions: questionsOf(config),
+    clock,
+    signal: over,
+  });
+  const timedOut = Promise.withResolvers<AttemptResult>();
+  const timer = clock.after(limitMs, () => {
+    const message = `the attempt took longer than spec.timeout, ${spec.timeout}`;
+    late.abort(new Error(message));
+    timedOut.resolve(attempt.result({ path: 'spec.timeout', message }));
+    void driver.close();
+  });
+  try {
+    return await Promise.race([attempt.run(), timedOut.promise]);
+  } finally {
+    timer.cancel();
+  }
+}

@@ -1,0 +1,25 @@
+/** The data of a call in text: what the test gives, and what the agent looks up. */
+import { resolveDynamicData, type DynamicDataCache, type ResolveOptions } from '../../voice/dynamic-data/resolve.ts';
+import { DriverError } from '../driver.ts';
+
+/** Each test asks for itself. */
+const NO_CACHE: DynamicDataCache = { get: async () => undefined, put: async () => undefined };
+
+/**
+ * A lookup whose values are all given is not made: that is how a test replaces it.
+ * @throws DriverError where a lookup would be made offline
+ */
+export async function dataOf({ offline, ...options }: Omit<ResolveOptions, 'cache'> & { readonly offline: boolean }) {
+  const lookups = options.lookups.filter(
+    ({ response = [] }) => response.length === 0 || response.some(({ name }) => !Object.hasOwn(options.given, name)),
+  );
+  const [first] = lookups;
+  if (offline && first !== undefined) {
+    const names = (first.response ?? []).map(({ name }) => name).join(', ');
+    throw new DriverError(
+      `the agent looks up "${first.name}" before the call, and replayed tests make no requests: give ${names === '' ? 'its values' : names} in spec.dynamicData`,
+      { path: 'spec.dynamicData' },
+    );
+  }
+  return resolveDynamicData({ ...options, lookups, cache: NO_CACHE });
+}

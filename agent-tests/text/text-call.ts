@@ -1,0 +1,197 @@
+/**
+ * A call in text: the conversation of a call without a room. What differs from a call is in docs/adr/0051.
+ *
+ * A turn is over when the agent waits: nothing is being said, no tool runs and no answer is pending.
+ */
+import { setImmediate as nextTask } from 'node:timers/promises';
+
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { FinishReason } from '../../store/index.ts';
+import type { FetchInterceptor, ProviderDefaults, ProviderError, ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
+import type { DynamicData } from '../../voice/calls/template.ts';
+import { FinishDecision } from '../../voice/finish-reason.ts';
+import { createLanguageModel } from '../../voice/providers/create-language-model.ts';
+import type { Conversation } from '../../voice/session/conversation.ts';
+import { createConversation } from '../../voice/session/create-conversation.ts';
+import type { Entry } from '../../voice/session/transcript.ts';
+import type { CreateToolsOptions } from '../../voice/tools/create-tools.ts';
+import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
+import type { ToolCallRecord } from '../result.ts';
+import { dataOf } from './dynamic-data.ts';
+
+export interface TextServices {
+  readonly keys: ProviderKeyReader;
+  readonly egress: Egress;
+  readonly defaults: ProviderDefaults;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly tools: Pick<CreateToolsOptions, 'search' | 'mailer' | 'calendar'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface TextCallOptions {
+  readonly services: TextServices;
+  readonly org: string;
+  readonly config: AgentRevisionConfig;
+  readonly dynamicData: DynamicData;
+  readonly mocks?: CreateToolsOptions['mocks'];
+  readonly intercept?: FetchInterceptor | undefined;
+  /** When the call begins for its prompt, in milliseconds since the epoch; now by default. */
+  readonly now?: number | undefined;
+  /** No request may leave the machine. */
+  readonly offline?: boolean;
+}
+
+/** A call in text. */
+export class TextCall implements AgentDriver {
+  readonly #options: TextCallOptions;
+  readonly #decision = new FinishDecision();
+  #conversation: Conversation | undefined;
+  #entries: Entry[] = [];
+  #failure: ProviderError | undefined;
+  #closed: Promise<void> | undefined;
+  #began = 0;
+  #release: () => Promise<void> = async () => undefined;
+
+  constructor(options: TextCallOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<AgentTurn> {
+    const conversation = await this.#prepare();
+    this.#conversation = conversation;
+    await conversation.start();
+    return this.#turn(() => conversation.begin());
+  }
+
+  say(text: string): Promise<AgentTurn> {
+    return this.#turn((conversation) => conversation.written(text));
+  }
+
+  press(keys: string): Promise<AgentTurn> {
+    return this.#turn((conversation) => conversation.pressed(keys));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #prepare(): Promise<Conversation> {
+    const { services, org, config, dynamicData, mocks, intercept, now, offline = false } = this.#options;
+    const { keys, egress, defaults, env, tools, clock, logger } = services;
+    const [{ data, contexts }, llm] = await Promise.all([
+      dataOf({ org, lookups: config.agent.dynamicData ?? [], given: dynamicData, egress, keys, clock, logger, offline }),
+      createLanguageModel({ org, agent: config.agent, keys, egress, defaults, env, clock, logger, intercept }).catch((cause: Error) => {
+        throw new DriverError(cause.message, { cause });
+      }),
+    ]);
+    this.#release = () => llm.aclose();
+    this.#began = clock.now();
+    return createConversation({
+      org,
+      config,
+      data,
+      contexts,
+      llm,
+      sound: undefined,
+      tools: { ...tools, egress, keys, over: this.#decision.signal, mocks },
+      // The tool decides whether the call is handed over; there is no one to hand it over to.
+      transfer: async () => {
+        this.#decision.decide('call_transferred');
+        return { outcome: 'done' };
+      },
+      log: { add: (entries) => void this.#entries.push(...entries) },
+      clock: now === undefined ? clock : { ...clock, now: () => now + (clock.now() - this.#began) },
+      logger,
+      onEnd: (reason, farewell) => void this.#decision.decide(reason, farewell),
+      onFailure: (failure) => (this.#failure ??= failure),
+    });
+  }
+
+  async #turn(act: (conversation: Conversation) => void | Promise<void>): Promise<AgentTurn> {
+    const conversation = this.#conversation;
+    if (conversation === undefined || this.#closed !== undefined) throw new DriverError('the call is over');
+    const began = this.#options.services.clock.now();
+    this.#entries = [];
+    await act(conversation);
+    await this.#waits(conversation);
+    const finish = this.#decision.reason === undefined ? undefined : await this.#decision.made();
+    if (finish !== undefined) {
+      // An apology is of no interest: the failure is reported.
+      if (this.#failure === undefined) await finish.farewell?.();
+      await this.close();
+    }
+    const { turn, firstWordsAt } = turnOf(this.#entries, this.#began);
+    return {
+      ...turn,
+      ...(firstWordsAt !== undefined && { firstWordsMs: Math.max(0, firstWordsAt - began) }),
+      ...(finish !== undefined && { ended: finish.reason as FinishReason }),
+      ...(this.#failure !== undefined && { failure: this.#failure.message }),
+    };
+  }
+
+  /** Until nothing is under way, or the call has to end. */
+  async #waits(conversation: Conversation): Promise<void> {
+    const over = this.#decision.made();
+    do {
+      await Promise.race([conversation.quiet(), over]);
+      // What the end of a speech sets off comes right after it.
+      await nextTask();
+    } while (this.#decision.reason === undefined && conversation.busy);
+  }
+
+  async #close(): Promise<void> {
+    this.#decision.decide('user_ended_call');
+    await this.#conversation?.close().catch(() => undefined);
+    await this.#release().catch(() => undefined);
+  }
+}
+
+function turnOf(
+  entries: readonly Entry[],
+  began: number,
+): { readonly turn: Pick<AgentTurn, 'messages' | 'toolCalls'>; readonly firstWordsAt: number | undefined } {
+  const spoken = entries.flatMap(({ message }) => (message?.role === 'agent' ? [message] : [])).toSorted((a, b) => a.seq - b.seq);
+  const toolCalls = entries.flatMap(({ toolCall }) => toolCall ?? []).toSorted((a, b) => a.seq - b.seq);
+  return {
+    turn: {
+      messages: spoken.map(({ content }) => content),
+      toolCalls: toolCalls.map((call) => recordOf(call, began)),
+    },
+    firstWordsAt: spoken[0]?.spokenAt.getTime(),
+  };
+}
+
+type StoredToolCall = NonNullable<Entry['toolCall']>;
+
+/** As it is stored of calls, too. @param began milliseconds since the epoch */
+export function recordOf(
+  { name, arguments: args, result, failed, beganAt, durationMs }: Omit<StoredToolCall, 'seq'>,
+  began: number,
+): ToolCallRecord {
+  const value = parsed(result);
+  return {
+    name,
+    arguments: args as ToolCallRecord['arguments'],
+    ...(failed ? { error: errorOf(value) } : { result: value }),
+    atMs: Math.max(0, beganAt.getTime() - began),
+    durationMs,
+  };
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return text;
+  }
+}
+
+function errorOf(value: unknown): string {
+  const { error } = (typeof value === 'object' && value !== null ? value : {}) as { readonly error?: unknown };
+  return typeof error === 'string' ? error : JSON.stringify(value);
+}
