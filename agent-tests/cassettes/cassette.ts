@@ -1,0 +1,107 @@
+/**
+ * The model answers of one test with one agent, by the requests that they answer: a file that people read and compare. It holds what was said to the
+ * model and what it answered, never a header, an address or a key.
+ */
+import { readFile, mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+import { Document, parseDocument } from 'yaml';
+
+import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
+import type { RecordedAnswer } from './completion.ts';
+
+/** What decides the answer: the provider, and the body without how it is to be sent. */
+export interface ModelRequest {
+  readonly provider: string;
+  readonly model: string;
+  readonly [setting: string]: unknown;
+}
+
+export interface Recording {
+  readonly request: ModelRequest;
+  readonly answer: RecordedAnswer;
+}
+
+export class CassetteError extends Error {
+  override readonly name = 'CassetteError';
+}
+
+const FORMAT = 1;
+/** Of a file, in bytes. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+export class Cassette {
+  /** For prompts that say what time it is; milliseconds since the epoch. */
+  readonly recordedAt: number;
+  readonly #answers = new Map<string, Recording>();
+
+  constructor({ recordedAt, recordings = [] }: { readonly recordedAt: number; readonly recordings?: readonly Recording[] }) {
+    this.recordedAt = recordedAt;
+    for (const recording of recordings) this.add(recording);
+  }
+
+  answerTo(request: ModelRequest): RecordedAnswer | undefined {
+    return this.#answers.get(keyOf(request))?.answer;
+  }
+
+  /** The newest answer to a request counts. */
+  add(recording: Recording): void {
+    this.#answers.set(keyOf(recording.request), recording);
+  }
+
+  get recordings(): readonly Recording[] {
+    return [...this.#answers.values()];
+  }
+
+  /** In the order of their recording; parts that come again, such as the prompt, are written once. */
+  toYaml(comment: string): string {
+    const parts = new Map<string, unknown>();
+    const once = <T>(value: T): T => {
+      if (typeof value !== 'object' || value === null) return value;
+      const key = canonicalJson(value);
+      if (!parts.has(key)) parts.set(key, value);
+      return parts.get(key) as T;
+    };
+    const answers = this.recordings.map(({ request, answer }) => {
+      const { messages, tools, ...settings } = request;
+      return {
+        request: {
+          ...settings,
+          ...(tools !== undefined && { tools: once(tools) }),
+          ...(messages !== undefined && { messages: Array.isArray(messages) ? messages.map(once) : messages }),
+        },
+        answer,
+      };
+    });
+    const document = new Document({ format: FORMAT, recordedAt: new Date(this.recordedAt).toISOString(), answers });
+    document.commentBefore = ` ${comment}`;
+    return document.toString({ lineWidth: 0 });
+  }
+}
+
+const keyOf = (request: ModelRequest): string => sha256(canonicalJson(request));
+
+/** @returns undefined where there is no such file. @throws CassetteError for one that can't be read */
+export async function readCassette(file: string): Promise<Cassette | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CassetteError(`${file} can't be read: ${(error as Error).message}`, { cause: error });
+  }
+  if (Buffer.byteLength(text) > MAX_BYTES) throw new CassetteError(`${file} is larger than 64 MiB: record it again with fewer attempts`);
+  const document = parseDocument(text);
+  const [fault] = document.errors;
+  if (fault !== undefined) throw new CassetteError(`${file} is no YAML: ${fault.message}`);
+  const { format, recordedAt, answers } = (document.toJS({ maxAliasCount: -1 }) ?? {}) as Readonly<Record<string, unknown>>;
+  const time = Date.parse(String(recordedAt));
+  if (format !== FORMAT || !Array.isArray(answers) || Number.isNaN(time))
+    throw new CassetteError(`${file} is no recording of this version: run the test with --record`);
+  return new Cassette({ recordedAt: time, recordings: answers as readonly Recording[] });
+}
+
+export async function writeCassette(file: string, cassette: Cassette, comment: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, cassette.toYaml(comment));
+}
