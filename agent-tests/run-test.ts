@@ -21,20 +21,19 @@ export interface RunTestOptions {
   readonly open: (signal: AbortSignal) => AgentDriver | Promise<AgentDriver>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Attempts at a time. */
-  readonly concurrency?: number;
+  /** One for each attempt that is under way; tests may share them. One attempt at a time by default. */
+  readonly slots?: Pick<Semaphore, 'acquire'>;
   readonly onAttempt?: (attempt: AttemptResult) => void;
 }
 
 /** Never rejects, but with the signal's reason. */
 export async function runTest(options: RunTestOptions): Promise<TestResult> {
-  const { test, agent, searches, clock, signal, concurrency = 1, onAttempt = () => undefined } = options;
+  const { test, agent, searches, clock, signal, slots = new Semaphore(1), onAttempt = () => undefined } = options;
   const { spec } = test;
   const began = clock.monotonic();
   const [problem, ...more] = await testProblems(spec, { config: agent.config, searches });
   let attempts: readonly AttemptResult[];
   if (problem === undefined) {
-    const slots = new Semaphore(Math.max(1, concurrency));
     attempts = await Promise.all(
       Array.from({ length: spec.repeat }, async () => {
         const release = await slots.acquire(signal);

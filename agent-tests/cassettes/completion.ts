@@ -60,7 +60,9 @@ export function readCompletion(text: string, { streamed }: { readonly streamed: 
     }
   }
   if (finishReason === undefined) return undefined;
-  const toolCalls = [...calls].toSorted(([a], [b]) => a - b).map(([, { more, ...call }]) => ({ ...call, ...(Object.keys(more).length > 0 && { more }) }));
+  const toolCalls = [...calls]
+    .toSorted(([a], [b]) => a - b)
+    .map(([, { more, ...call }]) => ({ ...call, ...(Object.keys(more).length > 0 && { more }) }));
   return {
     ...(said !== '' && { text: said }),
     ...(toolCalls.length > 0 && { toolCalls }),
@@ -88,7 +90,10 @@ function parsed(text: string): Body | undefined {
 }
 
 /** As a server that speaks OpenAI's protocol answers. */
-export function writeCompletion(answer: RecordedAnswer, { streamed, model }: { readonly streamed: boolean; readonly model: string }): Response {
+export function writeCompletion(
+  answer: RecordedAnswer,
+  { streamed, model }: { readonly streamed: boolean; readonly model: string },
+): Response {
   const common = { id: 'chatcmpl-recorded', created: 0, model };
   const calls = (answer.toolCalls ?? []).map(({ id, name, arguments: args, more }, index) => ({
     ...(streamed && { index }),

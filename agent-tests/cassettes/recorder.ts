@@ -25,6 +25,9 @@ export interface RecorderOptions {
   readonly onMiss?: (message: string) => void;
 }
 
+/** A key that is only needed for a request that is not recorded. */
+export const MISSING_KEY = 'missing';
+
 /** Statuses after which a request is sent in another form. */
 const REFUSALS: readonly number[] = [400, 422];
 
@@ -46,10 +49,16 @@ export function recorder({ mode, cassette, file, onMiss = () => undefined }: Rec
       const request = requestOf(asked, endpoint);
       signal?.throwIfAborted();
       const known = mode === 'record' ? undefined : cassette.answerTo(request);
-      if (known?.refused !== undefined) return fail(failureOf(endpoint, 'refused', `answered ${known.refused} when it was recorded`, { status: known.refused }));
+      if (known?.refused !== undefined)
+        return fail(failureOf(endpoint, 'refused', `answered ${known.refused} when it was recorded`, { status: known.refused }));
       if (known !== undefined) return writeCompletion(known, { streamed, model: request.model });
       if (mode === 'replay') {
         const message = `a request is not in ${file}: ${differenceFromNearest(request, cassette.recordings)}. Run the test with --record`;
+        onMiss(message);
+        return fail(failureOf(endpoint, 'refused', message));
+      }
+      if (mode === 'auto' && endpoint.apiKey === MISSING_KEY) {
+        const message = `a request is not in ${file}: ${differenceFromNearest(request, cassette.recordings)}. There is no key to ask ${endpoint.provider} with`;
         onMiss(message);
         return fail(failureOf(endpoint, 'refused', message));
       }
@@ -60,7 +69,10 @@ export function recorder({ mode, cassette, file, onMiss = () => undefined }: Rec
   };
 }
 
-function requestOf({ stream: _stream, stream_options: _options, ...asked }: Readonly<Record<string, unknown>>, { provider }: ProviderEndpoint): ModelRequest {
+function requestOf(
+  { stream: _stream, stream_options: _options, ...asked }: Readonly<Record<string, unknown>>,
+  { provider }: ProviderEndpoint,
+): ModelRequest {
   return { provider, ...asked } as ModelRequest;
 }
 

@@ -52,12 +52,15 @@ export class TextCall implements AgentDriver {
   #conversation: Conversation | undefined;
   #entries: Entry[] = [];
   #failure: ProviderError | undefined;
+  readonly #broken = Promise.withResolvers<never>();
   #closed: Promise<void> | undefined;
   #began = 0;
   #release: () => Promise<void> = async () => undefined;
 
   constructor(options: TextCallOptions) {
     this.#options = options;
+    // Nobody may be waiting.
+    this.#broken.promise.catch(() => undefined);
   }
 
   async start(): Promise<AgentTurn> {
@@ -73,6 +76,11 @@ export class TextCall implements AgentDriver {
 
   press(keys: string): Promise<AgentTurn> {
     return this.#turn((conversation) => conversation.pressed(keys));
+  }
+
+  /** The conversation can't be held further: what waits for the agent is rejected with this. */
+  fail(error: DriverError): void {
+    this.#broken.reject(error);
   }
 
   close(): Promise<void> {
@@ -138,7 +146,7 @@ export class TextCall implements AgentDriver {
   async #waits(conversation: Conversation): Promise<void> {
     const over = this.#decision.made();
     do {
-      await Promise.race([conversation.quiet(), over]);
+      await Promise.race([conversation.quiet(), over, this.#broken.promise]);
       // What the end of a speech sets off comes right after it.
       await nextTask();
     } while (this.#decision.reason === undefined && conversation.busy);

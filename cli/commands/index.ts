@@ -19,6 +19,7 @@ import { registerNumbers } from './numbers.ts';
 import { registerOrg } from './org.ts';
 import { registerRestore } from './restore.ts';
 import { registerRoles } from './roles.ts';
+import { registerTest } from './test.ts';
 import { registerVersion } from './version.ts';
 import { registerWebhooks } from './webhooks.ts';
 
@@ -34,6 +35,7 @@ export const commands: readonly Register[] = [
   registerOrg,
   registerKeys,
   registerCall,
+  registerTest,
   registerKb,
   registerEvents,
   registerWebhooks,

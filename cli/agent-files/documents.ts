@@ -1,0 +1,120 @@
+/** YAML files of resources, with the place of each field. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { isNode, LineCounter, parseAllDocuments, type Document } from 'yaml';
+
+/** A file that can't be read, or is no YAML. The message begins with its place. */
+export class UnreadableFileError extends Error {
+  override readonly name = 'UnreadableFileError';
+}
+
+export interface FileObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [field: string]: unknown;
+}
+
+/** A Kubernetes object in a file. */
+export interface SourceObject {
+  readonly file: string;
+  readonly object: FileObject;
+  /** @param path as problems have it, `spec.conversation[0].user`; its nearest part that exists counts */
+  lineOf(path: string): number;
+}
+
+/** Folders that hold no resources of the team. */
+const IGNORED = new Set(['node_modules', 'cassettes']);
+/** Of one file, in bytes: more is no resource. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** In files and folders; a folder's hidden files, cassettes and installed packages are left out. @throws UnreadableFileError */
+export async function readObjects(paths: readonly string[]): Promise<readonly SourceObject[]> {
+  const files = [...new Set((await Promise.all(paths.map(filesAt))).flat())];
+  return (await Promise.all(files.map(objectsIn))).flat();
+}
+
+async function filesAt(path: string): Promise<readonly string[]> {
+  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    throw new UnreadableFileError(`${path} can't be read: ${cause.code === 'ENOENT' ? 'there is no such file or folder' : cause.message}`, {
+      cause,
+    });
+  });
+  return found.isDirectory() ? filesIn(path) : [path];
+}
+
+async function filesIn(folder: string): Promise<readonly string[]> {
+  const entries = (await readdir(folder, { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const found = await Promise.all(
+    entries.map((entry) => {
+      if (entry.name.startsWith('.') || IGNORED.has(entry.name)) return [];
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return filesIn(path);
+      return /\.ya?ml$/.test(entry.name) ? [path] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** Documents that are no Kubernetes objects, such as the values of a chart, are left out. */
+async function objectsIn(file: string): Promise<readonly SourceObject[]> {
+  const text = await readFile(file, 'utf8').catch((cause: Error) => {
+    throw new UnreadableFileError(`${file} can't be read: ${cause.message}`, { cause });
+  });
+  if (Buffer.byteLength(text) > MAX_BYTES) return [];
+  const lines = new LineCounter();
+  return parseAllDocuments(text, { lineCounter: lines, prettyErrors: false }).flatMap((document) => {
+    const [fault] = document.errors ?? [];
+    if (fault !== undefined) throw new UnreadableFileError(`${file}:${lines.linePos(fault.pos[0]).line}: ${fault.message}`);
+    let object: unknown;
+    try {
+      object = document.toJS();
+    } catch (cause) {
+      throw new UnreadableFileError(`${file}: ${(cause as Error).message}`, { cause });
+    }
+    return isObject(object) ? [{ file, object, lineOf: (path) => lineOf(document, path, lines) }] : [];
+  });
+}
+
+function isObject(value: unknown): value is FileObject {
+  const { apiVersion, kind, metadata } = (typeof value === 'object' && value !== null ? value : {}) as Partial<FileObject>;
+  return typeof apiVersion === 'string' && typeof kind === 'string' && typeof metadata === 'object' && typeof metadata?.name === 'string';
+}
+
+function lineOf(document: Document.Parsed, path: string, lines: LineCounter): number {
+  const steps = stepsOf(path);
+  for (let length = steps.length; length > 0; length -= 1) {
+    const parent = document.getIn(steps.slice(0, length - 1), true);
+    const last = steps[length - 1];
+    const node: unknown = document.getIn(steps.slice(0, length), true);
+    if (!isNode(node)) continue;
+    // The line of its key: a value may begin on the next one.
+    const items = (
+      parent as
+        | { readonly items?: readonly { readonly key?: { readonly value?: unknown; readonly range?: readonly number[] } }[] }
+        | undefined
+    )?.items;
+    const key = items?.find((item) => item.key?.value === last)?.key;
+    const at = key?.range?.[0] ?? node.range?.[0];
+    if (at !== undefined) return lines.linePos(at).line;
+  }
+  return lines.linePos(document.contents?.range[0] ?? 0).line;
+}
+
+/** `spec.a[0].b` → spec, a, 0, b. */
+function stepsOf(path: string): readonly (string | number)[] {
+  return [...path.matchAll(/([^.[\]]+)|\[([^\]]*)\]/g)].map(
+    ([, name, index]) => name ?? (/^\d+$/.test(index ?? '') ? Number(index) : (index ?? '')),
+  );
+}
+
+/** `file:line: path: message`, as compilers say it. */
+export function located({ file, lineOf: line }: Pick<SourceObject, 'file' | 'lineOf'>, path: string, message: string): string {
+  return `${file}:${line(path)}: ${path}: ${message}`;
+}

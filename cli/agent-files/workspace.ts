@@ -1,0 +1,159 @@
+/** Agents, tools and tests of a folder, compiled as the operator compiles them. */
+import type { Agent, AgentTest, KnowledgeBase, Tool } from '../../crds/index.ts';
+import { agentReferences } from '../../operator/references/references-of.ts';
+import { memorySnapshot, type DataEntry } from '../../operator/references/memory-snapshot.ts';
+import { compileRevision, type CompiledRevision } from '../../operator/agent/revision.ts';
+import { withinLimits } from '../../operator/agent/plan.ts';
+import { offeredTools } from '../../operator/tool/attachment.ts';
+import type { SecretKeyRef } from '../../voice/calls/provider-access/index.ts';
+import { checkSpec, testedKinds } from './check-object.ts';
+import { located, readObjects, UnreadableFileError, type SourceObject } from './documents.ts';
+
+/** Of objects that name no namespace. */
+const DEFAULT_NAMESPACE = 'default';
+
+export type LoadedAgent = { readonly source: SourceObject } & (
+  | { readonly compiled: CompiledRevision; readonly problems?: undefined }
+  /** `file:line: path: message`, each. */
+  | { readonly compiled?: undefined; readonly problems: readonly string[] }
+);
+
+export interface LoadedTest {
+  readonly name: string;
+  readonly namespace: string;
+  readonly source: SourceObject;
+  /** Undefined where the object would not be accepted. */
+  readonly spec: AgentTest['spec'] | undefined;
+  readonly problems: readonly string[];
+  /** Also of a test that is not sound. */
+  readonly agents: readonly string[];
+}
+
+export interface Workspace {
+  readonly tests: readonly LoadedTest[];
+  /** By {@link agentKey}. */
+  readonly agents: ReadonlyMap<string, LoadedAgent>;
+  /** Of a Secret in the files; undefined where it has no such key. */
+  readonly secret: (namespace: string, ref: SecretKeyRef) => string | undefined;
+}
+
+export const agentKey = (namespace: string, name: string): string => `${namespace}/${name}`;
+
+/** @throws UnreadableFileError */
+export async function loadWorkspace(paths: readonly string[]): Promise<Workspace> {
+  const sources = await readObjects(paths);
+  refuseDuplicates(sources);
+  const checked = sources.flatMap((source) => {
+    const kind = testedKinds.find(
+      ({ descriptor }) => descriptor.kind === source.object.kind && source.object.apiVersion.startsWith(`${descriptor.group}/`),
+    );
+    if (kind === undefined) return [];
+    const { spec, problems } = checkSpec(kind, source.object['spec']);
+    return [{ source, spec, problems: problems.map(({ path, message }) => located(source, path, message)) }];
+  });
+  const of = <T>(kind: string): readonly T[] =>
+    checked.flatMap(({ source, spec }) => (source.object.kind === kind && spec !== undefined ? [resourceOf<T>(source, spec)] : []));
+  const faults = (kind: string) => checked.filter(({ source, problems }) => source.object.kind === kind && problems.length > 0);
+  const secrets = sources.filter(({ object }) => object.kind === 'Secret');
+  const snapshot = memorySnapshot({
+    organizations: [...new Set(sources.map(namespaceOf))],
+    agents: of<Agent>('Agent'),
+    tools: of<Tool>('Tool'),
+    knowledgeBases: of<KnowledgeBase>('KnowledgeBase'),
+    secrets: secrets.map((source) => dataEntry(source, secretData(source))),
+    configMaps: sources
+      .filter(({ object }) => object.kind === 'ConfigMap')
+      .map((source) => dataEntry(source, textData(source.object['data']))),
+  });
+  const load = ({ source, spec, problems }: (typeof checked)[number]): LoadedAgent => {
+    const namespace = namespaceOf(source);
+    const { name } = source.object.metadata;
+    if (spec === undefined) return { source, problems };
+    const agent = resourceOf<Agent>(source, spec);
+    const missing = agentReferences(agent).flatMap(({ kind, name: wanted, key, field }) => {
+      // Secrets may come from the environment instead.
+      if (kind === 'KnowledgeBase' && snapshot.knowledgeBase(namespace, wanted) === undefined)
+        return [located(source, field, `there is no KnowledgeBase ${wanted} in the files`)];
+      const found = kind === 'ConfigMap' ? snapshot.configMap(namespace, wanted) : undefined;
+      if (found === undefined || (found.state === 'present' && (key === undefined || found.keys.has(key)))) return [];
+      return [located(source, field, `there is no ConfigMap ${wanted} with the key "${key}" in the files`)];
+    });
+    const tools = faults('Tool').filter((tool) => namesAgent(tool.source, namespace, name));
+    const all = [...problems, ...missing, ...tools.flatMap((tool) => tool.problems)];
+    if (all.length > 0) return { source, problems: all };
+    return { source, compiled: compileRevision(agent, withinLimits(offeredTools(namespace, name, snapshot)), snapshot) };
+  };
+  return {
+    agents: new Map(
+      checked
+        .filter(({ source }) => source.object.kind === 'Agent')
+        .map((one) => [agentKey(namespaceOf(one.source), one.source.object.metadata.name), load(one)]),
+    ),
+    tests: checked
+      .filter(({ source }) => source.object.kind === 'AgentTest')
+      .map(({ source, spec, problems }) => ({
+        name: source.object.metadata.name,
+        namespace: namespaceOf(source),
+        source,
+        spec: spec as AgentTest['spec'] | undefined,
+        problems,
+        agents: agentNames(source),
+      })),
+    secret: (namespace, { name, key }) => {
+      const source = secrets.find((one) => namespaceOf(one) === namespace && one.object.metadata.name === name);
+      return source === undefined ? undefined : secretData(source)[key];
+    },
+  };
+}
+
+const namespaceOf = ({ object }: SourceObject): string => object.metadata.namespace ?? DEFAULT_NAMESPACE;
+
+/** An object as the API server would hold it. The revision of the same files is the same on every machine. */
+function resourceOf<T>(source: SourceObject, spec: unknown): T {
+  const { object } = source;
+  const namespace = namespaceOf(source);
+  const { name } = object.metadata;
+  return { ...object, metadata: { ...object.metadata, namespace, uid: `${object.kind}/${namespace}/${name}`, generation: 1 }, spec } as T;
+}
+
+function refuseDuplicates(sources: readonly SourceObject[]): void {
+  const seen = new Map<string, SourceObject>();
+  for (const source of sources) {
+    const { kind, metadata } = source.object;
+    const key = `${kind} ${namespaceOf(source)}/${metadata.name}`;
+    const before = seen.get(key);
+    if (before !== undefined)
+      throw new UnreadableFileError(
+        `${source.file}:${source.lineOf('metadata.name')}: ${key} is also in ${before.file}:${before.lineOf('metadata.name')}: name one of them otherwise, or give only one of the files`,
+      );
+    seen.set(key, source);
+  }
+}
+
+function agentNames({ object }: SourceObject): readonly string[] {
+  const { agentRefs } = (object['spec'] ?? {}) as { readonly agentRefs?: unknown };
+  if (!Array.isArray(agentRefs)) return [];
+  return agentRefs.flatMap((ref: unknown) => {
+    const { name } = (ref ?? {}) as { readonly name?: unknown };
+    return typeof name === 'string' ? [name] : [];
+  });
+}
+
+const namesAgent = (source: SourceObject, namespace: string, agent: string): boolean =>
+  namespaceOf(source) === namespace && agentNames(source).includes(agent);
+
+function dataEntry(source: SourceObject, data: Readonly<Record<string, string>>): DataEntry {
+  const namespace = namespaceOf(source);
+  const { name } = source.object.metadata;
+  return { namespace, name, uid: `${source.object.kind}/${namespace}/${name}`, resourceVersion: '1', keys: Object.keys(data), data };
+}
+
+function textData(data: unknown): Record<string, string> {
+  const entries = Object.entries((data ?? {}) as Readonly<Record<string, unknown>>);
+  return Object.fromEntries(entries.flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])));
+}
+
+function secretData({ object }: SourceObject): Record<string, string> {
+  const encoded = Object.entries(textData(object['data'])).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]);
+  return { ...(Object.fromEntries(encoded) as Record<string, string>), ...textData(object['stringData']) };
+}

@@ -1,0 +1,100 @@
+/** `parley test`. */
+import { writeFile } from 'node:fs/promises';
+
+import { junitReport } from '../../agent-tests/reports/junit.ts';
+import { totalsOf, type ReportedResult } from '../../agent-tests/reports/report.ts';
+import { Semaphore } from '../../platform/semaphore.ts';
+import { UserError } from '../../platform/user-error.ts';
+import { UnreadableFileError } from '../agent-files/documents.ts';
+import { loadWorkspace, type Workspace } from '../agent-files/workspace.ts';
+import type { Io } from '../kubectl/io.ts';
+import { ConsoleReporter } from './console-reporter.ts';
+import { pairsOf, runPair, type Pair, type TestMode } from './run-workspace.ts';
+import { openTextServices, type OpenTextServices } from './text-services.ts';
+
+export interface TestCommandOptions {
+  readonly paths: readonly string[];
+  readonly agents: readonly string[];
+  readonly tests: readonly string[];
+  readonly junit: string | undefined;
+  readonly json: boolean;
+  readonly mode: TestMode;
+  readonly concurrency: number;
+  readonly repeat: number | undefined;
+}
+
+/** What the process ends with. */
+export const EXIT = { passed: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+/** Bad files or a choice of tests that are not there: nothing was run. */
+export class TestUsageError extends UserError {}
+
+export class TestCommand {
+  readonly #options: TestCommandOptions;
+  readonly #io: Io;
+  readonly #open: OpenTextServices;
+  readonly #slots: Semaphore;
+
+  constructor(options: TestCommandOptions, io: Io) {
+    this.#options = options;
+    this.#io = io;
+    this.#open = openTextServices(io.env);
+    this.#slots = new Semaphore(options.concurrency);
+  }
+
+  /** @throws TestUsageError */
+  async load(): Promise<{ readonly workspace: Workspace; readonly pairs: readonly Pair[] }> {
+    const { paths, agents, tests } = this.#options;
+    const workspace = await loadWorkspace(paths).catch((error: unknown) => {
+      throw error instanceof UnreadableFileError ? new TestUsageError(error.message, { cause: error }) : error;
+    });
+    if (workspace.tests.length === 0) throw new TestUsageError(`there is no AgentTest in ${paths.join(', ')}`);
+    const missing = tests.filter((name) => !workspace.tests.some((test) => test.name === name));
+    if (missing.length > 0)
+      throw new TestUsageError(`there is no test ${missing.join(', ')}`, {
+        cure: `the tests are ${workspace.tests.map(({ name }) => name).join(', ')}`,
+      });
+    const pairs = pairsOf(workspace, { agents, tests });
+    if (pairs.length === 0) throw new TestUsageError('no test is left to run', { cure: 'look at --agent, and at suspend of the tests' });
+    return { workspace, pairs };
+  }
+
+  /** @returns in the order of the files. Rejects with the signal's reason when it is interrupted */
+  async run(workspace: Workspace, pairs: readonly Pair[]): Promise<readonly ReportedResult[]> {
+    const { mode, repeat, json, junit } = this.#options;
+    const { env, signal, out } = this.#io;
+    const began = performance.now();
+    const reporter = json ? undefined : new ConsoleReporter(this.#io, pairs.length);
+    const results = await Promise.all(
+      pairs.map(async (pair) => {
+        const reported = await runPair(pair, { workspace, mode, open: this.#open, slots: this.#slots, repeat, env, signal });
+        reporter?.finished(reported);
+        return reported;
+      }),
+    );
+    const durationMs = performance.now() - began;
+    reporter?.summary(results, durationMs);
+    if (json) out.write(`${JSON.stringify(jsonReport(results, durationMs), null, 2)}\n`);
+    if (junit !== undefined)
+      await writeFile(junit, junitReport(results, durationMs)).catch((cause: Error) => {
+        throw new TestUsageError(`the report ${junit} can't be written: ${cause.message}`, { cause });
+      });
+    return results;
+  }
+
+  close(): void {
+    this.#open.close();
+  }
+}
+
+export function exitCodeOf(results: readonly ReportedResult[]): number {
+  return results.every(({ result }) => result.verdict === 'passed') ? EXIT.passed : EXIT.failed;
+}
+
+function jsonReport(results: readonly ReportedResult[], durationMs: number) {
+  return {
+    ...totalsOf(results.map(({ result }) => result)),
+    durationMs: Math.round(durationMs),
+    results: results.map(({ result, file, lineOf }) => ({ file, line: lineOf('metadata.name'), ...result })),
+  };
+}

@@ -1,0 +1,54 @@
+/** What conversations in text need of this process: without a cluster, a database or a media server. */
+import { initializeLogger } from '@livekit/agents';
+
+import type { TextServices } from '../../agent-tests/text/text-call.ts';
+import { SearchUnavailableError } from '../../knowledge/search/search.ts';
+import { awakeClock } from '../../platform/clock.ts';
+import { loadConfig } from '../../platform/config/config.ts';
+import { createEgress } from '../../platform/egress/egress.ts';
+import { createLogger } from '../../platform/logging.ts';
+import { checkLiveKitVersion } from '../../voice/livekit-patches/index.ts';
+import { createToolServices } from '../../voice/tools/services.ts';
+import { withProviderVariables } from '../agent-files/keys.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface OpenTextServices {
+  readonly services: Omit<TextServices, 'keys'>;
+  /** PARLEY_TEST_JUDGE. */
+  readonly judge: string | undefined;
+  close(): void;
+}
+
+export function openTextServices(env: Environment): OpenTextServices {
+  checkLiveKitVersion();
+  initializeLogger({ pretty: false, level: 'silent' });
+  // The library rejects some promises that it has no use for.
+  process.on('unhandledRejection', () => undefined);
+  const { PARLEY_PROVIDERS, PARLEY_SMTP_SERVERS, PARLEY_CALENDAR_URL, PARLEY_TEST_JUDGE, PARLEY_LOG_LEVEL } = loadConfig({
+    PARLEY_LOG_LEVEL: 'silent',
+    ...Object.fromEntries(
+      ['PARLEY_PROVIDERS', 'PARLEY_SMTP_SERVERS', 'PARLEY_CALENDAR_URL', 'PARLEY_TEST_JUDGE'].map((name) => [name, env[name]]),
+    ),
+  });
+  const clock = awakeClock;
+  // The files are those of the person who runs this: they may name a server on their machine.
+  const egress = createEgress({ allowCidrs: ['0.0.0.0/0', '::/0'], allowedPorts: '1-65535', clock });
+  const { mailer, calendar, close } = createToolServices({ config: { PARLEY_SMTP_SERVERS, PARLEY_CALENDAR_URL }, clock });
+  const search = { search: () => Promise.reject(new SearchUnavailableError('there is no knowledge base without a cluster')) };
+  return {
+    services: {
+      egress,
+      defaults: withProviderVariables(PARLEY_PROVIDERS, env),
+      env,
+      tools: { search, mailer, calendar },
+      clock,
+      logger: createLogger({ role: 'test', level: PARLEY_LOG_LEVEL }),
+    },
+    judge: PARLEY_TEST_JUDGE,
+    close() {
+      egress.close();
+      close();
+    },
+  };
+}
