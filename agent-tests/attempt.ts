@@ -62,7 +62,7 @@ export class Attempt {
       signal.throwIfAborted();
       await this.#hold();
     } catch (error) {
-      this.#error ??= signal.aborted ? { message: String((signal.reason as Error).message) } : attemptErrorOf(error);
+      this.#error ??= signal.aborted ? { message: (signal.reason as Error).message } : attemptErrorOf(error);
     } finally {
       await driver.close();
     }

@@ -13,17 +13,16 @@ export interface TestedAgent {
 }
 
 export async function testProblems(spec: AgentTestSpec, { config, searches }: TestedAgent): Promise<readonly SpecProblem[]> {
-  const names = functionNamesOf(config, { keypad: spec.mode === 'audio' });
+  const names = functionNamesOf(config, { keypad: true });
   const known = (name: string | undefined, path: string): readonly SpecProblem[] =>
     name === undefined || names.includes(name)
       ? []
       : [{ path, message: `agent ${config.name} has no function "${name}": it has ${names.join(', ')}` }];
-  const mocks = (spec.tools ?? []).flatMap(({ name, passthrough }, index) => [
-    ...known(name, `spec.tools[${index}].name`),
-    ...(name === SEARCH_FUNCTION && passthrough === true && !searches
-      ? [{ path: `spec.tools[${index}].passthrough`, message: `there is no knowledge base to search here: give what ${name} returns` }]
-      : []),
-  ]);
+  const mocks = (spec.tools ?? []).flatMap(({ name, passthrough }, index) => {
+    const message = `there is no knowledge base to search here: give what ${name} returns`;
+    const unsearchable = name === SEARCH_FUNCTION && passthrough === true && !searches;
+    return known(name, `spec.tools[${index}].name`).concat(unsearchable ? [{ path: `spec.tools[${index}].passthrough`, message }] : []);
+  });
   const turns = await Promise.all(
     (spec.conversation ?? []).flatMap(({ expect = [] }, turn) =>
       expect.map(async ({ tool, answer }, index) => {
@@ -35,18 +34,16 @@ export async function testProblems(spec: AgentTestSpec, { config, searches }: Te
   const questions = (config.agent.postCallAnalysis ?? []).map(({ name }) => name);
   const atEnd = (spec.atEnd ?? []).flatMap(({ neverCalled, called, analysis }, index) => {
     const path = `spec.atEnd[${index}]`;
-    return [
-      ...known(neverCalled, `${path}.neverCalled`),
-      ...known(called?.name, `${path}.called.name`),
-      ...(analysis === undefined || questions.includes(analysis.name)
+    const strange: readonly SpecProblem[] =
+      analysis === undefined || questions.includes(analysis.name)
         ? []
         : [
             {
               path: `${path}.analysis.name`,
               message: `agent ${config.name} has no result "${analysis.name}" in spec.postCallAnalysis: it has ${questions.join(', ') || 'none'}`,
             },
-          ]),
-    ];
+          ];
+    return known(neverCalled, `${path}.neverCalled`).concat(known(called?.name, `${path}.called.name`), strange);
   });
   return [...agentTestProblems(spec), ...mocks, ...turns.flat(), ...atEnd];
 }

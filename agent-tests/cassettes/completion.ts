@@ -6,7 +6,7 @@ export interface RecordedToolCall {
   readonly arguments: string;
   readonly id: string;
   /** What else the provider adds, and wants to see again with the results. */
-  readonly more?: Readonly<Record<string, unknown>>;
+  readonly more?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface RecordedAnswer {
@@ -62,7 +62,7 @@ export function readCompletion(text: string, { streamed }: { readonly streamed: 
   if (finishReason === undefined) return undefined;
   const toolCalls = [...calls]
     .toSorted(([a], [b]) => a - b)
-    .map(([, { more, ...call }]) => ({ ...call, ...(Object.keys(more).length > 0 && { more }) }));
+    .map(([, { id, name, arguments: args, more }]) => ({ id, name, arguments: args, more: Object.keys(more).length > 0 ? more : undefined }));
   return {
     ...(said !== '' && { text: said }),
     ...(toolCalls.length > 0 && { toolCalls }),
@@ -83,7 +83,7 @@ function eventsIn(text: string): readonly (Body | undefined)[] {
 function parsed(text: string): Body | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Body) : undefined;
+    return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
     return undefined;
   }
@@ -95,13 +95,9 @@ export function writeCompletion(
   { streamed, model }: { readonly streamed: boolean; readonly model: string },
 ): Response {
   const common = { id: 'chatcmpl-recorded', created: 0, model };
-  const calls = (answer.toolCalls ?? []).map(({ id, name, arguments: args, more }, index) => ({
-    ...(streamed && { index }),
-    id,
-    type: 'function',
-    function: { name, arguments: args },
-    ...more,
-  }));
+  const calls = (answer.toolCalls ?? []).map(({ id, name, arguments: args, more = {} }, index) =>
+    Object.assign(streamed ? { index } : {}, { id, type: 'function', function: { name, arguments: args } }, more),
+  );
   const said = { role: 'assistant', content: answer.text ?? null, ...(calls.length > 0 && { tool_calls: calls }) };
   const finish_reason = answer.finishReason ?? 'stop';
   if (!streamed) {

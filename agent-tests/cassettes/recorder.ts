@@ -29,7 +29,7 @@ export interface RecorderOptions {
 export const MISSING_KEY = 'missing';
 
 /** Statuses after which a request is sent in another form. */
-const REFUSALS: readonly number[] = [400, 422];
+const REFUSALS: ReadonlySet<number> = new Set([400, 422]);
 
 export function recorder({ mode, cassette, file, onMiss = () => undefined }: RecorderOptions): FetchInterceptor {
   return (fetch, endpoint) => {
@@ -82,7 +82,7 @@ async function keep(
   { request, cassette, streamed }: { readonly request: ModelRequest; readonly cassette: Cassette; readonly streamed: boolean },
 ): Promise<Response> {
   const response = await answering.catch((error: unknown) => {
-    if (error instanceof ProviderError && error.status !== undefined && REFUSALS.includes(error.status))
+    if (error instanceof ProviderError && error.status !== undefined && REFUSALS.has(error.status))
       cassette.add({ request, answer: { refused: error.status } });
     throw error;
   });

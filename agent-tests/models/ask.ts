@@ -37,9 +37,9 @@ export async function askFor(
       if (!(cause instanceof ProviderError)) throw cause;
       throw new ModelAnswerError(`${who} did not answer: ${cause.message}`, { cause });
     });
-    const readings = [...readAnswer(answer, questions)].map(([name, reading]) => ({ name, ...unlessEmpty(reading) }));
-    const problems = readings.flatMap((reading) => ('problem' in reading ? [reading] : []));
-    if (problems.length === 0) return new Map(readings.flatMap((reading) => ('result' in reading ? [[reading.name, reading.result]] : [])));
+    const readings = [...readAnswer(answer, questions)].map(([name, reading]) => ({ name, reading: unlessEmpty(reading) }));
+    const problems = readings.flatMap(({ name, reading }) => ('problem' in reading ? [{ name, problem: reading.problem }] : []));
+    if (problems.length === 0) return new Map(readings.flatMap(({ name, reading }) => ('result' in reading ? [[name, reading.result]] : [])));
     const quoted = answer.slice(0, MAX_QUOTED).toWellFormed();
     problem = `${problems.map((one) => `${one.name}: ${one.problem}`).join('; ')}. It answered: ${quoted.trim() || '(nothing)'}`;
     asked = [...messages, { role: 'assistant', content: quoted }, askAgain(problems)];

@@ -21,6 +21,7 @@ import type { CreateToolsOptions } from '../../voice/tools/create-tools.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
 import type { ToolCallRecord } from '../result.ts';
 import { dataOf } from './dynamic-data.ts';
+import { TextKeypad } from './text-keypad.ts';
 
 export interface TextServices {
   readonly keys: ProviderKeyReader;
@@ -49,6 +50,7 @@ export interface TextCallOptions {
 export class TextCall implements AgentDriver {
   readonly #options: TextCallOptions;
   readonly #decision = new FinishDecision();
+  readonly #keypad = new TextKeypad();
   #conversation: Conversation | undefined;
   #entries: Entry[] = [];
   #failure: ProviderError | undefined;
@@ -71,11 +73,17 @@ export class TextCall implements AgentDriver {
   }
 
   say(text: string): Promise<AgentTurn> {
-    return this.#turn((conversation) => conversation.written(text));
+    return this.#turn((conversation) => {
+      // Who speaks instead presses nothing.
+      this.#keypad.giveUp();
+      conversation.written(text);
+    });
   }
 
   press(keys: string): Promise<AgentTurn> {
-    return this.#turn((conversation) => conversation.pressed(keys));
+    return this.#turn(async (conversation) => {
+      for (const entry of this.#keypad.enter(keys)) await conversation.pressed(entry);
+    });
   }
 
   /** The conversation can't be held further: what waits for the agent is rejected with this. */
@@ -106,7 +114,7 @@ export class TextCall implements AgentDriver {
       contexts,
       llm,
       sound: undefined,
-      tools: { ...tools, egress, keys, over: this.#decision.signal, mocks },
+      tools: { ...tools, egress, keys, keypad: this.#keypad, over: this.#decision.signal, mocks },
       // The tool decides whether the call is handed over; there is no one to hand it over to.
       transfer: async () => {
         this.#decision.decide('call_transferred');
@@ -142,14 +150,15 @@ export class TextCall implements AgentDriver {
     };
   }
 
-  /** Until nothing is under way, or the call has to end. */
+  /** Until nothing is under way, a tool waits for the user's keys, or the call has to end. */
   async #waits(conversation: Conversation): Promise<void> {
     const over = this.#decision.made();
     do {
-      await Promise.race([conversation.quiet(), over, this.#broken.promise]);
+      await Promise.race([conversation.quiet(), this.#keypad.waiting, over, this.#broken.promise]);
       // What the end of a speech sets off comes right after it.
       await nextTask();
-    } while (this.#decision.reason === undefined && conversation.busy);
+    } while (this.#decision.reason === undefined && conversation.busy && !this.#keypad.isWaiting);
+    if (this.#keypad.isWaiting) await Promise.race([conversation.said(), over]);
   }
 
   async #close(): Promise<void> {

@@ -52,7 +52,7 @@ async function filesAt(path: string): Promise<readonly string[]> {
 async function filesIn(folder: string): Promise<readonly string[]> {
   const entries = (await readdir(folder, { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const found = await Promise.all(
-    entries.map((entry) => {
+    entries.map(async (entry) => {
       if (entry.name.startsWith('.') || IGNORED.has(entry.name)) return [];
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return filesIn(path);

@@ -1,5 +1,6 @@
 /** Agents, tools and tests of a folder, compiled as the operator compiles them. */
 import type { Agent, AgentTest, KnowledgeBase, Tool } from '../../crds/index.ts';
+import type { Resource } from '../../crds/kind.ts';
 import { agentReferences } from '../../operator/references/references-of.ts';
 import { memorySnapshot, type DataEntry } from '../../operator/references/memory-snapshot.ts';
 import { compileRevision, type CompiledRevision } from '../../operator/agent/revision.ts';
@@ -51,15 +52,15 @@ export async function loadWorkspace(paths: readonly string[]): Promise<Workspace
     const { spec, problems } = checkSpec(kind, source.object['spec']);
     return [{ source, spec, problems: problems.map(({ path, message }) => located(source, path, message)) }];
   });
-  const of = <T>(kind: string): readonly T[] =>
-    checked.flatMap(({ source, spec }) => (source.object.kind === kind && spec !== undefined ? [resourceOf<T>(source, spec)] : []));
+  const of = (kind: string): readonly Resource<unknown>[] =>
+    checked.flatMap(({ source, spec }) => (source.object.kind === kind && spec !== undefined ? [resourceOf(source, spec)] : []));
   const faults = (kind: string) => checked.filter(({ source, problems }) => source.object.kind === kind && problems.length > 0);
   const secrets = sources.filter(({ object }) => object.kind === 'Secret');
   const snapshot = memorySnapshot({
     organizations: [...new Set(sources.map(namespaceOf))],
-    agents: of<Agent>('Agent'),
-    tools: of<Tool>('Tool'),
-    knowledgeBases: of<KnowledgeBase>('KnowledgeBase'),
+    agents: of('Agent') as readonly Agent[],
+    tools: of('Tool') as readonly Tool[],
+    knowledgeBases: of('KnowledgeBase') as readonly KnowledgeBase[],
     secrets: secrets.map((source) => dataEntry(source, secretData(source))),
     configMaps: sources
       .filter(({ object }) => object.kind === 'ConfigMap')
@@ -69,7 +70,7 @@ export async function loadWorkspace(paths: readonly string[]): Promise<Workspace
     const namespace = namespaceOf(source);
     const { name } = source.object.metadata;
     if (spec === undefined) return { source, problems };
-    const agent = resourceOf<Agent>(source, spec);
+    const agent = resourceOf(source, spec) as Agent;
     const missing = agentReferences(agent).flatMap(({ kind, name: wanted, key, field }) => {
       // Secrets may come from the environment instead.
       if (kind === 'KnowledgeBase' && snapshot.knowledgeBase(namespace, wanted) === undefined)
@@ -109,11 +110,11 @@ export async function loadWorkspace(paths: readonly string[]): Promise<Workspace
 const namespaceOf = ({ object }: SourceObject): string => object.metadata.namespace ?? DEFAULT_NAMESPACE;
 
 /** An object as the API server would hold it. The revision of the same files is the same on every machine. */
-function resourceOf<T>(source: SourceObject, spec: unknown): T {
+function resourceOf(source: SourceObject, spec: unknown): Resource<unknown> {
   const { object } = source;
   const namespace = namespaceOf(source);
   const { name } = object.metadata;
-  return { ...object, metadata: { ...object.metadata, namespace, uid: `${object.kind}/${namespace}/${name}`, generation: 1 }, spec } as T;
+  return { ...object, metadata: { ...object.metadata, namespace, uid: `${object.kind}/${namespace}/${name}`, generation: 1 }, spec };
 }
 
 function refuseDuplicates(sources: readonly SourceObject[]): void {

@@ -9,7 +9,7 @@ import type { ReportedResult } from '../../agent-tests/reports/report.ts';
 import type { TestResult } from '../../agent-tests/result.ts';
 import { runTest, testError } from '../../agent-tests/run-test.ts';
 import { TextCall } from '../../agent-tests/text/text-call.ts';
-import { Semaphore } from '../../platform/semaphore.ts';
+import type { Semaphore } from '../../platform/semaphore.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
 import { fileKeys, modelsOf } from '../agent-files/keys.ts';

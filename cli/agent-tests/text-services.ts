@@ -34,21 +34,21 @@ export function openTextServices(env: Environment): OpenTextServices {
   const clock = awakeClock;
   // The files are those of the person who runs this: they may name a server on their machine.
   const egress = createEgress({ allowCidrs: ['0.0.0.0/0', '::/0'], allowedPorts: '1-65535', clock });
-  const { mailer, calendar, close } = createToolServices({ config: { PARLEY_SMTP_SERVERS, PARLEY_CALENDAR_URL }, clock });
+  const own = createToolServices({ config: { PARLEY_SMTP_SERVERS, PARLEY_CALENDAR_URL }, clock });
   const search = { search: () => Promise.reject(new SearchUnavailableError('there is no knowledge base without a cluster')) };
   return {
     services: {
       egress,
       defaults: withProviderVariables(PARLEY_PROVIDERS, env),
       env,
-      tools: { search, mailer, calendar },
+      tools: { search, mailer: own.mailer, calendar: own.calendar },
       clock,
       logger: createLogger({ role: 'test', level: PARLEY_LOG_LEVEL }),
     },
     judge: PARLEY_TEST_JUDGE,
     close() {
       egress.close();
-      close();
+      own.close();
     },
   };
 }

@@ -204,6 +204,11 @@ export class Conversation implements ToolHost {
     return this.#spoken.quiet();
   }
 
+  /** Resolves when what is being said is in the transcript; its tools may go on. */
+  said(): Promise<void> {
+    return this.#spoken.said();
+  }
+
   /** Whether anything is being said, or an answer is pending. */
   get busy(): boolean {
     return !this.#spoken.empty;

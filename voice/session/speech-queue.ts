@@ -51,6 +51,11 @@ export class SpeechQueue {
     while (!this.empty) await Promise.all([...this.#open].map(doneOf));
   }
 
+  /** Resolves when what is being said is in the history; its tools may go on. */
+  async said(): Promise<void> {
+    await Promise.all([...this.#open].filter((speech) => !speech.done()).map(settled));
+  }
+
   /** Ends what is being said and what waits, unless it has to be heard. */
   interrupt(): void {
     for (const speech of this.#open) if (speech.allowInterruptions && !speech.interrupted && !speech.done()) speech.interrupt();
