@@ -62,7 +62,12 @@ export function readCompletion(text: string, { streamed }: { readonly streamed: 
   if (finishReason === undefined) return undefined;
   const toolCalls = [...calls]
     .toSorted(([a], [b]) => a - b)
-    .map(([, { id, name, arguments: args, more }]) => ({ id, name, arguments: args, more: Object.keys(more).length > 0 ? more : undefined }));
+    .map(([, { id, name, arguments: args, more }]) => ({
+      id,
+      name,
+      arguments: args,
+      more: Object.keys(more).length > 0 ? more : undefined,
+    }));
   return {
     ...(said !== '' && { text: said }),
     ...(toolCalls.length > 0 && { toolCalls }),

@@ -39,7 +39,8 @@ export async function askFor(
     });
     const readings = [...readAnswer(answer, questions)].map(([name, reading]) => ({ name, reading: unlessEmpty(reading) }));
     const problems = readings.flatMap(({ name, reading }) => ('problem' in reading ? [{ name, problem: reading.problem }] : []));
-    if (problems.length === 0) return new Map(readings.flatMap(({ name, reading }) => ('result' in reading ? [[name, reading.result]] : [])));
+    if (problems.length === 0)
+      return new Map(readings.flatMap(({ name, reading }) => ('result' in reading ? [[name, reading.result]] : [])));
     const quoted = answer.slice(0, MAX_QUOTED).toWellFormed();
     problem = `${problems.map((one) => `${one.name}: ${one.problem}`).join('; ')}. It answered: ${quoted.trim() || '(nothing)'}`;
     asked = [...messages, { role: 'assistant', content: quoted }, askAgain(problems)];

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 
 import { registerBackup } from './backup.ts';
 import { registerCall } from './call.ts';
+import { registerChat } from './chat.ts';
 import { registerConfig } from './config.ts';
 import { registerDev } from './dev.ts';
 import { registerDevRelay, registerDevSpeech } from './dev-parts.ts';
@@ -36,6 +37,7 @@ export const commands: readonly Register[] = [
   registerKeys,
   registerCall,
   registerTest,
+  registerChat,
   registerKb,
   registerEvents,
   registerWebhooks,

@@ -28,6 +28,7 @@ export function createCollectDigits(keypad: ToolKeypad): ToolDefinition {
       'Waits for digits that the user presses on the keypad of the telephone. Ask for them in the same answer, and say that # ends the entry if you give no count.',
     parameters: COLLECTED,
     messages: NO_MESSAGES,
+    actsOnCall: 'continues',
     refuse: createArgumentCheck(COLLECTED),
     async run({ count }, signal) {
       const digits = await keypad.collect({ count: typeof count === 'number' ? count : 32, withinMs: COLLECT_WITHIN_MS, signal });
@@ -57,6 +58,7 @@ export function createSendDigits(keypad: ToolKeypad): ToolDefinition {
     description: 'Presses keys on the keypad of the telephone, for the other side: to choose from the menu of a machine, for example.',
     parameters: SENT,
     messages: NO_MESSAGES,
+    actsOnCall: 'continues',
     refuse: createArgumentCheck(SENT),
     async run({ digits }, signal) {
       await keypad.press(textOf(digits), signal);

@@ -1,0 +1,101 @@
+/** `parley chat`: a conversation in the terminal, in text. */
+import { basename } from 'node:path';
+import { createInterface } from 'node:readline';
+import { writeFile } from 'node:fs/promises';
+
+import { stringify } from 'yaml';
+
+import { DriverError, type AgentTurn } from '../../agent-tests/driver.ts';
+import { spokenLine } from '../../agent-tests/reports/report.ts';
+import { TextCall } from '../../agent-tests/text/text-call.ts';
+import { UserError } from '../../platform/user-error.ts';
+import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
+import type { Io } from '../kubectl/io.ts';
+import { styleOf } from '../kubectl/style.ts';
+import type { ChattedAgent } from './chatted-agent.ts';
+import { agentTestOf, type ChatTurn } from './save-as-test.ts';
+import type { OpenTextServices } from './text-services.ts';
+
+export interface ChatOptions {
+  readonly agent: ChattedAgent;
+  readonly open: OpenTextServices;
+  readonly dynamicData: Readonly<Record<string, string>>;
+  readonly saveAsTest: string | undefined;
+  readonly input: NodeJS.ReadableStream;
+}
+
+const KEYS = /^\/keys\s+([0-9*#]{1,64})$/;
+
+/** Until the agent ends the call, or the input ends. @throws UserError */
+export async function chat(
+  { agent, open, dynamicData, saveAsTest, input }: ChatOptions,
+  io: Pick<Io, 'out' | 'err' | 'env' | 'signal'>,
+): Promise<void> {
+  const { name, org, namespace, config, keys, test } = agent;
+  const { services } = open;
+  const data = { ...test?.dynamicData, ...dynamicData };
+  const call = new TextCall({
+    services: { ...services, keys },
+    org,
+    config,
+    dynamicData: data,
+    mocks: test && new ToolMocks({ mocks: test.tools ?? [], clock: services.clock }),
+  });
+  const { weak } = styleOf(io);
+  const show = (turn: AgentTurn): boolean => {
+    for (const { name: tool, arguments: args, result, error } of turn.toolCalls)
+      io.out.write(
+        `${weak(spokenLine({ role: 'tool', text: `${tool}(${JSON.stringify(args)})`, atMs: 0, tool: { name: tool, arguments: args, ...(error === undefined ? { result } : { error }) } }))}\n`,
+      );
+    for (const text of turn.messages) io.out.write(`${spokenLine({ role: 'agent', text, atMs: 0 })}\n`);
+    if (turn.failure !== undefined) throw new UserError(`the call failed (${turn.ended}): ${turn.failure}`);
+    if (turn.ended !== undefined) io.out.write(`${weak(`the call has ended: ${turn.ended}`)}\n`);
+    return turn.ended === undefined;
+  };
+  const turns: ChatTurn[] = [];
+  const lines = createInterface({ input, terminal: false });
+  const ask = (): unknown => io.out.isTTY === true && io.out.write('user  │ ');
+  const hangUp = (): void => lines.close();
+  io.signal.addEventListener('abort', hangUp, { once: true });
+  try {
+    let goesOn = show(await call.start());
+    if (goesOn) ask();
+    if (goesOn)
+      for await (const line of lines) {
+        const text = line.trim();
+        if (text === '/quit') break;
+        if (text !== '') {
+          const [, pressed] = KEYS.exec(text) ?? [];
+          if (io.out.isTTY !== true) io.out.write(`${spokenLine({ role: 'user', text, atMs: 0 })}\n`);
+          const turn = pressed === undefined ? await call.say(text) : await call.press(pressed);
+          turns.push(pressed === undefined ? { user: text, turn } : { keys: pressed, turn });
+          goesOn = show(turn);
+          if (!goesOn) break;
+        }
+        ask();
+      }
+  } catch (error) {
+    throw error instanceof DriverError ? new UserError(error.message, { cause: error }) : error;
+  } finally {
+    io.signal.removeEventListener('abort', hangUp);
+    lines.close();
+    await call.close();
+  }
+  if (saveAsTest !== undefined) await save(saveAsTest, { agent: name, namespace, dynamicData: data, turns }, io);
+}
+
+async function save(file: string, conversation: Omit<Parameters<typeof agentTestOf>[0], 'name'>, { err }: Pick<Io, 'err'>): Promise<void> {
+  if (conversation.turns.length === 0) throw new UserError(`nothing was said: ${file} is not written`);
+  const name =
+    basename(file)
+      .replace(/\.ya?ml$/, '')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-+|-+$/g, '') || 'saved';
+  await writeFile(file, stringify(agentTestOf({ ...conversation, name }), { lineWidth: 0 }), { flag: 'wx' }).catch(
+    (cause: NodeJS.ErrnoException) => {
+      throw new UserError(`${file} can't be written: ${cause.code === 'EEXIST' ? 'there is such a file' : cause.message}`, { cause });
+    },
+  );
+  err.write(`saved as the test ${name} in ${file}\n`);
+}

@@ -1,0 +1,78 @@
+/** The agent of a chat: from YAML files, or from a cluster. */
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { AgentTestSpec } from '../../crds/agent-test.ts';
+import { agentKind, type Agent } from '../../crds/index.ts';
+import { compileRevision } from '../../operator/agent/revision.ts';
+import { withinLimits } from '../../operator/agent/plan.ts';
+import { offeredTools } from '../../operator/tool/attachment.ts';
+import { loadConfig } from '../../platform/config/config.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { UserError } from '../../platform/user-error.ts';
+import { createProviderKeyReader, type ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
+import { UnreadableFileError } from '../agent-files/documents.ts';
+import { fileKeys, modelsOf } from '../agent-files/keys.ts';
+import { loadWorkspace } from '../agent-files/workspace.ts';
+import { withConnection } from '../kubectl/connection.ts';
+import { gather } from '../kubectl/explain/gather.ts';
+import type { Io } from '../kubectl/io.ts';
+
+export interface ChattedAgent {
+  readonly name: string;
+  readonly org: string;
+  /** Undefined for files that name none. */
+  readonly namespace: string | undefined;
+  readonly config: AgentRevisionConfig;
+  readonly keys: ProviderKeyReader;
+  /** Of the test that the chat takes its mocks and data from. */
+  readonly test: AgentTestSpec | undefined;
+}
+
+export interface FileChoice {
+  readonly agent: string;
+  readonly paths: readonly string[];
+  /** Name of an AgentTest. */
+  readonly test: string | undefined;
+}
+
+/** @throws UserError */
+export async function agentOfFiles({ agent: name, paths, test: testName }: FileChoice, env: Io['env']): Promise<ChattedAgent> {
+  const workspace = await loadWorkspace(paths).catch((error: unknown) => {
+    throw error instanceof UnreadableFileError ? new UserError(error.message, { cause: error }) : error;
+  });
+  const found = [...workspace.agents].filter(([key]) => key.endsWith(`/${name}`));
+  const [one, another] = found;
+  const known = [...workspace.agents.values()].map(({ source }) => source.object.metadata.name).join(', ') || 'none';
+  if (one === undefined) throw new UserError(`there is no agent ${name} in ${paths.join(', ')}`, { cure: `the agents are ${known}` });
+  if (another !== undefined)
+    throw new UserError(`there are several agents ${name}: ${found.map(([key]) => key).join(', ')}`, { cure: 'give fewer files' });
+  const [key, { compiled, problems, source }] = one;
+  if (compiled === undefined) throw new UserError(problems.join('\n'));
+  const org = key.slice(0, key.lastIndexOf('/'));
+  const test = testName === undefined ? undefined : workspace.tests.find((item) => item.name === testName);
+  if (testName !== undefined && test === undefined) throw new UserError(`there is no test ${testName} in ${paths.join(', ')}`);
+  if (test !== undefined && test.problems.length > 0) throw new UserError(test.problems.join('\n'));
+  const { config } = compiled;
+  const keys = fileKeys({ env, secret: workspace.secret, models: modelsOf(config), needed: true });
+  return { name, org, namespace: source.object.metadata.namespace, config, keys, test: test?.spec };
+}
+
+/** With the permissions of the person: they read the agent, its tools and its Secrets. @throws UserError */
+export async function withAgentOfCluster(
+  { agent: name, org }: { readonly agent: string; readonly org: string | undefined },
+  { io, clock }: { readonly io: Io; readonly clock: Clock },
+  use: (agent: ChattedAgent) => Promise<void>,
+): Promise<void> {
+  const namespace = org || io.env['PARLEY_ORG'];
+  const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
+  await withConnection(
+    namespace ? { namespace } : {},
+    io,
+    async (connection) => {
+      const { object, snapshot } = await gather(connection, { kind: agentKind, name }, { leaseNamespace, now: io.now() });
+      const { config } = compileRevision(object as Agent, withinLimits(offeredTools(connection.namespace, name, snapshot)), snapshot);
+      const keys = createProviderKeyReader({ transport: connection.transport, clock });
+      await use({ name, org: connection.namespace, namespace: connection.namespace, config, keys, test: undefined });
+    },
+    { forbiddenCure: 'use a kubeconfig whose user may read the organisation, or give the YAML files of the agent' },
+  );
+}

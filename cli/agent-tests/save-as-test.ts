@@ -1,0 +1,71 @@
+/** A conversation as an AgentTest: what the user said, mocks for the tools that were called, and what is likely to hold again. */
+import { API_VERSION } from '../../crds/kind.ts';
+import type { ToolCallRecord } from '../../agent-tests/result.ts';
+import type { AgentTurn } from '../../agent-tests/driver.ts';
+import { canonicalJson } from '../../platform/canonical-json.ts';
+import type { FileObject } from '../agent-files/documents.ts';
+
+export type ChatTurn = { readonly turn: AgentTurn } & ({ readonly user: string } | { readonly keys: string });
+
+export interface ConversationToSave {
+  readonly name: string;
+  readonly agent: string;
+  readonly namespace: string | undefined;
+  readonly dynamicData: Readonly<Record<string, unknown>>;
+  readonly turns: readonly ChatTurn[];
+}
+
+/** They act on the call, and need no mock. */
+const BUILT_IN = new Set(['end_call', 'transfer_call', 'collect_digits', 'send_digits']);
+
+export function agentTestOf({ name, agent, namespace, dynamicData, turns }: ConversationToSave): FileObject {
+  const calls = turns.flatMap(({ turn }) => turn.toolCalls);
+  const tools = mocksOf(calls.filter((call) => !BUILT_IN.has(call.name)));
+  return {
+    apiVersion: API_VERSION,
+    kind: 'AgentTest',
+    metadata: { name, ...(namespace !== undefined && { namespace }) },
+    spec: {
+      agentRefs: [{ name: agent }],
+      ...(Object.keys(dynamicData).length > 0 && { dynamicData }),
+      ...(tools.length > 0 && { tools }),
+      conversation: turns.map(({ turn, ...said }) => {
+        const expect = expectationsOf(turn);
+        return { ...said, ...(expect.length > 0 && { expect }) };
+      }),
+    },
+  };
+}
+
+/** By arguments where a function was called with several. */
+function mocksOf(calls: readonly ToolCallRecord[]): readonly object[] {
+  return [...Map.groupBy(calls, ({ name }) => name)].flatMap(([name, own]) => {
+    const byArguments = [...Map.groupBy(own, (call) => canonicalJson(stableArguments(call))).values()];
+    return byArguments.map((alike) => {
+      const [first] = alike;
+      const when = byArguments.length === 1 || first === undefined ? {} : stableArguments(first);
+      const answers = alike.map(answerOf);
+      const same = answers.every((answer) => canonicalJson(answer) === canonicalJson(answers[0]));
+      return { name, ...(Object.keys(when).length > 0 && { when }), ...(same ? answers[0] : { sequence: answers }) };
+    });
+  });
+}
+
+const answerOf = ({ result, error }: ToolCallRecord): object => (error === undefined ? { returns: result ?? null } : { error });
+
+function expectationsOf({ toolCalls, ended }: AgentTurn): readonly object[] {
+  const byCall = [...Map.groupBy(toolCalls, (call) => canonicalJson([call.name, stableArguments(call)])).values()];
+  const tools = byCall.flatMap(([call]) => {
+    if (call === undefined || call.name === 'end_call') return [];
+    const args = stableArguments(call);
+    return [{ tool: { name: call.name, ...(Object.keys(args).length > 0 && { arguments: args }) } }];
+  });
+  return [...tools, ...(ended === undefined ? [] : [{ ends: ended }])];
+}
+
+/** Numbers, booleans, and texts like an id: a model words the others differently each time. */
+function stableArguments({ arguments: args }: ToolCallRecord): Readonly<Record<string, unknown>> {
+  const stable = (value: unknown): boolean =>
+    typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && /^\S*\d\S*$/.test(value));
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => stable(value)));
+}
