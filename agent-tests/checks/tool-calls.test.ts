@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+
+import type { ToolCallRecord } from '../result.ts';
+import { neverCalledCheck, toolCheck } from './tool-calls.ts';
+
+const place = { path: 'p', kind: 'tool' };
+const call = (name: string, args: Record<string, unknown> = {}): ToolCallRecord => ({ name, arguments: args, result: null, atMs: 0, durationMs: 0 });
+const calls = [call('find', { id: '42', days: 2, query: 'opening hours, please', near: { city: 'Bonn' } }), call('find', { id: '43' }), call('book')];
+
+describe('an expected call', () => {
+  it.each([
+    [{ name: 'find' }],
+    [{ name: 'find', times: 2 }],
+    [{ name: 'find', times: 1, arguments: { id: '43' } }],
+    [{ name: 'find', times: 0, arguments: { id: '44' } }],
+    [{ name: 'find', arguments: { days: 2, query: { contains: 'Opening Hours' } } }],
+    [{ name: 'find', arguments: { query: { matches: '^opening' }, near: { equals: { city: 'Bonn' } } } }],
+    [{ name: 'find', arguments: { days: { matches: '^2$' } } }],
+  ])('%j was made', (wanted) => {
+    expect(toolCheck(wanted, calls, place).verdict).toBe('passed');
+  });
+
+  it.each([
+    [{ name: 'find', times: 1 }],
+    [{ name: 'cancel' }],
+    [{ name: 'find', arguments: { days: '2' } }],
+    [{ name: 'find', arguments: { gone: { contains: 'x' } } }],
+    [{ name: 'find', arguments: { near: { equals: { city: 'Köln' } } } }],
+  ])('%j was not made', (wanted) => {
+    expect(toolCheck(wanted, calls, place).verdict).toBe('failed');
+  });
+
+  it('is reported with the calls that were made', () => {
+    expect(toolCheck({ name: 'book', times: 2 }, [call('book', { day: 'Friday' })], place)).toEqual({
+      ...place,
+      verdict: 'failed',
+      expected: '2 calls of book',
+      actual: 'book({"day":"Friday"})',
+    });
+    expect(toolCheck({ name: 'book' }, [], place).actual).toBe('no tool was called');
+  });
+});
+
+it('a function that is never to be called is not', () => {
+  expect(neverCalledCheck('cancel', calls, 'p').verdict).toBe('passed');
+  expect(neverCalledCheck('book', calls, 'p').verdict).toBe('failed');
+});

@@ -1,0 +1,138 @@
+/** A folder of YAML files with an agent whose model is scripted, and the command run on it. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { stringify } from 'yaml';
+
+import { API_VERSION } from '../../../crds/kind.ts';
+import { anAgent, aTool, type Manifest } from '../../support/builders.ts';
+import { startProviderServer, type ChatHandler, type ProviderServer } from '../../support/provider-server.ts';
+import { run, type Finished } from '../../support/run.ts';
+import { parleyEntry } from '../../support/stack.ts';
+
+type Spec = Readonly<Record<string, unknown>>;
+
+/** Never to be seen in a file or an output. */
+export const KEY = 'sk-the-key-of-the-model';
+
+export interface TestFolder extends AsyncDisposable {
+  readonly path: string;
+  readonly provider: ProviderServer;
+  write(file: string, ...objects: readonly (Manifest | string)[]): Promise<void>;
+  parley(args: readonly string[], options?: { readonly env?: Readonly<Record<string, string | undefined>>; readonly input?: string }): Promise<Finished>;
+  env(): Readonly<Record<string, string | undefined>>;
+}
+
+export async function aTestFolder(): Promise<TestFolder> {
+  const path = await mkdtemp(join(tmpdir(), 'parley-agent-tests-'));
+  const provider = await startProviderServer();
+  provider.chat(shop);
+  // Nothing of the machine's own configuration: no cluster, no key but this.
+  const env = () => ({
+    PARLEY_PROVIDERS: JSON.stringify([{ name: 'openai', baseURL: provider.url }]),
+    OPENAI_API_KEY: KEY,
+    PARLEY_TEST_JUDGE: undefined,
+    KUBECONFIG: join(path, 'no-kubeconfig'),
+    DATABASE_URL: undefined,
+    NO_COLOR: '1',
+  });
+  const write: TestFolder['write'] = async (file, ...objects) => {
+    const target = join(path, file);
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, objects.map((one) => (typeof one === 'string' ? one : stringify(one))).join('---\n'));
+  };
+  await write('agents/receptionist.yaml', receptionist());
+  await write('tools/look-up-order.yaml', lookUpOrder());
+  return {
+    path,
+    provider,
+    write,
+    env,
+    parley: (args, options = {}) =>
+      run(process.execPath, [parleyEntry, ...args], { cwd: path, env: { ...env(), ...options.env }, ...(options.input !== undefined && { input: options.input }) }),
+    async [Symbol.asyncDispose]() {
+      await provider.close();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+export const receptionist = (spec: Spec = {}): Manifest =>
+  anAgent('receptionist', undefined, {
+    llm: { provider: 'openai', model: 'gpt-4o-mini', temperature: 0, apiKeySecretRef: { name: 'model', key: 'api-key' }, systemPrompt: 'You answer for {{shop}}.\nBe brief.' },
+    welcomeMessage: 'Hello, this is {{shop}}.',
+    postCallAnalysis: [{ name: 'topic', type: 'enum', choices: ['order', 'other'] }],
+    ...spec,
+  });
+
+export const lookUpOrder = (): Manifest =>
+  aTool('look-up-order', undefined, {
+    agentRefs: [{ name: 'receptionist' }],
+    messages: { start: 'One moment.' },
+    custom: {
+      function: { name: 'look_up_order', parameters: { type: 'object', properties: { order_id: { type: 'string' } }, required: ['order_id'] } },
+      http: { url: 'https://orders.example.com/{order_id}' },
+    },
+  });
+
+export const anAgentTest = (name: string, spec: Spec): Manifest => ({
+  apiVersion: API_VERSION,
+  kind: 'AgentTest',
+  metadata: { name },
+  spec: { agentRefs: [{ name: 'receptionist' }], dynamicData: { shop: 'Harbour Bikes' }, tools: [{ name: 'look_up_order', returns: { state: 'shipped' } }], ...spec },
+});
+
+/** A test that passes. */
+export const orderStatus = (name = 'order-status', spec: Spec = {}): Manifest =>
+  anAgentTest(name, {
+    conversation: [
+      {
+        user: 'Where is my order 42?',
+        expect: [
+          { tool: { name: 'look_up_order', times: 1, arguments: { order_id: '42' } } },
+          { answer: { contains: ['shipped'], notContains: ['lost'], matches: 'ship', maxWords: 12, language: 'en' } },
+          { within: '10s' },
+        ],
+      },
+      { user: 'Thanks, bye!', expect: [{ ends: 'agent_ended_call' }] },
+    ],
+    atEnd: [{ called: { name: 'look_up_order' } }, { neverCalled: 'send_digits' }, { ends: 'agent_ended_call' }],
+    ...spec,
+  });
+
+/** Answers as a model would that follows its prompt; a judge says yes, a simulated user asks for order 42 and is then content. */
+export const shop: ChatHandler = ({ system, lastUser, toolResults, messages }) => {
+  if (system.startsWith('You check')) return JSON.stringify({ reason: 'it says so', met: true });
+  if (system.startsWith('You play')) {
+    const done = lastUser.includes('shipped');
+    return JSON.stringify({ goal_reached: done, says: done ? 'Bye.' : 'Where is my order 42?' });
+  }
+  if (system.startsWith('You are given the transcript')) return JSON.stringify({ topic: messages.at(-1)?.content.includes('order 42') ? 'order' : 'other' });
+  const [result] = toolResults;
+  if (result !== undefined) return `Your order: ${(JSON.parse(result.content) as { state?: string }).state ?? 'I cannot say'}.`;
+  if (/bye/i.test(lastUser)) return { text: 'Goodbye!', toolCalls: [{ name: 'end_call' }] };
+  const [, order] = /order (\d+)/.exec(lastUser) ?? [];
+  return order === undefined ? `You said: ${lastUser}` : { toolCalls: [{ name: 'look_up_order', arguments: { order_id: order } }] };
+};
+
+export interface JsonReport {
+  readonly passed: number;
+  readonly failed: number;
+  readonly errors: number;
+  readonly results: readonly {
+    readonly test: string;
+    readonly agent: string;
+    readonly verdict: string;
+    readonly passed: number;
+    readonly attempts: readonly {
+      readonly verdict: string;
+      readonly finishReason?: string;
+      readonly error?: { readonly path?: string; readonly message: string };
+      readonly transcript: readonly { readonly role: string; readonly text: string }[];
+      readonly checks: readonly { readonly path: string; readonly kind: string; readonly verdict: string; readonly expected: string; readonly actual: string; readonly reason?: string }[];
+    }[];
+  }[];
+}
+
+export const reportIn = ({ stdout }: Finished): JsonReport => JSON.parse(stdout) as JsonReport;
