@@ -20,7 +20,10 @@ export interface TestFolder extends AsyncDisposable {
   readonly path: string;
   readonly provider: ProviderServer;
   write(file: string, ...objects: readonly (Manifest | string)[]): Promise<void>;
-  parley(args: readonly string[], options?: { readonly env?: Readonly<Record<string, string | undefined>>; readonly input?: string }): Promise<Finished>;
+  parley(
+    args: readonly string[],
+    options?: { readonly env?: Readonly<Record<string, string | undefined>>; readonly input?: string },
+  ): Promise<Finished>;
   env(): Readonly<Record<string, string | undefined>>;
 }
 
@@ -50,7 +53,11 @@ export async function aTestFolder(): Promise<TestFolder> {
     write,
     env,
     parley: (args, options = {}) =>
-      run(process.execPath, [parleyEntry, ...args], { cwd: path, env: { ...env(), ...options.env }, ...(options.input !== undefined && { input: options.input }) }),
+      run(process.execPath, [parleyEntry, ...args], {
+        cwd: path,
+        env: { ...env(), ...options.env },
+        ...(options.input !== undefined && { input: options.input }),
+      }),
     async [Symbol.asyncDispose]() {
       await provider.close();
       await rm(path, { recursive: true, force: true });
@@ -60,7 +67,13 @@ export async function aTestFolder(): Promise<TestFolder> {
 
 export const receptionist = (spec: Spec = {}): Manifest =>
   anAgent('receptionist', undefined, {
-    llm: { provider: 'openai', model: 'gpt-4o-mini', temperature: 0, apiKeySecretRef: { name: 'model', key: 'api-key' }, systemPrompt: 'You answer for {{shop}}.\nBe brief.' },
+    llm: {
+      provider: 'openai',
+      model: 'gpt-4o-mini',
+      temperature: 0,
+      apiKeySecretRef: { name: 'model', key: 'api-key' },
+      systemPrompt: 'You answer for {{shop}}.\nBe brief.',
+    },
     welcomeMessage: 'Hello, this is {{shop}}.',
     postCallAnalysis: [{ name: 'topic', type: 'enum', choices: ['order', 'other'] }],
     ...spec,
@@ -71,7 +84,10 @@ export const lookUpOrder = (): Manifest =>
     agentRefs: [{ name: 'receptionist' }],
     messages: { start: 'One moment.' },
     custom: {
-      function: { name: 'look_up_order', parameters: { type: 'object', properties: { order_id: { type: 'string' } }, required: ['order_id'] } },
+      function: {
+        name: 'look_up_order',
+        parameters: { type: 'object', properties: { order_id: { type: 'string' } }, required: ['order_id'] },
+      },
       http: { url: 'https://orders.example.com/{order_id}' },
     },
   });
@@ -80,7 +96,12 @@ export const anAgentTest = (name: string, spec: Spec): Manifest => ({
   apiVersion: API_VERSION,
   kind: 'AgentTest',
   metadata: { name },
-  spec: { agentRefs: [{ name: 'receptionist' }], dynamicData: { shop: 'Harbour Bikes' }, tools: [{ name: 'look_up_order', returns: { state: 'shipped' } }], ...spec },
+  spec: {
+    agentRefs: [{ name: 'receptionist' }],
+    dynamicData: { shop: 'Harbour Bikes' },
+    tools: [{ name: 'look_up_order', returns: { state: 'shipped' } }],
+    ...spec,
+  },
 });
 
 /** A test that passes. */
@@ -108,7 +129,8 @@ export const shop: ChatHandler = ({ system, lastUser, toolResults, messages }) =
     const done = lastUser.includes('shipped');
     return JSON.stringify({ goal_reached: done, says: done ? 'Bye.' : 'Where is my order 42?' });
   }
-  if (system.startsWith('You are given the transcript')) return JSON.stringify({ topic: messages.at(-1)?.content.includes('order 42') ? 'order' : 'other' });
+  if (system.startsWith('You are given the transcript'))
+    return JSON.stringify({ topic: messages.at(-1)?.content.includes('order 42') ? 'order' : 'other' });
   const [result] = toolResults;
   if (result !== undefined) return `Your order: ${(JSON.parse(result.content) as { state?: string }).state ?? 'I cannot say'}.`;
   if (/bye/i.test(lastUser)) return { text: 'Goodbye!', toolCalls: [{ name: 'end_call' }] };
@@ -130,7 +152,14 @@ export interface JsonReport {
       readonly finishReason?: string;
       readonly error?: { readonly path?: string; readonly message: string };
       readonly transcript: readonly { readonly role: string; readonly text: string }[];
-      readonly checks: readonly { readonly path: string; readonly kind: string; readonly verdict: string; readonly expected: string; readonly actual: string; readonly reason?: string }[];
+      readonly checks: readonly {
+        readonly path: string;
+        readonly kind: string;
+        readonly verdict: string;
+        readonly expected: string;
+        readonly actual: string;
+        readonly reason?: string;
+      }[];
     }[];
   }[];
 }

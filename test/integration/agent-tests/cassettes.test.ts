@@ -1,0 +1,92 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { expect, it } from 'vitest';
+
+import { aTestFolder, KEY, orderStatus, receptionist, shop } from './test-folder.ts';
+
+const noKeys = { OPENAI_API_KEY: undefined, PARLEY_PROVIDERS: undefined };
+const judged = () =>
+  orderStatus('judged', {
+    simulatedUser: { goal: 'to know whether order 42 has shipped' },
+    conversation: undefined,
+    atEnd: [{ judge: 'is friendly' }, { analysis: { name: 'topic', equals: 'order' } }],
+    repeat: 2,
+  });
+
+it('records answers, and replays them without a key, a server or a difference', async () => {
+  await using folder = await aTestFolder();
+  await folder.write('tests/order.yaml', orderStatus('order-status', { repeat: 3 }), judged());
+  const recorded = await folder.parley(['test', '.', '--record']);
+  expect([recorded.code, recorded.stderr]).toEqual([0, '']);
+  const files = await readdir(join(folder.path, 'tests/cassettes'));
+  expect(files.toSorted()).toEqual(['judged.receptionist.yaml', 'order-status.receptionist.yaml']);
+  const texts = await Promise.all(files.map((name) => readFile(join(folder.path, 'tests/cassettes', name), 'utf8')));
+  for (const text of texts) {
+    expect(text).not.toContain(KEY);
+    expect(text).not.toContain(folder.provider.url);
+    expect(text.match(/You answer for Harbour Bikes/g)).toHaveLength(1);
+  }
+  const asked = folder.provider.requests('chat').length;
+  const replayed = await folder.parley(['test', '.', '--replay'], { env: noKeys });
+  expect([replayed.code, replayed.stderr, replayed.stdout.split('\n')]).toMatchObject([0, '', { length: 4 }]);
+  // By default, too: what is recorded is taken.
+  expect((await folder.parley(['test', '.'], { env: noKeys })).code).toBe(0);
+  expect(folder.provider.requests('chat')).toHaveLength(asked);
+  await folder.parley(['test', '.', '--live']);
+  expect(folder.provider.requests('chat').length).toBeGreaterThan(asked);
+});
+
+it('says what has changed since the recording', async () => {
+  await using folder = await aTestFolder();
+  await folder.write('tests/order.yaml', orderStatus());
+  expect((await folder.parley(['test', '.', '--record'])).code).toBe(0);
+  const { llm } = receptionist().spec as { readonly llm: object };
+  await folder.write('agents/receptionist.yaml', receptionist({ llm: { ...llm, systemPrompt: 'You answer for {{shop}}.\nBe rude.' } }));
+  const changed =
+    /order-status\.receptionist\.yaml: compared with the most similar recorded request, the system prompt has changed: it was "Be brief\." and is "Be rude\."\. (.*)/;
+  const replayed = await folder.parley(['test', '.', '--replay']);
+  expect([replayed.code, changed.exec(replayed.stdout)?.[1]]).toEqual([1, 'Run the test with --record']);
+  expect(replayed.stdout).toContain('0 passed, 0 failed, 1 error');
+  // Without a key there is no other way either.
+  const keyless = await folder.parley(['test', '.'], { env: noKeys });
+  expect([keyless.code, changed.exec(keyless.stdout)?.[1]]).toEqual([1, 'There is no key to ask openai with']);
+  // With one the model is asked, and nothing is written.
+  expect((await folder.parley(['test', '.'])).code).toBe(0);
+  expect((await folder.parley(['test', '.', '--replay'])).code).toBe(1);
+});
+
+it('refuses to replay what was never recorded, or is no recording', async () => {
+  await using folder = await aTestFolder();
+  await folder.write('tests/order.yaml', orderStatus());
+  const none = await folder.parley(['test', '.', '--replay']);
+  expect([none.code, none.stdout]).toEqual([
+    1,
+    expect.stringMatching(/there is no recording tests\/cassettes\/order-status\.receptionist\.yaml: run the test with --record/),
+  ]);
+  await folder.write('tests/cassettes/order-status.receptionist.yaml', 'answers: nothing\n');
+  const broken = await folder.parley(['test', '.', '--replay']);
+  expect([broken.code, broken.stdout]).toEqual([1, expect.stringMatching(/is no recording of this version/)]);
+  expect(folder.provider.requests()).toEqual([]);
+});
+
+it('makes no lookup in a replay, and none whose values the test gives', async () => {
+  await using folder = await aTestFolder();
+  const dynamicData = [{ name: 'customer', url: 'https://crm.example.com/who', response: [{ name: 'customer', path: '$.name' }] }];
+  await folder.write('agents/receptionist.yaml', receptionist({ dynamicData }));
+  await folder.write('tests/given.yaml', orderStatus('given', { dynamicData: { shop: 'x', customer: 'Ada' } }), orderStatus('open'));
+  await folder.parley(['test', '.', '-t', 'given', '-t', 'open', '--record']);
+  const done = await folder.parley(['test', '.', '--replay']);
+  expect(done.stdout).toMatch(/✓ given/);
+  expect(done.stdout).toMatch(
+    /! open[^]*spec\.dynamicData: the agent looks up "customer" before the call, and replayed tests make no requests: give customer/,
+  );
+});
+
+it('records requests that a model refuses in one form and takes in another', async () => {
+  await using folder = await aTestFolder();
+  folder.provider.chat((request) => (request.body['response_format'] !== undefined ? { status: 400 } : shop(request)));
+  await folder.write('tests/judged.yaml', judged());
+  expect((await folder.parley(['test', '.', '--record'])).code).toBe(0);
+  expect((await folder.parley(['test', '.', '--replay'], { env: noKeys })).code).toBe(0);
+});

@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+import { aTestFolder, orderStatus } from './test-folder.ts';
+
+const talk = 'Hello\nWhere is my order 42?\nAnd order 43?\n/keys 7#\nThanks, bye!\n';
+
+describe('parley chat', () => {
+  it('holds a conversation, and saves it as a test that passes', async () => {
+    await using folder = await aTestFolder();
+    await folder.write(
+      'tests/mocks.yaml',
+      orderStatus('mocks', {
+        tools: [
+          { name: 'look_up_order', when: { order_id: '42' }, returns: { state: 'shipped' } },
+          { name: 'look_up_order', returns: { state: 'packed' } },
+        ],
+      }),
+    );
+    const done = await folder.parley(['chat', 'receptionist', '.', '-t', 'mocks', '--save-as-test', 'tests/my order.yaml'], {
+      input: talk,
+    });
+    expect([done.code, done.stderr]).toEqual([0, 'saved as the test my-order in tests/my order.yaml\n']);
+    expect(done.stdout.split('\n')).toEqual([
+      'agent │ Hello, this is Harbour Bikes.',
+      'user  │ Hello',
+      'agent │ You said: Hello',
+      'user  │ Where is my order 42?',
+      'tool  │ look_up_order({"order_id":"42"}) → {"state":"shipped"}',
+      'agent │ One moment.',
+      'agent │ Your order: shipped.',
+      'user  │ And order 43?',
+      'tool  │ look_up_order({"order_id":"43"}) → {"state":"packed"}',
+      'agent │ One moment.',
+      'agent │ Your order: packed.',
+      'user  │ /keys 7#',
+      'agent │ You said: [pressed 7]',
+      'user  │ Thanks, bye!',
+      'tool  │ end_call({}) → null',
+      'agent │ Goodbye!',
+      'the call has ended: agent_ended_call',
+      '',
+    ]);
+    expect(parse(await readFile(join(folder.path, 'tests/my order.yaml'), 'utf8'))).toEqual({
+      apiVersion: 'parley.dev/v1alpha1',
+      kind: 'AgentTest',
+      metadata: { name: 'my-order' },
+      spec: {
+        agentRefs: [{ name: 'receptionist' }],
+        dynamicData: { shop: 'Harbour Bikes' },
+        tools: [
+          { name: 'look_up_order', when: { order_id: '42' }, returns: { state: 'shipped' } },
+          { name: 'look_up_order', when: { order_id: '43' }, returns: { state: 'packed' } },
+        ],
+        conversation: [
+          { user: 'Hello' },
+          { user: 'Where is my order 42?', expect: [{ tool: { name: 'look_up_order', arguments: { order_id: '42' } } }] },
+          { user: 'And order 43?', expect: [{ tool: { name: 'look_up_order', arguments: { order_id: '43' } } }] },
+          { keys: '7#' },
+          { user: 'Thanks, bye!', expect: [{ ends: 'agent_ended_call' }] },
+        ],
+      },
+    });
+    const tested = await folder.parley(['test', '.', '-t', 'my-order']);
+    expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('1 passed, 0 failed')]);
+    const again = await folder.parley(['chat', 'receptionist', '.', '--save-as-test', 'tests/my order.yaml'], { input: 'Hello\n/quit\n' });
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("can't be written: there is such a file")]);
+  });
+
+  it('calls the tools themselves, with the data that it is given', async () => {
+    await using folder = await aTestFolder();
+    const done = await folder.parley(['chat', 'receptionist', '.', '--data', 'shop=Dockside'], { input: 'Where is my order 42?\n' });
+    expect(done.stdout).toContain('agent │ Hello, this is Dockside.');
+    expect(done.stdout).toMatch(/tool {2}│ look_up_order\({"order_id":"42"}\) → error: /);
+    expect(done.code).toBe(0);
+  });
+
+  it.each([
+    [['chat', 'ghost', '.'], /there is no agent ghost in \.\n {2}→ the agents are receptionist/],
+    [['chat', 'receptionist', '.', '-t', 'gone'], /there is no test gone/],
+    [['chat', 'receptionist', 'nowhere'], /nowhere can't be read/],
+    [['chat', 'receptionist'], /kubeconfig/i],
+  ])('%j cannot be', async (args, message) => {
+    await using folder = await aTestFolder();
+    const done = await folder.parley(args, { input: '' });
+    expect([done.code, done.stderr]).toEqual([1, expect.stringMatching(message)]);
+  });
+
+  it('says why a model does not answer', async () => {
+    await using folder = await aTestFolder();
+    folder.provider.chat(() => ({ status: 401 }));
+    const done = await folder.parley(['chat', 'receptionist', '.'], { input: 'Hello\n' });
+    expect([done.code, done.stderr]).toEqual([
+      1,
+      expect.stringMatching(/the call failed \(llm_websocket_initialization_error\): openai \(language model\) answers 401: check its key/),
+    ]);
+  });
+});

@@ -1,0 +1,84 @@
+/** The repository in examples/agents-as-code, used as its CI files and the page "Test your agent" say. */
+import { cp, mkdtemp, readFile, rm, symlink, mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { run } from '../../support/run.ts';
+import { parley, repository } from '../../support/stack.ts';
+import { KEY, shop } from './test-folder.ts';
+
+let folder: string;
+let provider: ProviderServer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-agents-as-code-'));
+  await cp(join(repository, 'examples/agents-as-code'), folder, { recursive: true });
+  await mkdir(join(folder, 'bin'));
+  await symlink(parley, join(folder, 'bin/parley'));
+  provider = await startProviderServer();
+  provider.chat((request) => (request.lastUser.includes('opening hours') ? 'We are open from nine to six, Monday to Friday.' : shop(request)));
+});
+afterAll(async () => {
+  await provider.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const withModel = () => ({
+  PARLEY_PROVIDERS: JSON.stringify([{ name: 'openai', baseURL: provider.url }]),
+  OPENAI_API_KEY: KEY,
+});
+const shell = (line: string, env: Readonly<Record<string, string | undefined>> = {}, input = '') =>
+  run('bash', ['-euc', line], {
+    cwd: folder,
+    env: { OPENAI_API_KEY: undefined, PARLEY_PROVIDERS: undefined, PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, ...env },
+    input,
+  });
+
+describe('the repository', () => {
+  it('is recorded once', async () => {
+    const done = await shell('parley test . --record', withModel());
+    expect([done.code, done.stderr, done.stdout]).toEqual([0, '', expect.stringContaining('3 passed, 0 failed')]);
+  });
+
+  it('is tested by its GitHub workflow', async () => {
+    const workflow = parse(await readFile(join(folder, '.github/workflows/agents.yaml'), 'utf8')) as {
+      readonly jobs: { readonly test: { readonly steps: readonly { readonly run?: string; readonly env?: object }[] } };
+    };
+    const lines = workflow.jobs.test.steps.flatMap(({ run: line, env }) => (line === undefined ? [] : [{ line, key: env !== undefined }]));
+    expect(lines.map(({ key }) => key)).toEqual([false, true]);
+    for (const { line, key } of lines) {
+      await rm(join(folder, 'report.xml'), { force: true });
+      const done = await shell(line, key ? withModel() : {});
+      expect([done.code, done.stderr]).toEqual([0, '']);
+      expect(await readFile(join(folder, 'report.xml'), 'utf8')).toContain('tests="3" failures="0" errors="0"');
+    }
+  });
+
+  it('is tested by its GitLab pipeline, and fails there with a bad prompt', async () => {
+    const pipeline = parse(await readFile(join(folder, '.gitlab-ci.yml'), 'utf8')) as Readonly<Record<'replay' | 'live', { readonly script: readonly string[] }>>;
+    for (const line of pipeline.replay.script) expect((await shell(line)).code).toBe(0);
+    for (const line of pipeline.live.script) expect((await shell(line, withModel())).code).toBe(0);
+    const file = join(folder, 'agents/receptionist.yaml');
+    const good = await readFile(file, 'utf8');
+    await writeFile(file, good.replace('never guess', 'guess'));
+    const [line = ''] = pipeline.replay.script;
+    const done = await shell(line);
+    await writeFile(file, good);
+    expect([done.code, done.stdout]).toEqual([1, expect.stringMatching(/the system prompt has changed: it was "[^"]*never guess\." and is "[^"]*and guess\."/)]);
+  });
+
+  it('is used as its page says', async () => {
+    const page = await readFile(join(repository, 'docs/agents/testing.md'), 'utf8');
+    const blocks = [...page.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, block = '']) => block);
+    const lines = blocks.flatMap((block) => block.split('\n')).filter((line) => line.startsWith('parley '));
+    expect(lines.length).toBeGreaterThan(6);
+    for (const line of lines.filter((one) => !one.includes('--watch'))) {
+      const done = await shell(line, withModel(), 'Where is my order 42?\nThanks, bye!\n');
+      expect([line, done.code, done.stderr.replace(/saved as .*\n/, '')]).toEqual([line, 0, '']);
+    }
+  });
+});

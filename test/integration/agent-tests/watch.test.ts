@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+import { expect, it, onTestFinished } from 'vitest';
+
+import { eventually } from '../../support/eventually.ts';
+import { parleyEntry } from '../../support/stack.ts';
+import { aTestFolder, lookUpOrder, orderStatus, receptionist } from './test-folder.ts';
+
+it('runs the tests that a change affects again', async () => {
+  await using folder = await aTestFolder();
+  await folder.write('agents/other.yaml', { ...receptionist(), metadata: { name: 'other' } });
+  await folder.write('tests/order.yaml', orderStatus('one'));
+  await folder.write(
+    'tests/more.yaml',
+    orderStatus('two', { agentRefs: [{ name: 'receptionist' }] }),
+    orderStatus('three', { agentRefs: [{ name: 'other' }], tools: [], conversation: [{ user: 'hi' }], atEnd: [] }),
+  );
+  const child = spawn(process.execPath, [parleyEntry, 'test', '.', '--watch'], {
+    cwd: folder.path,
+    env: { ...process.env, ...folder.env() },
+  });
+  const exited = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  /** What is printed until the next summary. */
+  const round = async (): Promise<readonly string[]> => {
+    const text = await eventually(
+      () => {
+        const [all] = /^[^]*?\d+ passed, \d+ failed.*\n/.exec(out) ?? [];
+        if (all === undefined) throw new Error(`no summary yet: ${out} ${err}`);
+        return all;
+      },
+      60_000,
+      20,
+    );
+    out = out.slice(text.length);
+    return [...text.matchAll(/^([✓✗!] \S+)/gmu)].map(([, line = '']) => line).toSorted();
+  };
+  expect(await round()).toEqual(['✓ one', '✓ three', '✓ two']);
+
+  await folder.write(
+    'tests/order.yaml',
+    orderStatus('one', { conversation: [{ user: 'hello', expect: [{ answer: { contains: ['gone'] } }] }], atEnd: [] }),
+  );
+  expect(await round()).toEqual(['✗ one']);
+  await folder.write('tools/look-up-order.yaml', { ...lookUpOrder(), spec: { ...lookUpOrder().spec, description: 'Changed.' } });
+  expect(await round()).toEqual(['✓ two', '✗ one']);
+
+  // A file that is being written is no reason to end.
+  await folder.write('tests/order.yaml', 'a: [');
+  await eventually(() => expect(err).toMatch(/tests\/order\.yaml:\d+: /), 60_000, 20);
+  await folder.write('tests/order.yaml', orderStatus('one'));
+  expect(await round()).toEqual(['✓ one']);
+
+  child.kill('SIGINT');
+  await exited;
+});
