@@ -9,7 +9,7 @@ export interface AgentRevisionConfig {
   readonly name: string;
   readonly displayName: string;
   /** As in the spec, without what only steers the operator; the prompt stands apart. */
-  readonly agent: Omit<AgentSpec, 'suspend' | 'displayName' | 'llm' | 'knowledgeBaseRef'> & {
+  readonly agent: Omit<AgentSpec, 'suspend' | 'displayName' | 'llm' | 'knowledgeBaseRef' | 'release'> & {
     readonly llm: Omit<AgentSpec['llm'], 'systemPrompt' | 'systemPromptFrom'>;
   };
   /** Resolved; `null` where the agent has none, or the ConfigMap is missing. */

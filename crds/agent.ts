@@ -163,6 +163,50 @@ const ambientSounds = [
 
 const turnDetectionModes = ['model', 'silence'] as const;
 
+/** Longest time and most calls that a canary may wait for. */
+export const MAX_CANARY_CALLS = 1000;
+
+const release = z.object({
+  pin: text(64)
+    .regex(/^[0-9a-f]{8,64}$/)
+    .optional()
+    .describe('Serve exactly this revision, by its hash or the first 8 or more digits of it, whatever else the spec asks for.'),
+  canary: z
+    .object({
+      percent: z.int().min(1).max(99).describe('How many of 100 new calls start with the new revision.'),
+      for: duration('1s', '168h').default('30m').describe('How long it serves them at least, before it serves all.'),
+      minCalls: z
+        .int()
+        .min(1)
+        .max(MAX_CANARY_CALLS)
+        .default(20)
+        .describe('How many of its calls have to be over before it is promoted or aborted.'),
+      abortOn: z
+        .object({
+          errorRate: z.number().min(0).max(100).optional().describe('Percent of its calls that end as error: abort above it.'),
+          p95VoiceToVoiceMs: z
+            .int()
+            .min(1)
+            .max(60_000)
+            .optional()
+            .describe(
+              '95th percentile of the time from the end of what the user says to the first sound of the answer, in milliseconds: abort above it.',
+            ),
+          analysis: z
+            .object({
+              name: name(128).describe('Of spec.postCallAnalysis; its type is boolean or number.'),
+              below: z.number().min(-1_000_000).max(1_000_000).describe('Percent of true results, or mean of the numbers: abort below it.'),
+            })
+            .optional()
+            .describe('What its calls were found to be afterwards.'),
+        })
+        .prefault({})
+        .describe('When the new revision is given up, and all new calls start with the former one again.'),
+    })
+    .optional()
+    .describe('New revisions get a part of the new calls first. Where absent they get all of them at once.'),
+});
+
 const spec = z.object({
   displayName: name(200).optional().describe('metadata.name where absent.'),
   suspend,
@@ -239,6 +283,7 @@ const spec = z.object({
   webhookURL: url().optional().describe("Events of this agent's calls are also posted there."),
   dynamicData: mapOf(dynamicData, ['name'], 10).optional().describe('Looked up when a call begins.'),
   postCallAnalysis: mapOf(postCallAnalysis, ['name'], 32).optional().describe('What is found out from the transcript when a call is over.'),
+  release: atomic(release).optional().describe('How new revisions come into service. Calls that have begun keep theirs.'),
 });
 
 const status = z.object({
@@ -254,6 +299,14 @@ const status = z.object({
     })
     .optional()
     .describe('The generation whose required tests the annotation parley.dev/skip-tests skips, and why.'),
+  canary: z
+    .object({
+      revision: text(64).describe('The revision that is tried.'),
+      percent: z.int().min(1).max(99).describe('How many of 100 new calls start with it.'),
+      since: timestamp().describe('When it began.'),
+    })
+    .optional()
+    .describe('The new revision that a part of the new calls start with; absent where none is tried.'),
   observedInputs: text(64).optional().describe('Digest of the Tools and the KnowledgeBase that this status was computed from.'),
   tools: z.int().min(0).optional().describe('How many tools the agent offers.'),
   toolNames: list(text(253), 64).optional().describe('The first 64 of them, sorted.'),

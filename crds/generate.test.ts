@@ -96,6 +96,8 @@ describe('every generated schema', () => {
       schema.type === 'object' &&
       all.some((node) => node.path.startsWith(`${path}.`) && !node.repeated && node.schema.default !== undefined);
     const optionalVariants = [
+      'Agent.spec.release',
+      'Agent.spec.release.canary',
       'Tool.spec.custom',
       'Tool.spec.transferCall',
       'Tool.spec.bookCalendar',

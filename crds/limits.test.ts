@@ -306,3 +306,24 @@ describe('a whole spec', () => {
     expect(knowledgeBaseProblems(knowledgeBaseKind.spec.parse({ documentLanguage: 'de-DE-DE' }))).toHaveLength(1);
   });
 });
+
+describe('the analysis that a canary is judged by', () => {
+  const judgedBy = (type: string) =>
+    agentProblems(
+      agent({
+        postCallAnalysis: [{ name: 'satisfied', type }],
+        release: { canary: { percent: 10, for: '30m', minCalls: 20, abortOn: { analysis: { name: 'satisfied', below: 80 } } } },
+      }),
+    );
+
+  it.each(['boolean', 'number'])('may be a %s', (type) => expect(judgedBy(type)).toEqual([]));
+
+  it.each(['string', 'enum'])('can not be a %s', (type) =>
+    expect(judgedBy(type)).toEqual([
+      {
+        path: 'spec.release.canary.abortOn.analysis.name',
+        message: 'names no item of spec.postCallAnalysis of type boolean or number; there is none',
+      },
+    ]),
+  );
+});

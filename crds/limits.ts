@@ -55,8 +55,20 @@ export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
     ...withFallbacks(spec.textToSpeech, 'spec.textToSpeech', knownTts),
     ...httpAddress(spec.webhookURL, 'spec.webhookURL'),
     ...(spec.dynamicData ?? []).flatMap((lookup, index) => lookupProblems(lookup, `spec.dynamicData[${index}]`)),
+    ...judgedAnalysis(spec),
     ...unstorable(spec, 'spec'),
   ];
+}
+
+/** A canary is judged by results that can be counted. */
+function judgedAnalysis({ release, postCallAnalysis = [] }: AgentSpec): readonly SpecProblem[] {
+  const name = release?.canary?.abortOn.analysis?.name;
+  if (name === undefined) return [];
+  const path = 'spec.release.canary.abortOn.analysis.name';
+  const countable = postCallAnalysis.filter(({ type }) => type === 'boolean' || type === 'number').map((item) => item.name);
+  if (countable.includes(name)) return [];
+  const there = countable.length === 0 ? 'there is none' : `there are ${countable.join(', ')}`;
+  return [{ path, message: `names no item of spec.postCallAnalysis of type boolean or number; ${there}` }];
 }
 
 interface Provided {

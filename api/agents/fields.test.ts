@@ -7,6 +7,7 @@ import { masked, refId, SecretWriter, unmaskedReader, type KeyRef } from '../cod
 import type { ValidationIssue } from '../validation/issue.ts';
 import { validate } from '../validation/validate.ts';
 import { agentCreate, agentFromRest, agentToRest, agentUpdate, maxInlinePrompt, type AgentDecoding, type AgentUpdate } from './fields.ts';
+import { release } from './release.ts';
 
 const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
 const named = (max: number) => fc.string({ minLength: 1, maxLength: Math.min(max, 8), unit: 'grapheme-ascii' });
@@ -435,5 +436,31 @@ describe('REST → resource → REST', () => {
     expect(stored.dynamicData?.map(({ name, url: address }) => `${name} ${address}`)).toEqual(['lookup-3 http://c', 'lookup-1 http://a']);
     stored = agentKind.spec.parse({ ...base, dynamicData: lookupsAfter({ dynamic_data_config: [c, a, b] }, stored) });
     expect(stored.dynamicData?.map(({ name }) => name)).toEqual(['lookup-3', 'lookup-1', 'lookup-2']);
+  });
+});
+
+it('keeps what a release says through REST and back, with the duration as it was typed', () => {
+  const stored = {
+    pin: 'abcdef12',
+    canary: {
+      percent: 10,
+      for: '30m',
+      minCalls: 20,
+      abortOn: { errorRate: 5, p95VoiceToVoiceMs: 1500, analysis: { name: 'ok', below: 80 } },
+    },
+  };
+  const shown = release.as.read(stored, { secrets: { read: () => undefined } } as never);
+  expect(shown).toEqual({
+    pin: 'abcdef12',
+    canary: {
+      percent: 10,
+      for_seconds: 1800,
+      min_calls: 20,
+      abort_on: { error_rate: 5, p95_voice_to_voice_ms: 1500, analysis: { name: 'ok', below: 80 } },
+    },
+  });
+  expect(release.as.write(shown, { name: 'release', stored, within: {} }, {} as never)).toEqual(stored);
+  expect(release.as.write({ canary: { percent: 1 } }, { name: 'release', stored: undefined, within: {} }, {} as never)).toEqual({
+    canary: { percent: 1, abortOn: {} },
   });
 });

@@ -34,6 +34,7 @@ import { issues, type ValidationIssue } from '../validation/issue.ts';
 import type { JsonObject } from '../validation/same-json.ts';
 import { withRule } from '../validation/validate.ts';
 import { lookups } from './lookups.ts';
+import { release } from './release.ts';
 import { FALLBACKS, stt, tts } from './speech.ts';
 
 /** Longest prompt that stands in the resource itself, in characters. */
@@ -364,6 +365,7 @@ const fields = {
     answer: z.array(z.object(answerShape(analysisFields)).meta({ id: 'PostCallQuestion' })),
     empty: [],
   }),
+  release,
 } as const;
 
 describeFields(agentKind.spec, fields);
