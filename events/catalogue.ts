@@ -5,6 +5,8 @@ const callId = z.string().min(1).max(128).describe('The call.');
 const agentId = z.string().min(1).max(253).describe('The agent of the call.');
 const callStatus = z.enum(['registered', 'ongoing', 'ended', 'error']).describe('State of the call after what happened.');
 const callType = z.enum(['web_call', 'phone_call']).describe('How the call came about.');
+const releasedAgentId = z.string().min(1).max(253).describe('The agent.');
+const revision = z.string().length(64);
 const durationSeconds = z.number().min(0).describe('In seconds.');
 const knowledgeBaseId = z.string().min(1).max(253).describe('The knowledge base.');
 const documentId = z.string().min(1).max(128).describe('The document.');
@@ -87,6 +89,26 @@ export const eventCatalogue = {
       document_id: documentId,
       status: z.literal('failed'),
       error: z.strictObject({ code: z.string().min(1).max(64), message: z.string().max(4096) }).describe('What is wrong with it.'),
+    }),
+  ),
+  'Agent.RevisionServed': define(
+    'New calls of an agent start with another revision of it, all of them or, while it is a canary, a part.',
+    z.strictObject({
+      agent_id: releasedAgentId,
+      revision: revision.describe('The revision.'),
+      percent: z.int().min(1).max(100).describe('How many of 100 new calls start with it; below 100 while it is a canary.'),
+      previous_revision: revision.optional().describe('What they started with before.'),
+    }),
+  ),
+  'Agent.RolledBack': define(
+    'A revision of an agent gets no new calls any more: a person rolled it back, or its canary was aborted.',
+    z.strictObject({
+      agent_id: releasedAgentId,
+      revision: revision.describe('What new calls start with.'),
+      rolled_back_revision: revision.describe('What none starts with any more.'),
+      aborted: z.boolean().describe('Whether it was a canary whose figures were worse than its limits.'),
+      reason: z.string().max(1000).optional().describe('Why; of a canary, with the figures.'),
+      requested_by: z.string().max(200).optional().describe('The user who asked for it.'),
     }),
   ),
   'Webhook.SubscriptionDisabled': define(

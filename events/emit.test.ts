@@ -16,6 +16,8 @@ describe('the catalogue', () => {
       'CallAnalysis.Completed',
       'KnowledgeBase.DocumentCompleted',
       'KnowledgeBase.DocumentFailed',
+      'Agent.RevisionServed',
+      'Agent.RolledBack',
       'Webhook.SubscriptionDisabled',
       'Webhook.Test',
     ]);

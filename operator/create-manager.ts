@@ -8,7 +8,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config/config.ts';
 import type { Logger } from '../platform/logging.ts';
 import { NumberAssignments, NumberPool, numberReservationMs } from '../platform/config/phone-numbers.ts';
-import type { Store } from '../store/index.ts';
+import { watchReleases, type Store } from '../store/index.ts';
 import { createAddressChecks } from '../voice/calls/address-checks.ts';
 import { mediaServerOf } from '../voice/calls/media-server.ts';
 import { createSipTrunks } from '../voice/calls/sip/trunks.ts';
@@ -52,7 +52,18 @@ import { SigningSecrets } from './webhook-subscription/signing-secret.ts';
 export interface CreateManagerOptions {
   readonly config: Config;
   readonly transport: Transport;
-  readonly store: Pick<Store, 'agentRevisions' | 'testRuns' | 'knowledge' | 'phoneRoutes' | 'numberClaims' | 'health'>;
+  readonly store: Pick<
+    Store,
+    | 'agentRevisions'
+    | 'agentReleases'
+    | 'releaseFigures'
+    | 'database'
+    | 'testRuns'
+    | 'knowledge'
+    | 'phoneRoutes'
+    | 'numberClaims'
+    | 'health'
+  >;
   readonly jobs: Pick<JobStarter, 'ingest' | 'clearDocument' | 'clearCollection'>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly metrics: OperatorMetrics;
@@ -100,9 +111,10 @@ export function createManager(options: CreateManagerOptions): Manager {
   });
   const agents = agentReconciler({
     snapshots,
-    revisions: new ServingRevisionCache({ store, outage }),
+    revisions: new ServingRevisionCache({ store, outage, clock }),
     tests: knownTests,
     runs: store.testRuns,
+    watchReleases: (callbacks) => watchReleases({ database: store.database, clock, logger, ...callbacks }),
     deletionGraceMs,
   });
   const agentTests = agentTestReconciler({ snapshots, runs: store.testRuns, outage, tests: knownTests });

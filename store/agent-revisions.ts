@@ -1,6 +1,7 @@
 import { DAY_MS } from '../platform/time.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
+import { canaryShareOf } from './releases/canary-share.ts';
 
 /** A compiled agent: everything a call needs but the values of secrets. Never changes once written. */
 export interface AgentRevision {
@@ -18,7 +19,10 @@ export interface ServingRevision {
   readonly agentName: string;
   readonly revision: string;
   readonly config: unknown;
+  /** Of the revision that serves all calls which the canary doesn't. */
   readonly activeSince: Date;
+  /** The call is one of the canary's. */
+  readonly canary: boolean;
 }
 
 interface AgentRef {
@@ -35,6 +39,9 @@ interface Row {
 
 /** In bytes of JSON: an agent at the limits of its schema with 64 tools stays below. */
 const LARGEST_CONFIG = 8 * 1024 * 1024;
+
+/** Of each agent, however old they are. */
+const RELEASES_KEPT = 100;
 
 export class AgentRevisions {
   readonly #database: Database;
@@ -75,47 +82,21 @@ export class AgentRevisions {
     });
   }
 
-  /**
-   * New calls of the agent start from this revision. Serving the same one again keeps `activeSince` and writes nothing.
-   * An agent of the same name that went before (deleted and made again) is retired with it.
-   *
-   * @throws StoreError `not_found` when the revision was never put, `conflict` when the agent is retired
-   */
-  async serve(options: AgentRef & { readonly revision: string }): Promise<{ readonly activeSince: Date }> {
-    const { org, agentUid, revision } = options;
-    return this.#database.asOrganization(org, async (transaction) => {
-      const agentName = await nameOf(transaction, options);
-      const current = await this.#currentlyServing(transaction, options);
-      if (current?.retired_at === null && current.revision === revision && current.agent_name === agentName)
-        return { activeSince: current.active_since };
-      // Two agents can have had one name; only one of them at a time takes it over.
-      await transaction.query("SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || $2, 0))", [org, agentName]);
-      await transaction.query(
-        'UPDATE parley.agent_serving SET retired_at = now() WHERE org = $1 AND agent_name = $2 AND agent_uid <> $3 AND retired_at IS NULL',
-        [org, agentName, agentUid],
-      );
-      const { rows } = await transaction.query<{ active_since: Date }>(
-        `INSERT INTO parley.agent_serving AS s (org, agent_uid, agent_name, revision) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (org, agent_uid) DO UPDATE SET agent_name = excluded.agent_name, revision = excluded.revision,
-           active_since = CASE WHEN s.revision = excluded.revision THEN s.active_since ELSE now() END
-         WHERE s.retired_at IS NULL
-         RETURNING active_since`,
-        [org, agentUid, agentName, revision],
-      );
-      if (rows[0] === undefined)
-        throw new StoreError('conflict', `agent ${agentName} (uid ${agentUid}) is retired: a deleted agent serves no more`);
-      return { activeSince: rows[0].active_since };
-    });
-  }
-
   /** What serves now, by the agent's uid. */
   async serving(ref: AgentRef): Promise<ServingRevision | undefined> {
     return this.#serving(ref.org, 's.agent_uid', ref.agentUid);
   }
 
-  /** What serves now, by the agent's name. */
-  async servingByName(ref: { readonly org: string; readonly agentName: string }): Promise<ServingRevision | undefined> {
-    return this.#serving(ref.org, 's.agent_name', ref.agentName);
+  /**
+   * What a new call starts with, by the agent's name: this is the one place that chooses between what serves and its canary.
+   * @param ref.callId of the call; where absent, what serves
+   */
+  async servingByName(ref: {
+    readonly org: string;
+    readonly agentName: string;
+    readonly callId?: string | undefined;
+  }): Promise<ServingRevision | undefined> {
+    return this.#serving(ref.org, 's.agent_name', ref.agentName, ref.callId);
   }
 
   /**
@@ -159,7 +140,7 @@ export class AgentRevisions {
   }
 
   /**
-   * Deletes revisions that are no longer needed, about `limit` (500) at most. Kept: what serves, the newest `keepNewest` (10) of each agent, and
+   * Deletes revisions that are no longer needed, about `limit` (500) at most. Kept: what serves or is tried, the newest `keepNewest` (10) of each agent, those of its latest `keepNewest` releases, and
    * everything younger than `keepForMs` (30 days). An agent retired for longer than that goes altogether.
    */
   async prune(options: {
@@ -178,6 +159,17 @@ export class AgentRevisions {
          RETURNING agent_uid`,
         [org, keepForMs, agentsAtOnce],
       );
+      await transaction.query('DELETE FROM parley.agent_releases WHERE org = $1 AND agent_uid = ANY ($2)', [
+        org,
+        gone.rows.map((row) => row.agent_uid),
+      ]);
+      await transaction.query(
+        `DELETE FROM parley.agent_releases WHERE org = $1 AND id IN (
+           SELECT id FROM (
+             SELECT id, at, row_number() OVER (PARTITION BY agent_uid ORDER BY id DESC) AS place FROM parley.agent_releases WHERE org = $1) ranked
+           WHERE place > $3 AND at < now() - $2 * interval '1 millisecond' LIMIT $4)`,
+        [org, keepForMs, RELEASES_KEPT, limit],
+      );
       const ofGone = await transaction.query('DELETE FROM parley.agent_revisions WHERE org = $1 AND agent_uid = ANY ($2)', [
         org,
         gone.rows.map((row) => row.agent_uid),
@@ -189,7 +181,13 @@ export class AgentRevisions {
          ), doomed AS (
            SELECT agent_uid, revision FROM ranked r
            WHERE place > $3 AND created_at < now() - $2 * interval '1 millisecond'
-             AND NOT EXISTS (SELECT FROM parley.agent_serving s WHERE s.org = $1 AND s.agent_uid = r.agent_uid AND s.revision = r.revision)
+             AND NOT EXISTS (
+               SELECT FROM parley.agent_serving s
+               WHERE s.org = $1 AND s.agent_uid = r.agent_uid AND r.revision IN (s.revision, s.canary_revision))
+             AND NOT EXISTS (
+               SELECT FROM (
+                 SELECT h.revision FROM parley.agent_releases h WHERE h.org = $1 AND h.agent_uid = r.agent_uid ORDER BY h.id DESC LIMIT $3) latest
+               WHERE latest.revision = r.revision)
            LIMIT $4
          )
          DELETE FROM parley.agent_revisions r USING doomed d
@@ -200,23 +198,23 @@ export class AgentRevisions {
     });
   }
 
-  async #currentlyServing(transaction: Transaction, { org, agentUid }: AgentRef) {
-    const { rows } = await transaction.query<{ agent_name: string; revision: string; active_since: Date; retired_at: Date | null }>(
-      'SELECT agent_name, revision, active_since, retired_at FROM parley.agent_serving WHERE org = $1 AND agent_uid = $2',
-      [org, agentUid],
-    );
-    return rows[0];
-  }
-
-  async #serving(org: string, column: 's.agent_uid' | 's.agent_name', value: string): Promise<ServingRevision | undefined> {
+  async #serving(
+    org: string,
+    column: 's.agent_uid' | 's.agent_name',
+    value: string,
+    callId?: string,
+  ): Promise<ServingRevision | undefined> {
     // Postgres refuses this character even in a question; a name that comes from outside may hold it.
     if (value.includes('\u0000')) return undefined;
     return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<Row & { readonly active_since: Date }>(
-        `SELECT s.agent_uid, s.agent_name, s.revision, s.active_since, r.config
-         FROM parley.agent_serving s JOIN parley.agent_revisions r USING (org, agent_uid, revision)
+      const { rows } = await transaction.query<Row & { readonly active_since: Date; readonly canary: boolean }>(
+        `SELECT s.agent_uid, s.agent_name, chosen.revision, s.active_since, chosen.canary, r.config
+         FROM parley.agent_serving s CROSS JOIN LATERAL (
+           SELECT $3::float8 < s.canary_percent IS TRUE AS canary,
+             CASE WHEN $3::float8 < s.canary_percent THEN s.canary_revision ELSE s.revision END AS revision) chosen
+         JOIN parley.agent_revisions r ON r.org = s.org AND r.agent_uid = s.agent_uid AND r.revision = chosen.revision
          WHERE s.org = $1 AND ${column} = $2 AND s.retired_at IS NULL`,
-        [org, value],
+        [org, value, callId === undefined ? null : canaryShareOf(callId)],
       );
       const row = rows[0];
       return (
@@ -226,18 +224,9 @@ export class AgentRevisions {
           revision: row.revision,
           config: row.config,
           activeSince: row.active_since,
+          canary: row.canary,
         }
       );
     });
   }
-}
-
-async function nameOf(transaction: Transaction, { org, agentUid, revision }: AgentRef & { readonly revision: string }): Promise<string> {
-  const { rows } = await transaction.query<{ agent_name: string }>(
-    'SELECT agent_name FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3',
-    [org, agentUid, revision],
-  );
-  if (rows[0] === undefined)
-    throw new StoreError('not_found', `agent with uid ${agentUid}: revision ${revision} was never stored: put it first`);
-  return rows[0].agent_name;
 }

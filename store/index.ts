@@ -17,6 +17,9 @@ import { createKnowledgeStore, type KnowledgeStore } from './knowledge/index.ts'
 import { NumberClaims } from './phone-numbers/number-claims.ts';
 import { PhoneRoutes } from './phone-numbers/phone-routes.ts';
 import { RateLimits } from './rate-limits.ts';
+import { AgentReleases } from './releases/agent-releases.ts';
+import { AgentReleaseFigures } from './releases/release-figures.ts';
+import { AgentReleaseHistory } from './releases/release-history.ts';
 import { StoreError } from './error.ts';
 import { requireSchema } from './schema-version.ts';
 import { VoiceServers } from './voice-servers.ts';
@@ -49,6 +52,11 @@ export type { Collection, CollectionSpec } from './knowledge/collections.ts';
 export { newDocumentId, type DocumentRecord, type DocumentStage, type NewDocument, type PageOutcome } from './knowledge/documents.ts';
 export type { EndedDocument, StoredChunk } from './knowledge/ingestion.ts';
 export type { KnowledgeStore } from './knowledge/index.ts';
+export type { ReleasedAgent } from './releases/agent-releases.ts';
+export type { ReleaseFigures } from './releases/release-figures.ts';
+export type { RevisionPage, RevisionSummary } from './releases/release-history.ts';
+export type { ReleaseChange, ReleaseState } from './releases/release-state.ts';
+export { watchReleases, type WatchReleasesOptions } from './releases/watch-releases.ts';
 export { StoreError } from './error.ts';
 export { deliveryIdOf } from './webhooks/delivery-id.ts';
 export type { DispatchStore, KeepDays } from './webhooks/dispatch.ts';
@@ -105,6 +113,9 @@ export interface Store {
   readonly apiKeys: ApiKeyStore;
   readonly agentRevisions: AgentRevisions;
   readonly testRuns: TestRuns;
+  readonly agentReleases: AgentReleases;
+  readonly releaseHistory: AgentReleaseHistory;
+  readonly releaseFigures: AgentReleaseFigures;
   readonly rateLimits: RateLimits;
   readonly knowledge: KnowledgeStore;
   readonly webhooks: WebhookStore;
@@ -148,6 +159,9 @@ export function openStore(options: StoreOptions): Store {
     organizations: new Organizations(database),
     agentRevisions: new AgentRevisions(database),
     testRuns: new TestRuns(database, { clock, logger: options.logger }),
+    agentReleases: new AgentReleases(database),
+    releaseHistory: new AgentReleaseHistory(database),
+    releaseFigures: new AgentReleaseFigures(database),
     rateLimits: new RateLimits(database),
     knowledge: createKnowledgeStore(database, { clock, logger: options.logger }),
     webhooks: createWebhookStore(database),

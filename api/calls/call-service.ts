@@ -61,15 +61,15 @@ export class CallService {
     const rooms = this.#rooms;
     if (rooms === undefined)
       throw new ApiError('unavailable', 'no media server is configured: the operator of this installation has to set LIVEKIT_URL');
-    const asked = await this.#agents.find(org, body.ai_agent_id);
+    const id = newCallId();
+    const asked = await this.#agents.find(org, body.ai_agent_id, id);
     const override = body.override_ai_agent_id ?? undefined;
-    const talking = override === undefined ? asked : await this.#agents.find(org, override);
+    const talking = override === undefined ? asked : await this.#agents.find(org, override, id);
     const settings = callSettingsOf(talking.config);
     const dynamicData = body.native_llm_dynamic_data ?? {};
     const missing = missingDynamicData(settings, dynamicData);
     if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
     await this.#admission.admit();
-    const id = newCallId();
     const registration = await this.#lifecycle.register({
       org,
       id,
@@ -79,6 +79,7 @@ export class CallService {
       overrideAgentName: override,
       agentUid: talking.agentUid,
       revision: talking.revision,
+      canary: talking.canary,
       workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
       recordingEnabled: settings.recordingEnabled,

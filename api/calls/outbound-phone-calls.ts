@@ -52,14 +52,14 @@ export class OutboundPhoneCalls {
         'conflict',
         `${fromNumber} is connected to no trunk that it could call through: set its sip_termination_uri, and see the condition Synced of PhoneNumber ${route.name}`,
       );
-    const asked = await agents.find(org, askedFor);
-    const talking = override === undefined || override === askedFor ? asked : await agents.find(org, override);
+    const id = newCallId();
+    const asked = await agents.find(org, askedFor, id);
+    const talking = override === undefined || override === askedFor ? asked : await agents.find(org, override, id);
     const settings = callSettingsOf(talking.config);
     const dynamicData = body.native_llm_dynamic_data ?? {};
     const missing = missingDynamicData(settings, dynamicData);
     if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
     await admission.admit();
-    const id = newCallId();
     const registration = await lifecycle.register({
       org,
       id,
@@ -70,6 +70,7 @@ export class OutboundPhoneCalls {
       overrideAgentName: talking === asked ? undefined : talking.agentName,
       agentUid: talking.agentUid,
       revision: talking.revision,
+      canary: talking.canary,
       workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
       recordingEnabled: settings.recordingEnabled,

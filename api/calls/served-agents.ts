@@ -35,12 +35,13 @@ export class ServedAgents {
 
   /**
    * Asks Postgres alone, unless something is unusual: calls start while the Kubernetes API is unavailable.
+   * @param callId of the call that is to start: it decides whether a canary has it
    * @throws ApiError `not_found` for an agent that isn't there, `conflict` for one that has never been sound enough to serve
    */
-  async find(org: string, name: string): Promise<Serving> {
+  async find(org: string, name: string, callId: string): Promise<Serving> {
     if (!isObjectName(name)) throw agentNotFound();
     await this.#settled(org, name);
-    const serving = await this.#serving(org, name);
+    const serving = await this.#revisions.servingByName({ org, agentName: name, callId });
     if (serving !== undefined) return serving;
     const resource = await this.#views.agents.get(org, name);
     if (resource === undefined) throw agentNotFound();
@@ -48,7 +49,7 @@ export class ServedAgents {
     const giveUpAt = this.#clock.monotonic() + SETTLING_MS;
     while (this.#clock.monotonic() < giveUpAt) {
       await sleep(this.#clock, LOOK_EVERY_MS);
-      const late = await this.#serving(org, name);
+      const late = await this.#revisions.servingByName({ org, agentName: name, callId });
       if (late !== undefined) return late;
     }
     const ready = summaryOf(this.#views.agents.newest(org, name)?.status);
@@ -72,10 +73,6 @@ export class ServedAgents {
       if ((await this.#states.agent(agent)).reason !== 'Reconciling') return;
       await sleep(this.#clock, LOOK_EVERY_MS);
     }
-  }
-
-  #serving(org: string, agentName: string): Promise<Serving | undefined> {
-    return this.#revisions.servingByName({ org, agentName });
   }
 }
 

@@ -40,6 +40,14 @@ const examples: { readonly [N in EventName]: z.input<(typeof eventCatalogue)[N][
     status: 'failed',
     error: { code: 'empty_document', message: 'there is no text in it' },
   },
+  'Agent.RevisionServed': { agent_id: 'agent-example', revision: 'b'.repeat(64), percent: 10, previous_revision: 'a'.repeat(64) },
+  'Agent.RolledBack': {
+    agent_id: 'agent-example',
+    revision: 'a'.repeat(64),
+    rolled_back_revision: 'b'.repeat(64),
+    aborted: true,
+    reason: '12.5 % of its 40 calls ended as error, above 5 % (errorRate)',
+  },
   'Webhook.SubscriptionDisabled': { subscription_id: 'whs-example', reason: 'its address failed for 5 days' },
   'Webhook.Test': { subscription_id: 'whs-example' },
 };

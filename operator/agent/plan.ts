@@ -16,6 +16,8 @@ import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { degradationOf } from './degradation.ts';
 import { gateOf, skippedTests, type EvidenceView, type Gate } from './gate.ts';
+import { planRelease, type ReleaseAction, type ReleasePlan, type ReleaseView } from './release-plan.ts';
+import type { Candidate } from './release.ts';
 import { compileRevision, sizeInRevision, type CompiledRevision } from './revision.ts';
 
 /** The agent's state in Postgres. */
@@ -23,6 +25,9 @@ export type StoreView =
   | {
       readonly state: 'known';
       readonly serving?: Serving;
+      readonly release?: ReleaseView;
+      /** What `spec.release.pin` names, where that has served. */
+      readonly pinned?: Candidate | undefined;
       /** A revision that Postgres refused, and why: another attempt would fail the same way. */
       readonly rejected?: { readonly revision: string; readonly message: string };
       /** Results of tests; absent where none were read. */
@@ -38,13 +43,7 @@ export interface Serving {
 }
 
 export type AgentAction =
-  | {
-      readonly type: 'serve';
-      readonly revision: string;
-      readonly config: AgentRevisionConfig;
-      /** The `configHash` for which its required tests have passed; absent where they are skipped. */
-      readonly testedAs?: string;
-    }
+  | ReleaseAction
   /** Stores the revision and requests a run of the tests. */
   | ({ readonly type: 'test'; readonly tests: readonly RequestedTest[] } & CompiledRevision)
   | { readonly type: 'retire' };
@@ -100,28 +99,38 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
     view: evidenceIn(store),
     now: options.now,
   });
+  const release = planRelease({
+    agent,
+    target,
+    desired,
+    open: sound && rejected === undefined && gate.open,
+    serving,
+    store: store.state === 'known' ? store : undefined,
+  });
   const stages = [
     // A forbidden webhook address does not keep calls from starting.
     accepted([...acceptance, ...forbiddenWebhook(agent, snapshot)], agentRemarks(agent.spec)),
     resolvedRefs(references),
     ...(gate.tested === undefined ? [] : [gate.tested]),
-    synced({ sound, current, reduced, rejected, store, gate }),
+    synced({ sound, current, reduced, rejected, store, gate, release }),
   ];
   const ready = {
-    message: 'new calls start with the revision that the spec asks for',
-    aside: serving === undefined ? undefined : asideOf({ sound, current, complete: optional.length === 0 }),
+    message: release.message ?? 'new calls start with the revision that the spec asks for',
+    aside: serving === undefined ? undefined : asideOf({ sound, current: current || release.pinned, complete: optional.length === 0 }),
   };
-  const writable = sound && rejected === undefined && store.state === 'known';
+  const testable = sound && rejected === undefined && store.state === 'known';
+  const recheckAfterMs = Math.min(gate.recheckAfterMs ?? Infinity, release.requeueAfterMs ?? Infinity);
   return {
-    actions: writable ? actionsOf(agent, target, { gate, current }) : [],
-    notices: gate.notices,
-    ...(gate.recheckAfterMs !== undefined && { requeueAfterMs: gate.recheckAfterMs }),
+    actions: actionsOf(agent, target, { request: testable ? gate.request : [], release }),
+    notices: [...gate.notices, ...release.notices],
+    ...(recheckAfterMs !== Infinity && { requeueAfterMs: recheckAfterMs }),
     status: {
       ...commonFields(agent, options.now, stages, ready),
       desiredRevision: desired.revision,
       configHash: desired.configHash,
       ...(gate.skippedTests && { skippedTests: gate.skippedTests }),
       ...servingFields(serving),
+      ...release.status,
       observedInputs: observedInputs(agent, snapshot),
       tools: offered.length,
       toolNames: offered
@@ -151,13 +160,11 @@ function asideOf({ sound, current, complete }: { readonly sound: boolean; readon
 function actionsOf(
   agent: Agent,
   { revision, configHash, config }: CompiledRevision,
-  { gate: { open, request }, current }: { readonly gate: Gate; readonly current: boolean },
+  { request, release }: { readonly request: Gate['request']; readonly release: ReleasePlan },
 ): AgentPlan['actions'] {
   const actions: readonly AgentAction[] = [
     ...(request.length > 0 ? [{ type: 'test', tests: request, revision, configHash, config } as const] : []),
-    ...(open !== false && !current
-      ? [{ type: 'serve', revision, config, ...(open === 'passed' && { testedAs: configHash }) } as const]
-      : []),
+    ...release.actions,
   ];
   return actions.length === 0 || hasFinalizer(agent) ? actions : [{ type: 'addFinalizer' }, ...actions];
 }
@@ -182,6 +189,7 @@ function synced(known: {
   readonly rejected: string | undefined;
   readonly store: StoreView;
   readonly gate: Gate;
+  readonly release: ReleasePlan;
 }): ConditionStage {
   const good = { reason: 'RevisionServed', message: 'the revision is stored and serving' } as const;
   if (!known.sound) {
@@ -196,6 +204,8 @@ function synced(known: {
       ],
     };
   }
+  const { synced: released } = known.release;
+  if (released !== undefined && (known.gate.open !== false || known.release.pinned) && known.rejected === undefined) return released;
   if (known.current && known.reduced)
     return {
       type: 'Synced',

@@ -6,7 +6,7 @@ import { COMMON_STATUS_FIELDS, recheck, type Reconciler } from '../runtime/recon
 import { namespaceOf, type SnapshotReader, type Wanted } from '../runtime/snapshot-reader.ts';
 import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
 import type { KnownTests } from '../agent-test/known-tests.ts';
-import type { Store } from '../../store/index.ts';
+import type { Store, WatchReleasesOptions } from '../../store/index.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { checkToolSpec } from '../tool/plan.ts';
 import { allPassed, requiredTests } from './gate.ts';
@@ -20,11 +20,13 @@ export interface AgentReconcilerOptions {
   readonly tests: Pick<KnownTests, 'ofAgent' | 'testedAgents' | 'requireUpToDate'>;
   /** Notifies of results. */
   readonly runs: Pick<Store['testRuns'], 'listen'>;
+  /** Calls back when somebody else changes what serves. */
+  readonly watchReleases: (callbacks: Pick<WatchReleasesOptions, 'onChange' | 'onListening'>) => { stop(): Promise<void> };
   readonly deletionGraceMs: number;
 }
 
 export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Agent, AgentAction, AgentStatus> {
-  const { snapshots, revisions, tests, runs, deletionGraceMs } = options;
+  const { snapshots, revisions, tests, runs, watchReleases, deletionGraceMs } = options;
 
   /** Tests and results may have changed since the plan, and the watch of the tests may be behind that of the agents. */
   const stillPassed = async (agent: Stored<Agent>, configHash: string): Promise<boolean> => {
@@ -44,6 +46,7 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
       'configHash',
       'skippedTests',
       'activeSince',
+      'canary',
       'observedInputs',
       'tools',
       'toolNames',
@@ -54,8 +57,11 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
       if (isReconcileRequested(agent)) revisions.forget(agent.metadata.uid);
       // Postgres first: after the last wait nothing may change between taking the snapshot and planning.
       const tested = requiredTests(tests.ofAgent(agent)).length > 0;
+      const { release } = agent.spec;
       const serving =
-        isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await revisions.view(identityOf(agent), { tested });
+        isSuspended(agent) && !isDeleting(agent)
+          ? ({ state: 'known' } as const)
+          : await revisions.view(identityOf(agent), { tested, release });
       if (serving.state === 'unavailable') retryWhenPostgresIsBack();
       await prepareTools(await offeredNow(snapshots, agent, signal));
       const { snapshot, recheckAfterMs } = await snapshots.observe(namespaceOf(agent), (seen) => wantedBy(agent, seen), signal);
@@ -65,14 +71,16 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
     async apply(action, agent) {
       const identity = { ...identityOf(agent), agentName: agent.metadata.name };
       switch (action.type) {
-        case 'serve': {
+        case 'serve':
+        case 'release': {
           if (action.testedAs !== undefined && !(await stillPassed(agent, action.testedAs))) return { replan: true };
-          const { state } = await revisions.serve({ ...identity, revision: action.revision, config: action.config });
-          return { replan: state === 'unavailable' };
+          const { state } = await revisions.release(identity, action);
+          // After a change of somebody else there is another plan to make.
+          return { replan: state !== 'known' };
         }
         case 'test': {
           const { type: _type, ...request } = action;
-          const { state } = await revisions.test({ ...identity, ...request });
+          const { state } = await revisions.test(identity, request);
           return { replan: state === 'unavailable' };
         }
         default: {
@@ -89,7 +97,19 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
           for (const key of tests.testedAgents()) queue.enqueue(key);
         },
       });
-      return () => listening.stop();
+      const watch = watchReleases({
+        onChange: ({ org, agentName, agentUid }) => {
+          revisions.forget(agentUid);
+          queue.enqueue(`${org}/${agentName}`);
+        },
+        onListening: () => {
+          revisions.clear();
+          queue.enqueueAll();
+        },
+      });
+      return async () => {
+        await Promise.all([listening.stop(), watch.stop()]);
+      };
     },
 
     refresh: () => revisions.clear(),

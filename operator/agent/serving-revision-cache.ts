@@ -1,31 +1,38 @@
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
-import { StoreError, type RequestedTest, type Store } from '../../store/index.ts';
+import type { Agent } from '../../crds/index.ts';
+import { releaseEvents } from '../../events/release-events.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { StoreError, type ReleaseState, type RequestedTest, type Store } from '../../store/index.ts';
 import type { PostgresOutage } from '../runtime/postgres-outage.ts';
-import type { Serving, StoreView } from './plan.ts';
+import type { StoreView } from './plan.ts';
+import type { ReleaseAction } from './release-plan.ts';
+import type { CompiledRevision } from './revision.ts';
 
 interface AgentIdentity {
   readonly org: string;
   readonly agentUid: string;
 }
 
+type Release = Agent['spec']['release'];
+type NamedAgent = AgentIdentity & { readonly agentName: string };
+
 interface Entry {
-  readonly serving?: Serving;
+  readonly state?: ReleaseState;
   readonly rejected?: { readonly revision: string; readonly message: string };
 }
 
-interface StoredRevision extends AgentIdentity {
-  readonly agentName: string;
-  readonly revision: string;
-  readonly config: AgentRevisionConfig;
+export interface ServingRevisionCacheOptions {
+  readonly store: Pick<Store, 'agentRevisions' | 'agentReleases' | 'releaseFigures' | 'testRuns'>;
+  readonly outage: PostgresOutage;
+  readonly clock: Clock;
 }
 
-export interface ServingRevisionCacheOptions {
-  readonly store: Pick<Store, 'agentRevisions' | 'testRuns'>;
-  readonly outage: PostgresOutage;
-}
+/** `superseded`: somebody else changed the release meanwhile, so that there is something else to decide. */
+type Outcome = StoreView | { readonly state: 'superseded' };
 
 /**
- * Caches which revision Postgres serves for each agent, and writes through. Each agent is read once: only the leader writes.
+ * Caches what Postgres serves for each agent, and writes through. Each agent is read once, because only the leader writes; who else
+ * does (a rollback) says so, and a change that was decided on a former state is refused by its version.
  */
 export class ServingRevisionCache {
   readonly #options: ServingRevisionCacheOptions;
@@ -36,69 +43,74 @@ export class ServingRevisionCache {
   }
 
   /** @param tested whether tests decide about what is served: their newest results are read each time */
-  async view(agent: AgentIdentity, { tested }: { readonly tested: boolean }): Promise<StoreView> {
-    const view = await this.#served(agent);
-    if (view.state === 'unavailable' || !tested) return view;
-    return this.#options.outage.guard<StoreView>(async () => ({
-      ...view,
-      evidence: await this.#options.store.testRuns.evidenceOf(agent),
-    }));
-  }
-
-  async #served(agent: AgentIdentity): Promise<StoreView> {
+  async view(agent: AgentIdentity, { tested, release }: { readonly tested: boolean; readonly release?: Release }): Promise<StoreView> {
     const known = this.#entries.get(agent.agentUid);
-    const { outage } = this.#options;
-    if (known !== undefined && outage.why === undefined) return { state: 'known', ...known };
+    const { outage, store } = this.#options;
+    // While a canary runs Postgres is asked every second anyway: a change of somebody else is seen even if its notification is lost.
+    const trusted = known?.state?.canary == null ? known : undefined;
+    if (trusted !== undefined && outage.why === undefined && release?.pin === undefined && !tested) return viewOf(trusted);
     return outage.guard<StoreView>(async () => {
-      const row = await this.#options.store.agentRevisions.serving(agent);
-      const entry: Entry = row === undefined ? {} : { serving: { revision: row.revision, activeSince: seconds(row.activeSince) } };
+      const entry = trusted ?? { ...known, ...entryOf(await store.agentReleases.state(agent)) };
       this.#entries.set(agent.agentUid, entry);
-      return { state: 'known', ...entry };
+      return {
+        ...viewOf(entry),
+        ...(await this.#pinned(agent, entry, release)),
+        ...(await this.#withFigures(agent, entry, release)),
+        ...(tested && { evidence: await store.testRuns.evidenceOf(agent) }),
+      };
     });
   }
 
-  /** Stores a revision and puts it into service. */
-  async serve(agent: StoredRevision): Promise<StoreView> {
-    const { org, agentUid, revision } = agent;
-    return this.#write(agent, async () => {
-      const { activeSince } = await this.#options.store.agentRevisions.serve({ org, agentUid, revision });
-      return { serving: { revision, activeSince: seconds(activeSince) } };
+  /** Stores a revision where it is new, and changes what serves. */
+  async release(agent: NamedAgent, action: ReleaseAction): Promise<Outcome> {
+    const { store, outage } = this.#options;
+    const revision = action.type === 'serve' ? action.revision : 'revision' in action.change ? action.change.revision : '';
+    return this.#write(agent, { revision, config: action.config }, async (before) => {
+      const state = await this.#change(agent, action, before.state?.version);
+      return state && { state };
     });
   }
 
   /** Stores a revision and requests a run of tests, of those that none has yet to evaluate. */
-  async test({
-    tests,
-    configHash,
-    ...agent
-  }: StoredRevision & { readonly configHash: string; readonly tests: readonly RequestedTest[] }): Promise<StoreView> {
-    return this.#write(agent, async (before) => {
-      const { org, agentUid, agentName, revision } = agent;
-      await this.#options.store.testRuns.request({ org, agentUid, agentName, revision, configHash, trigger: 'gate' }, tests);
+  async test(
+    agent: NamedAgent,
+    { tests, revision, configHash, config }: CompiledRevision & { readonly tests: readonly RequestedTest[] },
+  ): Promise<Outcome> {
+    return this.#write(agent, { revision, config }, async (before) => {
+      await this.#options.store.testRuns.request({ ...agent, revision, configHash, trigger: 'gate' }, tests);
       return before;
     });
   }
 
-  async #write(agent: StoredRevision, then: (before: Entry) => Promise<Entry>): Promise<StoreView> {
-    const { agentUid, revision } = agent;
-    const before = this.#entries.get(agentUid) ?? {};
-    return this.#options.outage.guard<StoreView>(async () => {
+  /** @param then undefined where the agent has to be looked at again */
+  async #write(
+    agent: NamedAgent,
+    { revision, config }: { readonly revision: string; readonly config: AgentRevisionConfig | undefined },
+    then: (before: Entry) => Promise<Entry | undefined>,
+  ): Promise<Outcome> {
+    const { store, outage } = this.#options;
+    return outage.guard<Outcome>(async () => {
+      const before = this.#entries.get(agent.agentUid) ?? entryOf(await store.agentReleases.state(agent));
       try {
-        await this.#options.store.agentRevisions.put(agent);
+        if (config !== undefined) await store.agentRevisions.put({ ...agent, revision, config });
         const entry = await then(before);
-        this.#entries.set(agentUid, entry);
-        return { state: 'known', ...entry };
+        if (entry === undefined) {
+          this.#entries.delete(agent.agentUid);
+          return { state: 'superseded' };
+        }
+        this.#entries.set(agent.agentUid, entry);
+        return viewOf(entry);
       } catch (error) {
         if (!(error instanceof StoreError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
         const entry: Entry = { ...before, rejected: { revision, message: `the revision cannot be stored: ${error.message}` } };
-        this.#entries.set(agentUid, entry);
-        return { state: 'known', ...entry };
+        this.#entries.set(agent.agentUid, entry);
+        return viewOf(entry);
       }
     });
   }
 
   /** Takes the agent out of service: no new call starts. */
-  async retire(agent: AgentIdentity & { readonly agentName: string }): Promise<StoreView> {
+  async retire(agent: NamedAgent): Promise<StoreView> {
     return this.#options.outage.guard<StoreView>(async () => {
       await this.#options.store.agentRevisions.retire(agent);
       this.#entries.delete(agent.agentUid);
@@ -114,6 +126,39 @@ export class ServingRevisionCache {
   clear(): void {
     this.#entries.clear();
   }
+
+  #change({ org, agentUid }: NamedAgent, action: ReleaseAction, version: number | undefined) {
+    const { store, clock } = this.#options;
+    const shared = { org, agentUid, version, events: releaseEvents(clock.now()) };
+    if (action.type === 'release') return store.agentReleases.change({ ...shared, change: action.change, reason: action.reason });
+    const { revision, configHash, pinned = false } = action;
+    return store.agentReleases.serve({ ...shared, revision, pinned, ...(configHash !== null && { configHash }) });
+  }
+
+  async #pinned({ org, agentUid }: AgentIdentity, { state }: Entry, release: Release): Promise<object> {
+    const pin = release?.pin;
+    if (pin === undefined || state?.revision.startsWith(pin) === true) return {};
+    return { pinned: await this.#options.store.agentReleases.served({ org, agentUid, prefix: pin }) };
+  }
+
+  async #withFigures({ org, agentUid }: AgentIdentity, { state }: Entry, release: Release): Promise<object> {
+    if (state?.canary == null) return {};
+    const { revision, since } = state.canary;
+    const analysis = release?.canary?.abortOn.analysis?.name;
+    return { release: { state, figures: await this.#options.store.releaseFigures.of({ org, agentUid, revision, since, analysis }) } };
+  }
+}
+
+function entryOf(state: ReleaseState | undefined): Entry {
+  return state === undefined ? {} : { state };
+}
+
+function viewOf({ state, rejected }: Entry): StoreView & { readonly state: 'known' } {
+  return {
+    state: 'known',
+    ...(state !== undefined && { serving: { revision: state.revision, activeSince: seconds(state.activeSince) }, release: { state } }),
+    ...(rejected !== undefined && { rejected }),
+  };
 }
 
 function seconds(date: Date): string {

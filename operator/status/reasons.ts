@@ -5,6 +5,7 @@
 
 import { acceptedReasons } from './accepted-reasons.ts';
 import { agentReasons } from './agent-reasons.ts';
+import { releaseReasons } from './release-reasons.ts';
 
 /** Condition types, in the order in which they are written. */
 export const conditionTypes = [
@@ -15,6 +16,8 @@ export const conditionTypes = [
   'Tested',
   'Synced',
   'EndpointHealthy',
+  'Progressing',
+  'Degraded',
   'Reconciling',
   'Stalled',
 ] as const;
@@ -33,6 +36,8 @@ export interface ReasonDefinition {
    * Absent: does not keep the object from being ready.
    */
   readonly blocks?: 'person' | 'retry';
+  /** This condition is True as well while the stage has the reason, and absent otherwise. */
+  readonly accompanied?: 'Progressing' | 'Degraded';
 }
 
 const table = {
@@ -147,6 +152,7 @@ const table = {
   },
 
   ...agentReasons,
+  ...releaseReasons,
   StoreUnavailable: {
     condition: 'Synced',
     status: 'False',

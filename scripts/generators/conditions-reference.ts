@@ -45,6 +45,11 @@ With \`Ready=False\` comes exactly one of two conditions, as [kstatus](https://g
 - \`Stalled=True\`: a person is needed. Its reason is that of the stage that failed. A reference that was there and is lost is one of these at once, and still heals by itself when its target appears.
 - \`Reconciling=True\`: the operator goes on by itself. A reference that has not been there since the spec was applied is waited for: objects can be applied in any order, and Secrets may come later. After \`PARLEY_REFERENCE_GRACE_MS\` (2 minutes unless set) \`Stalled\` takes its place.
 
+Two more of an Agent are present while its release is under way or went back (see [Release safely](../calls/releases.md)):
+
+- \`Progressing=True\`: a canary runs.
+- \`Degraded=True\`: the revision that the spec asks for was rolled back, or its canary was aborted; the message has the figures.
+
 \`kubectl wait --for=condition=Ready agents.parley.dev/receptionist\` waits for the sum; \`parley explain agent/receptionist\` says in plain words what is missing.
 
 A broken edit never takes a working agent off the air: \`status.desiredRevision\` follows the spec at once, \`status.servingRevision\` moves only to a revision that is accepted, resolved, tested and stored.
@@ -66,7 +71,8 @@ An Event with the reason \`TestsSkipped\` says which generation of an agent the 
   return [{ path: 'docs/reference/conditions.md', content }];
 }
 
-function effectOf({ blocks, condition }: ReasonDefinition): string {
+function effectOf({ blocks, condition, accompanied }: ReasonDefinition): string {
+  if (accompanied !== undefined) return blocks === 'person' ? `${code('Stalled')}, ${code(accompanied)}` : code(accompanied);
   if (blocks === 'person') return code('Stalled');
   if (blocks === 'retry' || condition === 'Reconciling') return code('Reconciling');
   return '';

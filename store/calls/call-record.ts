@@ -21,6 +21,8 @@ export interface NewCall extends CallRef {
   /** Who talks, with which configuration. */
   readonly agentUid: string;
   readonly revision: string;
+  /** The revision was tried on this call; false by default. */
+  readonly canary?: boolean;
   readonly workspace?: string | undefined;
   readonly maxDurationMs: number;
   /** As the agent wants it; true by default. An organisation that has switched recordings off has none. */
@@ -60,6 +62,7 @@ export interface CallRecord extends CallRef {
   readonly overrideAgentName: string | null;
   readonly agentUid: string;
   readonly revision: string;
+  readonly canary: boolean;
   readonly workspace: string | null;
   readonly maxDurationMs: number;
   readonly room: string;
@@ -85,7 +88,7 @@ export interface CallRecord extends CallRef {
 
 /** What the statements below select, in the words of {@link Row}. */
 export const callColumns = `org, id, call_type AS "callType", direction, status, finish_reason AS "finishReason", agent_name AS "agentName",
-  agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", agent_uid AS "agentUid", revision, workspace,
+  agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", agent_uid AS "agentUid", revision, canary, workspace,
   max_duration_ms AS "maxDurationMs", room, token_expires_at AS "tokenExpiresAt", from_number AS "fromNumber", to_number AS "toNumber",
   sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", created_by AS "createdBy", created_by_key AS "createdByKey", traceparent, created_at AS "createdAt",
   started_at AS "startedAt", ended_at AS "endedAt", job_id AS "jobId", job_seen_at AS "jobSeenAt", recording_enabled AS "recordingEnabled",

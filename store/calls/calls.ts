@@ -82,9 +82,9 @@ export class Calls {
         `INSERT INTO parley.calls
            (org, id, call_type, direction, status, finish_reason, agent_name, agent_display_name, override_agent_name, agent_uid, revision,
             workspace, max_duration_ms, room, token_expires_at, from_number, to_number, sip_call_id, metadata, dynamic_data, created_by, created_by_key, traceparent,
-            recording_enabled, recording_retention_days, ended_at)
+            recording_enabled, recording_retention_days, canary, ended_at)
          SELECT name, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $21, $12, $13, now() + $14 * interval '1 millisecond', $15, $16, $17, $18, $19, $20, $23, $22,
-           recording_enabled AND $24, $25,
+           recording_enabled AND $24, $25, $26,
            CASE WHEN $6::text IS NULL THEN NULL ELSE now() END
          FROM parley.organizations WHERE name = $1
          ON CONFLICT DO NOTHING RETURNING ${callColumns}`,
@@ -114,6 +114,7 @@ export class Calls {
           call.createdByKey ?? null,
           call.recordingEnabled ?? true,
           call.recordingRetentionDays ?? null,
+          call.canary ?? false,
         ],
       );
       if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0])));

@@ -206,7 +206,10 @@ export class SimulatedOperator {
       case 'addFinalizer':
         this.objects.set(id, { ...object, metadata: { ...object.metadata, finalizers: ['parley.dev/finalizer'] } });
         break;
+      case 'release':
+        throw new Error('the simulation has no canaries and no rollbacks');
       case 'serve':
+        if (action.config === undefined) throw new Error('the simulation stores no revisions that a pin could name');
         this.serving.set(object.metadata.uid ?? '', {
           revision: action.revision,
           activeSince: new Date(this.now).toISOString(),

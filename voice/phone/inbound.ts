@@ -74,7 +74,9 @@ export class InboundCalls {
     const { store, lifecycle, logger } = this.#options;
     const route = await store.phoneRoutes.find(leg.ownNumber);
     const agentName = route?.inboundAgent ?? undefined;
-    const serving = route && agentName !== undefined ? await store.agentRevisions.servingByName({ org: route.org, agentName }) : undefined;
+    const callId = newCallId();
+    const serving =
+      route && agentName !== undefined ? await store.agentRevisions.servingByName({ org: route.org, agentName, callId }) : undefined;
     if (route === undefined || serving === undefined) {
       // Without an agent there is no revision for the record of a call.
       logger.warn({ number: leg.ownNumber, org: route?.org, agent: agentName }, 'refused an inbound call: no agent serves its number');
@@ -83,13 +85,14 @@ export class InboundCalls {
     const settings = callSettingsOf(serving.config);
     const call: NewCall = {
       org: route.org,
-      id: newCallId(),
+      id: callId,
       callType: 'phone_call',
       direction: 'inbound',
       agentName: serving.agentName,
       agentDisplayName: settings.displayName,
       agentUid: serving.agentUid,
       revision: serving.revision,
+      canary: serving.canary,
       workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
       recordingEnabled: settings.recordingEnabled,

@@ -139,7 +139,7 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       const config = benchAgent(baseOf(caller), options);
       const agent = { agentUid: `uid-${caller}`, revision: revisionOf(config).revision };
       await store.agentRevisions.put({ org, agentName: caller, config, ...agent });
-      await store.agentRevisions.serve({ org, ...agent });
+      await store.agentReleases.serve({ org, ...agent });
       agents.set(caller, agent);
       return agent;
     };

@@ -72,6 +72,6 @@ export async function serveAgent(
   const { revision } = revisionOf(config);
   const served = { org, agentUid: `uid-${name}`, revision };
   await store.agentRevisions.put({ ...served, agentName: name, config });
-  await store.agentRevisions.serve(served);
+  await store.agentReleases.serve(served);
   return revision;
 }

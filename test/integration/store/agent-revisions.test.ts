@@ -69,20 +69,21 @@ describe('serve', () => {
   it('moves on to a new revision, goes back to an old one, and keeps its moment for the same one', async () => {
     const { url, store } = await freshStore();
     const [first, second] = [await put(store, { v: 1 }), await put(store, { v: 2 })];
-    const began = await store.agentRevisions.serve({ ...acme, revision: first });
+    const began = await store.agentReleases.serve({ ...acme, revision: first });
     const { rows: before } = await (await session(url)).query('SELECT xmin FROM parley.agent_serving');
-    expect(await store.agentRevisions.serve({ ...acme, revision: first })).toEqual(began);
+    expect(await store.agentReleases.serve({ ...acme, revision: first })).toEqual(began);
     const { rows: after } = await (await session(url)).query('SELECT xmin FROM parley.agent_serving');
     expect(after).toEqual(before);
-    const moved = await store.agentRevisions.serve({ ...acme, revision: second });
+    const moved = await store.agentReleases.serve({ ...acme, revision: second });
     expect(await store.agentRevisions.serving(acme)).toEqual({
       agentUid: 'uid-1',
       agentName: 'front-desk',
       revision: second,
       config: { v: 2 },
-      activeSince: moved.activeSince,
+      activeSince: moved?.activeSince,
+      canary: false,
     });
-    await store.agentRevisions.serve({ ...acme, revision: first });
+    await store.agentReleases.serve({ ...acme, revision: first });
     expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toMatchObject({
       revision: first,
       config: { v: 1 },
@@ -97,7 +98,7 @@ describe('serve', () => {
       { ...acme, agentUid: 'uid-2', revision },
       { org: 'other', agentUid: 'uid-1', revision },
     ]) {
-      expect(await failureOf(store.agentRevisions.serve(ref))).toMatchObject({ kind: 'not_found' });
+      expect(await failureOf(store.agentReleases.serve(ref))).toMatchObject({ kind: 'not_found' });
     }
     expect(await store.agentRevisions.serving(acme)).toBeUndefined();
     expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'a\u0000b' })).toBeUndefined();
@@ -106,13 +107,13 @@ describe('serve', () => {
   it('gives the name to the agent that was made again under it', async () => {
     const { store } = await freshStore();
     const again = { ...acme, agentUid: 'uid-2' };
-    await store.agentRevisions.serve({ ...acme, revision: await put(store, { v: 1 }) });
+    await store.agentReleases.serve({ ...acme, revision: await put(store, { v: 1 }) });
     const revision = await put(store, { v: 2 }, again);
-    await store.agentRevisions.serve({ ...again, revision });
+    await store.agentReleases.serve({ ...again, revision });
     expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toMatchObject({ agentUid: 'uid-2' });
     expect(await store.agentRevisions.serving(acme)).toBeUndefined();
     // An operator that has not noticed yet doesn't get the name back.
-    expect(await failureOf(store.agentRevisions.serve({ ...acme, revision: await put(store, { v: 3 }) }))).toMatchObject({
+    expect(await failureOf(store.agentReleases.serve({ ...acme, revision: await put(store, { v: 3 }) }))).toMatchObject({
       kind: 'conflict',
       message: expect.stringContaining('retired'),
     });
@@ -126,7 +127,7 @@ describe('serve', () => {
       uids.map(async (agentUid, index) => {
         const through = stores[index % stores.length] ?? store;
         const revision = await put(through, { agentUid }, { org: 'acme', agentUid });
-        await through.agentRevisions.serve({ org: 'acme', agentUid, revision });
+        await through.agentReleases.serve({ org: 'acme', agentUid, revision });
       }),
     );
     const { rows } = await (
@@ -140,7 +141,7 @@ describe('retire', () => {
   it('takes the agent off the air for good; calls that run can still read their revision', async () => {
     const { store } = await freshStore();
     const revision = await put(store, {});
-    await store.agentRevisions.serve({ ...acme, revision });
+    await store.agentReleases.serve({ ...acme, revision });
     await store.agentRevisions.retire(acme);
     await store.agentRevisions.retire(acme);
     expect([
@@ -148,14 +149,14 @@ describe('retire', () => {
       await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' }),
     ]).toEqual([undefined, undefined]);
     expect(await store.agentRevisions.get({ ...acme, revision })).toBeDefined();
-    expect(await failureOf(store.agentRevisions.serve({ ...acme, revision }))).toMatchObject({ kind: 'conflict' });
+    expect(await failureOf(store.agentReleases.serve({ ...acme, revision }))).toMatchObject({ kind: 'conflict' });
   });
 
   it('takes what serves under the same name off the air with it: an agent that came back from a backup, and never served', async () => {
     const { store } = await freshStore();
     const [revision, other] = [await put(store, {}), await put(store, {}, { ...acme, agentUid: 'uid-3', agentName: 'night-desk' })];
-    await store.agentRevisions.serve({ ...acme, revision });
-    await store.agentRevisions.serve({ ...acme, agentUid: 'uid-3', revision: other });
+    await store.agentReleases.serve({ ...acme, revision });
+    await store.agentReleases.serve({ ...acme, agentUid: 'uid-3', revision: other });
     await store.agentRevisions.retire({ org: 'acme', agentUid: 'uid-2', agentName: 'front-desk' });
     expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toBeUndefined();
     expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'night-desk' })).toMatchObject({ agentUid: 'uid-3' });
@@ -180,7 +181,7 @@ describe('prune', () => {
       await delay(2); // the millisecond decides which of two is newer
     }
     const serving = revisions[2] ?? '';
-    await store.agentRevisions.serve({ ...acme, revision: serving });
+    await store.agentReleases.serve({ ...acme, revision: serving });
     const other = { org: 'acme', agentUid: 'uid-2', agentName: 'back-office' };
     const others = await Promise.all(Array.from({ length: 5 }, (_, v) => put(store, { other: v }, other)));
     const foreign = await put(store, { v: 0 }, { ...acme, org: 'other' });
@@ -198,7 +199,7 @@ describe('prune', () => {
   it('lets an agent go altogether that was deleted long ago', async () => {
     const { url, store } = await freshStore();
     const revision = await put(store, {});
-    await store.agentRevisions.serve({ ...acme, revision });
+    await store.agentReleases.serve({ ...acme, revision });
     await store.agentRevisions.retire(acme);
     expect(await store.agentRevisions.prune({ org: 'acme' })).toEqual({ deleted: 0, more: false });
     await (await session(url)).query("UPDATE parley.agent_serving SET retired_at = now() - interval '31 days'");

@@ -33,7 +33,7 @@ async function write(store: Store, journal: Journal, done: () => boolean): Promi
         await store.agentRevisions.put({ org: 'acme', agentUid: journal.agentUid, agentName: journal.agentUid, revision, config });
         journal.stored.push(revision);
         journal.attempted = version;
-        await store.agentRevisions.serve({ org: 'acme', agentUid: journal.agentUid, revision });
+        await store.agentReleases.serve({ org: 'acme', agentUid: journal.agentUid, revision });
         journal.acknowledged = version;
         stored = true;
       } catch (error) {

@@ -24,7 +24,7 @@ async function twoOrganizations() {
     await store.apiKeys.create({ org, name: `canary of ${org}`, permissions: ['*'], expirationDays: 1 });
     const { revision, config } = revisionOf({ prompt: `canary of ${org}` });
     await store.agentRevisions.put({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, config });
-    await store.agentRevisions.serve({ org, agentUid: `uid-${org}`, revision });
+    await store.agentReleases.serve({ org, agentUid: `uid-${org}`, revision });
     await store.testRuns.request({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, configHash: revision, trigger: 'gate' }, [
       { uid: 'same-uid', name: `canary of ${org}`, digest: revision, required: true, mode: 'text', spec: {} },
     ]);
@@ -137,6 +137,7 @@ const tenantTables = [
   'api_keys',
   'agent_revisions',
   'agent_serving',
+  'agent_releases',
   'test_runs',
   'test_results',
   ...knowledgeTables,

@@ -195,7 +195,7 @@ describe('the evidence of an agent', () => {
   it('goes with the agent', async () => {
     const { url, store } = await freshStore();
     const run = await requested(store, { v: 1 });
-    await store.agentRevisions.serve(run);
+    await store.agentReleases.serve(run);
     const second = await requested(store, { v: 2 });
     await store.agentRevisions.retire(agent);
     expect((await store.testRuns.get(second))?.state).toBe('cancelled');

@@ -61,7 +61,7 @@ async function serving(wish: AgentWish = {}): Promise<{ readonly provider: Provi
   providers.push(provider);
   provider.heard(() => 'hello');
   const { revision } = await stage.agent({ ...wish, spec: { welcomeMessage: 'Harbour Bikes.', ...wish.spec } }, provider);
-  await stage.store.agentRevisions.serve({ org: stage.org, agentUid: 'uid-receptionist', revision });
+  await stage.store.agentReleases.serve({ org: stage.org, agentUid: 'uid-receptionist', revision });
   return { provider, revision };
 }
 

@@ -111,7 +111,7 @@ describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service'
       { ...agent, spec: { welcomeMessage: 'Harbour Bikes.', call: { voicemailDetectionTimeout: '0s' }, ...agent.spec } },
       provider,
     );
-    await stage.store.agentRevisions.serve({ org: stage.org, agentUid: 'uid-receptionist', revision });
+    await stage.store.agentReleases.serve({ org: stage.org, agentUid: 'uid-receptionist', revision });
     await stage.store.phoneRoutes.put({
       org: stage.org,
       ...owner,

@@ -40,7 +40,7 @@ describe('housekeeping', () => {
         for (let v = 0; v < 13; v += 1) {
           const { revision, config } = revisionOf({ org, v });
           await store.agentRevisions.put({ org, agentUid: 'u', agentName: 'n', revision, config });
-          await store.agentRevisions.serve({ org, agentUid: 'u', revision });
+          await store.agentReleases.serve({ org, agentUid: 'u', revision });
         }
         await store.apiKeys.create({ org, name: 'dead', permissions: [], expirationDays: 1 });
         await store.apiKeys.create({ org, name: 'alive', permissions: [], expirationDays: 1 });

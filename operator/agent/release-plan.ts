@@ -1,0 +1,138 @@
+/** What a decision about a release means for the plan of an agent: actions, Events, status. Pure. */
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { Agent, AgentStatus } from '../../crds/index.ts';
+import type { ReleaseChange } from '../../store/index.ts';
+import type { Notice } from '../runtime/reconciler.ts';
+import { timestamp, type ConditionStage } from '../status/conditions.ts';
+import type { Problem } from '../status/reasons.ts';
+import { decideRelease, releaseProblem, type Candidate, type ReleaseDecision, type ReleaseFacts } from './release.ts';
+import type { CompiledRevision } from './revision.ts';
+
+/** Of an agent that serves: how far its release is. */
+export interface ReleaseView extends Pick<ReleaseFacts, 'figures'> {
+  readonly state: NonNullable<ReleaseFacts['state']>;
+}
+
+interface Tested {
+  /** The `configHash` for which its required tests have passed; absent where they are skipped. */
+  readonly testedAs?: string;
+}
+
+export type ReleaseAction =
+  | (Tested & {
+      readonly type: 'serve';
+      readonly revision: string;
+      readonly configHash: string | null;
+      /** Absent where the spec pins a revision that is stored. */
+      readonly config?: AgentRevisionConfig;
+      readonly pinned?: boolean;
+    })
+  | (Tested & {
+      readonly type: 'release';
+      readonly change: Exclude<ReleaseChange, { type: 'serve' }>;
+      readonly reason?: string;
+      /** Of a canary that begins. */
+      readonly config?: AgentRevisionConfig;
+    });
+
+export interface ReleaseInput {
+  readonly agent: Agent;
+  /** What the spec asks for: a revision that may lack something, under the hash of the whole. */
+  readonly target: CompiledRevision;
+  readonly desired: CompiledRevision;
+  /** Whether it may be served, and why. */
+  readonly open: false | 'passed' | 'skipped';
+  /** By the status, where Postgres is unavailable. */
+  readonly serving: { readonly revision: string } | undefined;
+  /** Undefined while Postgres is unavailable: nothing can be done then. */
+  readonly store: { readonly release?: ReleaseView; readonly pinned?: Candidate | undefined } | undefined;
+}
+
+export interface ReleasePlan {
+  readonly actions: readonly ReleaseAction[];
+  readonly notices: readonly Notice[];
+  /** In place of what `Synced` would say. */
+  readonly synced?: ConditionStage;
+  /** Of a `Ready=True`. */
+  readonly message?: string;
+  readonly pinned: boolean;
+  readonly requeueAfterMs?: number;
+  readonly status: Pick<AgentStatus, 'canary'>;
+}
+
+/** How often the figures of a canary are looked at, in milliseconds: an abort has to reach new calls within two seconds. */
+const CANARY_LOOK_MS = 1_000;
+const PINNED = 'new calls start with the revision that spec.release.pin names';
+
+export function planRelease(input: ReleaseInput): ReleasePlan {
+  const { agent, target, open, store } = input;
+  const facts: ReleaseFacts = {
+    release: agent.spec.release,
+    target: open === false ? undefined : { revision: target.revision, configHash: input.desired.configHash },
+    state: stateIn(input),
+    pinned: pinnedIn(input),
+    figures: store?.release?.figures,
+  };
+  if (store === undefined) return { actions: [], notices: [], pinned: false, status: reportedCanary(agent) };
+  const decision = decideRelease(facts);
+  const problem = decision.step === undefined ? releaseProblem(decision, facts) : undefined;
+  const pinned = decision.phase.type === 'pinned' && decision.step === undefined;
+  return {
+    actions: actionsOf(decision, input),
+    notices: noticesOf(decision),
+    pinned,
+    ...(problem !== undefined && { synced: notSynced(problem), message: problem.message }),
+    ...(pinned && { synced: { type: 'Synced', good: { reason: 'RevisionPinned', message: PINNED }, problems: [] }, message: PINNED }),
+    ...(facts.state?.canary && { requeueAfterMs: CANARY_LOOK_MS }),
+    status: canaryOf(facts),
+  };
+}
+
+const notSynced = (problem: Problem): ConditionStage => ({
+  type: 'Synced',
+  good: { reason: 'RevisionServed', message: '' },
+  problems: [problem],
+});
+
+function actionsOf({ step, reason }: ReleaseDecision, { target, open }: ReleaseInput): readonly ReleaseAction[] {
+  if (step === undefined) return [];
+  const isTarget = 'revision' in step && step.revision === target.revision;
+  const more = {
+    ...(isTarget && { config: target.config }),
+    ...((isTarget || step.type === 'promote') && open === 'passed' && { testedAs: target.configHash }),
+  };
+  if (step.type === 'serve') return [{ ...step, ...more }];
+  return [{ type: 'release', change: step, ...more, ...(reason !== undefined && { reason }) }];
+}
+
+function noticesOf({ step }: ReleaseDecision): readonly Notice[] {
+  if (step?.type === 'promote')
+    return [{ type: 'Normal', reason: 'CanaryPromoted', message: 'the canary kept its limits: all new calls start with its revision' }];
+  if (step?.type !== 'begin_canary') return [];
+  const message = `${step.percent} % of new calls start with revision ${step.revision.slice(0, 12)}`;
+  return [{ type: 'Normal', reason: 'CanaryBegan', message }];
+}
+
+/** What the status has of it says nothing of canaries and rollbacks. */
+function stateIn({ serving, desired, store }: ReleaseInput): ReleaseFacts['state'] {
+  if (store?.release !== undefined) return store.release.state;
+  return serving && { revision: serving.revision, configHash: desired.configHash, canary: null, rolledBack: [] };
+}
+
+/** A pin that serves needs no looking up. */
+function pinnedIn({ agent, serving, store }: ReleaseInput): ReleaseFacts['pinned'] {
+  const pin = agent.spec.release?.pin;
+  if (pin !== undefined && serving?.revision.startsWith(pin) === true)
+    return { revision: serving.revision, configHash: store?.release?.state.configHash ?? null };
+  return store?.pinned;
+}
+
+function canaryOf({ state }: ReleaseFacts): Pick<AgentStatus, 'canary'> {
+  if (!state?.canary) return {};
+  const { revision, percent, since } = state.canary;
+  return { canary: { revision, percent, since: timestamp(since.getTime()) } };
+}
+
+function reportedCanary({ status }: Agent): Pick<AgentStatus, 'canary'> {
+  return status?.canary === undefined ? {} : { canary: status.canary };
+}

@@ -1,0 +1,41 @@
+/** Why new calls of an agent, or some of them, start with another revision than the one that its spec asks for. */
+import type { ReasonDefinition } from './reasons.ts';
+
+export const releaseReasons = {
+  RevisionPinned: {
+    condition: 'Synced',
+    status: 'True',
+    meaning: 'New calls start with the revision that `spec.release.pin` names, whatever else the spec asks for.',
+  },
+  PinNotFound: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: '`spec.release.pin` names no revision of the agent that has served, or the beginning of several. What served serves on.',
+    cure: 'Name a revision that `kubectl parley history agent/<name>` lists, or remove the pin.',
+    blocks: 'person',
+  },
+  CanaryRunning: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'A part of the new calls starts with the revision that the spec asks for (`spec.release.canary`). Does not affect Ready.',
+    cure: 'Wait, or `kubectl parley promote agent/<name>` or `kubectl parley rollback agent/<name>`; `kubectl parley history agent/<name>` shows its figures.',
+    accompanied: 'Progressing',
+  },
+  CanaryAborted: {
+    condition: 'Synced',
+    status: 'False',
+    meaning:
+      'The canary of the revision that the spec asks for was worse than `spec.release.canary.abortOn` allows. New calls start with the former revision, until the spec changes.',
+    cure: 'Correct the agent; `kubectl parley promote agent/<name>` serves the revision all the same.',
+    blocks: 'person',
+    accompanied: 'Degraded',
+  },
+  RolledBack: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'The revision that the spec asks for was rolled back. New calls start with a former revision, until the spec changes.',
+    cure: 'Correct the agent; `kubectl parley promote agent/<name>` serves the revision again.',
+    blocks: 'person',
+    accompanied: 'Degraded',
+  },
+} as const satisfies Readonly<Record<string, ReasonDefinition>>;

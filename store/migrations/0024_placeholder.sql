@@ -1,0 +1,2 @@
+-- A placeholder.
+SELECT 1;

@@ -1,0 +1,80 @@
+/** What came of the calls of a revision. */
+import type { Database } from '../database.ts';
+import type { FinishReason } from '../calls/call-state.ts';
+
+export interface ReleaseFigures {
+  /** That are over, of the latest 1,000. */
+  readonly calls: number;
+  /** Of them: ended as `error`. */
+  readonly errors: number;
+  readonly errorsByReason: Readonly<Partial<Record<FinishReason, number>>>;
+  readonly failedToolCalls: number;
+  /** 95th percentile over all turns, in milliseconds; null where nobody was answered. */
+  readonly p95VoiceToVoiceMs: number | null;
+  /** Of the analysis that was asked for: how many results there are, and the percent of true ones or the mean of numbers. */
+  readonly analysis: { readonly results: number; readonly value: number | null };
+  /** Since `since`, by the clock of Postgres. */
+  readonly elapsedMs: number;
+}
+
+export interface FiguresOf {
+  readonly org: string;
+  readonly agentUid: string;
+  readonly revision: string;
+  /** Only calls that were registered since then. */
+  readonly since?: Date | undefined;
+  /** The item of the post-call analysis that is counted. */
+  readonly analysis?: string | undefined;
+}
+
+/** What figures are made of at most: so many calls say enough, and asking every second stays cheap. */
+const CALLS_COUNTED = 1_000;
+
+/** Ends that no revision has a part in: the call got no agent, or its other end failed. They count as no calls. */
+const NOT_ITS_CALLS: readonly FinishReason[] = [
+  'concurrent_call_limit_reached',
+  'invalid_payment',
+  'potential_scam_detected',
+  'carrier_error',
+  'user_connection_failure',
+];
+
+export class AgentReleaseFigures {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async of({ org, agentUid, revision, since, analysis }: FiguresOf): Promise<ReleaseFigures> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<ReleaseFigures & { results: number; value: number | null } & Record<string, unknown>>(
+        `WITH ended AS (
+           SELECT id, status, finish_reason FROM parley.calls
+           WHERE org = $1 AND agent_uid = $2 AND revision = $3 AND ended_at IS NOT NULL
+             AND ($4::timestamptz IS NULL OR (ended_at >= $4 AND created_at >= $4)) AND finish_reason <> ALL ($5)
+           ORDER BY ended_at DESC LIMIT ${CALLS_COUNTED}
+         ), reasons AS (
+           SELECT finish_reason, count(*)::int AS n FROM ended WHERE status = 'error' GROUP BY 1
+         ), judged AS (
+           SELECT item->'result' AS result FROM ended e JOIN parley.call_analyses a ON a.org = $1 AND a.call_id = e.id
+             CROSS JOIN LATERAL jsonb_array_elements(a.items) AS item
+           WHERE a.status <> 'processing' AND item->>'name' = $6 AND jsonb_typeof(item->'result') IN ('boolean', 'number')
+         )
+         SELECT (SELECT count(*)::int FROM ended) AS calls,
+           (SELECT coalesce(sum(n), 0)::int FROM reasons) AS errors,
+           (SELECT coalesce(jsonb_object_agg(finish_reason, n), '{}') FROM reasons) AS "errorsByReason",
+           (SELECT count(*)::int FROM ended e JOIN parley.call_tool_calls t ON t.org = $1 AND t.call_id = e.id WHERE t.failed) AS "failedToolCalls",
+           (SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY t.v2v) FROM ended e JOIN parley.call_turns t ON t.org = $1 AND t.call_id = e.id
+            WHERE t.v2v IS NOT NULL) AS "p95VoiceToVoiceMs",
+           (SELECT count(*)::int FROM judged) AS results,
+           (SELECT avg(CASE jsonb_typeof(result) WHEN 'boolean' THEN CASE WHEN result = 'true' THEN 100 ELSE 0 END ELSE result::float8 END)::float8
+            FROM judged) AS value,
+           coalesce(extract(epoch FROM clock_timestamp() - $4::timestamptz) * 1000, 0)::float8 AS "elapsedMs"`,
+        [org, agentUid, revision, since ?? null, NOT_ITS_CALLS, analysis ?? null],
+      );
+      const { results, value, ...figures } = rows[0]!;
+      return { ...figures, analysis: { results, value } };
+    });
+  }
+}

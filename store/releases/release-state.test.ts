@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+
+import { applyChange, type ReleaseChange, type ReleaseState } from './release-state.ts';
+
+const now = new Date('2026-06-01T12:00:00Z');
+const later = new Date('2026-06-01T13:00:00Z');
+const serving: ReleaseState = { version: 3, revision: 'a', configHash: 'ha', activeSince: now, canary: null, rolledBack: [] };
+const canary = { revision: 'b', configHash: 'hb', percent: 10, since: now };
+const trying: ReleaseState = { ...serving, canary };
+const apply = (state: ReleaseState, change: ReleaseChange, author = {}) => applyChange(state, change, { now: later, ...author });
+
+describe('serving a revision', () => {
+  it('changes nothing where it serves already', () => {
+    expect(apply(serving, { type: 'serve', revision: 'a', configHash: 'ha' })).toBeUndefined();
+  });
+
+  it('ends a canary, and forgets what was rolled back', () => {
+    const before = { ...trying, rolledBack: [{ revision: 'c', configHash: 'hc', aborted: false, reason: null, by: null, at: '' }] };
+    expect(apply(before, { type: 'serve', revision: 'd', configHash: 'hd' })).toEqual({
+      state: { revision: 'd', configHash: 'hd', activeSince: later, canary: null, rolledBack: [] },
+      record: { change: 'served', revision: 'd', configHash: 'hd', replaced: 'a', percent: 100 },
+    });
+  });
+
+  it('remembers it where the spec only pins another one', () => {
+    const rolledBack = [{ revision: 'c', configHash: 'hc', aborted: false, reason: null, by: null, at: '' }];
+    const after = apply({ ...serving, rolledBack }, { type: 'serve', revision: 'd', configHash: null, pinned: true });
+    expect(after?.state.rolledBack).toEqual(rolledBack);
+    expect(after?.record?.change).toBe('pinned');
+  });
+});
+
+describe('a canary', () => {
+  it('begins next to what serves', () => {
+    const { state, record } = apply(serving, { type: 'begin_canary', revision: 'b', configHash: 'hb', percent: 10 })!;
+    expect(state).toMatchObject({ revision: 'a', activeSince: now, canary: { revision: 'b', percent: 10, since: later } });
+    expect(record).toMatchObject({ change: 'canary_began', revision: 'b', percent: 10 });
+  });
+
+  it('is promoted', () => {
+    expect(apply(trying, { type: 'promote' })).toMatchObject({
+      state: { revision: 'b', configHash: 'hb', activeSince: later, canary: null },
+      record: { change: 'promoted', revision: 'b', replaced: 'a' },
+    });
+  });
+
+  it('is aborted, and remembered with the reason', () => {
+    expect(apply(trying, { type: 'abort' }, { reason: 'too many errors' })).toMatchObject({
+      state: { revision: 'a', canary: null, rolledBack: [{ revision: 'b', configHash: 'hb', aborted: true, reason: 'too many errors' }] },
+      record: { change: 'aborted', revision: 'a', replaced: 'b', reason: 'too many errors' },
+    });
+  });
+
+  it('ends without being remembered when the spec asks for something else', () => {
+    expect(apply(trying, { type: 'end_canary' })).toMatchObject({
+      state: { canary: null, rolledBack: [] },
+      record: { change: 'canary_ended' },
+    });
+  });
+
+  it.each(['abort', 'end_canary', 'promote'] as const)('is needed for %s', (type) => expect(apply(serving, { type })).toBeUndefined());
+});
+
+describe('a rollback', () => {
+  it('ends the canary where there is one', () => {
+    expect(apply(trying, { type: 'rollback', to: 'a', configHash: 'ha' }, { by: 'ada' })).toMatchObject({
+      state: { revision: 'a', activeSince: now, canary: null, rolledBack: [{ revision: 'b', aborted: false, by: 'ada' }] },
+      record: { change: 'rolled_back', revision: 'a', replaced: 'b' },
+    });
+  });
+
+  it('remembers each revision that it went back from', () => {
+    const first = apply({ ...serving, revision: 'c', configHash: 'hc' }, { type: 'rollback', to: 'b', configHash: 'hb' })!.state;
+    const second = apply({ ...first, version: 1 }, { type: 'rollback', to: 'a', configHash: 'ha' })!.state;
+    expect(second).toMatchObject({ revision: 'a', rolledBack: [{ revision: 'c' }, { revision: 'b' }] });
+    const again = apply({ ...second, version: 2 }, { type: 'promote' })!;
+    expect(again.state).toMatchObject({ revision: 'b', rolledBack: [] });
+  });
+
+  it('to one that was rolled back takes it out of those', () => {
+    const before = { ...serving, rolledBack: [{ revision: 'b', configHash: 'hb', aborted: true, reason: null, by: null, at: '' }] };
+    expect(apply(before, { type: 'rollback', to: 'b', configHash: 'hb' })?.state.rolledBack).toMatchObject([{ revision: 'a' }]);
+  });
+});
