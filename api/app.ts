@@ -15,6 +15,7 @@ import { registerMediaEvents } from './media-events/routes.ts';
 import { registerOpenApi } from './openapi/routes.ts';
 import { phoneNumberResource, phoneNumbersOfAgent } from './phone-numbers/phone-number-service.ts';
 import { registerPhoneNumbers } from './phone-numbers/routes.ts';
+import { registerReleases } from './releases/routes.ts';
 import { createContext, type KindContext } from './kinds/context.ts';
 import { StagedSweeper, sweptKind, type StagedSweeperOptions } from './resources/sweeper.ts';
 import { toolResource, toolsOfAgent } from './tools/tool-writer.ts';
@@ -27,6 +28,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   const app = createServer(dependencies);
   const context = createContext(dependencies);
   registerAgents(app, context, [phoneNumbersOfAgent(context), subscriptionsOfAgent(context), toolsOfAgent(context)]);
+  registerReleases(app, context, dependencies);
   registerTools(app, context);
   registerPhoneNumbers(app, context, dependencies);
   registerKnowledgeBases(app, context, dependencies, [agentsOfKnowledgeBase(context)]);

@@ -66,6 +66,9 @@ export interface ResourceDependencies {
     | 'voiceServers'
     | 'numberClaims'
     | 'agentRevisions'
+    | 'agentReleases'
+    | 'releaseHistory'
+    | 'releaseFigures'
     | 'health'
   >;
   readonly transport: Transport;

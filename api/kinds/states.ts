@@ -17,8 +17,8 @@ export interface AgentInputs {
   readonly knowledgeBaseUid: string | undefined;
 }
 
-/** Reasons of the agent's `Synced` with which new calls get every tool that is usable. */
-const SERVES_TOOLS: ReadonlySet<string> = new Set(['RevisionServed', 'RevisionReduced']);
+/** Reasons of the agent's `Synced` with which new calls, or those of its canary, get every tool that is usable. */
+const SERVES_TOOLS: ReadonlySet<string> = new Set(['RevisionServed', 'RevisionReduced', 'CanaryRunning']);
 
 export class States {
   readonly #views: Pick<Views, 'agents' | 'tools' | 'knowledgeBases'>;

@@ -18,6 +18,7 @@ import { registerKubectl } from './kubectl.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerNumbers } from './numbers.ts';
 import { registerOrg } from './org.ts';
+import { registerRelease } from './release.ts';
 import { registerRestore } from './restore.ts';
 import { registerRoles } from './roles.ts';
 import { registerTest } from './test.ts';
@@ -49,6 +50,7 @@ export const commands: readonly Register[] = [
   registerConfig,
   registerDoctor,
   registerExplain,
+  registerRelease,
   registerKubectl,
   registerVersion,
   registerDevSpeech,

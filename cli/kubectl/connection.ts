@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 import type { KubeConfig, KubeRequest, Transport } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
-import { withCluster, type ClusterOptions } from '../cluster.ts';
+import type { ClusterOptions } from '../cluster.ts';
 import { parseDuration } from '../options.ts';
 import type { Io } from './io.ts';
 
@@ -66,6 +66,7 @@ export async function withConnection<T>(
   use: (connection: ClusterConnection) => Promise<T>,
   cures: Pick<ClusterOptions, 'forbiddenCure' | 'unreachableCure'> = KUBECTL_CURES,
 ): Promise<T> {
+  const { withCluster } = await import('../cluster.ts');
   return withCluster({ path: flags.kubeconfig, context: flags.context, ...cures }, ({ kubeConfig, transport }) => {
     const context = kubeConfig.getCurrentContext();
     return use({

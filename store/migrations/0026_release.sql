@@ -27,7 +27,7 @@ CREATE TABLE parley.agent_releases (
   -- What no new call starts with since then. No reference: the record outlives revisions.
   replaced text COLLATE "C" CHECK (replaced ~ '^[0-9a-f]{64}$'),
   reason text CHECK (char_length(reason) <= 1000),
-  -- The user of an API key, or of the database; null where the operator did it.
+  -- The user of an API key, or its id; null where the operator did it.
   requested_by text CHECK (char_length(requested_by) <= 200),
   at timestamptz(3) NOT NULL DEFAULT now(),
   PRIMARY KEY (org, agent_uid, id)

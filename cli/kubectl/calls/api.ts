@@ -27,10 +27,18 @@ const DEFAULT_KEY = 'apiKey';
 /** The header that arrives: `Authorization` is for the API server, which takes it off. */
 const KEY_HEADER = 'x-parley-api-key';
 
-/** @throws UserError where there is no key, or no way */
-export async function openApi(connection: ClusterConnection, flags: ApiFlags, io: Pick<Io, 'env'>): Promise<Api> {
+/**
+ * @param permission that the key needs, for who has to make one
+ * @throws UserError where there is no key, or no way
+ */
+export async function openApi(
+  connection: ClusterConnection,
+  flags: ApiFlags,
+  io: Pick<Io, 'env'>,
+  permission = 'calls:read',
+): Promise<Api> {
   const env = envOf(connection, io);
-  const apiKey = await findKey(connection, flags, env);
+  const apiKey = await findKey(connection, flags, env, permission);
   const url = flags.apiUrl ?? env.PARLEY_URL;
   if (url !== undefined && url !== '' && flags.apiService === undefined) return createRestClient({ url, apiKey });
   return throughProxy(connection, await findService(connection, flags), apiKey);
@@ -47,12 +55,17 @@ function envOf(
   return { ...(PARLEY_URL && { PARLEY_URL }), ...(PARLEY_API_KEY && !another && { PARLEY_API_KEY }) };
 }
 
-async function findKey(connection: ClusterConnection, flags: ApiFlags, env: { readonly PARLEY_API_KEY?: string }): Promise<string> {
+async function findKey(
+  connection: ClusterConnection,
+  flags: ApiFlags,
+  env: { readonly PARLEY_API_KEY?: string },
+  permission: string,
+): Promise<string> {
   if (flags.apiKeySecret === undefined && env.PARLEY_API_KEY !== undefined) return env.PARLEY_API_KEY;
   const [name = '', key = DEFAULT_KEY] = (flags.apiKeySecret ?? DEFAULT_SECRET).split('/');
   const { namespace } = connection;
   const cure =
-    `make a key that may read calls and keep it there: parley keys create --org ${namespace} --name kubectl --permissions calls:read; ` +
+    `make a key and keep it there: parley keys create --org ${namespace} --name kubectl --permissions ${permission}; ` +
     `kubectl create secret generic ${name} -n ${namespace} --from-literal=${key}=pk_…; or name another one with --api-key-secret, or set PARLEY_API_KEY`;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(name)}`;
   const reader = new Reader(connection.transport);

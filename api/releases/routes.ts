@@ -1,0 +1,127 @@
+/** What serves, and what served: all of it is in Postgres, so that a rollback works while the Kubernetes API is away. */
+import type { FastifyInstance } from 'fastify';
+
+import { releaseEvents } from '../../events/release-events.ts';
+import { StoreError, type ReleaseFigures, type ReleaseState } from '../../store/index.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Caller } from '../http/caller.ts';
+import { addRoute } from '../http/route.ts';
+import type { KindContext } from '../kinds/context.ts';
+import { getRelease, getRevision, listRevisions, promote, rollBack } from './descriptions.ts';
+
+const REVISION = /^[0-9a-f]{8,64}$/;
+
+export function registerReleases(
+  app: FastifyInstance,
+  { pageTokens, views }: Pick<KindContext, 'pageTokens' | 'views'>,
+  { store, clock }: Pick<ApiDependencies, 'store' | 'clock'>,
+): void {
+  const { agentReleases, releaseHistory, releaseFigures } = store;
+
+  const requested = async (
+    caller: Caller,
+    agentName: string,
+    change: 'rollback' | 'promote',
+    body: { revision?: unknown; reason?: unknown },
+  ) => {
+    const { revision, reason } = body as { readonly revision?: string | null; readonly reason?: string | null };
+    const options = {
+      org: caller.org,
+      agentName,
+      by: caller.userId ?? caller.keyId,
+      reason: reason ?? undefined,
+      events: releaseEvents(clock.now()),
+    };
+    const state = await asAnswers(() =>
+      change === 'rollback' ? agentReleases.rollback({ ...options, to: revision ?? undefined }) : agentReleases.promote(options),
+    );
+    return releaseToRest(agentName, state);
+  };
+
+  addRoute(app, listRevisions, async ({ params: { agent_id: agentName }, query, caller: { org }, timed }) => {
+    const list = `revisions/${org}/${agentName}`;
+    const [createdAt, revision] = query.page_token === undefined ? [] : pageTokens.read(list, query.page_token);
+    const after = createdAt === undefined || revision === undefined ? undefined : { createdAt: new Date(createdAt), revision };
+    const page = await timed('db', () => releaseHistory.list({ org, agentName, pageSize: query.page_size, after }));
+    if (page === undefined) throw notFound();
+    const { agentUid, release, next } = page;
+    const analysis = views.agents.newest(org, agentName)?.spec.release?.canary?.abortOn.analysis?.name;
+    const data: object[] = [];
+    for (const item of page.items) {
+      const since = item.revision === release?.canary?.revision ? release.canary.since : undefined;
+      const figures = await timed('db', () => releaseFigures.of({ org, agentUid, revision: item.revision, since, analysis }));
+      data.push({
+        revision: item.revision,
+        created_at: item.createdAt.toISOString(),
+        state: item.state,
+        last_change: item.last && {
+          change: item.last.change,
+          at: item.last.at.toISOString(),
+          reason: item.last.reason,
+          requested_by: item.last.by,
+        },
+        figures: figuresToRest(figures),
+      });
+    }
+    return { data, next_page_token: next === undefined ? null : pageTokens.write(list, [next.createdAt.toISOString(), next.revision]) };
+  });
+
+  addRoute(app, getRevision, async ({ params: { agent_id: agentName, revision: prefix }, caller: { org }, timed }) => {
+    const found = REVISION.test(prefix) ? await timed('db', () => releaseHistory.find({ org, agentName, prefix })) : undefined;
+    if (found === undefined) throw new ApiError('not_found', 'Revision not found');
+    return { revision: found.revision, created_at: found.createdAt.toISOString(), configuration: found.config };
+  });
+
+  addRoute(app, getRelease, async ({ params: { agent_id: agentName }, caller: { org }, timed }) => {
+    const page = await timed('db', () => releaseHistory.list({ org, agentName, pageSize: 1 }));
+    if (page?.release === undefined) throw notFound();
+    return releaseToRest(agentName, page.release);
+  });
+
+  addRoute(app, rollBack, ({ params, body, caller, timed }) => timed('db', () => requested(caller, params.agent_id, 'rollback', body)));
+  addRoute(app, promote, ({ params, body, caller, timed }) => timed('db', () => requested(caller, params.agent_id, 'promote', body)));
+}
+
+/** @throws ApiError for what the store refuses */
+async function asAnswers<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.kind === 'conflict' || error.kind === 'not_found') throw new ApiError(error.kind, error.message, { cause: error });
+    throw error;
+  }
+}
+
+function releaseToRest(agentName: string, { revision, activeSince, canary, rolledBack }: ReleaseState) {
+  return {
+    ai_agent_id: agentName,
+    serving_revision: revision,
+    active_since: activeSince.toISOString(),
+    canary: canary && { revision: canary.revision, percent: canary.percent, since: canary.since.toISOString() },
+    rolled_back: rolledBack.map((each) => ({
+      revision: each.revision,
+      aborted: each.aborted,
+      reason: each.reason,
+      requested_by: each.by,
+      at: each.at,
+    })),
+  };
+}
+
+function figuresToRest({ calls, errors, errorsByReason, failedToolCalls, p95VoiceToVoiceMs, analysis }: ReleaseFigures) {
+  return {
+    calls,
+    errors,
+    errors_by_reason: errorsByReason,
+    failed_tool_calls: failedToolCalls,
+    p95_voice_to_voice_ms: p95VoiceToVoiceMs,
+    analysis,
+  };
+}
+
+/** The same for what is somebody else's, what doesn't exist and what has no revision yet. */
+function notFound(): ApiError {
+  return new ApiError('not_found', 'AI agent not found');
+}

@@ -1,2 +1,0 @@
--- A placeholder.
-SELECT 1;
