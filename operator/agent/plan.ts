@@ -1,4 +1,3 @@
-import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentSpec } from '../../crds/agent.ts';
 import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import { inputsDigest } from '../../crds/agent-inputs.ts';

@@ -63,7 +63,6 @@ export class ServingRevisionCache {
 
   /** Stores a revision where it is new, and changes what serves. */
   async release(agent: NamedAgent, action: ReleaseAction): Promise<Outcome> {
-    const { store, outage } = this.#options;
     const revision = action.type === 'serve' ? action.revision : 'revision' in action.change ? action.change.revision : '';
     return this.#write(agent, { revision, config: action.config }, async (before) => {
       const state = await this.#change(agent, action, before.state?.version);

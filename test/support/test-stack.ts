@@ -67,7 +67,7 @@ export class TestStack {
   }
 
   /** Of a server that is running. One that is killed starts again by itself. */
-  pid(server: 'postgres' | 'temporal'): number | undefined {
+  pid(server: 'postgres' | 'temporal' | 'kube-apiserver'): number | undefined {
     return this.#byPart.get(server)?.pid(server);
   }
 

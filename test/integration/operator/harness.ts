@@ -83,6 +83,8 @@ export interface Cluster {
   /** Environment variables of an operator of this cluster. */
   env(options?: OperatorOptions): Record<string, string>;
   operator(options?: OperatorOptions): Promise<RunningOperator>;
+  /** Runs `work` while the API server is there and answers nothing. */
+  withoutApiServer<T>(work: () => Promise<T>): Promise<T>;
   stop(): Promise<void>;
 }
 
@@ -169,6 +171,16 @@ export async function startCluster(): Promise<Cluster> {
       };
       running.add(operator);
       return operator;
+    },
+    async withoutApiServer(work) {
+      const pid = stack.pid('kube-apiserver');
+      if (pid === undefined) throw new Error('the API server does not run');
+      process.kill(pid, 'SIGSTOP');
+      try {
+        return await work();
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
     },
     async stop() {
       await Promise.all([...running].map((operator) => operator.stop()));

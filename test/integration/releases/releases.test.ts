@@ -1,0 +1,298 @@
+/** Releases through the front door: resources are applied, calls are created over REST, a real operator decides. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
+import { canaryShareOf } from '../../../store/releases/canary-share.ts';
+import type { FinishReason } from '../../../store/index.ts';
+import { anAgent } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run } from '../../support/run.ts';
+import { parleyEntry, repository } from '../../support/stack.ts';
+import { realMediaServer } from '../api/calls-support.ts';
+import { startFacade, type Answer, type Facade } from '../api/facade.ts';
+import { condition, startCluster, type AnyObject, type Cluster, type RunningOperator } from '../operator/harness.ts';
+
+let cluster: Cluster;
+let facade: Facade;
+let operator: RunningOperator;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  operator = await cluster.operator();
+  const database = { url: cluster.databaseUrl, drop: async () => undefined };
+  const wrap: Parameters<typeof startFacade>[1] = (shared) => {
+    void shared.close();
+    return createTransport({ kubeConfig: loadKubeConfig({ path: cluster.addresses.kubeconfigs.api }) });
+  };
+  facade = await startFacade(database, wrap, undefined, undefined, { mediaServer: await realMediaServer() });
+});
+afterAll(async () => {
+  await facade?.close();
+  await cluster?.stop();
+});
+
+interface Desk {
+  readonly org: string;
+  readonly call: (method: string, path: string, body?: unknown) => Promise<Answer>;
+  readonly apply: (prompt: string, release?: object) => Promise<void>;
+  readonly until: (check: (agent: AnyObject) => boolean) => Promise<AnyObject>;
+  /** Creates a web call over REST. @returns its row */
+  readonly newCall: () => Promise<{ readonly id: string; readonly revision: string; readonly canary: boolean }>;
+  /** Creates calls until so many are the canary's, and returns those. */
+  readonly canaryCalls: (count: number) => Promise<readonly string[]>;
+  readonly end: (ids: readonly string[], reason: FinishReason) => Promise<void>;
+}
+
+const revisions = ({ status }: AnyObject) => [status?.['servingRevision'], status?.['desiredRevision']] as const;
+const reasonOf = (agent: AnyObject, type: string) => condition(agent, type)?.reason;
+const settled = (agent: AnyObject): boolean => {
+  const [serving, desired] = revisions(agent);
+  return serving !== undefined && serving === desired && agent.status?.observedGeneration === agent.metadata.generation;
+};
+
+async function aDesk(): Promise<Desk> {
+  const org = await cluster.organization('release');
+  const { store } = facade;
+  await store.organizations.create({ name: org });
+  await store.organizations.limitLiveCalls(org, 10_000);
+  const { apiKey: key } = await store.apiKeys.create({ org, name: 'test', permissions: ['*'], expirationDays: 1, userId: 'ada' });
+  const call: Desk['call'] = (method, path, body) => facade.call(method, path, { key, ...(body !== undefined && { body }) });
+  const newCall: Desk['newCall'] = async () => {
+    const { status, body, text } = await call('POST', '/v1/calls/create-web-call', { ai_agent_id: 'desk' });
+    if (status !== 201) throw new Error(`no call: ${text}`);
+    const row = await store.calls.calls.get({ org, id: body._id });
+    return { id: row!.id, revision: row!.revision, canary: row!.canary };
+  };
+  return {
+    org,
+    call,
+    newCall,
+    apply: (prompt, release) =>
+      cluster.apply(anAgent('desk', org, { llm: { provider: 'openai', model: 'm', systemPrompt: prompt }, ...(release && { release }) })),
+    until: (check) => cluster.until('Agent', org, 'desk', check),
+    async canaryCalls(count) {
+      const ids: string[] = [];
+      while (ids.length < count) {
+        const made = await newCall();
+        if (made.canary) ids.push(made.id);
+      }
+      return ids;
+    },
+    async end(ids, reason) {
+      for (const id of ids) await store.calls.calls.end({ org, id, reason, events: () => [] });
+    },
+  };
+}
+
+const canary = (more: object = {}) => ({ canary: { percent: 50, for: '1h', minCalls: 3, abortOn: { errorRate: 40 }, ...more } });
+
+/** With a first revision that serves and a second one as its canary. */
+async function withCanary(more: object = {}): Promise<{ readonly desk: Desk; readonly first: string; readonly second: string }> {
+  const desk = await aDesk();
+  await desk.apply('Be kind.', canary(more));
+  const [first] = revisions(await desk.until(settled));
+  await desk.apply('Be brief.', canary(more));
+  const agent = await desk.until((object) => reasonOf(object, 'Progressing') === 'CanaryRunning');
+  return { desk, first: String(first), second: String(revisions(agent)[1]) };
+}
+
+describe('a canary', () => {
+  it('gets the calls that the hash of their id gives it; calls that have begun keep their revision', async () => {
+    const desk = await aDesk();
+    await desk.apply('Be kind.', canary({ percent: 30 }));
+    const [first] = revisions(await desk.until(settled));
+    const before = await desk.newCall();
+    await desk.apply('Be brief.', canary({ percent: 30 }));
+    const agent = await desk.until((object) => reasonOf(object, 'Progressing') === 'CanaryRunning');
+    expect(condition(agent, 'Ready')).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('30 % of new calls start with revision'),
+    });
+    expect(agent.status).toMatchObject({ servingRevision: first, canary: { revision: revisions(agent)[1], percent: 30 } });
+    const calls = await Promise.all(Array.from({ length: 60 }, () => desk.newCall()));
+    for (const { id, revision, canary: tried } of calls) {
+      expect(tried).toBe(canaryShareOf(id) < 30);
+      expect(revision).toBe(tried ? revisions(agent)[1] : first);
+    }
+    expect(calls.some((call) => call.canary)).toBe(true);
+    expect((await facade.store.calls.calls.get({ org: desk.org, id: before.id }))?.revision).toBe(first);
+  });
+
+  it('is promoted after its time and its calls', async () => {
+    const { desk, second } = await withCanary({ for: '1s' });
+    await desk.end(await desk.canaryCalls(3), 'user_ended_call');
+    const agent = await desk.until(settled);
+    expect(revisions(agent)[0]).toBe(second);
+    expect([reasonOf(agent, 'Synced'), condition(agent, 'Progressing'), agent.status?.['canary']]).toEqual([
+      'RevisionServed',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('is aborted by its errors within two seconds, says the numbers, and stays so over a restart until the spec changes', async () => {
+    const { desk, first, second } = await withCanary();
+    const calls = await desk.canaryCalls(4);
+    await desk.end(calls.slice(0, 2), 'user_ended_call');
+    // What is not the revision's fault counts for nothing.
+    await desk.end(calls.slice(2, 3), 'user_connection_failure');
+    const one = calls.at(3)!;
+    const more = await desk.canaryCalls(1);
+    await desk.end([one], 'unknown_error');
+    expect(reasonOf(await cluster.get('Agent', desk.org, 'desk'), 'Progressing')).toBe('CanaryRunning');
+    await desk.end(more, 'unknown_error');
+    const failed = performance.now();
+    await eventually(
+      async () =>
+        expect((await facade.store.agentRevisions.servingByName({ org: desk.org, agentName: 'desk', callId: one }))?.revision).toBe(first),
+      10_000,
+      20,
+    );
+    expect(performance.now() - failed).toBeLessThan(2_000);
+    const agent = await desk.until((object) => reasonOf(object, 'Degraded') === 'CanaryAborted');
+    const message = '50 % of its 4 calls ended as error, above 40 % (errorRate)';
+    expect(condition(agent, 'Degraded')).toMatchObject({ status: 'True', message: expect.stringContaining(message) });
+    expect(condition(agent, 'Ready')).toMatchObject({ status: 'False', reason: 'CanaryAborted' });
+    expect(revisions(agent)).toEqual([first, second]);
+
+    await operator.stop();
+    operator = await cluster.operator();
+    await desk.apply('Be brief.', canary());
+    expect(await desk.newCall()).toMatchObject({ revision: first });
+    const { body } = await desk.call('GET', '/v2/ai-agents/desk/revisions');
+    expect(body.data).toMatchObject([
+      { revision: second, state: 'rolled_back', last_change: { change: 'aborted', reason: message }, figures: { calls: 4, errors: 2 } },
+      { revision: first, state: 'serving' },
+    ]);
+    await desk.apply('Be brief and kind.', canary());
+    await desk.until((object) => reasonOf(object, 'Progressing') === 'CanaryRunning');
+  });
+
+  it('is promoted over REST whatever its figures are', async () => {
+    const { desk, second } = await withCanary();
+    const { status, body } = await desk.call('POST', '/v2/ai-agents/desk/promote', { reason: 'looks good' });
+    expect([status, body.serving_revision, body.canary]).toEqual([200, second, null]);
+    expect(revisions(await desk.until(settled))[0]).toBe(second);
+  });
+});
+
+describe('a rollback', () => {
+  it('reaches every call that is created after it, also under load, and GitOps does not undo it', async () => {
+    const desk = await aDesk();
+    await desk.apply('Be kind.');
+    const [first] = revisions(await desk.until(settled));
+    await desk.apply('Be rude.');
+    const [second] = revisions(await desk.until((object) => settled(object) && revisions(object)[0] !== first));
+    let stop = false;
+    const made: { readonly startedAt: number; readonly revision: string }[] = [];
+    const callers = Array.from({ length: 8 }, async () => {
+      while (!stop) {
+        const startedAt = performance.now();
+        made.push({ startedAt, ...(await desk.newCall()) });
+      }
+    });
+    await eventually(() => expect(made.length).toBeGreaterThan(20));
+    const answer = await desk.call('POST', '/v2/ai-agents/desk/rollback', { reason: 'rude' });
+    const rolledBackAt = performance.now();
+    expect([answer.status, answer.body.serving_revision]).toEqual([200, first]);
+    await eventually(() => expect(made.filter(({ startedAt }) => startedAt > rolledBackAt).length).toBeGreaterThan(40));
+    stop = true;
+    await Promise.all(callers);
+    expect(new Set(made.filter(({ startedAt }) => startedAt > rolledBackAt).map(({ revision }) => revision))).toEqual(new Set([first]));
+    expect(made.some(({ revision }) => revision === second)).toBe(true);
+
+    const agent = await desk.until((object) => reasonOf(object, 'Degraded') === 'RolledBack');
+    expect(condition(agent, 'Degraded')?.message).toMatch(/it was rolled back by ada at .*: rude/);
+    expect(revisions(agent)).toEqual([first, second]);
+    await desk.apply('Be rude.');
+    expect((await desk.newCall()).revision).toBe(first);
+    await desk.apply('Be nice.');
+    expect(revisions(await desk.until(settled))[0]).not.toBe(first);
+  });
+
+  it('works with --store while the API server answers nothing, and the operator learns of it', async () => {
+    const desk = await aDesk();
+    await desk.apply('Be kind.');
+    const [first] = revisions(await desk.until(settled));
+    await desk.apply('Be rude.');
+    const [second] = revisions(await desk.until((object) => settled(object) && revisions(object)[0] !== first));
+    const parley = (...args: readonly string[]) =>
+      run(process.execPath, [parleyEntry, ...args, '--store', '--org', desk.org], {
+        cwd: repository,
+        env: { DATABASE_URL: cluster.databaseUrl, KUBECONFIG: '/nonexistent', PARLEY_URL: undefined, PARLEY_API_KEY: undefined },
+      });
+    await cluster.withoutApiServer(async () => {
+      const done = await parley('rollback', 'agent/desk', '--reason', 'rude');
+      expect(done).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining(`serves revision ${String(first).slice(0, 12)}`) });
+      expect((await desk.newCall()).revision).toBe(first);
+      const history = await parley('history', 'desk');
+      expect(history.stdout).toMatch(new RegExp(`${String(second).slice(0, 12)} +rolled_back.*\n${String(first).slice(0, 12)} +serving`));
+      const diff = await parley('diff', 'desk', String(first).slice(0, 10), String(second).slice(0, 10));
+      expect(diff).toMatchObject({ code: 1, stdout: expect.stringMatching(/^-systemPrompt: Be kind\.\n\+systemPrompt: Be rude\.$/m) });
+      expect(await parley('rollback', 'desk')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('no former revision is left to go back to'),
+      });
+    });
+    const agent = await desk.until((object) => reasonOf(object, 'Degraded') === 'RolledBack');
+    expect(revisions(agent)).toEqual([first, second]);
+    expect(await parley('promote', 'desk')).toMatchObject({ code: 0 });
+    expect(revisions(await desk.until(settled))[0]).toBe(second);
+  });
+
+  it('is refused where there is nothing to go back to, nothing to promote, and for agents of others', async () => {
+    const desk = await aDesk();
+    await desk.apply('Be kind.');
+    await desk.until(settled);
+    const answers = await Promise.all([
+      desk.call('POST', '/v2/ai-agents/desk/rollback', {}),
+      desk.call('POST', '/v2/ai-agents/desk/promote', {}),
+      desk.call('POST', '/v2/ai-agents/desk/rollback', { revision: 'ab'.repeat(6) }),
+      desk.call('POST', '/v2/ai-agents/nobody/rollback', {}),
+      desk.call('GET', '/v2/ai-agents/nobody/revisions'),
+      desk.call('GET', '/v2/ai-agents/desk/revisions/ab'),
+      desk.call('POST', '/v2/ai-agents/desk/rollback', { revision: 'not a hash' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([409, 409, 404, 404, 404, 404, 422]);
+  });
+});
+
+describe('a pin', () => {
+  it('serves a former revision until it is removed, and says where it names none', async () => {
+    const desk = await aDesk();
+    await desk.apply('Be kind.');
+    const [first] = revisions(await desk.until(settled));
+    await desk.apply('Be brief.');
+    const [second] = revisions(await desk.until((object) => settled(object) && revisions(object)[0] !== first));
+    await desk.apply('Be brief.', { pin: String(first).slice(0, 12) });
+    const pinned = await desk.until((object) => revisions(object)[0] === first && reasonOf(object, 'Synced') === 'RevisionPinned');
+    expect(condition(pinned, 'Ready')).toMatchObject({ status: 'True' });
+    expect((await desk.newCall()).revision).toBe(first);
+    await desk.apply('Be anything.', { pin: String(first).slice(0, 12) });
+    await desk.until((object) => revisions(object)[1] !== second && reasonOf(object, 'Synced') === 'RevisionPinned');
+    expect((await desk.newCall()).revision).toBe(first);
+    await desk.apply('Be anything.', { pin: 'ab'.repeat(6) });
+    await desk.until((object) => reasonOf(object, 'Ready') === 'PinNotFound');
+    expect((await desk.newCall()).revision).toBe(first);
+    await desk.apply('Be brief.');
+    expect(revisions(await desk.until(settled))[0]).toBe(second);
+  });
+});
+
+it('reports what serves and what was rolled back as events', async () => {
+  const { desk, first, second } = await withCanary();
+  await desk.call('POST', '/v2/ai-agents/desk/rollback', { reason: 'too slow' });
+  const rows = await facade.store.database.asOrganization(desk.org, (transaction) =>
+    transaction.query<{ name: string; payload: object }>(
+      `SELECT name, convert_from(body, 'UTF8')::json->'payload' AS payload FROM parley.events JOIN parley.event_bodies USING (id) ORDER BY id`,
+    ),
+  );
+  expect(rows.rows).toEqual([
+    { name: 'Agent.RevisionServed', payload: { agent_id: 'desk', revision: first, percent: 100 } },
+    { name: 'Agent.RevisionServed', payload: { agent_id: 'desk', revision: second, percent: 50 } },
+    {
+      name: 'Agent.RolledBack',
+      payload: { agent_id: 'desk', revision: first, rolled_back_revision: second, aborted: false, reason: 'too slow', requested_by: 'ada' },
+    },
+  ]);
+});
