@@ -15,6 +15,7 @@ import { createSipTrunks } from '../voice/calls/sip/trunks.ts';
 import { KnownTests } from './agent-test/known-tests.ts';
 import { agentTestReconciler } from './agent-test/reconciler.ts';
 import { agentReconciler } from './agent/reconciler.ts';
+import { ReleaseMetrics } from './agent/release-metrics.ts';
 import { ServingRevisionCache } from './agent/serving-revision-cache.ts';
 import {
   createClients,
@@ -111,7 +112,12 @@ export function createManager(options: CreateManagerOptions): Manager {
   });
   const agents = agentReconciler({
     snapshots,
-    revisions: new ServingRevisionCache({ store, outage, clock }),
+    revisions: new ServingRevisionCache({
+      store,
+      outage,
+      clock,
+      metrics: new ReleaseMetrics({ registry, figures: store.releaseFigures, clock, logger }),
+    }),
     tests: knownTests,
     runs: store.testRuns,
     watchReleases: (callbacks) => watchReleases({ database: store.database, clock, logger, ...callbacks }),

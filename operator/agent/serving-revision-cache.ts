@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { StoreError, type ReleaseState, type RequestedTest, type Store } from '../../store/index.ts';
 import type { PostgresOutage } from '../runtime/postgres-outage.ts';
 import type { StoreView } from './plan.ts';
+import type { ReleaseMetrics, RunningCanary } from './release-metrics.ts';
 import type { ReleaseAction } from './release-plan.ts';
 import type { CompiledRevision } from './revision.ts';
 
@@ -17,6 +18,7 @@ type Release = Agent['spec']['release'];
 type NamedAgent = AgentIdentity & { readonly agentName: string };
 
 interface Entry {
+  readonly org?: string;
   readonly state?: ReleaseState;
   readonly rejected?: { readonly revision: string; readonly message: string };
 }
@@ -25,6 +27,7 @@ export interface ServingRevisionCacheOptions {
   readonly store: Pick<Store, 'agentRevisions' | 'agentReleases' | 'releaseFigures' | 'testRuns'>;
   readonly outage: PostgresOutage;
   readonly clock: Clock;
+  readonly metrics: ReleaseMetrics;
 }
 
 /** `superseded`: somebody else changed the release meanwhile, so that there is something else to decide. */
@@ -40,6 +43,7 @@ export class ServingRevisionCache {
 
   constructor(options: ServingRevisionCacheOptions) {
     this.#options = options;
+    options.metrics.watch(() => this.#canaries());
   }
 
   /** @param tested whether tests decide about what is served: their newest results are read each time */
@@ -50,7 +54,7 @@ export class ServingRevisionCache {
     const trusted = known?.state?.canary == null ? known : undefined;
     if (trusted !== undefined && outage.why === undefined && release?.pin === undefined && !tested) return viewOf(trusted);
     return outage.guard<StoreView>(async () => {
-      const entry = trusted ?? { ...known, ...entryOf(await store.agentReleases.state(agent)) };
+      const entry = trusted ?? { ...known, org: agent.org, ...entryOf(await store.agentReleases.state(agent)) };
       this.#entries.set(agent.agentUid, entry);
       return {
         ...viewOf(entry),
@@ -66,7 +70,9 @@ export class ServingRevisionCache {
     const revision = action.type === 'serve' ? action.revision : 'revision' in action.change ? action.change.revision : '';
     return this.#write(agent, { revision, config: action.config }, async (before) => {
       const state = await this.#change(agent, action, before.state?.version);
-      return state && { state };
+      if (state === undefined) return undefined;
+      this.#options.metrics.count(action.type === 'serve' ? 'serve' : action.change.type);
+      return { org: agent.org, state };
     });
   }
 
@@ -132,6 +138,12 @@ export class ServingRevisionCache {
     if (action.type === 'release') return store.agentReleases.change({ ...shared, change: action.change, reason: action.reason });
     const { revision, configHash, pinned = false } = action;
     return store.agentReleases.serve({ ...shared, revision, pinned, ...(configHash !== null && { configHash }) });
+  }
+
+  #canaries(): readonly RunningCanary[] {
+    return [...this.#entries].flatMap(([agentUid, { org, state }]) =>
+      org === undefined || !state?.canary ? [] : [{ org, agentUid, state: { revision: state.revision, canary: state.canary } }],
+    );
   }
 
   async #pinned({ org, agentUid }: AgentIdentity, { state }: Entry, release: Release): Promise<object> {

@@ -238,6 +238,21 @@ const alerts: readonly Alert[] = [
     ],
   },
   {
+    alert: 'ParleyCanaryAborted',
+    severity: 'warning',
+    expr: `sum(increase(parley_agent_releases_total{${of('operator')},change="abort"}[15m])) > 0`,
+    for: '0m',
+    summary: 'A canary of an agent was aborted',
+    description: '{{ $value | humanize }} new revisions of agents were given up within a quarter of an hour.',
+    means:
+      'New calls start with the former revision again, and the new one is not served before its Agent changes. Nothing is broken for callers any more.',
+    steps: [
+      '`kubectl get agents -A -o json | jq -r \'.items[] | select(.status.conditions[]? | .reason == "CanaryAborted") | .metadata.namespace + "/" + .metadata.name\'` finds it; its condition `Degraded` has the figures.',
+      '`kubectl parley history agent/<name> -o wide`, `kubectl parley diff agent/<name>`, and the calls of the revision: `kubectl parley calls --agent <name>`.',
+      'Correct the Agent, which begins another canary. If the figures are the fault of something else: `kubectl parley promote agent/<name>`.',
+    ],
+  },
+  {
     alert: 'ParleyVoiceFull',
     severity: 'critical',
     expr: `sum(parley_voice_calls{${of('voice')}}) / (count(parley_voice_calls{${of('voice')}}) * $VOICE_CALLS) > 0.9`,

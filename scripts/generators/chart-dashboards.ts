@@ -176,6 +176,26 @@ const dashboards: readonly Dashboard[] = [
         unit: 'bytes',
         lines: [[`sum by (pod) (process_resident_memory_bytes{${selected},job=~".*-voice"})`, '{{pod}}']],
       },
+      {
+        title: 'Releases by the operator',
+        lines: [[`sum by (change) (increase(parley_agent_releases_total{${selected}}[$__rate_interval]))`, '{{change}}']],
+      },
+      { title: 'Canaries that run', lines: [[`max(parley_agent_canaries{${selected}})`, 'canaries']] },
+      {
+        title: 'Calls that end as error: canaries and what serves next to them',
+        unit: 'percentunit',
+        lines: [
+          [
+            `max by (slot) (parley_agent_release_errors{${selected}}) / (max by (slot) (parley_agent_release_calls{${selected}}) > 0)`,
+            '{{slot}}',
+          ],
+        ],
+      },
+      {
+        title: 'Voice to voice (p95): canaries and what serves next to them',
+        unit: 's',
+        lines: [[`max by (slot) (parley_agent_release_voice_to_voice_seconds{${selected}})`, '{{slot}}']],
+      },
     ],
   },
 ];
