@@ -138,9 +138,10 @@ export class AgentReleases {
   ): Promise<ReleaseState> {
     const { org, agentName } = options;
     return this.#database.asOrganization(org, async (transaction) => {
+      // Postgres refuses the character even in a question.
       const { rows } = await transaction.query<{ agent_uid: string }>(
         'SELECT agent_uid FROM parley.agent_serving WHERE org = $1 AND agent_name = $2 AND retired_at IS NULL',
-        [org, agentName],
+        [org, agentName.replaceAll('\u0000', '')],
       );
       const agentUid = rows[0]?.agent_uid;
       if (agentUid === undefined) throw new StoreError('not_found', `agent ${agentName}: no revision of it serves in organisation ${org}`);

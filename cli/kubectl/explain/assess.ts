@@ -7,6 +7,7 @@ import { planPhoneNumber } from '../../../operator/phone-number/plan.ts';
 import type { OwnershipFacts } from '../../../operator/phone-number/ownership.ts';
 import type { ParleyObject } from '../../../operator/references/references-of.ts';
 import type { ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
+import { releaseReasons } from '../../../operator/status/release-reasons.ts';
 import { reasons, type Reason } from '../../../operator/status/reasons.ts';
 import { planTool } from '../../../operator/tool/plan.ts';
 import { planWebhookSubscription } from '../../../operator/webhook-subscription/plan.ts';
@@ -150,9 +151,11 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
         return undefined;
     }
   };
-  // The operator's own words about its configuration, which only it knows.
+  // The operator's own words about its configuration and about releases, which only it knows.
+  const release = reported.find(({ type, reason }) => type === 'Synced' && Object.hasOwn(releaseReasons, reason));
   return (status()?.conditions ?? []).map(
     (condition) =>
+      (condition.reason === 'RevisionPending' ? release : undefined) ??
       (isOperatorsOwn(condition) ? reported.find((said) => said.type === condition.type && said.reason === condition.reason) : undefined) ??
       condition,
   );

@@ -50,9 +50,11 @@ export function printExplanation(explanation: Explanation, { style, now }: { rea
   return sections.join('\n');
 }
 
-function serving({ serving: revision, since, desired }: Revision, now: number): string {
+function serving({ serving: revision, since, desired, canary }: Revision, now: number): string {
   if (revision === undefined) return 'Serves no revision: new calls are refused\n';
   const age = since === undefined ? '' : `, for ${ageOf(since, now)}`;
+  if (canary !== undefined)
+    return `Serves revision ${revision.slice(0, REVISION_LENGTH)}${age}; ${canary.percent} % of new calls start with ${canary.revision.slice(0, REVISION_LENGTH)}\n`;
   const other =
     desired === undefined || desired === revision ? '' : `; what the spec asks for now (${desired.slice(0, REVISION_LENGTH)}) is withheld`;
   return `Serves revision ${revision.slice(0, REVISION_LENGTH)}${age}${other}\n`;

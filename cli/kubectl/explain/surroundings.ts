@@ -16,6 +16,8 @@ export interface Revision {
   readonly since?: string;
   /** What the spec asks for now. */
   readonly desired?: string;
+  /** What a part of the new calls start with. */
+  readonly canary?: { readonly revision: string; readonly percent: number };
 }
 
 export interface EventReport {
@@ -103,6 +105,11 @@ export function reportEvent({
 }
 
 function revisionOf(status: AgentStatus | undefined): Revision {
-  const { servingRevision: serving, activeSince: since, desiredRevision: desired } = status ?? {};
-  return { ...(serving !== undefined && { serving }), ...(since !== undefined && { since }), ...(desired !== undefined && { desired }) };
+  const { servingRevision: serving, activeSince: since, desiredRevision: desired, canary } = status ?? {};
+  return {
+    ...(serving !== undefined && { serving }),
+    ...(since !== undefined && { since }),
+    ...(desired !== undefined && { desired }),
+    ...(canary !== undefined && { canary: { revision: canary.revision, percent: canary.percent } }),
+  };
 }

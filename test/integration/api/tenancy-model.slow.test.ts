@@ -8,13 +8,21 @@ import { unlimited } from '../../support/limits.ts';
 import { realMediaServer, serveAgent } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 import { callGenerators } from './tenancy-calls.ts';
+import { releaseGenerators } from './tenancy-releases.ts';
 import { knowledgeGenerators } from './tenancy-knowledge.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
 import { anyRequest, generators as basicGenerators, Model, routes, type CallerKey, type Situation } from './tenancy-model.ts';
 import { resourceGenerators } from './tenancy-resources.ts';
 import { webhookGenerators } from './tenancy-webhooks.ts';
 
-const generators = { ...basicGenerators, ...resourceGenerators, ...knowledgeGenerators, ...webhookGenerators, ...callGenerators };
+const generators = {
+  ...basicGenerators,
+  ...resourceGenerators,
+  ...knowledgeGenerators,
+  ...webhookGenerators,
+  ...callGenerators,
+  ...releaseGenerators,
+};
 const seed = Number(process.env['PARLEY_TEST_SEED'] ?? 20_261_121);
 const requests = 5_000;
 const keysEach = 10;

@@ -58,6 +58,8 @@ export class Model {
   readonly subscriptions = new Map<string, { readonly name: string; readonly signed: boolean; readonly active: boolean }>();
   /** In service from the beginning, and never changed. */
   readonly servedAgent: string;
+  /** Of it, once it has been listed. */
+  servedRevision: string | undefined;
   /** The agent of each. */
   readonly calls = new Map<string, string>();
   /** Deliveries of test events. */

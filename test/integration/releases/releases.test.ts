@@ -6,7 +6,7 @@ import { canaryShareOf } from '../../../store/releases/canary-share.ts';
 import type { FinishReason } from '../../../store/index.ts';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { run } from '../../support/run.ts';
+import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
 import { realMediaServer } from '../api/calls-support.ts';
 import { startFacade, type Answer, type Facade } from '../api/facade.ts';
@@ -33,6 +33,8 @@ afterAll(async () => {
 
 interface Desk {
   readonly org: string;
+  /** `parley …` as a person of the organisation runs it. */
+  readonly parley: (...args: readonly string[]) => Promise<Finished>;
   readonly call: (method: string, path: string, body?: unknown) => Promise<Answer>;
   readonly apply: (prompt: string, release?: object) => Promise<void>;
   readonly until: (check: (agent: AnyObject) => boolean) => Promise<AnyObject>;
@@ -65,6 +67,11 @@ async function aDesk(): Promise<Desk> {
   };
   return {
     org,
+    parley: (...args) =>
+      run(process.execPath, [parleyEntry, ...args, '-n', org], {
+        cwd: repository,
+        env: { KUBECONFIG: cluster.addresses.kubeconfig, PARLEY_URL: facade.url, PARLEY_API_KEY: key, PARLEY_ORG: org },
+      }),
     call,
     newCall,
     apply: (prompt, release) =>
@@ -168,11 +175,24 @@ describe('a canary', () => {
     await desk.until((object) => reasonOf(object, 'Progressing') === 'CanaryRunning');
   });
 
-  it('is promoted over REST whatever its figures are', async () => {
-    const { desk, second } = await withCanary();
-    const { status, body } = await desk.call('POST', '/v2/ai-agents/desk/promote', { reason: 'looks good' });
-    expect([status, body.serving_revision, body.canary]).toEqual([200, second, null]);
+  it('is shown, compared and promoted by who has a key', async () => {
+    const { desk, first, second } = await withCanary();
+    const [before, after] = [first.slice(0, 12), second.slice(0, 12)];
+    const history = await desk.parley('kubectl', 'history', 'agent/desk');
+    expect(history).toMatchObject({ code: 0, stderr: '' });
+    expect(history.stdout).toMatch(new RegExp(`${after} +canary 50%.*canary_began.*\n${before} +serving`));
+    const diff = await desk.parley('diff', 'desk');
+    expect(diff).toMatchObject({ code: 1, stdout: expect.stringContaining(`--- ${before}\n+++ ${after}\n`) });
+    expect(diff.stdout).toMatch(/^-systemPrompt: Be kind\.\n\+systemPrompt: Be brief\.$/m);
+    const explained = await desk.parley('kubectl', 'explain', 'agent/desk');
+    expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining(`; 50 % of new calls start with ${after}`) });
+    expect(explained.stdout).toContain('Synced: CanaryRunning');
+    const promoted = await desk.parley('promote', 'agent/desk', '--reason', 'looks good');
+    expect(promoted).toMatchObject({ code: 0, stdout: `agent/desk serves revision ${after}: all new calls start with it\n` });
     expect(revisions(await desk.until(settled))[0]).toBe(second);
+    const refused = await desk.parley('promote', 'agent/desk');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('there is nothing to promote') });
+    expect(await desk.parley('history', 'agent/nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('AI agent not found') });
   });
 });
 
