@@ -45,14 +45,16 @@ export class ReleaseMetrics {
     // Prometheus sees an increase only of a series that exists: without these, the first abort would raise no alert.
     for (const change of CHANGES) this.#releases.inc({ change }, 0);
     const canaries = (): number => this.#canaries().length;
-    new Gauge({
-      name: 'parley_agent_canaries',
-      help: 'Canaries that run.',
-      registers: [registry],
-      collect() {
-        this.set(canaries());
-      },
-    });
+    registry.registerMetric(
+      new Gauge({
+        name: 'parley_agent_canaries',
+        help: 'Canaries that run.',
+        registers: [],
+        collect() {
+          this.set(canaries());
+        },
+      }),
+    );
     const sum = (of: (figures: ReleaseFigures) => number) => (all: readonly ReleaseFigures[]) =>
       all.reduce((total, each) => total + of(each), 0);
     const slowest = (all: readonly ReleaseFigures[]): number =>
@@ -92,16 +94,18 @@ export class ReleaseMetrics {
 
   #gauge(name: string, help: string, value: (figures: readonly ReleaseFigures[]) => number): void {
     const read = (): Promise<ReadonlyMap<Slot, readonly ReleaseFigures[]>> => this.#figures();
-    new Gauge({
-      name,
-      help,
-      labelNames: ['slot'],
-      registers: [this.#options.registry],
-      async collect() {
-        this.reset();
-        for (const [slot, figures] of await read()) this.set({ slot }, value(figures));
-      },
-    });
+    this.#options.registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames: ['slot'],
+        registers: [],
+        async collect() {
+          this.reset();
+          for (const [slot, figures] of await read()) this.set({ slot }, value(figures));
+        },
+      }),
+    );
   }
 
   #figures(): Promise<ReadonlyMap<Slot, readonly ReleaseFigures[]>> {

@@ -137,14 +137,16 @@ export class AgentReleases {
     decide: (transaction: Transaction, before: ReleaseState & AgentRef) => Promise<ReleaseChange>,
   ): Promise<ReleaseState> {
     const { org, agentName } = options;
+    const unknown = (): StoreError => new StoreError('not_found', `agent ${agentName}: no revision of it serves in organisation ${org}`);
+    // Postgres refuses this character even in a question.
+    if (agentName.includes('\u0000')) throw unknown();
     return this.#database.asOrganization(org, async (transaction) => {
-      // Postgres refuses the character even in a question.
       const { rows } = await transaction.query<{ agent_uid: string }>(
         'SELECT agent_uid FROM parley.agent_serving WHERE org = $1 AND agent_name = $2 AND retired_at IS NULL',
-        [org, agentName.replaceAll('\u0000', '')],
+        [org, agentName],
       );
       const agentUid = rows[0]?.agent_uid;
-      if (agentUid === undefined) throw new StoreError('not_found', `agent ${agentName}: no revision of it serves in organisation ${org}`);
+      if (agentUid === undefined) throw unknown();
       const before = await requireState(transaction, { org, agentUid });
       const change = await decide(transaction, { ...before, org, agentUid });
       const after = await this.#apply(transaction, { ...options, agentUid }, { before, change });
