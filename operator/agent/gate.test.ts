@@ -154,14 +154,14 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
         world.kill();
         world.annotate(undefined);
         world.editPrompt(9);
-        const before = world.store.serving;
+        const before = world.store.release?.revision;
         await world.settle(verdict);
         const { status } = world.agent;
         const runnable = world.required.every(({ spec }) => spec.suspend !== true && JSON.stringify(spec).includes('"x"'));
         const opens = world.required.length === 0 || (runnable && verdict === 'passed');
-        expect(status?.servingRevision).toBe(world.store.serving);
-        expect(world.store.serving === status?.desiredRevision).toBe(opens);
-        if (!opens) expect(world.store.serving).toBe(before);
+        expect(status?.servingRevision).toBe(world.store.release?.revision);
+        expect(world.store.release?.revision === status?.desiredRevision).toBe(opens);
+        if (!opens) expect(world.store.release?.revision).toBe(before);
         const tested = conditionOf({ status: status! }, 'Tested')?.status;
         expect(tested === 'True').toBe(opens && world.required.length > 0);
         expect(tested === undefined).toBe(world.required.length === 0);

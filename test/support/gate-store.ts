@@ -1,6 +1,7 @@
 /** Postgres for property tests of the gate: revisions, what serves, and test runs, in memory. A failure strikes before or after the write. */
 import { configHashOf } from '../../crds/requested-test.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { applyChange, type ReleaseChange, type ReleaseState } from '../../store/releases/release-state.ts';
 import { StoreError, type RequestedTest, type Store, type StoredVerdict, type TestEvidence } from '../../store/index.ts';
 
 interface Run {
@@ -17,7 +18,7 @@ export class GateStore {
   available = true;
   /** The next write happens, or does not, and its answer is lost. */
   failure: 'before' | 'after' | undefined;
-  serving: string | undefined;
+  release: ReleaseState | undefined;
   readonly configs = new Map<string, AgentRevisionConfig>();
   runs: Run[] = [];
 
@@ -42,29 +43,40 @@ export class GateStore {
     run.state = run.results.every((each) => each.verdict !== undefined) ? 'finished' : 'running';
   }
 
-  asStore(): Pick<Store, 'agentRevisions' | 'testRuns' | 'health'> {
+  asStore(): Pick<Store, 'agentRevisions' | 'agentReleases' | 'releaseFigures' | 'testRuns' | 'health'> {
     return {
       health: () => (this.available ? Promise.resolve() : Promise.reject(new StoreError('unavailable', 'Postgres is away'))),
       agentRevisions: {
         put: ({ revision, config }: { revision: string; config: AgentRevisionConfig }) =>
           this.#write(() => void this.configs.set(revision, config)),
-        serve: ({ revision }: { revision: string }) =>
+      },
+      agentReleases: {
+        state: () => this.#read(() => this.release),
+        serve: ({ revision, configHash = null }: { revision: string; configHash?: string | null }) =>
           this.#write(() => {
             const config = this.configs.get(revision);
             if (config === undefined) throw new StoreError('not_found', 'never stored');
             this.#onServe({ revision, configHash: configHashOf(config) });
-            this.serving = revision;
-            return { activeSince: new Date(this.#now()) };
+            return this.#change({ type: 'serve', revision, configHash });
           }),
-        serving: () =>
-          this.#read(() => (this.serving === undefined ? undefined : { revision: this.serving, activeSince: new Date(this.#now()) })),
+        change: ({ change }: { change: ReleaseChange }) => this.#write(() => this.#change(change)),
       },
       testRuns: {
         evidenceOf: () => this.#read(() => this.#evidence()),
         request: ({ configHash }: { configHash: string }, tests: readonly RequestedTest[]) =>
           this.#write(() => this.#request(configHash, tests)),
       },
-    } as unknown as Pick<Store, 'agentRevisions' | 'testRuns' | 'health'>;
+    } as unknown as Pick<Store, 'agentRevisions' | 'agentReleases' | 'releaseFigures' | 'testRuns' | 'health'>;
+  }
+
+  #change(change: ReleaseChange): ReleaseState {
+    const now = new Date(this.#now());
+    const revision = 'revision' in change ? change.revision : '';
+    const first = { version: 0, revision, configHash: null, activeSince: now, canary: null, rolledBack: [] };
+    const before = this.release ?? first;
+    const next = applyChange(before, change, { now })?.state ?? before;
+    this.release = { ...next, version: before.version + 1 };
+    return this.release;
   }
 
   #request(configHash: string, tests: readonly RequestedTest[]): void {

@@ -3,12 +3,14 @@
  * before the process dies, watches lag, and whatever goes into service is compared with the truth at that moment.
  */
 import pino from 'pino';
+import { Registry } from 'prom-client';
 
 import { agentKind, API_VERSION, wellKnown, type Agent, type AgentTest } from '../../crds/index.ts';
 import { testDigest } from '../../crds/requested-test.ts';
 import type { Stored } from '../../kube/index.ts';
 import { KnownTests } from '../../operator/agent-test/known-tests.ts';
 import { agentReconciler } from '../../operator/agent/reconciler.ts';
+import { ReleaseMetrics } from '../../operator/agent/release-metrics.ts';
 import { ServingRevisionCache } from '../../operator/agent/serving-revision-cache.ts';
 import { memorySnapshot } from '../../operator/references/memory-snapshot.ts';
 import { PostgresOutage } from '../../operator/runtime/postgres-outage.ts';
@@ -155,12 +157,14 @@ export class GateWorld {
       testsOf: (_namespace, agent) => this.#seenTests.filter(({ spec }) => spec.agentRefs.some(({ name }) => name === agent)),
     });
     const snapshots = { observe: () => Promise.resolve({ snapshot: this.#snapshot() }) } as unknown as SnapshotReader;
-    const revisions = new ServingRevisionCache({ store, outage });
+    const metrics = new ReleaseMetrics({ registry: new Registry(), figures: store.releaseFigures, clock, logger });
+    const revisions = new ServingRevisionCache({ store, outage, clock, metrics });
     const reconciler = agentReconciler({
       snapshots,
       revisions,
       tests,
       runs: { listen: () => ({ stop: () => Promise.resolve() }) },
+      watchReleases: () => ({ stop: () => Promise.resolve() }),
       deletionGraceMs: 1,
     });
     return { reconciler, outage };
