@@ -5,7 +5,8 @@ import { currentSpeech } from '../livekit-patches/index.ts';
 import { Synthesis } from './synthesis.ts';
 
 export class HeardSpeech {
-  readonly #syntheses = new Map<voice.SpeechHandle, Synthesis>();
+  /** A session that closes ends its speeches before it adds their messages. */
+  readonly #syntheses = new WeakMap<voice.SpeechHandle, Synthesis>();
   /** Of the speech whose message comes next. */
   #playedSeconds = 0;
 
@@ -13,10 +14,7 @@ export class HeardSpeech {
   synthesize(): Synthesis {
     const speech = currentSpeech();
     const synthesis = (speech && this.#syntheses.get(speech)) ?? new Synthesis();
-    if (speech !== undefined) {
-      this.#syntheses.set(speech, synthesis);
-      speech.addDoneCallback(() => this.#syntheses.delete(speech));
-    }
+    if (speech !== undefined) this.#syntheses.set(speech, synthesis);
     return synthesis;
   }
 

@@ -103,6 +103,8 @@ describe.concurrent('the model knows what was heard, with', () => {
       const kept = { least, kept: last!.content, most, heardMs: heardMs() };
       expect(last!.content.startsWith(least) && most.startsWith(last!.content), JSON.stringify(kept)).toBe(true);
     }
+    // Of less than a word there would be no message.
+    await eventually(() => expect(caller.heardFor(answers[round]![0]!)).toBeGreaterThan(1_500), 60_000, 20);
     await caller.leave();
     await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
     const said = await call.messages();
@@ -113,5 +115,29 @@ describe.concurrent('the model knows what was heard, with', () => {
     const turns = await call.turns();
     expect(turns.map(({ seq }) => seq)).toEqual(answered.map(({ seq }) => seq));
     for (const turn of turns) for (const figure of [turn.llmTtft, turn.ttsTtfb, turn.v2v]) expect(figure).toBeGreaterThan(0);
+  });
+});
+
+describe.concurrent('the transcript ends with what was heard of', () => {
+  it.each(['the welcome message', 'an answer'])('%s in which the user hangs up', async (kind) => {
+    const [sentences = []] = answers;
+    const text = sentences.join(' ');
+    const isAnswer = kind === 'an answer';
+    const call = await stage.call({ spec: isAnswer ? {} : { welcomeMessage: text } });
+    const { provider, caller } = call;
+    provider.speech(() => ({ msPerCharacter: MS_PER_CHARACTER }));
+    provider.chat(() => text);
+    await call.join();
+    await call.becomes({ status: 'ongoing' });
+    if (isAnswer) await caller.speak(900);
+    const heardMs = (): number => sentences.reduce((sum, sentence) => sum + caller.heardFor(sentence), 0);
+    // In the second sentence.
+    await eventually(() => expect(heardMs()).toBeGreaterThan(5_000), 60_000, 20);
+    await caller.leave();
+    await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+    const kept = (await call.messages()).find(({ role }) => role === 'agent');
+    expect(kept?.interrupted).toBe(true);
+    const [least, most] = [heardIn(sentences, heardMs() - TOLERANCE_MS), heardIn(sentences, heardMs() + TOLERANCE_MS)];
+    expect(kept!.content.startsWith(least) && most.startsWith(kept!.content), JSON.stringify({ least, kept, most })).toBe(true);
   });
 });
