@@ -87,7 +87,7 @@ describe('create-web-call', () => {
     const { body } = await create({ ai_agent_id: 'receptionist' });
     const at = [server.url.replace(/^ws/, 'http'), server.apiKey, server.apiSecret] as const;
     const name = roomOf(body._id);
-    expect(await new RoomServiceClient(...at).listRooms([name])).toMatchObject([{ name, emptyTimeout: 300, departureTimeout: 20 }]);
+    expect(await new RoomServiceClient(...at).listRooms([name])).toMatchObject([{ name, emptyTimeout: 360, departureTimeout: 20 }]);
     const dispatches = await new AgentDispatchClient(...at).listDispatch(name);
     expect(dispatches).toMatchObject([{ agentName: server.agentName, metadata: JSON.stringify({ call_id: body._id }) }]);
     const away = await startFacade(facade.database, undefined, undefined, undefined, { mediaServer: someMediaServer });

@@ -153,7 +153,7 @@ describe('the user of a call', () => {
     const room = await join(callId);
     const [stored] = await rooms.listRooms([roomOf(callId)]);
     expect([room.metadata ?? '', stored?.metadata]).toEqual(['', '']);
-    expect([stored?.emptyTimeout, stored?.departureTimeout]).toEqual([300, 20]);
+    expect([stored?.emptyTimeout, stored?.departureTimeout]).toEqual([360, 20]);
   });
 
   it('makes no room and calls no agent by joining: not before the call has its room, and not after its end', async () => {

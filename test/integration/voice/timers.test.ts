@@ -5,6 +5,7 @@ import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
+import { createRooms } from '../../../voice/calls/rooms.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openStage, type Stage } from './stage.ts';
 
@@ -107,6 +108,18 @@ describe.concurrent('time', () => {
     // Saying it takes a minute.
     expect(call.caller.heardFor('And so on.')).toBeLessThan(60_000);
     expect(await call.messages()).toMatchObject([{ role: 'agent', interrupted: true }]);
+  });
+
+  it('ends a call that no user joins, before the media server closes its room', async () => {
+    const impatient = { agentName: 'impatient', joinSeconds: 5 };
+    await stage.startRole({
+      LIVEKIT_AGENT_NAME: impatient.agentName,
+      PARLEY_CALL_JOIN_SECONDS: String(impatient.joinSeconds),
+      PARLEY_VOICE_IDLE_PROCESSES: '1',
+    });
+    const call = await stage.call();
+    await createRooms({ ...stage.server, ...impatient }).open(call.id);
+    expect((await call.becomes({ status: 'error' })).finishReason).toBe('user_connection_failure');
   });
 
   it('speaks to a user without a microphone, and waits for it as long as it takes to allow one', async () => {
