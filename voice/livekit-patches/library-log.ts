@@ -7,6 +7,8 @@ import { createLogger } from '../../platform/logging.ts';
 const LOGGER = Symbol.for('@livekit/agents:logger');
 /** It comes with each answer, and nothing is wrong. */
 const HARMLESS = 'rotateSegment called while previous segment is still being rotated';
+/** The agent's state changes while it leaves the room, at the end of many calls. */
+const HARMLESS_AT_THE_END = 'Failed to update agent state attributes';
 
 export interface LibraryLogOptions {
   /** Of the role; the library's own begin with warnings. */
@@ -24,8 +26,8 @@ export function logLibrary({ level, once = false }: LibraryLogOptions): void {
     hooks: {
       logMethod([first, ...rest], method) {
         const [fields, message] = typeof first === 'string' ? [{}, first] : [first as object, String(rest[0])];
-        if (message === HARMLESS) return;
         const job = getJobContext(false);
+        if (message === HARMLESS || (message === HARMLESS_AT_THE_END && job?.room.isConnected === false)) return;
         if (job !== undefined && once) {
           const written = writtenIn.get(job) ?? new Set();
           if (written.has(message)) return;
@@ -40,6 +42,7 @@ export function logLibrary({ level, once = false }: LibraryLogOptions): void {
 
 /** Without what was said; an error where our lines have theirs. */
 function withoutSpeech(line: object): object {
+  if (line instanceof Error) return { err: line };
   const kept = Object.entries(line).filter(([key]) => !key.startsWith('lk.pii.'));
   return Object.fromEntries(kept.map(([key, value]) => [key === 'error' ? 'err' : key, value]));
 }
