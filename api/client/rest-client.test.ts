@@ -147,3 +147,11 @@ it('does not wait for a rate limit longer than five minutes', async () => {
   await expect(client.request('GET', '/documents')).rejects.toMatchObject({ status: 429 });
   expect(clock.timers).toBe(0);
 });
+
+it('does not wait for a place among the live calls', async () => {
+  const { client, clock } = await startApi((_, response) =>
+    response.writeHead(429, { 'retry-after': '3' }).end('{"error": "concurrent_call_limit_reached", "message": "too many live calls"}'),
+  );
+  await expect(client.request('POST', '/calls')).rejects.toMatchObject({ status: 429, code: 'concurrent_call_limit_reached' });
+  expect(clock.timers).toBe(0);
+});

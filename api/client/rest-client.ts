@@ -44,7 +44,8 @@ export class RestError extends UserError {
     this.status = status;
     this.code = (answer as { readonly error?: string } | undefined)?.error;
     this.said = said;
-    this.retryAfterMs = status === 429 ? request.retryAfterMs : undefined;
+    // A place for a call is free when a call ends, which may take long.
+    this.retryAfterMs = status === 429 && this.code !== 'concurrent_call_limit_reached' ? request.retryAfterMs : undefined;
   }
 }
 
