@@ -253,6 +253,18 @@ describe('operations', () => {
     expect(text).not.toContain('no-such-agent');
   });
 
+  it('has metrics of a bounded size, whatever was requested', async () => {
+    for (const { method, path } of routes) {
+      const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+      await facade.call(method, path);
+      await org.call(method, path, body);
+      await org.call(method, `${path}?page_size=-1`, body && { unknown_field: 1 });
+    }
+    const { text } = await facade.call('GET', '/metrics');
+    expect(new Set(text.match(/^http_requests_total\{route="[^"]+",method="[^"]+"/gm)).size).toBeGreaterThan(60);
+    expect(text.split('\n').length).toBeLessThan(1_500);
+  });
+
   it('writes one line about each request, without bodies', async () => {
     await org.call('GET', '/v2/ai-agents/a?x=query-canary');
     const { body, headers } = await org.call('POST', '/v2/ai-agents', anAgentRequest('body-canary'));

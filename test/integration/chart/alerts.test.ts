@@ -57,7 +57,33 @@ describe('a PodMonitor', () => {
   });
 });
 
+interface Panels {
+  readonly templating: { readonly list: readonly { readonly name: string; readonly regex?: string }[] };
+  readonly panels: readonly {
+    readonly title: string;
+    readonly description?: string;
+    readonly targets: readonly { readonly expr: string }[];
+  }[];
+}
+
 describe('dashboards', () => {
+  it('say of every panel what it shows, and count the roles of one release alone', async () => {
+    const manifests = await render(withValues({ metrics: { dashboards: { enabled: true } } }));
+    const dashboards = ofKind(manifests, 'ConfigMap').flatMap(({ data }) =>
+      Object.values(data as Record<string, string>).map((text) => JSON.parse(text) as Panels),
+    );
+    const panels = dashboards.flatMap((dashboard) => dashboard.panels);
+    expect(panels.length).toBeGreaterThan(40);
+    expect(panels.filter(({ description = '' }) => description.length < 20).map(({ title }) => title)).toEqual([]);
+    const selectors = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => expr.match(/\{[^}]*\}/g) ?? []));
+    expect(selectors.length).toBeGreaterThanOrEqual(panels.length);
+    for (const selector of selectors) expect(selector).toMatch(/^\{namespace="\$namespace",job=~?"\$release-/);
+    for (const { templating } of dashboards) {
+      const { regex = '' } = templating.list.find(({ name }) => name === 'release') ?? {};
+      expect(new RegExp(regex.slice(1, -1)).exec('phone-parley-voice')?.[1]).toBe('phone-parley');
+    }
+  });
+
   it('of two releases of one name get along in one namespace', async () => {
     const names = async (namespace: string): Promise<readonly string[]> => {
       const values = withValues({ metrics: { dashboards: { enabled: true, namespace: 'monitoring' } } });
