@@ -254,7 +254,7 @@ describe('operations', () => {
   });
 
   it('has metrics of a bounded size, whatever was requested', async () => {
-    for (const { method, path } of routes) {
+    for (const { method, path } of routes.filter((route) => /^\/(v\d|api)\//.test(route.path))) {
       const body = method === 'GET' || method === 'DELETE' ? undefined : {};
       await facade.call(method, path);
       await org.call(method, path, body);
