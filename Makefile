@@ -14,7 +14,7 @@ $(STAMP): package.json package-lock.json .npmrc
 $(BUNDLE): $(STAMP) $(SOURCES) scripts/build.ts
 	node scripts/build.ts
 
-.PHONY: up test check bench image release e2e upgrade-test clean help
+.PHONY: up test check bench image release site e2e upgrade-test clean help
 
 up: $(BUNDLE) ## Install what is missing and run the whole platform on this machine (ARGS="--detach" and others go to `parley dev`)
 	@bin/parley dev $(ARGS)
@@ -33,6 +33,9 @@ image: $(STAMP) ## The OCI image, built without a container engine, into build/i
 
 release: $(STAMP) ## Image, bill of materials, chart, plugin and checksums of a release into build/release (ARGS="--base-url https://…")
 	node scripts/release/main.ts $(ARGS)
+
+site: $(STAMP) ## The documentation as a static site with a search, into dist/site
+	node scripts/site.ts $(ARGS)
 
 e2e: $(STAMP) ## Parley on a real node on this machine: needs Linux and root (ARGS="--keep" leaves it up)
 	node scripts/image/main.ts

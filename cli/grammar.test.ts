@@ -41,7 +41,7 @@ describe.each(leaves.map((command) => [nameOf(command), command] as const))('%s'
   });
 
   it('takes -o as kubectl does, where it takes --json', () => {
-    const named = (name: string) => command.options.find(({ long }) => long === name);
+    const named = (flag: string) => command.options.find(({ long }) => long === flag);
     expect(named('--json') !== undefined && named('--output') === undefined).toBe(false);
     expect(named('--output')?.short ?? '-o').toBe('-o');
   });

@@ -1,0 +1,47 @@
+/** The documentation as a site, opened from the disk in a real browser, where this machine has one. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { findProgram } from '../../../cli/call/sound/devices.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
+import { buildSite } from '../../../scripts/site/build-site.ts';
+import { eventually } from '../../support/eventually.ts';
+import { browsers, openPage } from '../cli-call/browser.ts';
+
+const browser = findProgram(browsers, process.env['PATH'])?.file;
+
+describe.skipIf(browser === undefined)('the site of the documentation (needs chromium on PATH)', () => {
+  it('leads from its first page to the others, and searches without a server', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-site-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const out = join(folder, 'site');
+    await buildSite({ root: repositoryRoot(), out });
+    const page = await openPage(browser ?? '', { folder });
+    onTestFinished(() => page.close());
+    await page.resize({ width: 1280, height: 900 });
+    await page.goTo(pathToFileURL(join(out, 'index.html')).href);
+    expect(await page.run('document.querySelector("h1").textContent')).toBe('Parley');
+
+    await page.run(
+      `(() => { const field = document.querySelector('#query'); field.value = 'failure codes'; field.dispatchEvent(new Event('input')); })()`,
+    );
+    const first = await page.run<string>('document.querySelector("#results a").getAttribute("href")');
+    expect(first).toBe('docs/knowledge/files.html#failure-codes');
+    await page.run('document.querySelector("#results a").click()');
+    await eventually(async () => {
+      expect(await page.run('document.querySelector("h1").textContent')).toMatch(/files/);
+      expect(await page.run('document.querySelector("nav [aria-current]").textContent')).toBe('Files');
+    }, 20_000);
+    // Below the page's own folder the search works as well.
+    await page.run(
+      `(() => { const field = document.querySelector('#query'); field.value = 'backup'; field.dispatchEvent(new Event('input')); })()`,
+    );
+    expect(await page.run('document.querySelector("#results a").href')).toContain(pathToFileURL(out).href);
+    expect(page.complaints).toEqual([]);
+    expect(page.requested.filter((url) => !url.startsWith('file:'))).toEqual([]);
+  }, 120_000);
+});
