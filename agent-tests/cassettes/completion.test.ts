@@ -19,7 +19,8 @@ describe('an answer', () => {
   });
 
   it('is put together from its pieces', () => {
-    const chunk = (delta: object, finish: string | null = null) => `data: ${JSON.stringify({ choices: [{ delta, finish_reason: finish }] })}\n\n`;
+    const chunk = (delta: object, finish: string | null = null) =>
+      `data: ${JSON.stringify({ choices: [{ delta, finish_reason: finish }] })}\n\n`;
     const text = [
       ': keep-alive\n\n',
       chunk({ role: 'assistant', content: 'Hel' }),

@@ -17,7 +17,10 @@ const difference = (wanted: ModelRequest) => differenceFromNearest(wanted, recor
 
 describe('a request that is not recorded', () => {
   it.each([
-    [request({ messages: [{ role: 'system', content: 'You sell bicycles.\nBe rude.' }] }), /the system prompt has changed: it was "Be brief\." and is "Be rude\."/],
+    [
+      request({ messages: [{ role: 'system', content: 'You sell bicycles.\nBe rude.' }] }),
+      /the system prompt has changed: it was "Be brief\." and is "Be rude\."/,
+    ],
     [request({}, 'hello', 'where is my parcel'), /message 3 \(user\) has changed: it was "where is my order" and is "where is my parcel"/],
     [request({}, 'hello', 'where is my order', 'bye'), /message 4 \(user\) is new: "bye"/],
     [request({ temperature: 1 }, 'hello'), /temperature was 0 and is 1/],

@@ -4,8 +4,18 @@ import type { ToolCallRecord } from '../result.ts';
 import { neverCalledCheck, toolCheck } from './tool-calls.ts';
 
 const place = { path: 'p', kind: 'tool' };
-const call = (name: string, args: Record<string, unknown> = {}): ToolCallRecord => ({ name, arguments: args, result: null, atMs: 0, durationMs: 0 });
-const calls = [call('find', { id: '42', days: 2, query: 'opening hours, please', near: { city: 'Bonn' } }), call('find', { id: '43' }), call('book')];
+const call = (name: string, args: Record<string, unknown> = {}): ToolCallRecord => ({
+  name,
+  arguments: args,
+  result: null,
+  atMs: 0,
+  durationMs: 0,
+});
+const calls = [
+  call('find', { id: '42', days: 2, query: 'opening hours, please', near: { city: 'Bonn' } }),
+  call('find', { id: '43' }),
+  call('book'),
+];
 
 describe('an expected call', () => {
   it.each([

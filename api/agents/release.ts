@@ -18,44 +18,60 @@ const pin = z
 const percent = z.int().min(1).max(99).describe('How many of 100 new calls start with a new revision.');
 const errorRate = z.number().min(0).max(100).describe('Percent of its calls that end as error: abort above it.');
 const p95 = z.int().min(1).max(60_000).describe('95th percentile of voice to voice, in milliseconds: abort above it.');
-const analysis = z.object({
-  name: named(128).describe('Of `post_call_analysis`; its type is boolean or number.'),
-  below: z.number().min(-1_000_000).max(1_000_000).describe('Percent of true results, or mean of the numbers: abort below it.'),
-});
+const analysis = z
+  .object({
+    name: named(128).describe('Of `post_call_analysis`; its type is boolean or number.'),
+    below: z.number().min(-1_000_000).max(1_000_000).describe('Percent of true results, or mean of the numbers: abort below it.'),
+  })
+  .meta({ id: 'CanaryAnalysisLimit', description: 'A result of the post-call analysis that a canary may not fall below.' });
+const CANARY =
+  'Give a new revision a part of the calls first, and abort it where it is worse than its limits; all calls at once where absent.';
+const ABORT_ON = 'Limits: a canary that is worse than one of them is aborted.';
 
-const body = z.object({
-  pin: pin.nullish(),
-  canary: z
-    .object({
-      percent,
-      for_seconds: z
-        .number()
-        .min(1)
-        .max(7 * DAY_SECONDS)
-        .nullish()
-        .describe('How long at least before it serves all calls; 1800 by default.'),
-      min_calls: z
-        .int()
-        .min(1)
-        .max(MAX_CANARY_CALLS)
-        .nullish()
-        .describe('How many of its calls have to be over before it is promoted or aborted; 20 by default.'),
-      abort_on: z.object({ error_rate: errorRate.nullish(), p95_voice_to_voice_ms: p95.nullish(), analysis: analysis.nullish() }).nullish(),
-    })
-    .nullish(),
-});
+const body = z
+  .object({
+    pin: pin.nullish(),
+    canary: z
+      .object({
+        percent,
+        for_seconds: z
+          .number()
+          .min(1)
+          .max(7 * DAY_SECONDS)
+          .nullish()
+          .describe('How long at least before it serves all calls; 1800 by default.'),
+        min_calls: z
+          .int()
+          .min(1)
+          .max(MAX_CANARY_CALLS)
+          .nullish()
+          .describe('How many of its calls have to be over before it is promoted or aborted; 20 by default.'),
+        abort_on: z
+          .object({ error_rate: errorRate.nullish(), p95_voice_to_voice_ms: p95.nullish(), analysis: analysis.nullish() })
+          .meta({ id: 'CanaryLimitsCreate', description: ABORT_ON })
+          .nullish(),
+      })
+      .meta({ id: 'CanaryCreate', description: CANARY })
+      .nullish(),
+  })
+  .meta({ id: 'ReleaseSettingsCreate' });
 
-const answer = z.object({
-  pin: pin.optional(),
-  canary: z
-    .object({
-      percent,
-      for_seconds: z.number(),
-      min_calls: z.int(),
-      abort_on: z.object({ error_rate: errorRate.optional(), p95_voice_to_voice_ms: p95.optional(), analysis: analysis.optional() }),
-    })
-    .optional(),
-});
+const answer = z
+  .object({
+    pin: pin.optional(),
+    canary: z
+      .object({
+        percent,
+        for_seconds: z.number().describe('How long at least before it serves all calls, in seconds.'),
+        min_calls: z.int().describe('How many of its calls have to be over before it is promoted or aborted.'),
+        abort_on: z
+          .object({ error_rate: errorRate.optional(), p95_voice_to_voice_ms: p95.optional(), analysis: analysis.optional() })
+          .meta({ id: 'CanaryLimits', description: ABORT_ON }),
+      })
+      .meta({ id: 'Canary', description: CANARY })
+      .optional(),
+  })
+  .meta({ id: 'ReleaseSettings' });
 
 const conversion: Conversion = {
   read: ({ pin: revision, canary }: Release) =>

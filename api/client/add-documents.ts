@@ -8,7 +8,7 @@ import { fileExtensions, maxFileBytes } from '../knowledge-bases/schema.ts';
 import { documentPages, documentsPath, KnownContent, type ListedDocument } from './document-list.ts';
 import { RestError, type RestClient } from './rest-client.ts';
 
-export interface Upload {
+export interface DocumentUpload {
   /** As the person knows it. */
   readonly file: string;
   /** As the document is called. */
@@ -28,7 +28,7 @@ export interface AddedDocument {
 
 export interface AddOptions {
   readonly knowledgeBase: string;
-  readonly uploads: readonly Upload[];
+  readonly uploads: readonly DocumentUpload[];
   readonly metadata?: Readonly<Record<string, string>>;
   /** Leaves out what is there with the same content; what has failed with the same content is replaced. */
   readonly skipExisting: boolean;
@@ -67,9 +67,9 @@ class Addition {
   readonly #options: AddOptions;
   readonly #clock: Clock;
   readonly #known = new KnownContent();
-  readonly #ended = new Map<Upload, AddedDocument>();
+  readonly #ended = new Map<DocumentUpload, AddedDocument>();
   /** Accepted and not at an end, by document id: two files of the same content may wait for one document. */
-  readonly #followed = new Map<string, { readonly upload: Upload; readonly known: boolean }[]>();
+  readonly #followed = new Map<string, { readonly upload: DocumentUpload; readonly known: boolean }[]>();
   /** Page of the list before which nothing is followed. */
   #from: string | undefined;
   #uploading = true;
@@ -136,7 +136,7 @@ class Addition {
     return this.#unanswered >= UNANSWERED_IN_A_ROW;
   }
 
-  async #uploadOne(upload: Upload): Promise<void> {
+  async #uploadOne(upload: DocumentUpload): Promise<void> {
     try {
       const content = await openChecked(upload);
       const sha256 = await sha256Of(content);
@@ -151,7 +151,7 @@ class Addition {
     }
   }
 
-  async #send({ filename }: Upload, content: Blob): Promise<string> {
+  async #send({ filename }: DocumentUpload, content: Blob): Promise<string> {
     const { metadata, knowledgeBase } = this.#options;
     const form = new FormData();
     if (metadata !== undefined) form.set('metadata', JSON.stringify(metadata));
@@ -172,7 +172,7 @@ class Addition {
     });
   }
 
-  #accepted(upload: Upload, id: string, known: boolean): void {
+  #accepted(upload: DocumentUpload, id: string, known: boolean): void {
     this.#followed.set(id, [...(this.#followed.get(id) ?? []), { upload, known }]);
     this.#options.onAccepted?.(upload.file);
   }
@@ -213,7 +213,7 @@ class Addition {
     this.#followed.delete(id);
   }
 
-  #end(upload: Upload, id: string | null, status: AddedDocument['status'], message: string): void {
+  #end(upload: DocumentUpload, id: string | null, status: AddedDocument['status'], message: string): void {
     const ended = { file: upload.file, document_id: id, status, message };
     this.#ended.set(upload, ended);
     this.#options.onEnd(ended);
@@ -226,7 +226,7 @@ function isRefusal(error: UserError): boolean {
 }
 
 /** Refused here, too: a server that ends a large upload early is not always heard. */
-async function openChecked({ filename, open }: Upload): Promise<Blob> {
+async function openChecked({ filename, open }: DocumentUpload): Promise<Blob> {
   const content = await open();
   const judged = judgeFileName(filename);
   if (judged.verdict === 'unusable') throw new UserError(judged.reason);

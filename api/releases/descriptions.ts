@@ -4,7 +4,7 @@ import { pageQuery } from '../pagination/keyset.ts';
 import { promotionBody, releaseAnswer, revisionAnswer, revisionList, rollbackBody } from './answers.ts';
 
 const tag = 'AI agents';
-const params = { agent_id: 'The `ai_agent_id`: the name of the Agent resource.' };
+const params = { ai_agent_id: 'The `ai_agent_id`: the name of the Agent resource.' };
 const [older, newer] = ['4f'.repeat(32), '9c'.repeat(32)];
 const at = '2026-06-01T12:00:00.000Z';
 
@@ -27,7 +27,7 @@ const releaseExample = {
 
 export const listRevisions = defineRoute({
   method: 'GET',
-  path: '/v2/ai-agents/:agent_id/revisions',
+  path: '/v2/ai-agents/:ai_agent_id/revisions',
   operationId: 'listAgentRevisions',
   tag,
   summary: 'List the revisions of an agent, the newest first',
@@ -58,7 +58,7 @@ export const listRevisions = defineRoute({
 
 export const getRevision = defineRoute({
   method: 'GET',
-  path: '/v2/ai-agents/:agent_id/revisions/:revision',
+  path: '/v2/ai-agents/:ai_agent_id/revisions/:revision',
   operationId: 'getAgentRevision',
   tag,
   summary: 'Get a revision with its configuration',
@@ -80,7 +80,7 @@ export const getRevision = defineRoute({
 
 export const getRelease = defineRoute({
   method: 'GET',
-  path: '/v2/ai-agents/:agent_id/release',
+  path: '/v2/ai-agents/:ai_agent_id/release',
   operationId: 'getAgentRelease',
   tag,
   summary: 'Get which revision serves, and which is tried',
@@ -92,7 +92,7 @@ export const getRelease = defineRoute({
 
 export const rollBack = defineRoute({
   method: 'POST',
-  path: '/v2/ai-agents/:agent_id/rollback',
+  path: '/v2/ai-agents/:ai_agent_id/rollback',
   operationId: 'rollBackAgent',
   tag,
   summary: 'Have new calls start with a former revision',
@@ -111,7 +111,7 @@ export const rollBack = defineRoute({
 
 export const promote = defineRoute({
   method: 'POST',
-  path: '/v2/ai-agents/:agent_id/promote',
+  path: '/v2/ai-agents/:ai_agent_id/promote',
   operationId: 'promoteAgent',
   tag,
   summary: 'Have all new calls start with the canary',

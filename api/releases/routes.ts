@@ -39,7 +39,7 @@ export function registerReleases(
     return releaseToRest(agentName, state);
   };
 
-  addRoute(app, listRevisions, async ({ params: { agent_id: agentName }, query, caller: { org }, timed }) => {
+  addRoute(app, listRevisions, async ({ params: { ai_agent_id: agentName }, query, caller: { org }, timed }) => {
     const list = `revisions/${org}/${agentName}`;
     const [createdAt, revision] = query.page_token === undefined ? [] : pageTokens.read(list, query.page_token);
     const after = createdAt === undefined || revision === undefined ? undefined : { createdAt: new Date(createdAt), revision };
@@ -67,20 +67,20 @@ export function registerReleases(
     return { data, next_page_token: next === undefined ? null : pageTokens.write(list, [next.createdAt.toISOString(), next.revision]) };
   });
 
-  addRoute(app, getRevision, async ({ params: { agent_id: agentName, revision: prefix }, caller: { org }, timed }) => {
+  addRoute(app, getRevision, async ({ params: { ai_agent_id: agentName, revision: prefix }, caller: { org }, timed }) => {
     const found = REVISION.test(prefix) ? await timed('db', () => releaseHistory.find({ org, agentName, prefix })) : undefined;
     if (found === undefined) throw new ApiError('not_found', 'Revision not found');
     return { revision: found.revision, created_at: found.createdAt.toISOString(), configuration: found.config };
   });
 
-  addRoute(app, getRelease, async ({ params: { agent_id: agentName }, caller: { org }, timed }) => {
+  addRoute(app, getRelease, async ({ params: { ai_agent_id: agentName }, caller: { org }, timed }) => {
     const page = await timed('db', () => releaseHistory.list({ org, agentName, pageSize: 1 }));
     if (page?.release === undefined) throw notFound();
     return releaseToRest(agentName, page.release);
   });
 
-  addRoute(app, rollBack, ({ params, body, caller, timed }) => timed('db', () => requested(caller, params.agent_id, 'rollback', body)));
-  addRoute(app, promote, ({ params, body, caller, timed }) => timed('db', () => requested(caller, params.agent_id, 'promote', body)));
+  addRoute(app, rollBack, ({ params, body, caller, timed }) => timed('db', () => requested(caller, params.ai_agent_id, 'rollback', body)));
+  addRoute(app, promote, ({ params, body, caller, timed }) => timed('db', () => requested(caller, params.ai_agent_id, 'promote', body)));
 }
 
 /** @throws ApiError for what the store refuses */

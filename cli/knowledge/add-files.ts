@@ -1,5 +1,5 @@
 /** `parley kb add`: a line for each file as it ends, a bar while files are on their way, a summary, and an exit code by outcome. */
-import { addDocuments, type AddedDocument, type Upload } from '../../api/client/add-documents.ts';
+import { addDocuments, type AddedDocument, type DocumentUpload } from '../../api/client/add-documents.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
 import type { Io } from '../kubectl/io.ts';
 import { writeAs, type Format } from '../output.ts';
@@ -7,7 +7,7 @@ import { ProgressBar } from '../progress-bar.ts';
 
 export interface AddFilesOptions {
   readonly knowledgeBase: string;
-  readonly uploads: readonly Upload[];
+  readonly uploads: readonly DocumentUpload[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly skipExisting: boolean;
   readonly concurrency: number;

@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 
-import type { Upload } from '../../api/client/add-documents.ts';
+import type { DocumentUpload } from '../../api/client/add-documents.ts';
 import { causeOf, UserError } from '../../platform/user-error.ts';
 
 export interface FileSources {
@@ -15,8 +15,8 @@ export interface FileSources {
 }
 
 /** Folders with everything below them but names that begin with a dot; each file once. What can't be read is found out when it is opened. */
-export async function findFiles({ paths, stdinName, stdin }: FileSources): Promise<readonly Upload[]> {
-  const found = new Map<string, Upload>();
+export async function findFiles({ paths, stdinName, stdin }: FileSources): Promise<readonly DocumentUpload[]> {
+  const found = new Map<string, DocumentUpload>();
   for (const path of paths) {
     if (path === '-') {
       if (stdinName === undefined) {

@@ -2,7 +2,7 @@
 import type { NavigationGroup } from './navigation.ts';
 import { addressOf, relativeAddress } from './source-files.ts';
 
-export interface Layout {
+export interface PageLayout {
   /** Of the page, in the site. */
   readonly address: string;
   readonly title: string;
@@ -10,12 +10,12 @@ export interface Layout {
   readonly navigation: readonly NavigationGroup[];
 }
 
-export function pageHtml(layout: Layout, content: string): string {
+export function pageHtml(layout: PageLayout, content: string): string {
   return frame(layout, `<nav class="pages" aria-label="Pages">${navigationHtml(layout)}</nav>\n<main>${content}</main>`);
 }
 
 /** @param introduction the paragraphs of the README above its first heading */
-export function landingHtml(layout: Layout, introduction: string): string {
+export function landingHtml(layout: PageLayout, introduction: string): string {
   const groups = layout.navigation.map(
     ({ title, links }) =>
       `<section><h2>${escape(title)}</h2><ul>${links
@@ -35,7 +35,7 @@ export function landingHtml(layout: Layout, introduction: string): string {
   );
 }
 
-function frame({ address, title, version }: Layout, body: string): string {
+function frame({ address, title, version }: PageLayout, body: string): string {
   const base = relativeAddress(address, 'index.html').replace(/index\.html$/, '');
   return `<!doctype html>
 <html lang="en">
@@ -57,7 +57,7 @@ ${body}
 `;
 }
 
-function navigationHtml({ address, navigation }: Layout): string {
+function navigationHtml({ address, navigation }: PageLayout): string {
   return navigation
     .map(
       ({ title, links }) =>

@@ -54,7 +54,10 @@ describe('a mock', () => {
   });
 
   it('is missed: the tool is not called', async () => {
-    expect(await mocked([{ name: 'find', when: { id: '1' }, returns: 1 }])()).toMatchObject({ succeeded: false, forModel: { error: NOT_MOCKED } });
+    expect(await mocked([{ name: 'find', when: { id: '1' }, returns: 1 }])()).toMatchObject({
+      succeeded: false,
+      forModel: { error: NOT_MOCKED },
+    });
   });
 });
 

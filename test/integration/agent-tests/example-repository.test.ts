@@ -20,7 +20,9 @@ beforeAll(async () => {
   await mkdir(join(folder, 'bin'));
   await symlink(parley, join(folder, 'bin/parley'));
   provider = await startProviderServer();
-  provider.chat((request) => (request.lastUser.includes('opening hours') ? 'We are open from nine to six, Monday to Friday.' : shop(request)));
+  provider.chat((request) =>
+    request.lastUser.includes('opening hours') ? 'We are open from nine to six, Monday to Friday.' : shop(request),
+  );
 });
 afterAll(async () => {
   await provider.close();
@@ -59,7 +61,9 @@ describe('the repository', () => {
   });
 
   it('is tested by its GitLab pipeline, and fails there with a bad prompt', async () => {
-    const pipeline = parse(await readFile(join(folder, '.gitlab-ci.yml'), 'utf8')) as Readonly<Record<'replay' | 'live', { readonly script: readonly string[] }>>;
+    const pipeline = parse(await readFile(join(folder, '.gitlab-ci.yml'), 'utf8')) as Readonly<
+      Record<'replay' | 'live', { readonly script: readonly string[] }>
+    >;
     for (const line of pipeline.replay.script) expect((await shell(line)).code).toBe(0);
     for (const line of pipeline.live.script) expect((await shell(line, withModel())).code).toBe(0);
     const file = join(folder, 'agents/receptionist.yaml');
@@ -68,7 +72,10 @@ describe('the repository', () => {
     const [line = ''] = pipeline.replay.script;
     const done = await shell(line);
     await writeFile(file, good);
-    expect([done.code, done.stdout]).toEqual([1, expect.stringMatching(/the system prompt has changed: it was "[^"]*never guess\." and is "[^"]*and guess\."/)]);
+    expect([done.code, done.stdout]).toEqual([
+      1,
+      expect.stringMatching(/the system prompt has changed: it was "[^"]*never guess\." and is "[^"]*and guess\."/),
+    ]);
   });
 
   it('is used as its page says', async () => {

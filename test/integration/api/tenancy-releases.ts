@@ -17,7 +17,7 @@ const change = (name: 'rollback' | 'promote'): Generator => {
 };
 
 export const releaseGenerators: Readonly<Record<string, Generator>> = {
-  'GET /v2/ai-agents/:agent_id/revisions': (situation) => {
+  'GET /v2/ai-agents/:ai_agent_id/revisions': (situation) => {
     const agent = anAgent(situation);
     const { own } = situation;
     return {
@@ -37,7 +37,7 @@ export const releaseGenerators: Readonly<Record<string, Generator>> = {
       },
     };
   },
-  'GET /v2/ai-agents/:agent_id/revisions/:revision': (situation) => {
+  'GET /v2/ai-agents/:ai_agent_id/revisions/:revision': (situation) => {
     const { own, foreign, random } = situation;
     const agent = anAgent(situation);
     const revision = pick(random, [own.servedRevision, foreign.servedRevision, 'ab'.repeat(32), '-']) ?? 'abcdef12';
@@ -46,13 +46,13 @@ export const releaseGenerators: Readonly<Record<string, Generator>> = {
       expected: { status: agent === own.servedAgent && revision === own.servedRevision ? 200 : 404 },
     };
   },
-  'GET /v2/ai-agents/:agent_id/release': (situation) => {
+  'GET /v2/ai-agents/:ai_agent_id/release': (situation) => {
     const agent = anAgent(situation);
     return {
       request: { path: `/v2/ai-agents/${agent}/release` },
       expected: { status: agent === situation.own.servedAgent ? 200 : 404 },
     };
   },
-  'POST /v2/ai-agents/:agent_id/rollback': change('rollback'),
-  'POST /v2/ai-agents/:agent_id/promote': change('promote'),
+  'POST /v2/ai-agents/:ai_agent_id/rollback': change('rollback'),
+  'POST /v2/ai-agents/:ai_agent_id/promote': change('promote'),
 };
