@@ -18,12 +18,13 @@ const pin = z
 const percent = z.int().min(1).max(99).describe('How many of 100 new calls start with a new revision.');
 const errorRate = z.number().min(0).max(100).describe('Percent of its calls that end as error: abort above it.');
 const p95 = z.int().min(1).max(60_000).describe('95th percentile of voice to voice, in milliseconds: abort above it.');
-const analysis = z
-  .object({
-    name: named(128).describe('Of `post_call_analysis`; its type is boolean or number.'),
-    below: z.number().min(-1_000_000).max(1_000_000).describe('Percent of true results, or mean of the numbers: abort below it.'),
-  })
-  .meta({ id: 'CanaryAnalysisLimit', description: 'A result of the post-call analysis that a canary may not fall below.' });
+const analysisLimit = (id: string) =>
+  z
+    .object({
+      name: named(128).describe('Of `post_call_analysis`; its type is boolean or number.'),
+      below: z.number().min(-1_000_000).max(1_000_000).describe('Percent of true results, or mean of the numbers: abort below it.'),
+    })
+    .meta({ id, description: 'A result of the post-call analysis that a canary may not fall below.' });
 const CANARY =
   'Give a new revision a part of the calls first, and abort it where it is worse than its limits; all calls at once where absent.';
 const ABORT_ON = 'Limits: a canary that is worse than one of them is aborted.';
@@ -47,7 +48,11 @@ const body = z
           .nullish()
           .describe('How many of its calls have to be over before it is promoted or aborted; 20 by default.'),
         abort_on: z
-          .object({ error_rate: errorRate.nullish(), p95_voice_to_voice_ms: p95.nullish(), analysis: analysis.nullish() })
+          .object({
+            error_rate: errorRate.nullish(),
+            p95_voice_to_voice_ms: p95.nullish(),
+            analysis: analysisLimit('CanaryAnalysisLimitCreate').nullish(),
+          })
           .meta({ id: 'CanaryLimitsCreate', description: ABORT_ON })
           .nullish(),
       })
@@ -65,7 +70,11 @@ const answer = z
         for_seconds: z.number().describe('How long at least before it serves all calls, in seconds.'),
         min_calls: z.int().describe('How many of its calls have to be over before it is promoted or aborted.'),
         abort_on: z
-          .object({ error_rate: errorRate.optional(), p95_voice_to_voice_ms: p95.optional(), analysis: analysis.optional() })
+          .object({
+            error_rate: errorRate.optional(),
+            p95_voice_to_voice_ms: p95.optional(),
+            analysis: analysisLimit('CanaryAnalysisLimit').optional(),
+          })
           .meta({ id: 'CanaryLimits', description: ABORT_ON }),
       })
       .meta({ id: 'Canary', description: CANARY })
