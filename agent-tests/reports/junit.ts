@@ -1,5 +1,5 @@
 /** JUnit's XML, as CI servers show it. */
-import { problemLines, seconds, spokenLine, worstAttempt, type ReportedResult } from './report.ts';
+import { firstProblem, problemLines, seconds, spokenLine, worstAttempt, type ReportedResult } from './report.ts';
 
 /** Characters that XML cannot hold at all. */
 // oxlint-disable-next-line no-control-regex -- they are what this is about
@@ -30,7 +30,7 @@ function testcase(reported: ReportedResult): string {
   const problem =
     verdict === 'passed'
       ? ''
-      : `      <${element}${attributes({ message: lines.at(-1) ?? verdict, type: verdict })}>${text(lines.join('\n'))}</${element}>\n`;
+      : `      <${element}${attributes({ message: attempt === undefined ? verdict : firstProblem(attempt), type: verdict })}>${text(lines.join('\n'))}</${element}>\n`;
   const said = (result.attempts[0]?.transcript ?? []).map(spokenLine).join('\n');
   const note = flaky ? `${passed} of ${passed + failed} attempts passed, in ${seconds(durationMs)}\n` : '';
   return `    <testcase${head}>\n${problem}      <system-out>${text(note + said)}</system-out>\n    </testcase>\n`;

@@ -1,6 +1,7 @@
 /** `npm run bench -- <name>`: measures, prints a Markdown table, writes JSON. Figures are compared within one run, never against a limit. */
 import { Command } from 'commander';
 
+import { registerAgentTests } from './agent-tests/command.ts';
 import { registerControlPlane } from './control-plane/command.ts';
 import { registerEventLoop } from './event-loop/command.ts';
 import { registerKnowledge } from './knowledge/command.ts';
@@ -13,6 +14,7 @@ const program = new Command('bench')
   .description('Benchmarks. Each compares things side by side in one run; see docs/benchmarks.md.')
   .showHelpAfterError('(run with --help for what is allowed)');
 
+registerAgentTests(program);
 registerControlPlane(program);
 registerEventLoop(program);
 registerKnowledge(program);

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+
+import type { ToolCallRecord } from '../../agent-tests/result.ts';
+import { agentTestKind } from '../../crds/index.ts';
+import { checkSpec } from '../agent-files/check-object.ts';
+import { agentTestOf } from './save-as-test.ts';
+
+const call = (name: string, args: Record<string, unknown>, answer: Partial<ToolCallRecord>): ToolCallRecord => ({
+  name,
+  arguments: args,
+  atMs: 0,
+  durationMs: 1,
+  ...answer,
+});
+const turn = (...toolCalls: readonly ToolCallRecord[]) => ({ messages: ['x'], toolCalls });
+
+it('mocks each function by what it answered, and expects what is likely to hold again', () => {
+  const saved = agentTestOf({
+    name: 'saved',
+    agent: 'a',
+    namespace: 'acme',
+    dynamicData: {},
+    turns: [
+      { user: 'Hello', turn: turn() },
+      {
+        user: 'Orders?',
+        turn: turn(call('find', { id: '42', note: 'said in words' }, { result: { a: 1 } }), call('find', { id: '43' }, { error: 'gone' })),
+      },
+      {
+        user: 'Again?',
+        turn: turn(call('find', { id: '42' }, { result: { a: 2 } }), call('search', { query: 'opening hours' }, { result: null })),
+      },
+      { keys: '1#', turn: turn(call('collect_digits', {}, { result: { digits: '1' } })) },
+      { user: 'A person, please', turn: { ...turn(call('transfer_call', {}, { result: null })), ended: 'call_transferred' } },
+    ],
+  });
+  expect(saved.metadata).toEqual({ name: 'saved', namespace: 'acme' });
+  expect(saved['spec']).toEqual({
+    agentRefs: [{ name: 'a' }],
+    tools: [
+      { name: 'find', when: { id: '42' }, sequence: [{ returns: { a: 1 } }, { returns: { a: 2 } }] },
+      { name: 'find', when: { id: '43' }, error: 'gone' },
+      { name: 'search', returns: null },
+    ],
+    conversation: [
+      { user: 'Hello' },
+      {
+        user: 'Orders?',
+        expect: [{ tool: { name: 'find', arguments: { id: '42' } } }, { tool: { name: 'find', arguments: { id: '43' } } }],
+      },
+      { user: 'Again?', expect: [{ tool: { name: 'find', arguments: { id: '42' } } }, { tool: { name: 'search' } }] },
+      { keys: '1#', expect: [{ tool: { name: 'collect_digits' } }] },
+      { user: 'A person, please', expect: [{ tool: { name: 'transfer_call' } }, { ends: 'call_transferred' }] },
+    ],
+  });
+  expect(checkSpec(agentTestKind, saved['spec']).problems).toEqual([]);
+});
