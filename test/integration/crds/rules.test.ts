@@ -1,6 +1,7 @@
 /** Each CEL rule of the schemas: an object that breaks it, and exactly what the API server says. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { checkSpec, testedKinds } from '../../../cli/agent-files/check-object.ts';
 import { openCluster, schemaNodes, type Cluster, type Fields, type Manifest } from './support.ts';
 
 interface Row {
@@ -221,6 +222,11 @@ describe('CEL rules on a real API server', () => {
       const name = `row-${index}`;
       if (row.before !== undefined) await cluster.apply(manifest(kind, name, row.before));
       expect(await cluster.refusal(manifest(kind, name, row.spec))).toEqual([row.answer]);
+      // `parley test` says the same without a server.
+      const definition = testedKinds.find(({ descriptor }) => descriptor.kind === kind);
+      if (definition === undefined || row.before !== undefined) return;
+      const path = row.answer.slice(0, row.answer.indexOf(':'));
+      expect(checkSpec(definition, row.spec).problems).toEqual([{ path, message: messageOf(row.answer) }]);
     },
   );
 
