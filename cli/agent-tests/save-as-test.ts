@@ -46,7 +46,7 @@ function mocksOf(calls: readonly ToolCallRecord[]): readonly object[] {
       const when = byArguments.length === 1 || first === undefined ? {} : stableArguments(first);
       const answers = alike.map(answerOf);
       const same = answers.every((answer) => canonicalJson(answer) === canonicalJson(answers[0]));
-      return { name, ...(Object.keys(when).length > 0 && { when }), ...(same ? answers[0] : { sequence: answers }) };
+      return Object.assign({ name }, Object.keys(when).length > 0 && { when }, same ? answers[0] : { sequence: answers });
     });
   });
 }

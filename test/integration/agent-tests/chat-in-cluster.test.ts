@@ -16,7 +16,10 @@ it('holds a conversation with an agent of the cluster, its tools and its key', a
   await using folder = await aTestFolder();
   const org = await cluster.organization();
   const { llm } = receptionist().spec as { readonly llm: object };
-  const inOrg = <T extends { readonly metadata: object }>(object: T): T => ({ ...object, metadata: { ...object.metadata, namespace: org } });
+  const inOrg = <T extends { readonly metadata: object }>(object: T): T => ({
+    ...object,
+    metadata: { ...object.metadata, namespace: org },
+  });
   await cluster.apply(
     aSecret('model', { 'api-key': KEY_OF_THE_CLUSTER }, org),
     inOrg(receptionist({ llm: { ...llm, provider: 'openai_compatible', baseURL: folder.provider.url } })),

@@ -18,6 +18,6 @@ export {
   type WantedTts,
 } from './endpoint.ts';
 export { failureOfStatus, failuresOf, HEAD_TIMEOUT_MS, STALL_TIMEOUT_MS, type Failures } from './connection-failures.ts';
-export { createProviderFetch, type FetchInterceptor, type ProviderFetch, type ProviderRequestInit } from './provider-fetch.ts';
+export { createProviderFetch, type FetchInterceptor, type ProviderFetch } from './provider-fetch.ts';
 export { createProviderConnect, type ProviderConnect, type ProviderSocket } from './provider-socket.ts';
 export { failureOf, PART_NAMES, ProviderError, type ProviderErrorKind, type ProviderPart } from './provider-failure.ts';
