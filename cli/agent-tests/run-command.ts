@@ -72,6 +72,7 @@ export class TestCommand {
         return reported;
       }),
     );
+    signal.throwIfAborted();
     const durationMs = performance.now() - began;
     reporter?.summary(results, durationMs);
     if (json) out.write(`${JSON.stringify(jsonReport(results, durationMs), null, 2)}\n`);
