@@ -1,12 +1,14 @@
-/** The five kinds as the facade sees them: their watch caches, and their states. */
+/** The kinds as the facade sees them: their watch caches, and their states. */
 import {
   agentKind,
+  agentTestKind,
   knowledgeBaseKind,
   phoneNumberKind,
   subscriptionNameOf,
   toolKind,
   webhookSubscriptionKind,
   type Agent,
+  type AgentTest,
   type KnowledgeBase,
   type PhoneNumber,
   type Tool,
@@ -23,6 +25,8 @@ export interface Views {
   readonly agents: View<Agent>;
   /** Index `agent`: `namespace/agent name`. */
   readonly tools: View<Tool>;
+  /** Index `agent`: `namespace/agent name`. */
+  readonly agentTests: View<AgentTest>;
   /** Index `number`: of all organisations. */
   readonly phoneNumbers: View<PhoneNumber>;
   /** Index `displayName`: `namespace/name for people`. */
@@ -51,6 +55,9 @@ export function createContext(dependencies: ResourceDependencies): KindContext {
     agents: view(agentKind, 'agents'),
     tools: view(toolKind, 'tools', {
       agent: ({ metadata, spec }) => (spec.agentRefs ?? []).map(({ name }) => `${metadata.namespace ?? ''}/${name}`),
+    }),
+    agentTests: view(agentTestKind, 'agent tests', {
+      agent: ({ metadata, spec }) => spec.agentRefs.map(({ name }) => `${metadata.namespace ?? ''}/${name}`),
     }),
     phoneNumbers: view(phoneNumberKind, 'phone numbers', { number: ({ spec }) => [spec.number] }),
     knowledgeBases: view(knowledgeBaseKind, 'knowledge bases', {

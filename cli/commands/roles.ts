@@ -12,7 +12,7 @@ interface RoleCommand {
 /** In the order of `parley --help`. */
 const ROLES: Readonly<Record<string, RoleCommand>> = {
   operator: {
-    does: 'reconcile Agents, Tools, PhoneNumbers, KnowledgeBases and WebhookSubscriptions',
+    does: 'reconcile Agents, Tools, PhoneNumbers, KnowledgeBases, WebhookSubscriptions and AgentTests',
     load: async () => (await import('../../operator/main.ts')).runOperator,
   },
   api: { does: 'serve the REST API', load: async () => (await import('../../api/main.ts')).runApi },

@@ -5,11 +5,11 @@ import { withCluster } from '../cluster.ts';
 import { builtIn } from '../descriptors.ts';
 import type { Manifest } from './portable.ts';
 
-/** Everything that is exported and imported, in the order of a file: what others refer to comes first. */
+/** Everything that is exported and imported, in the order of a file: what others refer to comes first, and tests before what they hold back. */
 export const descriptors: readonly ResourceDescriptor[] = [
   builtIn.configMaps,
   builtIn.secrets,
-  ...['KnowledgeBase', 'Agent', 'Tool', 'PhoneNumber', 'WebhookSubscription'].flatMap((kind) =>
+  ...['KnowledgeBase', 'AgentTest', 'Agent', 'Tool', 'PhoneNumber', 'WebhookSubscription'].flatMap((kind) =>
     kinds.filter(({ descriptor }) => descriptor.kind === kind).map(({ descriptor }) => descriptor),
   ),
 ];

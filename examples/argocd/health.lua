@@ -1,5 +1,5 @@
--- How Argo CD sees an Agent, Tool, PhoneNumber, KnowledgeBase or WebhookSubscription.
--- One script for all five: their conditions mean the same.
+-- How Argo CD sees an Agent, Tool, PhoneNumber, KnowledgeBase, WebhookSubscription or AgentTest.
+-- One script for all six: their conditions mean the same.
 local hs = { status = "Progressing", message = "Waiting for the operator" }
 
 -- A status of an older generation says nothing of what was just applied, or of a deletion that was just asked for.

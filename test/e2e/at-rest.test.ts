@@ -10,7 +10,7 @@ import { stackClient } from '../support/stack.ts';
 const client = stackClient(inject('stack'));
 
 /**
- * Writes to the five kinds (spec, status, finalizers) that the API server has answered so far; without the status of subscriptions, to which
+ * Writes to the six kinds (spec, status, finalizers) that the API server has answered so far; without the status of subscriptions, to which
  * the dispatcher copies what it sees of endpoints that are tried again and again.
  */
 async function writes(): Promise<number> {

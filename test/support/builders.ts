@@ -39,6 +39,14 @@ export const aKnowledgeBase = (name: string, namespace?: string, spec: Spec = {}
 export const aWebhookSubscription = (name: string, namespace?: string, spec: Spec = {}): Manifest =>
   manifest('WebhookSubscription', name, namespace, { url: 'https://hooks.example.com/parley', ...spec });
 
+export const anAgentTest = (name: string, agent: string, namespace?: string, spec: Spec = {}): Manifest =>
+  manifest('AgentTest', name, namespace, {
+    agentRefs: [{ name: agent }],
+    required: true,
+    conversation: [{ user: 'What are your opening hours?', expect: [{ answer: { contains: ['nine'] } }] }],
+    ...spec,
+  });
+
 export const aSecret = (name: string, stringData: Readonly<Record<string, string>>, namespace?: string): Manifest => ({
   apiVersion: 'v1',
   kind: 'Secret',

@@ -1,7 +1,8 @@
 /** Compares the conditions that the operator reported with the result of the same checks now. Pure. */
-import type { Agent, CommonStatus, KnowledgeBase, PhoneNumber, WebhookSubscription } from '../../../crds/index.ts';
+import type { Agent, AgentTest, CommonStatus, KnowledgeBase, PhoneNumber, WebhookSubscription } from '../../../crds/index.ts';
 import type { Condition } from '../../../kube/types.ts';
 import { planAgent, type StoreView } from '../../../operator/agent/plan.ts';
+import { planAgentTest } from '../../../operator/agent-test/plan.ts';
 import { planKnowledgeBase } from '../../../operator/knowledge-base/plan.ts';
 import { planPhoneNumber } from '../../../operator/phone-number/plan.ts';
 import type { OwnershipFacts } from '../../../operator/phone-number/ownership.ts';
@@ -44,6 +45,8 @@ const consequences: ReadonlySet<string> = new Set<Reason>([
   'CollectionPending',
   'DeliveryHeldUp',
 ]);
+/** Results of tests are in Postgres, which this command doesn't ask: what the operator reported counts. */
+const heldByTests: ReadonlySet<string> = new Set<Reason>(['RevisionAwaitsTests', 'RevisionFailedTests']);
 const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced', 'EndpointHealthy']);
 
 export function assess({ object, snapshot, notes, operator }: Gathered, now: number): Assessment {
@@ -83,7 +86,8 @@ export function assess({ object, snapshot, notes, operator }: Gathered, now: num
     ]);
   }
   const computed = planNow(object, snapshot, reported, now).filter(
-    (condition) => stages.has(condition.type) && condition.status !== 'True' && !consequences.has(condition.reason),
+    (condition) =>
+      stages.has(condition.type) && condition.status !== 'True' && !consequences.has(condition.reason) && !heldByTests.has(condition.reason),
   );
   const problems = computed.filter((condition) => blocks(condition.reason)).map(finding);
   const remarks = computed.filter((condition) => !blocks(condition.reason)).map(finding);
@@ -96,14 +100,20 @@ export function assess({ object, snapshot, notes, operator }: Gathered, now: num
       remarks,
     );
   }
-  if (reportedReady.status === 'True') return done(true, 'it is in use', [], remarks);
+  if (reportedReady.status === 'True') {
+    const untested = reported.filter(({ type, status: tested }) => type === 'Tested' && tested !== 'True');
+    return done(true, 'it is in use', [], [...remarks, ...untested.map(finding)]);
+  }
   const blocking = reported.filter(
     (condition) =>
       stages.has(condition.type) && condition.status !== 'True' && blocks(condition.reason) && !consequences.has(condition.reason),
   );
   // What the checks here can't see, such as Postgres; or what has been put right a moment ago.
   const seen = blocking.filter((condition) => condition.type === 'Synced');
-  if (seen.length > 0) return done(false, 'the operator is held up', seen.map(finding), remarks);
+  if (seen.length > 0) {
+    const tested = seen.some(({ reason }) => heldByTests.has(reason));
+    return done(false, tested ? 'its required tests have not passed' : 'the operator is held up', seen.map(finding), remarks);
+  }
   return done(false, 'what was wrong has been put right, and the operator has not looked again yet', [operatorFinding(operator)], remarks);
 }
 
@@ -147,6 +157,8 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
           now,
           addressProblem,
         }).status;
+      case 'AgentTest':
+        return planAgentTest(object as AgentTest, snapshot, { state: 'known', results: [] }, now).status;
       default:
         return undefined;
     }

@@ -22,7 +22,7 @@ export function addExplain(plugin: Command, io: Io): void {
     .description("explain why a resource isn't ready and what to do; show its references, serving revision and last events")
     .argument(
       '<kind/name>',
-      'as in agent/receptionist, or kind and name as two words; short names too: pagent, ptool, pphone, pkb, pwebhook',
+      'as in agent/receptionist, or kind and name as two words; short names too: pagent, ptool, pphone, pkb, pwebhook, ptest',
     )
     .argument('[name]');
   addOutput(addConnection(command), 'everything that is known, for scripts')

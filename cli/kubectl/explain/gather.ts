@@ -1,12 +1,14 @@
 /** Reads one object and everything its state depends on, once, with the permissions of the user. */
 import {
   agentKind,
+  agentTestKind,
   knowledgeBaseKind,
   phoneNumberKind,
   toolKind,
   webhookSubscriptionKind,
   wellKnown,
   type Agent,
+  type AgentTest,
   type KnowledgeBase,
   type PhoneNumber,
   type Tool,
@@ -31,6 +33,7 @@ export interface Gathered {
   readonly tools: readonly Tool[];
   readonly knowledgeBases: readonly KnowledgeBase[];
   readonly subscriptions: readonly WebhookSubscription[];
+  readonly agentTests: readonly AgentTest[];
   /** What could not be read, and so was taken to be in order. */
   readonly notes: readonly string[];
   readonly operator: OperatorReport;
@@ -53,12 +56,13 @@ export async function gather(
   const list = async <T extends KubeObject>({ descriptor }: ExplainTarget['kind']): Promise<readonly Stored<T>[]> =>
     (await reader.client<T>(descriptor).listAll({ namespace })).items;
   const object = await reader.object<ParleyObject>(target.kind.descriptor, { namespace, name: target.name });
-  const [labelled, agents, tools, knowledgeBases, subscriptions, phoneNumbers] = await Promise.all([
+  const [labelled, agents, tools, knowledgeBases, subscriptions, agentTests, phoneNumbers] = await Promise.all([
     isOrganization(reader, namespace),
     list<Agent>(agentKind),
     list<Tool>(toolKind),
     list<KnowledgeBase>(knowledgeBaseKind),
     list<WebhookSubscription>(webhookSubscriptionKind),
+    list<AgentTest>(agentTestKind),
     object.kind === 'PhoneNumber' ? withSameNumber(reader, object as Stored<PhoneNumber>) : [],
   ]);
   const tooled = object.kind === 'Agent' ? tools.filter((tool) => attachments(tool).includes(object.metadata.name)) : [];
@@ -76,6 +80,7 @@ export async function gather(
     tools,
     knowledgeBases,
     subscriptions,
+    agentTests,
     phoneNumbers,
     secrets,
     configMaps,
@@ -83,7 +88,7 @@ export async function gather(
   // A Lease that may not be read leaves nothing taken to be in order: no note.
   const lease = { namespace: options.leaseNamespace, installed: false, now: options.now };
   const operator = await readOperator(new Reader(transport), lease);
-  return { object, snapshot, agents, tools, knowledgeBases, subscriptions, notes: reader.notes, operator };
+  return { object, snapshot, agents, tools, knowledgeBases, subscriptions, agentTests, notes: reader.notes, operator };
 }
 
 async function isOrganization(reader: Reader, namespace: string): Promise<boolean> {

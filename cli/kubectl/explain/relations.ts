@@ -1,5 +1,5 @@
 /** What a resource refers to and who refers to it, with the state of each end. Pure. */
-import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
+import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
 import { referencesOf, type ParleyObject, type Reference } from '../../../operator/references/references-of.ts';
 import type { DataObject, ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
 import { attachments, functionNameOf } from '../../../operator/tool/attachment.ts';
@@ -23,6 +23,7 @@ export interface Neighbours {
   readonly phoneNumbers: readonly PhoneNumber[];
   readonly knowledgeBases: readonly KnowledgeBase[];
   readonly subscriptions: readonly WebhookSubscription[];
+  readonly agentTests: readonly AgentTest[];
 }
 
 /** Downwards. An agent's tools count as what it refers to, though it is they that name the agent: it talks by means of them. */
@@ -56,6 +57,7 @@ export function referredToBy(object: ParleyObject, all: Neighbours): readonly Re
     ...all.subscriptions,
     ...all.tools,
     ...all.knowledgeBases,
+    ...all.agentTests,
   ] as readonly ParleyObject[];
   return others.flatMap((other) =>
     // An agent's tools are shown as its own.

@@ -3,7 +3,7 @@ import type { Labels, Metrics } from '../harness/prometheus.ts';
 
 /** Requests that change something, by what they change. */
 export interface WriteCounts {
-  /** Status of the five kinds: only the operator writes it. */
+  /** Status of the six kinds: only the operator writes it. */
   readonly status: number;
   /** Finalizers: a merge patch of the object. The benchmark's own writes are applies and do not count. */
   readonly finalizers: number;

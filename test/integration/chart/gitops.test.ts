@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe('the examples of Argo CD and Flux', () => {
-  it('is configured for Argo CD for each of the five kinds', async () => {
+  it('is configured for Argo CD for each of the six kinds', async () => {
     const [patch] = parseManifests(await cluster.kubectl(['kustomize', join(examples, 'argocd')]));
     const [script, ofApplications] = await Promise.all(
       ['health.lua', 'application-health.lua'].map((name) => readFile(join(examples, 'argocd', name), 'utf8')),

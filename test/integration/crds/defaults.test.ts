@@ -113,6 +113,20 @@ const rows: readonly (readonly [string, string, Fields, Fields])[] = [
       retryPolicy: { strategy: 'FixedDelay', maxAttempts: 3, maxDelay: '10s' },
     },
   ],
+  [
+    'the smallest test',
+    'AgentTest',
+    { agentRefs: [{ name: 'a' }], conversation: [{ user: 'Hi' }], tools: [{ name: 'f', returns: null }] },
+    {
+      agentRefs: [{ name: 'a' }],
+      conversation: [{ user: 'Hi' }],
+      tools: [{ name: 'f', returns: null }],
+      required: false,
+      mode: 'text',
+      repeat: 1,
+      timeout: '2m',
+    },
+  ],
 ];
 
 /** Applied first, then the second: what was taken out is gone, or has its default back. */

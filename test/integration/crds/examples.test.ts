@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { agentTestProblems } from '../../../crds/agent-test-problems.ts';
 import { agentProblems, knowledgeBaseProblems, toolProblems } from '../../../crds/limits.ts';
-import { kinds, type Agent, type KnowledgeBase, type Tool } from '../../../crds/index.ts';
+import { kinds, type Agent, type AgentTest, type KnowledgeBase, type Tool } from '../../../crds/index.ts';
 import type { Manifest as ExampleManifest } from '../../support/builders.ts';
 import { examplesFolder, readExamples } from './example-files.ts';
 import { openCluster, type Cluster, type Manifest } from './support.ts';
@@ -59,6 +60,7 @@ describe('the examples', () => {
     expect((await stored<KnowledgeBase>('KnowledgeBase')).flatMap((knowledgeBase) => knowledgeBaseProblems(knowledgeBase.spec))).toEqual(
       [],
     );
+    expect((await stored<AgentTest>('AgentTest')).flatMap((test) => agentTestProblems(test.spec))).toEqual([]);
   });
 
   it('refer to nothing that they do not hold', () => {

@@ -25,6 +25,7 @@ const agent = (fields: Fields): Fields => ({
 const custom = (http: Fields): Fields => ({ custom: { function: { name: 'f' }, http: { url: 'https://example.com', ...http } } });
 const dynamicData = (fields: Fields): Fields => agent({ dynamicData: [{ name: 'a', url: 'https://example.com', ...fields }] });
 const webhook = (fields: Fields): Fields => ({ url: 'https://example.com', ...fields });
+const agentTest = (fields: Fields): Fields => ({ agentRefs: [{ name: 'a' }], conversation: [{ user: 'Hi' }], ...fields });
 const source = (fields: Fields): Fields => ({ sources: [{ name: 'a', ...fields }] });
 const longKey = 'k'.repeat(129);
 
@@ -188,6 +189,54 @@ const rows: readonly Row[] = [
     spec: webhook({ scope: { agentRefs: [{ name: 'a' }], workspaces: ['w'] } }),
     answer: 'spec.scope: set exactly one of agentRefs, workspaces',
   },
+  { rule: 'AgentTest.spec', spec: { agentRefs: [{ name: 'a' }] }, answer: 'spec: set exactly one of conversation, simulatedUser' },
+  {
+    rule: 'AgentTest.spec',
+    spec: agentTest({ repeat: 2, passAtLeast: 3 }),
+    answer: 'spec.passAtLeast: passAtLeast must not be more than repeat',
+  },
+  {
+    rule: 'AgentTest.spec.tools[]',
+    spec: agentTest({ tools: [{ name: 'f', error: 'e', passthrough: true }] }),
+    answer: 'spec.tools[0]: set exactly one of returns, error, sequence and passthrough',
+  },
+  ...between('AgentTest.spec.tools[].delay', '0s', '60s', '-1s', '61s', (delay) =>
+    agentTest({ tools: [{ name: 'f', error: 'e', delay }] }),
+  ).slice(1),
+  {
+    rule: 'AgentTest.spec.conversation[]',
+    spec: agentTest({ conversation: [{ user: 'Hi', keys: '1' }] }),
+    answer: 'spec.conversation[0]: set exactly one of user, keys',
+  },
+  {
+    rule: 'AgentTest.spec.conversation[].expect[]',
+    spec: agentTest({ conversation: [{ user: 'Hi', expect: [{ judge: 'a', within: '1s' }] }] }),
+    answer: 'spec.conversation[0].expect[0]: set exactly one of answer, tool, judge, within, ends',
+  },
+  {
+    rule: 'AgentTest.spec.conversation[].expect[].answer',
+    spec: agentTest({ conversation: [{ user: 'Hi', expect: [{ answer: {} }] }] }),
+    answer: 'spec.conversation[0].expect[0].answer: set at least one of contains, notContains, matches, maxWords and language',
+  },
+  ...between('AgentTest.spec.conversation[].expect[].within', '1ms', '10m', '0s', '11m', (within) =>
+    agentTest({ conversation: [{ user: 'Hi', expect: [{ within }] }] }),
+  ),
+  {
+    rule: 'AgentTest.spec.atEnd[]',
+    spec: agentTest({ atEnd: [{ judge: 'a', neverCalled: 'f' }] }),
+    answer: 'spec.atEnd[0]: set exactly one of neverCalled, called, analysis, judge, ends',
+  },
+  {
+    rule: 'AgentTest.spec.judge',
+    spec: agentTest({ judge: { provider: 'openai_compatible', model: 'm' } }),
+    answer: 'spec.judge.baseURL: Required value: baseURL is required for provider openai_compatible',
+  },
+  {
+    rule: 'AgentTest.spec.simulatedUser.llm',
+    spec: { agentRefs: [{ name: 'a' }], simulatedUser: { goal: 'g', llm: { provider: 'openai_compatible', model: 'm' } } },
+    answer: 'spec.simulatedUser.llm.baseURL: Required value: baseURL is required for provider openai_compatible',
+  },
+  ...between('AgentTest.spec.timeout', '1s', '30m', '999ms', '31m', (timeout) => agentTest({ timeout })),
 ];
 
 const kindOf = (rule: string) => rule.slice(0, rule.indexOf('.'));

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { Registry } from 'prom-client';
 
-import { agentKind, knowledgeBaseKind, phoneNumberKind, toolKind, webhookSubscriptionKind, wellKnown } from '../../../crds/index.ts';
+import { kinds, wellKnown } from '../../../crds/index.ts';
 import {
   createTransport,
   KubeError,
@@ -43,11 +43,7 @@ const core = (kind: string, plural: string, namespaced = true): ResourceDescript
 });
 
 const descriptors: Readonly<Record<string, ResourceDescriptor>> = {
-  Agent: agentKind.descriptor,
-  Tool: toolKind.descriptor,
-  PhoneNumber: phoneNumberKind.descriptor,
-  KnowledgeBase: knowledgeBaseKind.descriptor,
-  WebhookSubscription: webhookSubscriptionKind.descriptor,
+  ...Object.fromEntries(kinds.map(({ descriptor }) => [descriptor.kind, descriptor])),
   Secret: core('Secret', 'secrets'),
   ConfigMap: core('ConfigMap', 'configmaps'),
   Namespace: core('Namespace', 'namespaces', false),

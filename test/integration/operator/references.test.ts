@@ -72,7 +72,7 @@ async function allReady(org: string): Promise<void> {
   await Promise.all(objects.map(([kind, name]) => cluster.ready(kind, org, name)));
 }
 
-describe('an organisation with all five kinds', () => {
+describe('an organisation with all kinds', () => {
   it('becomes ready, with a stored revision that holds everything but the values of secrets', async () => {
     const org = await cluster.organization();
     await cluster.apply(...everything(org));

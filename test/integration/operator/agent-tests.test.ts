@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import type { AgentStatus, AgentTestStatus } from '../../../crds/index.ts';
+import type { StoredVerdict, TestRunRecord } from '../../../store/index.ts';
+import { anAgent, anAgentTest, aSecret } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run } from '../../support/run.ts';
+import { parleyEntry, repository } from '../../support/stack.ts';
+import { condition, startCluster, type AnyObject, type Cluster, type RunningOperator } from './harness.ts';
+
+let cluster: Cluster;
+let operator: RunningOperator;
+let org: string;
+beforeAll(async () => {
+  cluster = await startCluster();
+  operator = await cluster.operator();
+});
+beforeEach(async () => {
+  org = await cluster.organization();
+});
+afterAll(async () => cluster?.stop());
+
+const prompt = (systemPrompt: string) => ({ llm: { provider: 'openai', model: 'm', systemPrompt } });
+const statusOf = (object: AnyObject) => object.status as AgentStatus;
+const agent = () => cluster.get('Agent', org, 'desk');
+
+/** The newest run of the agent that is not over. */
+const liveRun = () =>
+  eventually(async () => {
+    const { items } = await cluster.store.testRuns.list({ org, pageSize: 10 });
+    const live = items.find(({ state }) => state === 'queued' || state === 'running');
+    if (live === undefined) throw new Error(`no run: ${JSON.stringify(items)}`);
+    return live;
+  });
+
+/** As a worker does. */
+async function evaluate(live: TestRunRecord, verdict: StoredVerdict, message = `it ${verdict}`): Promise<void> {
+  const { testRuns } = cluster.store;
+  await testRuns.start(live);
+  for (const { uid } of await testRuns.pending(live)) {
+    const [passed, failed] = [verdict === 'passed' ? 1 : 0, verdict === 'failed' ? 1 : 0];
+    await testRuns.recordResult({ ...live, testUid: uid }, { verdict, passed, failed, flaky: false, message, result: { verdict } });
+  }
+  await testRuns.finish(live);
+}
+
+const explain = (name: string) =>
+  run(process.execPath, [parleyEntry, 'explain', name, '-n', org], { cwd: repository, env: { KUBECONFIG: cluster.addresses.kubeconfig } });
+
+describe('an agent with a required test', () => {
+  it('serves a new revision once it has passed, and keeps the former one where it fails', async () => {
+    await cluster.apply(anAgentTest('hours', 'desk', org), anAgent('desk', org, prompt('one')));
+    const waiting = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsRunning');
+    expect(condition(waiting, 'Ready')).toMatchObject({ status: 'False', reason: 'RevisionAwaitsTests' });
+    expect(statusOf(waiting).servingRevision).toBeUndefined();
+    const first = await liveRun();
+    expect(first).toMatchObject({ agentName: 'desk', revision: statusOf(waiting).desiredRevision, trigger: 'gate', state: 'queued' });
+    await evaluate(first, 'passed');
+    const served = await cluster.ready('Agent', org, 'desk');
+    expect(condition(served, 'Tested')).toMatchObject({ status: 'True', reason: 'TestsPassed' });
+    expect(statusOf(served).servingRevision).toBe(first.revision);
+
+    await cluster.apply(anAgent('desk', org, prompt('broken')));
+    const second = await liveRun();
+    await evaluate(second, 'failed', 'turn 1: the answer lacks "nine"');
+    const held = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsFailed');
+    expect(condition(held, 'Tested')?.message).toContain('AgentTest hours failed: turn 1: the answer lacks "nine"');
+    expect(condition(held, 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'RevisionFailedTests',
+      message: expect.stringContaining('(calls continue with the last valid revision)') as string,
+    });
+    expect(condition(held, 'Stalled')?.status).toBe('True');
+    expect(statusOf(held)).toMatchObject({ desiredRevision: second.revision, servingRevision: first.revision });
+    const explained = await explain('agent/desk');
+    expect(explained.code).toBe(1);
+    expect(explained.stdout).toContain('turn 1: the answer lacks "nine"');
+    expect(explained.stdout).toContain('parley.dev/skip-tests');
+
+    await cluster.apply(anAgent('desk', org, prompt('fixed')));
+    await evaluate(await liveRun(), 'passed');
+    const fixed = await cluster.ready('Agent', org, 'desk');
+    expect(statusOf(fixed).servingRevision).toBe(statusOf(fixed).desiredRevision);
+
+    // What passed before needs no other run.
+    await cluster.apply(anAgent('desk', org, prompt('one')));
+    await cluster.until('Agent', org, 'desk', ({ status }) => status?.['servingRevision'] === first.revision);
+    expect(await explain('agent/desk')).toMatchObject({ code: 0 });
+  });
+
+  it('serves what is skipped by annotation, for one generation, with an Event', async () => {
+    await cluster.apply(anAgentTest('hours', 'desk', org), anAgent('desk', org, prompt('one')));
+    await evaluate(await liveRun(), 'failed');
+    await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsFailed');
+    const manifest = anAgent('desk', org, prompt('one'));
+    const annotated = (systemPrompt: string) => ({
+      ...anAgent('desk', org, prompt(systemPrompt)),
+      metadata: { ...manifest.metadata, annotations: { 'parley.dev/skip-tests': 'the model of the tests is away' } },
+    });
+    await cluster.apply(annotated('one'));
+    const served = await cluster.ready('Agent', org, 'desk');
+    expect(condition(served, 'Tested')).toMatchObject({ status: 'True', reason: 'TestsSkipped' });
+    const { generation = 0 } = served.metadata;
+    expect(statusOf(served).skippedTests).toEqual({ generation, reason: 'the model of the tests is away' });
+    await eventually(async () => {
+      const { items } = await cluster.client<AnyObject & { reason?: string; note?: string }>('Event').listAll({ namespace: org });
+      expect(items.filter(({ reason }) => reason === 'TestsSkipped').map(({ note }) => note)).toEqual([
+        `the required AgentTests of generation ${generation} are skipped: the model of the tests is away`,
+      ]);
+    });
+
+    await cluster.apply(annotated('two'));
+    const held = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsRunning');
+    expect(condition(held, 'Tested')?.message).toContain(`parley.dev/skip-tests was for generation ${generation}`);
+    expect(statusOf(held).servingRevision).toBe(statusOf(served).servingRevision);
+  });
+
+  it('serves a rotated Secret at once', async () => {
+    const llm = { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'keys', key: 'apiKey' } };
+    await cluster.apply(aSecret('keys', { apiKey: 'one' }, org), anAgentTest('hours', 'desk', org), anAgent('desk', org, { llm }));
+    await evaluate(await liveRun(), 'passed');
+    const { servingRevision } = statusOf(await cluster.ready('Agent', org, 'desk'));
+    await cluster.apply(aSecret('keys', { apiKey: 'two' }, org));
+    await cluster.until('Agent', org, 'desk', ({ status }) => status?.['servingRevision'] !== servingRevision);
+    await cluster.ready('Agent', org, 'desk');
+    expect((await cluster.store.testRuns.list({ org, pageSize: 10 })).items).toHaveLength(1);
+  });
+
+  it('stays in service when a test is added later, and says what came of it', async () => {
+    await cluster.apply(anAgent('desk', org));
+    const before = statusOf(await cluster.ready('Agent', org, 'desk')).servingRevision;
+    await cluster.apply(anAgentTest('hours', 'desk', org));
+    await evaluate(await liveRun(), 'failed');
+    const red = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsFailed');
+    expect(condition(red, 'Ready')?.status).toBe('True');
+    expect(statusOf(red).servingRevision).toBe(before);
+    await cluster.remove('AgentTest', org, 'hours');
+    await cluster.until('Agent', org, 'desk', (object) => condition(object, 'Tested') === undefined);
+  });
+
+  it('waits for a test that could not be evaluated, which is tried again', async () => {
+    await cluster.apply(anAgentTest('hours', 'desk', org), anAgent('desk', org));
+    await evaluate(await liveRun(), 'error', 'the model does not answer');
+    const held = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsNotRun');
+    expect(condition(held, 'Tested')?.message).toMatch(/could not be evaluated: the model does not answer.*the next attempt is at 20/);
+    expect(condition(held, 'Ready')).toMatchObject({ status: 'False', reason: 'RevisionAwaitsTests' });
+    // After 15 seconds.
+    await evaluate(await liveRun(), 'passed');
+    await cluster.ready('Agent', org, 'desk');
+  });
+
+  it('waits for one that is not accepted, or suspended, and says which', async () => {
+    const wrong = { conversation: [{ user: 'Hi', expect: [{ answer: { matches: '(' } }] }] };
+    await cluster.apply(
+      anAgentTest('hours', 'desk', org, wrong),
+      anAgentTest('orders', 'desk', org, { suspend: true }),
+      anAgent('desk', org),
+    );
+    const held = await cluster.reason('Agent', org, 'desk', 'Synced', 'RevisionFailedTests');
+    expect(condition(held, 'Tested')?.message).toContain('spec.conversation[0].expect[0].answer.matches is not a regular expression');
+    expect(condition(held, 'Tested')?.message).toContain('AgentTest orders is required and suspended');
+    expect((await cluster.store.testRuns.list({ org, pageSize: 10 })).items).toEqual([]);
+  });
+
+  it('is decided about in the same way by another operator', async () => {
+    await cluster.apply(anAgentTest('hours', 'desk', org), anAgent('desk', org));
+    const live = await liveRun();
+    await operator.stop();
+    await evaluate(live, 'failed');
+    operator = await cluster.operator();
+    await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsFailed');
+    expect(statusOf(await agent()).servingRevision).toBeUndefined();
+    expect((await cluster.store.testRuns.list({ org, pageSize: 10 })).items).toHaveLength(1);
+  });
+});
+
+describe('an AgentTest', () => {
+  const testStatus = async () => (await cluster.get('AgentTest', org, 'hours')).status as AgentTestStatus;
+
+  it('shows what came of it for each agent', async () => {
+    await cluster.apply(anAgent('desk', org), anAgentTest('hours', 'desk', org, { agentRefs: [{ name: 'desk' }, { name: 'later' }] }));
+    await cluster.reason('AgentTest', org, 'hours', 'ResolvedRefs', 'AgentNotFound');
+    const live = await liveRun();
+    await eventually(async () => expect((await testStatus()).lastRun).toMatchObject({ id: live.id, agent: 'desk', verdict: 'running' }));
+    await evaluate(live, 'failed', 'turn 1: too long');
+    await eventually(async () =>
+      expect(await testStatus()).toMatchObject({
+        testedAgents: ['desk'],
+        lastRun: { id: live.id, verdict: 'failed' },
+        results: [{ agent: 'desk', revision: live.revision, verdict: 'failed', passed: 0, failed: 1, message: 'turn 1: too long' }],
+      }),
+    );
+    await cluster.apply(anAgent('later', org));
+    await cluster.ready('AgentTest', org, 'hours');
+    expect(await explain('ptest/hours')).toMatchObject({ code: 0, stdout: `AgentTest ${org}/hours is ready: it is in use.\n` });
+  });
+
+  it('says what is wrong with it', async () => {
+    await cluster.apply(anAgent('desk', org), anAgentTest('hours', 'desk', org, { judge: { provider: 'opnai', model: 'm' } }));
+    const wrong = await cluster.reason('AgentTest', org, 'hours', 'Accepted', 'UnknownProvider');
+    expect(condition(wrong, 'Ready')).toMatchObject({ status: 'False', reason: 'UnknownProvider' });
+    const judge = { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'keys', key: 'apiKey' } };
+    await cluster.apply(anAgentTest('hours', 'desk', org, { judge }));
+    await cluster.reason('AgentTest', org, 'hours', 'ResolvedRefs', 'SecretNotFound');
+    await cluster.apply(aSecret('keys', { apiKey: 'k' }, org));
+    await cluster.ready('AgentTest', org, 'hours');
+  });
+});
