@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify';
 
 import { CallLifecycle } from '../voice/calls/lifecycle.ts';
 import { agentResource, agentsOfKnowledgeBase } from './agents/agent-service.ts';
+import { agentTestResource } from './agent-tests/agent-test-service.ts';
+import { registerAgentTests } from './agent-tests/routes.ts';
 import { registerAgents } from './agents/routes.ts';
 import { registerApiKeys } from './api-keys/routes.ts';
 import { registerCallPage } from './call-page/routes.ts';
@@ -29,6 +31,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   const context = createContext(dependencies);
   registerAgents(app, context, [phoneNumbersOfAgent(context), subscriptionsOfAgent(context), toolsOfAgent(context)]);
   registerReleases(app, context, dependencies);
+  registerAgentTests(app, context);
   registerTools(app, context);
   registerPhoneNumbers(app, context, dependencies);
   registerKnowledgeBases(app, context, dependencies, [agentsOfKnowledgeBase(context)]);
@@ -57,9 +60,10 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
 
 /** Finishes or cleans up what writes of any kind have left behind. */
 export function createSweeper(context: KindContext, organizations: StagedSweeperOptions['organizations']): StagedSweeper {
-  const { agents, tools, phoneNumbers, knowledgeBases, webhookSubscriptions } = context.views;
+  const { agents, agentTests, tools, phoneNumbers, knowledgeBases, webhookSubscriptions } = context.views;
   const kinds = [
     sweptKind(agents, agentResource),
+    sweptKind(agentTests, agentTestResource),
     sweptKind(tools, toolResource),
     sweptKind(phoneNumbers, phoneNumberResource),
     sweptKind(knowledgeBases, knowledgeBaseResource),

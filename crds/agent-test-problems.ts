@@ -1,4 +1,4 @@
-/** What a structural schema and CEL can't say about an AgentTest. */
+/** What is wrong with an AgentTest. What the API server says by CEL is said here, too: `parley test` reads files that no server has seen. */
 import { Cron } from 'croner';
 
 import { httpAddress } from './address.ts';
@@ -8,28 +8,42 @@ import { unstorable } from './unstorable.ts';
 
 type Mock = NonNullable<AgentTestSpec['tools']>[number];
 type ToolCall = NonNullable<NonNullable<AgentTestSpec['atEnd']>[number]['called']>;
-type Answer = NonNullable<NonNullable<NonNullable<AgentTestSpec['conversation']>[number]['expect']>[number]['answer']>;
+type Expectation = NonNullable<NonNullable<AgentTestSpec['conversation']>[number]['expect']>[number];
+type Answer = NonNullable<Expectation['answer']>;
 
 /** How the value of an argument is compared, by the one field of the matcher. */
 export const argumentMatchers = ['contains', 'matches', 'equals'] as const;
 
 export function agentTestProblems(spec: AgentTestSpec): readonly SpecProblem[] {
+  const { conversation, simulatedUser, repeat, passAtLeast = 0 } = spec;
   return [
+    ...exactlyOne({ conversation, simulatedUser }, 'spec'),
+    ...(passAtLeast > repeat ? [{ path: 'spec.passAtLeast', message: 'must not be more than repeat' }] : []),
     ...Object.entries(spec.dynamicData ?? {}).flatMap(([key, value]) => plainValue(key, value, 'spec.dynamicData')),
     ...(spec.tools ?? []).flatMap((mock, index) => mockProblems(mock, `spec.tools[${index}]`)),
-    ...(spec.conversation ?? []).flatMap(({ expect = [] }, turn) =>
-      expect.flatMap(({ answer, tool }, index) => {
-        const path = `spec.conversation[${turn}].expect[${index}]`;
-        return answerProblems(answer, `${path}.answer`).concat(toolCallProblems(tool, `${path}.tool`));
-      }),
+    ...(conversation ?? []).flatMap(({ user, keys, expect = [] }, turn) =>
+      exactlyOne({ user, keys }, `spec.conversation[${turn}]`).concat(
+        expect.flatMap((check, index) => expectationProblems(check, `spec.conversation[${turn}].expect[${index}]`)),
+      ),
     ),
-    ...(spec.atEnd ?? []).flatMap(({ called, analysis }, index) =>
-      toolCallProblems(called, `spec.atEnd[${index}].called`).concat(analysisProblems(analysis, `spec.atEnd[${index}].analysis`)),
+    ...(spec.atEnd ?? []).flatMap(({ neverCalled, called, analysis, judge, ends }, index) =>
+      exactlyOne({ neverCalled, called, analysis, judge, ends }, `spec.atEnd[${index}]`).concat(
+        toolCallProblems(called, `spec.atEnd[${index}].called`),
+        analysisProblems(analysis, `spec.atEnd[${index}].analysis`),
+      ),
     ),
     ...modelProblems(spec.judge, 'spec.judge'),
     ...modelProblems(spec.simulatedUser?.llm, 'spec.simulatedUser.llm'),
     ...scheduleProblems(spec.schedule, 'spec.schedule'),
     ...unstorable(spec, 'spec'),
+  ];
+}
+
+function expectationProblems({ answer, tool, judge, within, ends }: Expectation, path: string): readonly SpecProblem[] {
+  return [
+    ...exactlyOne({ answer, tool, judge, within, ends }, path),
+    ...answerProblems(answer, `${path}.answer`),
+    ...toolCallProblems(tool, `${path}.tool`),
   ];
 }
 
@@ -57,7 +71,12 @@ function exactlyOne(fields: Readonly<Record<string, unknown>>, path: string): re
 function answerProblems(answer: Answer | undefined, path: string): readonly SpecProblem[] {
   if (answer === undefined) return [];
   const { matches, language } = answer;
-  return [...patternProblems(matches, `${path}.matches`), ...(language === undefined ? [] : languageTag(language, `${path}.language`))];
+  const asks = Object.values(answer).some((value) => value !== undefined);
+  return [
+    ...(asks ? [] : [{ path, message: 'set at least one of contains, notContains, matches, maxWords and language' }]),
+    ...patternProblems(matches, `${path}.matches`),
+    ...(language === undefined ? [] : languageTag(language, `${path}.language`)),
+  ];
 }
 
 function toolCallProblems(call: ToolCall | undefined, path: string): readonly SpecProblem[] {
@@ -106,7 +125,12 @@ function modelProblems(
   path: string,
 ): readonly SpecProblem[] {
   if (model === undefined) return [];
-  return [...knownLlmProvider(model.provider, `${path}.provider`), ...httpAddress(model.baseURL, `${path}.baseURL`)];
+  const lacksAddress = model.provider === 'openai_compatible' && model.baseURL === undefined;
+  return [
+    ...(lacksAddress ? [{ path: `${path}.baseURL`, message: 'is required for provider openai_compatible' }] : []),
+    ...knownLlmProvider(model.provider, `${path}.provider`),
+    ...httpAddress(model.baseURL, `${path}.baseURL`),
+  ];
 }
 
 const CRON_NAMES = /^(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)$/i;

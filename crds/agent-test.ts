@@ -33,7 +33,6 @@ export const endReasons = [
 
 /** What may be said of an attempt, a test and a run. `error`: it could not be evaluated, which is never green. */
 export const testVerdicts = ['passed', 'failed', 'error'] as const;
-export type TestVerdict = (typeof testVerdicts)[number];
 
 /** Turns of a simulated conversation without `maxTurns`. */
 export const DEFAULT_MAX_TURNS = 12;

@@ -172,7 +172,7 @@ describe('every generated schema', () => {
 
 it('has short names that no other project uses, each once', () => {
   const shortNames = definitions.flatMap((crd) => crd.spec.names.shortNames);
-  expect(shortNames).toEqual(expect.arrayContaining(['pagent', 'ptool', 'pphone', 'pkb', 'pwebhook']));
+  expect(shortNames).toEqual(expect.arrayContaining(['pagent', 'ptool', 'pphone', 'pkb', 'pwebhook', 'ptest']));
   expect(new Set(shortNames).size).toBe(shortNames.length);
   expect(shortNames).not.toContain('agent');
 });

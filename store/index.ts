@@ -34,8 +34,6 @@ export type {
   TestEvidence,
   TestResultRecord,
   TestRunRecord,
-  TestRunRef,
-  TestRunState,
 } from './agent-tests/test-run-record.ts';
 export { isUserId, type ApiKeyPosition, type ApiKeyRecord } from './api-keys.ts';
 export type { NumberClaim, NumberOwner } from './phone-numbers/number-claims.ts';

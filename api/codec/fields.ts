@@ -199,11 +199,17 @@ export function readFields(fields: Fields, object: { readonly spec: unknown }, r
   const answer: Record<string, unknown> = {};
   for (const [name, each] of Object.entries(fields)) {
     if (each.answer === undefined) continue;
-    const value = 'fields' in each ? readFields(each.fields, object, reading) : readField(each, object, reading);
+    const value = 'fields' in each ? readGroup(each, object, reading) : readField(each, object, reading);
     const answered = value ?? (each.answer instanceof z.ZodNullable ? null : undefined);
     if (answered !== undefined) answer[name] = answered;
   }
   return answer;
+}
+
+/** One that may be absent is, where nothing of it is stored. */
+function readGroup({ fields, answer }: Group, object: { readonly spec: unknown }, reading: Decoding): unknown {
+  const value = readFields(fields, object, reading);
+  return answer instanceof z.ZodOptional && isEmpty(value) ? undefined : value;
 }
 
 function readField(each: Field, object: { readonly spec: unknown }, reading: Decoding): unknown {

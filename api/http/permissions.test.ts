@@ -9,6 +9,7 @@ const resources: readonly (readonly [RegExp, string])[] = [
   // What was said in a call is nothing that belongs to the agent's settings.
   [/^\/v2\/ai-agents\/:\w+\/postcall-analysis\//, 'calls'],
   [/^\/v2\/ai-agents(\/|$)/, 'agents'],
+  [/^\/v1\/agent-tests(\/|$)/, 'agents'],
   [/^\/v1\/phone-numbers(\/|$)/, 'phone_numbers'],
   [/^\/v1\/api-keys(\/|$)/, 'api_keys'],
   [/^\/v1\/public\/webhook\//, 'webhooks'],

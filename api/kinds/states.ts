@@ -1,6 +1,6 @@
 /** The states of resources, from what this process knows of them and of what they depend on. */
 import { inputsDigest } from '../../crds/agent-inputs.ts';
-import type { Agent, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import type { Agent, AgentTest, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { conditionOf, summaryOf, RECONCILING, stateOf, stateWithReferences, type ResourceState } from '../state/resource-state.ts';
 import type { Views } from './context.ts';
@@ -47,7 +47,14 @@ export class States {
     return this.#naming(subscription, subscription.spec.scope?.agentRefs ?? []);
   }
 
-  #naming(object: Stored<PhoneNumber | WebhookSubscription>, refs: readonly ({ readonly name: string } | undefined)[]): ResourceState {
+  agentTest(test: Stored<AgentTest>): ResourceState {
+    return this.#naming(test, test.spec.agentRefs);
+  }
+
+  #naming(
+    object: Stored<PhoneNumber | WebhookSubscription | AgentTest>,
+    refs: readonly ({ readonly name: string } | undefined)[],
+  ): ResourceState {
     const names = refs.flatMap((ref) => (ref === undefined ? [] : [ref.name]));
     return stateWithReferences(object, names, (name) => this.#views.agents.known(object.metadata.namespace ?? '', name) !== undefined);
   }

@@ -13,6 +13,7 @@ const tags = [
   { name: 'AI agents', description: 'What an agent says, hears and may do.' },
   { name: 'Tools', description: 'What agents can do in a call: HTTP APIs of yours, and built-ins.' },
   { name: 'Phone numbers', description: 'Numbers, and the agents that answer and use them.' },
+  { name: 'Agent tests', description: 'Conversations with agents, and what is expected of them.' },
   { name: 'Knowledge bases', description: 'Files and web pages, and what is found in them.' },
   { name: 'Webhooks', description: 'Where events are sent, and what became of them.' },
   { name: 'Calls', description: 'Conversations with agents: begun, looked up, listened to.' },

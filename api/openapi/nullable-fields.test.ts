@@ -27,6 +27,7 @@ const documented = {
   ReleaseFigures: ['p95_voice_to_voice_ms'],
   RevisionChange: ['reason', 'requested_by'],
   RolledBackRevision: ['reason', 'requested_by'],
+  AgentTestList: ['next_page_token'],
   BuiltinToolList: ['next_page_token'],
   CallList: ['next_page_token'],
   CustomToolList: ['next_page_token'],

@@ -87,7 +87,10 @@ export function assess({ object, snapshot, notes, operator }: Gathered, now: num
   }
   const computed = planNow(object, snapshot, reported, now).filter(
     (condition) =>
-      stages.has(condition.type) && condition.status !== 'True' && !consequences.has(condition.reason) && !heldByTests.has(condition.reason),
+      stages.has(condition.type) &&
+      condition.status !== 'True' &&
+      !consequences.has(condition.reason) &&
+      !heldByTests.has(condition.reason),
   );
   const problems = computed.filter((condition) => blocks(condition.reason)).map(finding);
   const remarks = computed.filter((condition) => !blocks(condition.reason)).map(finding);

@@ -62,7 +62,7 @@ describe('the definitions on a real API server', () => {
     ['PhoneNumber', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'NUMBER', 'PROVIDER', 'INBOUND', 'OUTBOUND', 'AGE']],
     ['KnowledgeBase', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'DOCUMENTS', 'CHUNKS', 'MODEL', 'AGE']],
     ['WebhookSubscription', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'URL', 'EVENTS', 'ACTIVE', 'LASTDELIVERY', 'AGE']],
-    ['AgentTest', ['NAME', 'READY', 'REASON', 'AGENTS', 'REQUIRED', 'RESULT', 'LASTRUN', 'AGE']],
+    ['AgentTest', ['NAME', 'AGENTS', 'READY', 'REASON', 'REQUIRED', 'RESULT', 'LASTRUN', 'AGE']],
   ])('%s prints the columns %j', async (kind, columns) => {
     const [head = ''] = (await cluster.kubectl(['get', pluralOf(kind)])).split('\n');
     expect(head.trim().split(/\s+/)).toEqual(columns);

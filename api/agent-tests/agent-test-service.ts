@@ -1,0 +1,110 @@
+/** Making, changing and deleting AgentTests. */
+import { agentTestProblems } from '../../crds/agent-test-problems.ts';
+import { agentTestKind, type AgentTest, type AgentTestSpec } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import type { Draft } from '../codec/present.ts';
+import { masked } from '../codec/secrets.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
+import { mayReadSecrets, type Caller } from '../http/caller.ts';
+import type { KindContext } from '../kinds/context.ts';
+import { restLoc } from '../partial/field-names.ts';
+import { unknownReferences } from '../references/unknown-references.ts';
+import { schemaIssues } from '../resources/kube-failures.ts';
+import { isObjectName, randomId } from '../resources/names.ts';
+import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import { issues, type ValidationIssue } from '../validation/issue.ts';
+import { sameJson } from '../validation/same-json.ts';
+import {
+  agentTestBringsSecrets,
+  agentTestFieldNames,
+  agentTestFromRest,
+  agentTestSecretRefs,
+  agentTestToRest,
+  type AgentTestCreate,
+  type AgentTestUpdate,
+} from './fields.ts';
+
+export const agentTestResource: ResourceKind<AgentTest> = {
+  definition: agentTestKind,
+  fieldNames: agentTestFieldNames,
+  companionRefs: (spec) => ({ Secret: agentTestSecretRefs(spec) }),
+};
+
+const NAME_RULE =
+  'a test_id is a Kubernetes name: at most 253 lower-case letters, digits, "-" and ".", with a letter or digit at both ends';
+
+export class AgentTestService {
+  readonly #context: KindContext;
+  readonly #writer: ResourceWriter<AgentTest>;
+
+  constructor(context: KindContext) {
+    this.#context = context;
+    this.#writer = new ResourceWriter(context, agentTestResource, context.views.agentTests);
+  }
+
+  /** @throws ApiError `conflict` when the name is taken */
+  async create(caller: Caller, body: AgentTestCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Stored<AgentTest>> {
+    const { org } = caller;
+    const wanted = body.test_id ?? undefined;
+    if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationError([issues.value(['body', 'test_id'], NAME_RULE)]);
+    const name = wanted ?? `test-${randomId()}`;
+    const secrets = await this.#writer.secretWriter(caller, name, undefined);
+    const found: ValidationIssue[] = [];
+    const spec = agentTestFromRest(body, undefined, { secrets, loc: ['body'], found });
+    await this.#check(org, body, spec, undefined, found);
+    return this.#writer.exclusively(org, name, async () => {
+      if ((await this.#writer.find(org, name)) !== undefined)
+        throw new ApiError('conflict', `there is an agent test ${JSON.stringify(name)} already: leave test_id out or use another one`);
+      return this.#writer.create(caller, name, { spec, companions: { Secret: secrets } }, mode);
+    });
+  }
+
+  /** @returns undefined when there is no such test */
+  update(caller: Caller, name: string, body: AgentTestUpdate, mode: WriteMode): Promise<Stored<AgentTest> | undefined> {
+    const change = async (stored: Stored<AgentTest>) => {
+      const secrets = await this.#writer.secretWriter(caller, name, agentTestBringsSecrets(body) ? stored : undefined);
+      const found: ValidationIssue[] = [];
+      const spec = agentTestFromRest(body, stored.spec, { secrets, loc: ['body'], found });
+      await this.#check(caller.org, body, spec, stored.spec, found);
+      return { spec, companions: { Secret: secrets } };
+    };
+    return this.#writer.update(caller.org, name, change, mode);
+  }
+
+  /** @returns false when there is no such test */
+  delete(org: string, name: string, mode: Pick<WriteMode, 'dryRun' | 'requireState'>): Promise<boolean> {
+    return this.#writer.delete(org, name, mode);
+  }
+
+  async view(caller: Caller, test: Stored<AgentTest>): Promise<Readonly<Record<string, unknown>>> {
+    const refs = agentTestSecretRefs(test.spec);
+    const secrets = mayReadSecrets(caller) && refs.length > 0 ? await this.#context.companions.secretsToShow(caller.org, refs) : masked;
+    return agentTestToRest(test, { secrets, state: this.#context.states.agentTest(test) });
+  }
+
+  /** @throws ValidationError with `found` and everything that only shows in the whole */
+  async #check(
+    org: string,
+    { ai_agent_ids: ids }: AgentTestCreate | AgentTestUpdate,
+    spec: Draft<AgentTestSpec>,
+    previous: AgentTestSpec | undefined,
+    found: ValidationIssue[],
+  ): Promise<void> {
+    const known = found.map(({ loc }) => loc);
+    found.push(...problemsOf(spec, previous).filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
+    const before = (previous?.agentRefs ?? []).map(({ name }) => name);
+    const named = (ids ?? []).map((id, index) => ({ loc: ['body', 'ai_agent_ids', index], id, before }));
+    found.push(...(await unknownReferences(this.#context.views.agents, org, 'AI agent', named)));
+    if (found.length > 0) throw new ValidationError(found);
+  }
+}
+
+/** Pure checks that the request's schema can't say. Problems that were there before are not this request's. */
+function problemsOf(spec: Draft<AgentTestSpec>, previous: AgentTestSpec | undefined): readonly ValidationIssue[] {
+  const parsed = agentTestKind.spec.safeParse(spec);
+  if (!parsed.success) return schemaIssues(parsed.error, agentTestFieldNames);
+  const known = previous === undefined ? [] : agentTestProblems(previous);
+  return agentTestProblems(parsed.data)
+    .filter((problem) => !known.some((other) => sameJson(other, problem)))
+    .map(({ path, message }) => issues.value(restLoc(agentTestFieldNames, path) ?? ['body'], message));
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+
+import { agentTestKind, type AgentTest, type AgentTestSpec } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import { masked, SecretWriter } from '../codec/secrets.ts';
+import { restLoc } from '../partial/field-names.ts';
+import { validate } from '../validation/validate.ts';
+import type { ValidationIssue } from '../validation/issue.ts';
+import {
+  agentTestCreate,
+  agentTestFieldNames,
+  agentTestFromRest,
+  agentTestToRest,
+  agentTestUpdate,
+  type AgentTestUpdate,
+} from './fields.ts';
+
+const secret = { name: 'agenttest-t', key: 'judge-api-key' };
+
+/** As `kubectl apply` may have stored it. */
+const spec = agentTestKind.spec.parse({
+  agentRefs: [{ name: 'receptionist' }, { name: 'night' }],
+  required: true,
+  mode: 'audio',
+  dynamicData: { customer: 'Ada', orders: 2 },
+  tools: [
+    { name: 'look_up', when: { id: '42', deep: { a: [1] } }, returns: { state: 'shipped', notContains: 1 }, delay: '500ms' },
+    { name: 'look_up', sequence: [{ error: 'busy' }, { returns: [] }] },
+    { name: 'find', passthrough: true },
+  ],
+  conversation: [
+    {
+      user: 'Hours?',
+      expect: [
+        { answer: { contains: ['nine'], notContains: ['ten'], matches: '^We', maxWords: 40, language: 'en' } },
+        { tool: { name: 'search', times: 1, arguments: { query: { contains: 'hours' } } } },
+        { within: '2s' },
+      ],
+    },
+    { keys: '42#', expect: [{ ends: 'agent_ended_call' }] },
+  ],
+  atEnd: [{ neverCalled: 'transfer_call' }, { analysis: { name: 'topic', equals: false } }, { called: { name: 'search' } }],
+  judge: { provider: 'openai_compatible', model: 'm', baseURL: 'https://models.example.com/v1', apiKeySecretRef: secret },
+  repeat: 3,
+  passAtLeast: 2,
+  schedule: '0 6 * * MON',
+  timeout: '1m',
+});
+
+const stored = (of: AgentTestSpec) =>
+  ({
+    apiVersion: 'parley.dev/v1alpha1',
+    kind: 'AgentTest',
+    metadata: { name: 't', namespace: 'acme', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: of,
+  }) as Stored<AgentTest>;
+
+const state = { ready: true, reason: 'Available', message: '' };
+const toRest = (of: AgentTestSpec) => agentTestToRest(stored(of), { secrets: masked, state }) as AgentTestUpdate;
+
+function fromRest(body: unknown, previous?: AgentTestSpec) {
+  const found: ValidationIssue[] = [];
+  const secrets = new SecretWriter({ name: secret.name, mayMove: false, randomId: () => 'r1' });
+  const sent = validate(previous === undefined ? agentTestCreate : agentTestUpdate, body, ['body']);
+  if (!sent.ok) throw new Error(JSON.stringify(sent.issues));
+  const written = agentTestFromRest(sent.value, previous, { secrets, loc: ['body'], found });
+  return { spec: written, found, secrets };
+}
+
+describe('an AgentTest in REST', () => {
+  it('reads in its own words, and free values as they are', () => {
+    expect(toRest(spec)).toMatchObject({
+      test_id: 't',
+      ai_agent_ids: ['receptionist', 'night'],
+      required: true,
+      dynamic_data: { customer: 'Ada', orders: 2 },
+      tools: [{ name: 'look_up', when: { id: '42', deep: { a: [1] } }, returns: { state: 'shipped', notContains: 1 } }, {}, {}],
+      conversation: [{ expect: [{ answer: { not_contains: ['ten'], max_words: 40 } }, {}, {}] }, { keys: '42#' }],
+      at_end: [{ never_called: 'transfer_call' }, { analysis: { name: 'topic', equals: false } }, {}],
+      judge: { model_provider: 'openai_compatible', model_name: 'm', base_url: 'https://models.example.com/v1', api_key: '********' },
+      pass_at_least: 2,
+      results: [],
+    });
+  });
+
+  it('sent back as it was read changes nothing', () => {
+    const { spec: written, found } = fromRest(toRest(spec), spec);
+    expect([written, found]).toEqual([spec, []]);
+  });
+
+  it('makes the same of a new object, with its key in a Secret', () => {
+    const { judge, ...rest } = toRest(spec);
+    const { spec: written, secrets } = fromRest({ ...rest, judge: { ...judge, api_key: 'sk-1' } });
+    expect(written).toEqual({
+      ...spec,
+      judge: { ...spec.judge, apiKeySecretRef: { name: secret.name, key: expect.any(String) as string } },
+    });
+    expect([...secrets.pending.values()]).toEqual(['sk-1']);
+  });
+
+  it('keeps what is not sent, and takes out what is null', () => {
+    const { judge: _judge, conversation: _turns, ...rest } = spec;
+    const update = { judge: null, conversation: null, simulated_user: { goal: 'g', max_turns: 3 }, repeat: null };
+    expect(fromRest(update, spec).spec).toEqual({ ...rest, repeat: undefined, simulatedUser: { goal: 'g', maxTurns: 3 } });
+    expect(fromRest({ required: false }, spec).spec).toEqual({ ...spec, required: false });
+  });
+
+  it('does not send a key that it does not show to another address', () => {
+    expect(fromRest({ judge: { base_url: 'https://elsewhere.example.com/v1' } }, spec).found).toHaveLength(1);
+  });
+
+  it.each([
+    ['spec.conversation[0].expect[1].answer.matches', ['conversation', 0, 'expect', 1, 'answer', 'matches']],
+    ['spec.tools[1].sequence[0].returns', ['tools', 1, 'sequence', 0, 'returns']],
+    ['spec.atEnd[0].called.arguments', ['at_end', 0, 'called', 'arguments']],
+    ['spec.agentRefs', ['ai_agent_ids']],
+    ['spec.simulatedUser.llm.provider', ['simulated_user', 'llm', 'model_provider']],
+  ])('names %s as the request does', (path, loc) => {
+    expect(restLoc(agentTestFieldNames, path)).toEqual(['body', ...loc]);
+  });
+});

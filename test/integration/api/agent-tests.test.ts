@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { AgentTest } from '../../../crds/index.ts';
+import { anAgentRequest, anAgentTest } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { canary, type Facade, kubectl, kubectlJson, organization, startFacade, type Answer, type TestOrganization } from './facade.ts';
+
+const all = '/v1/agent-tests';
+let facade: Facade;
+let ours: TestOrganization;
+let theirs: TestOrganization;
+let agent: string;
+
+beforeAll(async () => {
+  facade = await startFacade();
+  [ours, theirs] = [await organization(facade), await organization(facade)];
+  agent = (await ours.call('POST', '/v2/ai-agents', anAgentRequest('A'))).body.ai_agent_id;
+});
+afterAll(() => facade.close());
+
+const stored = (id: string) => kubectlJson<AgentTest>(['get', 'agenttest', id, '-n', ours.name]);
+const brief = ({ body }: Answer): string[] =>
+  body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);
+
+const body = (test_id: string) => ({
+  test_id,
+  ai_agent_ids: [agent],
+  required: true,
+  dynamic_data: { customer: 'Ada' },
+  tools: [{ name: 'look_up', when: { id: '42' }, sequence: [{ error: 'busy' }, { returns: { state: 'shipped' } }], delay: '100ms' }],
+  conversation: [
+    {
+      user: 'Hours?',
+      expect: [
+        { answer: { contains: ['nine'], max_words: 40 } },
+        { tool: { name: 'look_up', times: 1, arguments: { id: { equals: '42' } } } },
+      ],
+    },
+    { keys: '1#', expect: [{ ends: 'agent_ended_call' }] },
+  ],
+  at_end: [{ never_called: 'transfer_call' }, { analysis: { name: 'topic', equals: true } }],
+  judge: { model_provider: 'openai', model_name: 'm', api_key: canary() },
+  repeat: 3,
+  pass_at_least: 2,
+  schedule: '0 6 * * *',
+});
+
+describe('agent tests', () => {
+  it('come back as they were sent, and unchanged when sent back whole', async () => {
+    const sent = body('hours');
+    const made = await ours.call('POST', all, sent);
+    expect(made.status).toBe(201);
+    const shown = { ...sent, judge: { ...sent.judge, api_key: '********' } };
+    expect(made.body).toMatchObject({ ...shown, mode: 'text', timeout: '2m', results: [] });
+    const before = await stored('hours');
+    expect(before.spec).toMatchObject({
+      agentRefs: [{ name: agent }],
+      conversation: [{ expect: [{ answer: { contains: ['nine'], maxWords: 40 } }, {}] }, { keys: '1#' }],
+      judge: { provider: 'openai', apiKeySecretRef: { name: 'agenttest-hours' } },
+      passAtLeast: 2,
+    });
+    const { state: _state, results: _results, created_at: _created, updated_at: _updated, ...whole } = made.body;
+    expect((await ours.call('PUT', `${all}/hours`, whole)).status).toBe(200);
+    expect((await stored('hours')).spec).toEqual(before.spec);
+    expect((await ours.call('GET', `${all}/hours`)).body).toMatchObject(shown);
+    expect(JSON.stringify(await stored('hours'))).not.toContain(sent.judge.api_key);
+  });
+
+  it('change by what is given, and go', async () => {
+    await ours.call('POST', all, body('changed'));
+    const changed = await ours.call('PUT', `${all}/changed`, {
+      judge: null,
+      conversation: null,
+      simulated_user: { goal: 'find out the hours', max_turns: 3 },
+      pass_at_least: null,
+    });
+    expect(changed.status).toBe(200);
+    const { spec } = await stored('changed');
+    expect(spec).toMatchObject({ required: true, simulatedUser: { goal: 'find out the hours', maxTurns: 3 } });
+    for (const gone of ['judge', 'conversation', 'passAtLeast']) expect(spec).not.toHaveProperty(gone);
+    expect((await ours.call('DELETE', `${all}/changed`)).status).toBe(200);
+    expect((await ours.call('GET', `${all}/changed`)).status).toBe(404);
+  });
+
+  it('are refused with the place of what is wrong', async () => {
+    const wrong = await ours.call('POST', all, {
+      ...body('wrong'),
+      ai_agent_ids: [agent, 'absent'],
+      tools: [{ name: 'look_up' }],
+      conversation: [{ user: 'Hi', expect: [{ answer: { matches: '(' } }] }],
+      schedule: '99 * * * *',
+    });
+    expect(wrong.status).toBe(422);
+    expect(brief(wrong).toSorted()).toEqual([
+      'body.ai_agent_ids.1 value_error',
+      'body.conversation.0.expect.0.answer.matches value_error',
+      'body.schedule value_error',
+      'body.tools.0 value_error',
+    ]);
+    const both = await ours.call('POST', all, { ...body('both'), simulated_user: { goal: 'g' } });
+    expect(both.status).toBe(422);
+    expect(JSON.stringify(both.body)).toContain('set exactly one of');
+    await ours.call('POST', all, body('taken'));
+    expect((await ours.call('POST', all, body('taken'))).status).toBe(409);
+  });
+
+  it('are those of kubectl, listed page by page, and of nobody else', async () => {
+    await kubectl(['apply', '-f', '-'], anAgentTest('by-kubectl', agent, ours.name));
+    await eventually(async () => {
+      const { body: listed } = await ours.call('GET', `${all}?page_size=100`);
+      expect(listed.data.map(({ test_id: id }: { test_id: string }) => id)).toContain('by-kubectl');
+    });
+    expect((await theirs.call('GET', all)).body.data).toEqual([]);
+    for (const method of ['GET', 'PUT', 'DELETE'] as const)
+      expect((await theirs.call(method, `${all}/by-kubectl`, method === 'PUT' ? {} : undefined)).status).toBe(404);
+  });
+});
