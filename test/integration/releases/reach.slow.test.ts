@@ -26,7 +26,7 @@ beforeAll(async () => {
   lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
   org = await cluster.organization('reach');
   await store.organizations.create({ name: org });
-  await store.organizations.limitLiveCalls(org, 1_000_000);
+  await store.organizations.limitLiveCalls(org, 100_000);
 });
 afterAll(async () => cluster?.stop());
 
