@@ -21,7 +21,6 @@ const releaseExample = {
   ai_agent_id: 'agent-k3xq5w7zabcdefgh',
   serving_revision: older,
   active_since: at,
-  canary: null,
   rolled_back: [{ revision: newer, aborted: false, reason: 'answers in the wrong language', requested_by: 'ada', at }],
 };
 
@@ -45,7 +44,7 @@ export const listRevisions = defineRoute({
             revision: older,
             created_at: at,
             state: 'serving',
-            last_change: { change: 'served', at, reason: null, requested_by: null },
+            last_change: { change: 'served', at },
             figures: figuresExample,
           },
         ],

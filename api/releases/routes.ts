@@ -4,10 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import { releaseEvents } from '../../events/release-events.ts';
 import { StoreError, type ReleaseFigures, type ReleaseState } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { ApiError } from '../http/api-error.ts';
+import { present } from '../codec/present.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
+import { issues } from '../validation/issue.ts';
 import { getRelease, getRevision, listRevisions, promote, rollBack } from './descriptions.ts';
 
 const REVISION = /^[0-9a-f]{8,64}$/;
@@ -55,12 +57,9 @@ export function registerReleases(
         revision: item.revision,
         created_at: item.createdAt.toISOString(),
         state: item.state,
-        last_change: item.last && {
-          change: item.last.change,
-          at: item.last.at.toISOString(),
-          reason: item.last.reason,
-          requested_by: item.last.by,
-        },
+        ...(item.last && {
+          last_change: { change: item.last.change, at: item.last.at.toISOString(), ...authorToRest(item.last) },
+        }),
         figures: figuresToRest(figures),
       });
     }
@@ -83,13 +82,15 @@ export function registerReleases(
   addRoute(app, promote, ({ params, body, caller, timed }) => timed('db', () => requested(caller, params.ai_agent_id, 'promote', body)));
 }
 
-/** @throws ApiError for what the store refuses */
+/** @throws ApiError and ValidationError for what the store refuses */
 async function asAnswers<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    if (error.kind === 'conflict' || error.kind === 'not_found') throw new ApiError(error.kind, error.message, { cause: error });
+    if (error.kind === 'not_found') throw notFound();
+    if (error.kind === 'conflict') throw new ApiError('conflict', error.message, { cause: error });
+    if (error.kind === 'invalid') throw new ValidationError([issues.value(['body', 'revision'], error.message)]);
     throw error;
   }
 }
@@ -99,26 +100,29 @@ function releaseToRest(agentName: string, { revision, activeSince, canary, rolle
     ai_agent_id: agentName,
     serving_revision: revision,
     active_since: activeSince.toISOString(),
-    canary: canary && { revision: canary.revision, percent: canary.percent, since: canary.since.toISOString() },
-    rolled_back: rolledBack.map((each) => ({
-      revision: each.revision,
-      aborted: each.aborted,
-      reason: each.reason,
-      requested_by: each.by,
-      at: each.at,
+    ...(canary && { canary: { revision: canary.revision, percent: canary.percent, since: canary.since.toISOString() } }),
+    rolled_back: rolledBack.map(({ revision: former, aborted, at, ...author }) => ({
+      revision: former,
+      aborted,
+      ...authorToRest(author),
+      at,
     })),
   };
 }
 
+function authorToRest({ reason, by }: { readonly reason: string | null; readonly by: string | null }) {
+  return present({ reason: reason ?? undefined, requested_by: by ?? undefined });
+}
+
 function figuresToRest({ calls, errors, errorsByReason, failedToolCalls, p95VoiceToVoiceMs, analysis }: ReleaseFigures) {
-  return {
+  return present({
     calls,
     errors,
     errors_by_reason: errorsByReason,
     failed_tool_calls: failedToolCalls,
-    p95_voice_to_voice_ms: p95VoiceToVoiceMs,
-    analysis,
-  };
+    p95_voice_to_voice_ms: p95VoiceToVoiceMs ?? undefined,
+    analysis: present({ results: analysis.results, value: analysis.value ?? undefined }),
+  });
 }
 
 /** The same for what is somebody else's, what doesn't exist and what has no revision yet. */

@@ -89,7 +89,7 @@ export class AgentReleases {
   /**
    * A person ends the canary or, without one, goes back to the revision that served before, or to another one that has served.
    * @param to a revision, or the first 8 or more digits of one
-   * @throws StoreError `not_found` for an agent that doesn't serve or an unknown revision, `conflict` where there is nothing to go back to
+   * @throws StoreError `not_found` for an agent that doesn't serve, `invalid` for an unknown revision, `conflict` where there is nothing to go back to
    */
   async rollback(
     options: { readonly org: string; readonly agentName: string; readonly to?: string | undefined } & WithEvents & Author,
@@ -101,7 +101,10 @@ export class AgentReleases {
       if (found === undefined)
         throw to === undefined
           ? new StoreError('conflict', `agent ${options.agentName}: no former revision is left to go back to; name one of its history`)
-          : new StoreError('not_found', `agent ${options.agentName}: no revision ${to} has served; see its history`);
+          : new StoreError(
+              'invalid',
+              `agent ${options.agentName}: no revision ${to} has served, or several begin with it; see its history`,
+            );
       if (found.revision === before.revision && before.canary === null)
         throw new StoreError('conflict', `agent ${options.agentName}: revision ${found.revision} serves already`);
       return { type: 'rollback', to: found.revision, configHash: found.configHash };

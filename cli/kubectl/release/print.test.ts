@@ -38,7 +38,7 @@ it('lists revisions with their figures', () => {
     created_at: '2026-06-01T11:00:00Z',
     state,
     last_change: { change: 'served', at: '2026-06-01T11:30:00Z', reason: 'slow', requested_by: 'ada' },
-    figures: { calls, errors, p95_voice_to_voice_ms: calls === 0 ? null : 1180.4 },
+    figures: { calls, errors, p95_voice_to_voice_ms: calls === 0 ? undefined : 1180.4 },
   });
   const release = { serving_revision: a, canary: { revision: b, percent: 10, since: '2026-06-01T11:30:00Z' } };
   const found = { release, revisions: [revision(b, 'canary', 40, 5), revision(a, 'serving', 0, 0)] };

@@ -29,8 +29,8 @@ export function historyTable(
         ageOf(revision.created_at, now),
         String(calls),
         calls === 0 ? '-' : `${Math.round((1000 * errors) / calls) / 10}%`,
-        p95 === null ? '-' : `${Math.round(p95)}ms`,
-        last === null ? '-' : `${last.change}, ${ageOf(last.at, now)} ago`,
+        p95 === undefined ? '-' : `${Math.round(p95)}ms`,
+        last === undefined ? '-' : `${last.change}, ${ageOf(last.at, now)} ago`,
         ...(wide ? [last?.requested_by ?? '-', last?.reason ?? '-'] : []),
       ];
     }),
@@ -53,6 +53,7 @@ export function unifiedDiff(from: { readonly name: string; readonly text: string
 }
 
 export function releaseLine(agent: string, { serving_revision: serving, canary }: Release): string {
-  const tried = canary === null ? 'all new calls start with it' : `${canary.percent} % of new calls start with ${short(canary.revision)}`;
+  const tried =
+    canary === undefined ? 'all new calls start with it' : `${canary.percent} % of new calls start with ${short(canary.revision)}`;
   return `agent/${agent} serves revision ${short(serving)}: ${tried}\n`;
 }

@@ -11,18 +11,18 @@ export interface ListedRevision {
   readonly revision: string;
   readonly created_at: string;
   readonly state: string;
-  readonly last_change: {
+  readonly last_change?: {
     readonly change: string;
     readonly at: string;
-    readonly reason: string | null;
-    readonly requested_by: string | null;
-  } | null;
-  readonly figures: { readonly calls: number; readonly errors: number; readonly p95_voice_to_voice_ms: number | null };
+    readonly reason?: string | undefined;
+    readonly requested_by?: string | undefined;
+  };
+  readonly figures: { readonly calls: number; readonly errors: number; readonly p95_voice_to_voice_ms?: number | undefined };
 }
 
 export interface Release {
   readonly serving_revision: string;
-  readonly canary: { readonly revision: string; readonly percent: number; readonly since: string } | null;
+  readonly canary?: { readonly revision: string; readonly percent: number; readonly since: string };
 }
 
 export interface RevisionDetails {
@@ -43,7 +43,7 @@ export function restSource(api: Api): ReleaseSource {
     try {
       return (await api.request(method, `/v2/ai-agents/${encodeURIComponent(agent)}${path}`, body)) as T;
     } catch (error) {
-      if (error instanceof RestError && [404, 409].includes(error.status))
+      if (error instanceof RestError && [404, 409, 422].includes(error.status))
         throw new UserError(`agent ${agent}: ${error.message}`, { cure: CURE, cause: error });
       throw error;
     }
@@ -70,7 +70,9 @@ export function storeSource({ agentReleases, releaseHistory, releaseFigures }: S
     new UserError(`agent ${agent}: there is no ${what} in organisation ${org}`, { cure: 'name the organisation with --org' });
   const shown = (state: Awaited<ReturnType<typeof agentReleases.promote>>): Release => ({
     serving_revision: state.revision,
-    canary: state.canary && { revision: state.canary.revision, percent: state.canary.percent, since: state.canary.since.toISOString() },
+    ...(state.canary && {
+      canary: { revision: state.canary.revision, percent: state.canary.percent, since: state.canary.since.toISOString() },
+    }),
   });
   return {
     async history(agentName, limit) {
@@ -85,8 +87,15 @@ export function storeSource({ agentReleases, releaseHistory, releaseFigures }: S
           revision,
           created_at: createdAt.toISOString(),
           state,
-          last_change: last && { change: last.change, at: last.at.toISOString(), reason: last.reason, requested_by: last.by },
-          figures: { calls: figures.calls, errors: figures.errors, p95_voice_to_voice_ms: figures.p95VoiceToVoiceMs },
+          ...(last && {
+            last_change: {
+              change: last.change,
+              at: last.at.toISOString(),
+              reason: last.reason ?? undefined,
+              requested_by: last.by ?? undefined,
+            },
+          }),
+          figures: { calls: figures.calls, errors: figures.errors, p95_voice_to_voice_ms: figures.p95VoiceToVoiceMs ?? undefined },
         });
       }
       return { release: release && shown(release), revisions };

@@ -74,6 +74,9 @@ const rows: readonly Row[] = [
   ...between('Agent.spec.call.voicemailDetectionTimeout', '0s', '300s', '0s', '6m', (voicemailDetectionTimeout) =>
     agent({ call: { voicemailDetectionTimeout } }),
   ).slice(1),
+  ...between('Agent.spec.release.canary.for', '1s', '168h', '999ms', '169h', (time) =>
+    agent({ release: { canary: { percent: 10, for: time } } }),
+  ),
   ...between('Agent.spec.dynamicData[].timeout', '1ms', '30s', '0.5ms', '31s', (timeout) => dynamicData({ timeout })),
   {
     rule: 'Agent.spec.dynamicData[].headers[]',

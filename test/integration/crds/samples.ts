@@ -99,6 +99,15 @@ const agent: Fields = {
     { name: 'mood', type: 'enum', description: 'how it went', systemPrompt: 'judge', examples: ['good', 'good'], choices: ['good', 'bad'] },
     { name: 'score', type: 'number' },
   ],
+  release: {
+    pin: 'ab12cd34',
+    canary: {
+      percent: 10,
+      for: '45m',
+      minCalls: 30,
+      abortOn: { errorRate: 5.5, p95VoiceToVoiceMs: 1500, analysis: { name: 'score', below: 80 } },
+    },
+  },
 };
 
 const { systemPrompt: _inline, ...llmWithoutPrompt } = llm;
@@ -111,7 +120,8 @@ export const samples: readonly Manifest[] = [
     servingRevision: 'b'.repeat(64),
     configHash: 'c'.repeat(64),
     activeSince: time,
-    skippedTests: { generation: 7, reason: 'the model is away' },
+    skippedTests: { generation: 3, reason: 'an emergency' },
+    canary: { revision: 'e'.repeat(64), percent: 10, since: time },
     observedInputs: 'd'.repeat(64),
     tools: 2,
     toolNames: ['lookup', 'transfer'],

@@ -273,7 +273,7 @@ describe('a rollback', () => {
       desk.call('GET', '/v2/ai-agents/desk/revisions/ab'),
       desk.call('POST', '/v2/ai-agents/desk/rollback', { revision: 'not a hash' }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([409, 409, 404, 404, 404, 404, 422]);
+    expect(answers.map(({ status }) => status)).toEqual([409, 409, 422, 404, 404, 404, 422]);
   });
 });
 

@@ -103,7 +103,7 @@ describe('a rollback', () => {
     expect(await failureOf(store.agentReleases.rollback({ ...named, to: first }))).toMatchObject({ kind: 'conflict' });
     const unserved = await put(store, { letter: 'never' });
     for (const to of [unserved, 'f'.repeat(64), '']) {
-      expect(await failureOf(store.agentReleases.rollback({ ...named, to }))).toMatchObject({ kind: 'not_found' });
+      expect(await failureOf(store.agentReleases.rollback({ ...named, to }))).toMatchObject({ kind: 'invalid' });
     }
     expect(await store.agentReleases.promote(named)).toMatchObject({ revision: third, rolledBack: [] });
     expect(await failureOf(store.agentReleases.promote(named))).toMatchObject({ kind: 'conflict' });
