@@ -3,9 +3,12 @@ export class UserError extends Error {
   override readonly name = 'UserError';
   /** What to do about it. */
   readonly cure: string | undefined;
-  constructor(message: string, options?: { readonly cure?: string; readonly cause?: unknown }) {
+  /** What the process ends with. */
+  readonly exitCode: number;
+  constructor(message: string, options?: { readonly cure?: string; readonly cause?: unknown; readonly exitCode?: number }) {
     super(message, { cause: options?.cause });
     this.cure = options?.cure;
+    this.exitCode = options?.exitCode ?? 1;
   }
 }
 
@@ -19,7 +22,7 @@ export function causeOf(error: unknown): string {
 export function reportFailure(error: unknown, out: NodeJS.WritableStream): number {
   if (error instanceof UserError) {
     out.write(`parley: ${error.message}\n${error.cure === undefined ? '' : `  → ${error.cure}\n`}`);
-    return 1;
+    return error.exitCode;
   }
   if (error instanceof Error && error.name === 'ConfigError') {
     out.write(`parley: ${error.message}\n`);

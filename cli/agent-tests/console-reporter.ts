@@ -4,11 +4,11 @@ import type { Io } from '../kubectl/io.ts';
 import { styleOf } from '../kubectl/style.ts';
 
 export class ConsoleReporter {
-  readonly #io: Pick<Io, 'out' | 'env'>;
+  readonly #io: Pick<Io, 'out' | 'err' | 'env'>;
   readonly #total: number;
   #done = 0;
 
-  constructor(io: Pick<Io, 'out' | 'env'>, total: number) {
+  constructor(io: Pick<Io, 'out' | 'err' | 'env'>, total: number) {
     this.#io = io;
     this.#total = total;
     this.#progress();
@@ -44,10 +44,10 @@ export class ConsoleReporter {
 
   /** On a terminal, below what is finished. */
   #progress(): void {
-    if (this.#io.out.isTTY === true && this.#done < this.#total) this.#io.out.write(`${this.#done} of ${this.#total} tests done`);
+    if (this.#io.err.isTTY === true && this.#done < this.#total) this.#io.err.write(`${this.#done} of ${this.#total} tests done`);
   }
 
   #clear(): void {
-    if (this.#io.out.isTTY === true) this.#io.out.write('\r\u001b[K');
+    if (this.#io.err.isTTY === true) this.#io.err.write('\r\u001b[K');
   }
 }

@@ -3,11 +3,13 @@ import { writeFile } from 'node:fs/promises';
 
 import { junitReport } from '../../agent-tests/reports/junit.ts';
 import { totalsOf, type ReportedResult } from '../../agent-tests/reports/report.ts';
+import { ConfigError } from '../../platform/config/config.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { UnreadableFileError } from '../agent-files/documents.ts';
 import { loadWorkspace, type Workspace } from '../agent-files/workspace.ts';
 import type { Io } from '../kubectl/io.ts';
+import { writeAs, type Format } from '../output.ts';
 import { ConsoleReporter } from './console-reporter.ts';
 import { pairsOf, runPair, type Pair, type TestMode } from './run-workspace.ts';
 import { openTextServices, type OpenTextServices } from './text-services.ts';
@@ -17,17 +19,21 @@ export interface TestCommandOptions {
   readonly agents: readonly string[];
   readonly tests: readonly string[];
   readonly junit: string | undefined;
-  readonly json: boolean;
+  readonly format: Format;
   readonly mode: TestMode;
   readonly concurrency: number;
   readonly repeat: number | undefined;
 }
 
 /** What the process ends with. */
-export const EXIT = { passed: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+const EXIT = { passed: 0, failed: 1, usage: 2 } as const;
 
 /** Bad files or a choice of tests that are not there: nothing was run. */
-export class TestUsageError extends UserError {}
+export class TestUsageError extends UserError {
+  constructor(message: string, options: { readonly cure?: string; readonly cause?: unknown } = {}) {
+    super(message, { ...options, exitCode: EXIT.usage });
+  }
+}
 
 export class TestCommand {
   readonly #options: TestCommandOptions;
@@ -38,7 +44,11 @@ export class TestCommand {
   constructor(options: TestCommandOptions, io: Io) {
     this.#options = options;
     this.#io = io;
-    this.#open = openTextServices(io.env);
+    try {
+      this.#open = openTextServices(io.env);
+    } catch (error) {
+      throw error instanceof ConfigError ? new TestUsageError(error.message, { cause: error }) : error;
+    }
     this.#slots = new Semaphore(options.concurrency);
   }
 
@@ -61,10 +71,11 @@ export class TestCommand {
 
   /** @returns in the order of the files. Rejects with the signal's reason when it is interrupted */
   async run(workspace: Workspace, pairs: readonly Pair[]): Promise<readonly ReportedResult[]> {
-    const { mode, repeat, json, junit } = this.#options;
-    const { env, signal, out } = this.#io;
+    const { mode, repeat, format, junit } = this.#options;
+    const { env, signal } = this.#io;
+    const forScripts = format === 'json' || format === 'yaml';
     const began = performance.now();
-    const reporter = json ? undefined : new ConsoleReporter(this.#io, pairs.length);
+    const reporter = forScripts ? undefined : new ConsoleReporter(this.#io, pairs.length);
     const results = await Promise.all(
       pairs.map(async (pair) => {
         const reported = await runPair(pair, { workspace, mode, open: this.#open, slots: this.#slots, repeat, env, signal });
@@ -75,7 +86,7 @@ export class TestCommand {
     signal.throwIfAborted();
     const durationMs = performance.now() - began;
     reporter?.summary(results, durationMs);
-    if (json) out.write(`${JSON.stringify(jsonReport(results, durationMs), null, 2)}\n`);
+    if (forScripts) await writeAs(this.#io, format, reportOf(results, durationMs), () => '');
     if (junit !== undefined)
       await writeFile(junit, junitReport(results, durationMs)).catch((cause: Error) => {
         throw new TestUsageError(`the report ${junit} can't be written: ${cause.message}`, { cause });
@@ -92,7 +103,7 @@ export function exitCodeOf(results: readonly ReportedResult[]): number {
   return results.every(({ result }) => result.verdict === 'passed') ? EXIT.passed : EXIT.failed;
 }
 
-function jsonReport(results: readonly ReportedResult[], durationMs: number) {
+function reportOf(results: readonly ReportedResult[], durationMs: number) {
   return {
     ...totalsOf(results.map(({ result }) => result)),
     durationMs: Math.round(durationMs),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { endOfProcess, interruptible } from '../interruptible.ts';
 import { pair } from '../options.ts';
 
 interface ChatFlags {
@@ -35,19 +36,13 @@ export function registerChat(program: Command): void {
     .option('--save-as-test <file>', 'write the conversation as an AgentTest')
     .addHelpText('after', help)
     .action(async (agent: string, paths: readonly string[], { org, data = {}, test, saveAsTest }: ChatFlags) => {
-      const stop = new AbortController();
-      process.once('SIGINT', () => stop.abort());
-      const [{ chat }, { agentOfFiles, withAgentOfCluster }, { openTextServices }, { processIo }, { reportFailure, UserError }] =
-        await Promise.all([
-          import('../agent-tests/chat.ts'),
-          import('../agent-tests/chatted-agent.ts'),
-          import('../agent-tests/text-services.ts'),
-          import('../kubectl/io.ts'),
-          import('../../platform/user-error.ts'),
-        ]);
-      const io = processIo(stop.signal);
-      let code = 0;
-      try {
+      const [{ chat }, { agentOfFiles, withAgentOfCluster }, { openTextServices }, { UserError }] = await Promise.all([
+        import('../agent-tests/chat.ts'),
+        import('../agent-tests/chatted-agent.ts'),
+        import('../agent-tests/text-services.ts'),
+        import('../../platform/user-error.ts'),
+      ]);
+      await interruptible(async (io) => {
         if (paths.length === 0 && test !== undefined)
           throw new UserError('--test needs files', { cure: `parley chat ${agent} . -t ${test}` });
         const open = openTextServices(io.env);
@@ -55,12 +50,6 @@ export function registerChat(program: Command): void {
           chat({ agent: chatted, open, dynamicData: data, saveAsTest, input: process.stdin }, io);
         if (paths.length > 0) await use(await agentOfFiles({ agent, paths, test }, io.env));
         else await withAgentOfCluster({ agent, org }, { io, clock: open.services.clock }, use);
-        open.close();
-      } catch (error) {
-        code = reportFailure(error, process.stderr);
-      }
-      // The media library keeps threads that would not end by themselves.
-      await new Promise((resolve) => process.stdout.write('', resolve));
-      process.exit(code);
+      }).finally(endOfProcess);
     });
 }

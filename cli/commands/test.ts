@@ -1,12 +1,13 @@
 import { Option, type Command } from 'commander';
 
+import { endOfProcess, interruptible, INTERRUPTED } from '../interruptible.ts';
 import { wholeNumber } from '../options.ts';
+import { formatOf, outputOption, type OutputFlags } from '../output.ts';
 
-interface TestFlags {
+interface TestFlags extends OutputFlags {
   readonly agent?: readonly string[];
   readonly test?: readonly string[];
   readonly junit?: string;
-  readonly output: 'text' | 'json';
   readonly record?: true;
   readonly replay?: true;
   readonly live?: true;
@@ -40,7 +41,7 @@ export function registerTest(program: Command): void {
     .option('--agent <name>', 'only tests of this agent; may be repeated', several)
     .option('-t, --test <name>', 'only this test; may be repeated', several)
     .option('--junit <file>', "write a report in JUnit's format")
-    .addOption(new Option('-o, --output <format>', 'how results are printed').choices(['text', 'json']).default('text'))
+    .addOption(outputOption('all results, with every attempt that is kept'))
     .addOption(new Option('--record', 'ask the models, and record their answers').conflicts(['replay', 'live']))
     .addOption(
       new Option('--replay', 'take recorded answers only; a request that is not recorded is an error').conflicts(['record', 'live']),
@@ -50,39 +51,20 @@ export function registerTest(program: Command): void {
     .option('--concurrency <number>', 'conversations at a time', wholeNumber(1, 64), 4)
     .option('--repeat <number>', 'attempts of each test, all of which have to pass, in place of what the test says', wholeNumber(1, 1000))
     .addHelpText('after', help)
-    // Nothing was run: not to be taken for a test that failed.
-    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
     .action(async (paths: readonly string[], flags: TestFlags) => {
-      const stop = new AbortController();
-      process.once('SIGINT', () => stop.abort());
-      process.once('SIGTERM', () => stop.abort());
-      const [{ EXIT, exitCodeOf, TestCommand, TestUsageError }, { processIo }, { reportFailure }] = await Promise.all([
-        import('../agent-tests/run-command.ts'),
-        import('../kubectl/io.ts'),
-        import('../../platform/user-error.ts'),
-      ]);
-      const io = processIo(stop.signal);
+      const { exitCodeOf, TestCommand } = await import('../agent-tests/run-command.ts');
       const mode = flags.record ? 'record' : flags.replay ? 'replay' : flags.live ? 'live' : 'auto';
       const { agent: agents = [], test: tests = [], junit, concurrency, repeat } = flags;
-      let code: number = EXIT.passed;
-      try {
-        const command = new TestCommand({ paths, agents, tests, junit, json: flags.output === 'json', mode, concurrency, repeat }, io);
-        if (flags.watch) await (await import('../agent-tests/watch.ts')).watchTests(command, paths, io);
-        else {
-          const { workspace, pairs } = await command.load();
-          code = exitCodeOf(await command.run(workspace, pairs));
+      await interruptible(async (io) => {
+        const command = new TestCommand({ paths, agents, tests, junit, format: formatOf(flags), mode, concurrency, repeat }, io);
+        if (flags.watch) return (await import('../agent-tests/watch.ts')).watchTests(command, paths, io);
+        const { workspace, pairs } = await command.load();
+        try {
+          io.exit(exitCodeOf(await command.run(workspace, pairs)));
+        } catch (error) {
+          if (!io.signal.aborted) throw error;
+          io.exit(INTERRUPTED);
         }
-        command.close();
-      } catch (error) {
-        if (stop.signal.aborted) code = EXIT.interrupted;
-        else
-          code =
-            error instanceof TestUsageError || (error as Error).name === 'ConfigError'
-              ? (reportFailure(error, process.stderr), EXIT.usage)
-              : reportFailure(error, process.stderr);
-      }
-      // The media library keeps threads that would not end by themselves.
-      await new Promise((resolve) => process.stdout.write('', resolve));
-      process.exit(code);
+      }).finally(endOfProcess);
     });
 }
