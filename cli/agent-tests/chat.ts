@@ -54,6 +54,8 @@ export async function chat(
   };
   const turns: ChatTurn[] = [];
   const lines = createInterface({ input, terminal: false });
+  // From now on lines are kept: they may come before the agent is there.
+  const typed = lines[Symbol.asyncIterator]();
   const ask = (): unknown => io.out.isTTY === true && io.out.write('user  │ ');
   const hangUp = (): void => lines.close();
   io.signal.addEventListener('abort', hangUp, { once: true });
@@ -61,7 +63,7 @@ export async function chat(
     let goesOn = show(await call.start());
     if (goesOn) ask();
     if (goesOn)
-      for await (const line of lines) {
+      for await (const line of typed) {
         const text = line.trim();
         if (text === '/quit') break;
         if (text !== '') {
