@@ -8,15 +8,15 @@ import { aborted } from '../../platform/aborted.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Sound } from '../../platform/wav.ts';
 import { UserError } from '../../platform/user-error.ts';
+import { OutgoingAudio } from '../../voice/caller/outgoing-audio.ts';
+import { joinCall, type RoomCall, type RoomCallEvents } from '../../voice/caller/room-call.ts';
+import { TurnTaking } from '../../voice/caller/turn-taking.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
 import { writePrivately } from '../write-privately.ts';
 import { endOf, makeCall, recordingOf, type CallView } from './call-api.ts';
-import { OutgoingAudio } from './outgoing-audio.ts';
 import type { Reporter } from './reporter.ts';
-import { joinCall, type RoomCall, type RoomCallEvents } from './room-call.ts';
 import { findProgram, openMicrophone, openSpeaker, players, recorders, type Device } from './sound/devices.ts';
 import { readSound, speak, type SpeechServer } from './sound/speech.ts';
-import { TurnTaking } from './turn-taking.ts';
 
 /** What the caller says: a text for the speech server, or a file. */
 export type Utterance = { readonly say: string } | { readonly audio: string };

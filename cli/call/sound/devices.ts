@@ -4,15 +4,15 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
-/** What goes in and out of every program: 16 bits, one channel, in hertz. */
-export const deviceRate = 48_000;
+import { CALLER_RATE } from '../../../voice/caller/caller-rate.ts';
+import type { Speaker } from '../../../voice/caller/room-call.ts';
 
 interface Program {
   readonly file: string;
   readonly args: readonly string[];
 }
 
-const rate = String(deviceRate);
+const rate = String(CALLER_RATE);
 const pulse = ['--raw', '--format=s16le', `--rate=${rate}`, '--channels=1', '--latency-msec=60'];
 const alsa = ['-q', '-t', 'raw', '-f', 'S16_LE', '-r', rate, '-c', '1'];
 const pipeWire = ['--raw', '--format', 's16', '--rate', rate, '--channels', '1', '-'];
@@ -73,10 +73,6 @@ export function openMicrophone(
   return watched(child, program, onFailed);
 }
 
-export interface Speaker extends Device {
-  play(samples: Int16Array): void;
-}
-
 /** Plays what it is given. What the device can't keep up with is dropped: late speech is worse than none. */
 export function openSpeaker(program: Program, { onFailed }: DeviceEvents): Speaker {
   const child = spawn(program.file, program.args, { stdio: ['pipe', 'ignore', 'pipe'] });
@@ -85,7 +81,7 @@ export function openSpeaker(program: Program, { onFailed }: DeviceEvents): Speak
   return {
     ...device,
     play: (samples) => {
-      if (child.stdin.writable && child.stdin.writableLength < deviceRate)
+      if (child.stdin.writable && child.stdin.writableLength < CALLER_RATE)
         child.stdin.write(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength));
     },
   };

@@ -3,8 +3,8 @@ import { dispose } from '@livekit/rtc-node';
 import { AccessToken } from 'livekit-server-sdk';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
-import { OutgoingAudio } from '../../../cli/call/outgoing-audio.ts';
-import { joinCall, type RoomCall } from '../../../cli/call/room-call.ts';
+import { OutgoingAudio } from '../../../voice/caller/outgoing-audio.ts';
+import { joinCall, type RoomCall } from '../../../voice/caller/room-call.ts';
 import { AGENT_HEARD_WITHIN_MS } from '../../../voice/calls/microphone.ts';
 import { userIdentityOf } from '../../../voice/calls/names.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -12,18 +12,24 @@ import {
   type RemoteTrack,
 } from '@livekit/rtc-node';
 
-import { followTranscript, type SpokenLine } from '../../voice/calls/live-transcript.ts';
-import { AGENT_HEARD_WITHIN_MS } from '../../voice/calls/microphone.ts';
-import { userIdentityOf, WELCOMED_ATTRIBUTE } from '../../voice/calls/names.ts';
+import { followTranscript, type SpokenLine } from '../calls/live-transcript.ts';
+import { AGENT_HEARD_WITHIN_MS } from '../calls/microphone.ts';
+import { userIdentityOf, WELCOMED_ATTRIBUTE } from '../calls/names.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
+import { CALLER_RATE } from './caller-rate.ts';
 import type { OutgoingAudio } from './outgoing-audio.ts';
-import { deviceRate, type Speaker } from './sound/devices.ts';
 
 /** The attribute in which LiveKit's agents report their state. */
 const stateAttribute = 'lk.agent.state';
 /** Longest time to get into the room, in milliseconds. */
 const JOIN_WITHIN_MS = 15_000;
+
+/** Where the agent's sound goes. */
+export interface Speaker {
+  play(samples: Int16Array): void;
+  stop(): void;
+}
 
 export interface RoomCallEvents {
   readonly onAgent: () => void;
@@ -110,7 +116,7 @@ async function publishMicrophone(room: Room, audio: OutgoingAudio): Promise<void
 /** What is not taken is kept: so it is taken, even where there is no speaker. */
 async function listen(track: RemoteTrack, speaker: Speaker | undefined): Promise<void> {
   try {
-    for await (const { data } of new AudioStream(track, deviceRate, 1)) speaker?.play(data);
+    for await (const { data } of new AudioStream(track, CALLER_RATE, 1)) speaker?.play(data);
   } catch {
     // The room is gone.
   }

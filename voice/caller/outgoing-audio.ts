@@ -2,10 +2,10 @@
 import { AudioFrame, AudioResampler, AudioSource } from '@livekit/rtc-node';
 
 import type { Sound } from '../../platform/wav.ts';
-import { deviceRate } from './sound/devices.ts';
+import { CALLER_RATE } from './caller-rate.ts';
 
 const FRAME_MS = 20;
-const frameSamples = (deviceRate * FRAME_MS) / 1_000;
+const frameSamples = (CALLER_RATE * FRAME_MS) / 1_000;
 /** Audio queued ahead, in milliseconds: little, so that speech is not late. */
 const AHEAD_MS = 60;
 /** Longest queue of microphone audio, in milliseconds; older audio is dropped. */
@@ -18,7 +18,7 @@ interface Piece {
 }
 
 export class OutgoingAudio {
-  readonly source = new AudioSource(deviceRate, 1, AHEAD_MS * 2);
+  readonly source = new AudioSource(CALLER_RATE, 1, AHEAD_MS * 2);
   readonly #pieces: Piece[] = [];
   #heard = new Int16Array(0);
   #closed = false;
@@ -33,13 +33,13 @@ export class OutgoingAudio {
   say({ sampleRate, samples }: Sound): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.#closed) resolve();
-    else this.#pieces.push({ samples: sampleRate === deviceRate ? samples : resampled(samples, sampleRate), at: 0, said: resolve });
+    else this.#pieces.push({ samples: sampleRate === CALLER_RATE ? samples : resampled(samples, sampleRate), at: 0, said: resolve });
     return promise;
   }
 
   /** From a microphone. */
   hear(samples: Int16Array): void {
-    const most = (deviceRate * MOST_HEARD_MS) / 1_000;
+    const most = (CALLER_RATE * MOST_HEARD_MS) / 1_000;
     const all = new Int16Array(this.#heard.length + samples.length);
     all.set(this.#heard);
     all.set(samples, this.#heard.length);
@@ -56,7 +56,7 @@ export class OutgoingAudio {
   async #run(): Promise<void> {
     const startedAt = performance.now();
     for (let sentMs = 0; !this.#closed; sentMs += FRAME_MS) {
-      await this.source.captureFrame(new AudioFrame(this.#next(), deviceRate, 1, frameSamples));
+      await this.source.captureFrame(new AudioFrame(this.#next(), CALLER_RATE, 1, frameSamples));
       const early = sentMs - AHEAD_MS - (performance.now() - startedAt);
       if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
     }
@@ -83,7 +83,7 @@ export class OutgoingAudio {
 }
 
 function resampled(samples: Int16Array, sampleRate: number): Int16Array {
-  const resampler = new AudioResampler(sampleRate, deviceRate, 1);
+  const resampler = new AudioResampler(sampleRate, CALLER_RATE, 1);
   const frames = [...resampler.push(new AudioFrame(samples, sampleRate, 1, samples.length)), ...resampler.flush()];
   const all = new Int16Array(frames.reduce((sum, { data }) => sum + data.length, 0));
   let at = 0;

@@ -1,0 +1,2 @@
+/** Of all sound that goes into the room and comes out of it, in hertz: 16 bits, one channel. */
+export const CALLER_RATE = 48_000;
