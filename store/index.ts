@@ -40,7 +40,7 @@ export type { NumberClaim, NumberOwner } from './phone-numbers/number-claims.ts'
 export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
 export type { RateLimits } from './rate-limits.ts';
 export type { AnalysisError, AnalysisResult as AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';
-export type { CallRecord, CallRef, NewCall } from './calls/call-record.ts';
+export type { CallRecord, CallRef, NewCall, TestOfCall } from './calls/call-record.ts';
 export type { CallLogRows, CallMessage, CallToolCall, CallTurn } from './calls/call-log.ts';
 export type { OverdueLimits } from './calls/overdue.ts';
 export { callStatuses, finishReasons, isTerminal, terminalStatusOf, type FinishReason } from './calls/call-state.ts';

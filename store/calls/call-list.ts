@@ -1,4 +1,4 @@
-/** Lists of calls: filtered, page by page, with the number of all of them. */
+/** Lists of calls, without those of tests: filtered, page by page, with the number of all of them. */
 import type { Database } from '../database.ts';
 import { callColumns, toCall, type CallRecord, type Row } from './call-record.ts';
 import type { CallStatus } from './call-state.ts';
@@ -55,7 +55,7 @@ export async function listCalls(database: Database, { org, filter, direction, pa
 
 function conditions(org: string, filter: CallFilter): { readonly where: string; readonly values: readonly unknown[] } {
   const values: unknown[] = [org];
-  const parts = ['org = $1'];
+  const parts = ['org = $1', 'test IS NULL'];
   const add = (value: unknown, part: (parameter: string) => string): void => {
     if (value === undefined) return;
     values.push(value instanceof Date ? value.toISOString() : value);

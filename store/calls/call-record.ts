@@ -10,6 +10,15 @@ export interface CallRef {
   readonly id: string;
 }
 
+/** What makes a call one of a test: it is in no list, counts for no limit and has no events. */
+export interface TestOfCall {
+  readonly runId: string;
+  /** Uid of the AgentTest. */
+  readonly testUid: string;
+  /** Answers in place of tools, as the AgentTest has them. */
+  readonly tools: readonly unknown[];
+}
+
 export interface NewCall extends CallRef {
   readonly callType: CallType;
   /** Of a phone call. */
@@ -43,6 +52,7 @@ export interface NewCall extends CallRef {
   readonly createdByKey?: string;
   /** In the course of which trace it was registered: W3C Trace Context. */
   readonly traceparent?: string | undefined;
+  readonly test?: TestOfCall;
 }
 
 export interface StoredRecording {
@@ -84,6 +94,7 @@ export interface CallRecord extends CallRef {
   /** Decided when it was registered. */
   readonly recordingEnabled: boolean;
   readonly recording: StoredRecording | null;
+  readonly test: TestOfCall | null;
 }
 
 /** What the statements below select, in the words of {@link Row}. */
@@ -92,7 +103,7 @@ export const callColumns = `org, id, call_type AS "callType", direction, status,
   max_duration_ms AS "maxDurationMs", room, token_expires_at AS "tokenExpiresAt", from_number AS "fromNumber", to_number AS "toNumber",
   sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", created_by AS "createdBy", created_by_key AS "createdByKey", traceparent, created_at AS "createdAt",
   started_at AS "startedAt", ended_at AS "endedAt", job_id AS "jobId", job_seen_at AS "jobSeenAt", recording_enabled AS "recordingEnabled",
-  recording_key AS "recordingKey", recording_bytes::float8 AS "recordingBytes", recording_duration_ms::float8 AS "recordingDurationMs"`;
+  test, recording_key AS "recordingKey", recording_bytes::float8 AS "recordingBytes", recording_duration_ms::float8 AS "recordingDurationMs"`;
 
 export interface Row extends Omit<CallRecord, 'recording'> {
   readonly recordingKey: string | null;

@@ -82,10 +82,10 @@ export class Calls {
         `INSERT INTO parley.calls
            (org, id, call_type, direction, status, finish_reason, agent_name, agent_display_name, override_agent_name, agent_uid, revision,
             workspace, max_duration_ms, room, token_expires_at, from_number, to_number, sip_call_id, metadata, dynamic_data, created_by, created_by_key, traceparent,
-            recording_enabled, recording_retention_days, canary, ended_at)
+            recording_enabled, recording_retention_days, canary, ended_at, test)
          SELECT name, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $21, $12, $13, now() + $14 * interval '1 millisecond', $15, $16, $17, $18, $19, $20, $23, $22,
            recording_enabled AND $24, $25, $26,
-           CASE WHEN $6::text IS NULL THEN NULL ELSE now() END
+           CASE WHEN $6::text IS NULL THEN NULL ELSE now() END, $27
          FROM parley.organizations WHERE name = $1
          ON CONFLICT DO NOTHING RETURNING ${callColumns}`,
         [
@@ -115,6 +115,7 @@ export class Calls {
           call.recordingEnabled ?? true,
           call.recordingRetentionDays ?? null,
           call.canary ?? false,
+          call.test === undefined ? null : JSON.stringify(call.test),
         ],
       );
       if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0])));
@@ -247,11 +248,11 @@ export class Calls {
     });
   }
 
-  /** How many are `registered` or `ongoing` now: counted. */
+  /** How many are `registered` or `ongoing` now: counted, without those of tests. */
   async liveCount(org: string): Promise<number> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<{ n: number }>(
-        `SELECT count(*)::int AS n FROM parley.calls WHERE org = $1 AND status IN ('registered', 'ongoing')`,
+        `SELECT count(*)::int AS n FROM parley.calls WHERE org = $1 AND test IS NULL AND status IN ('registered', 'ongoing')`,
         [org],
       );
       return rows[0]?.n ?? 0;

@@ -51,7 +51,7 @@ export class AgentReleaseFigures {
       const { rows } = await transaction.query<ReleaseFigures & { results: number; value: number | null } & Record<string, unknown>>(
         `WITH ended AS (
            SELECT id, status, finish_reason FROM parley.calls
-           WHERE org = $1 AND agent_uid = $2 AND revision = $3 AND ended_at IS NOT NULL
+           WHERE org = $1 AND agent_uid = $2 AND revision = $3 AND ended_at IS NOT NULL AND test IS NULL
              AND ($4::timestamptz IS NULL OR (ended_at >= $4 AND created_at >= $4)) AND finish_reason <> ALL ($5)
            ORDER BY ended_at DESC LIMIT ${CALLS_COUNTED}
          ), reasons AS (

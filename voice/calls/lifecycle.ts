@@ -1,4 +1,4 @@
-/** The state changes of calls, each with its event in one transaction. */
+/** The state changes of calls, each with its event in one transaction; those of tests have none. */
 import type { Clock } from '../../platform/clock.ts';
 import { currentTrace } from '../../platform/telemetry/tracing.ts';
 import type { CallRecord, CallStore, FinishReason, NewCall, NewEvent } from '../../store/index.ts';
@@ -35,12 +35,12 @@ export class CallLifecycle {
 
   /** Records a call that was turned away. */
   refuse(call: NewCall, reason: FinishReason): Promise<CallRecord> {
-    return this.#calls.refuse({ ...inTrace(), ...call }, { reason, events: (record) => [this.#ended(record)] });
+    return this.#calls.refuse({ ...inTrace(), ...call }, { reason, events: unlessTest((record) => [this.#ended(record)]) });
   }
 
   /** The first media of a call. @throws StoreError `not_found` */
   start(call: Omit<Parameters<CallStore['calls']['start']>[0], 'events'>): Promise<Transition> {
-    return this.#calls.start({ ...call, events: (record) => [this.#started(record)] });
+    return this.#calls.start({ ...call, events: unlessTest((record) => [this.#started(record)]) });
   }
 
   /**
@@ -54,7 +54,10 @@ export class CallLifecycle {
   }: Omit<Parameters<Calls['end']>[0], 'events'> & { readonly transferredTo?: string | undefined }): Promise<Transition> {
     return this.#calls.end({
       ...call,
-      events: (record) => [...(transferredTo === undefined ? [] : [this.#transferred(record, transferredTo)]), this.#ended(record)],
+      events: unlessTest((record) => [
+        ...(transferredTo === undefined ? [] : [this.#transferred(record, transferredTo)]),
+        this.#ended(record),
+      ]),
     });
   }
 
@@ -62,9 +65,9 @@ export class CallLifecycle {
   addRecording(recording: Omit<Parameters<Calls['addRecording']>[0], 'events'>): Promise<boolean> {
     return this.#calls.addRecording({
       ...recording,
-      events: (record) => [
+      events: unlessTest((record) => [
         this.#event(record, 'CallHandler.RecordingReady', { ...about(record), duration_seconds: recording.durationMs / 1000 }),
-      ],
+      ]),
     });
   }
 
@@ -109,6 +112,12 @@ export class CallLifecycle {
       now: this.#clock.now(),
     });
   }
+}
+
+type EventsOf = (record: CallRecord) => readonly NewEvent[];
+
+function unlessTest(events: EventsOf): EventsOf {
+  return (record) => (record.test === null ? events(record) : []);
 }
 
 /** All that the call does later belongs to the trace in which it is registered. */

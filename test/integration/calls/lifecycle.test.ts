@@ -76,6 +76,39 @@ describe('what happens to a call', () => {
       expect.objectContaining({ call_id: call.id, status: 'error', reason: 'concurrent_call_limit_reached', duration_seconds: 0 }),
     ]);
   });
+
+  it('has no events, no list, no limit and no analysis where a test makes the call', async () => {
+    const { store, org, lifecycle } = await freshLifecycle();
+    await store.organizations.limitLiveCalls(org, 1);
+    await store.agentRevisions.put({
+      org,
+      agentUid: 'uid-receptionist',
+      agentName: 'receptionist',
+      revision: 'a'.repeat(64),
+      config: { agent: { postCallAnalysis: [{}] } },
+    });
+    const test = { runId: 'run_1', testUid: 'uid-test', tools: [{ name: 'look_up', returns: { open: true } }] };
+    const [first, second, real] = [aCall(org, { test }), aCall(org, { test }), aCall(org)];
+    for (const call of [first, second, real]) expect((await lifecycle.register(call)).outcome).toBe('registered');
+    expect((await lifecycle.register(aCall(org))).outcome).toBe('limit_reached');
+    expect((await lifecycle.register(aCall(org, { test }))).outcome).toBe('registered');
+    for (const { id } of [first, real]) {
+      await lifecycle.start({ org, id, jobId: 'j' });
+      await lifecycle.end({ org, id, reason: 'user_ended_call' });
+      await lifecycle.addRecording({ org, id, key: `recordings/${id}.ogg`, bytes: 1, durationMs: 1500 });
+    }
+    await lifecycle.refuse(aCall(org, { test }), 'concurrent_call_limit_reached');
+
+    expect((await store.calls.calls.get({ org, id: first.id }))?.test).toEqual(test);
+    expect((await store.calls.calls.get({ org, id: real.id }))?.test).toBeNull();
+    expect((await eventsOf(org)).map(({ payload }) => payload['call_id'])).toEqual([real.id, real.id, real.id]);
+    const listed = await store.calls.list({ org, filter: {}, direction: 'ascending', pageSize: 100 });
+    expect(listed.items.map(({ id }) => id)).toEqual([real.id]);
+    expect(listed.total).toBe(1);
+    expect(await store.calls.calls.liveCount(org)).toBe(0);
+    expect(await store.calls.analyses.get({ org, id: first.id })).toBeUndefined();
+    expect(await store.calls.analyses.get({ org, id: real.id })).toMatchObject({ status: 'processing' });
+  });
 });
 
 describe('the stale-call sweeper', () => {
