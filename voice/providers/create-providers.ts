@@ -5,7 +5,6 @@ import {
   createProviderConnect,
   createProviderFetch,
   sttEndpointOf,
-  ttsEndpointOf,
   type ProviderEndpoint,
   type ProviderFetch,
   type WantedStt,
@@ -16,8 +15,8 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { createLanguageModel, providerOrder, type ProviderOptions } from './create-language-model.ts';
-import { createSpeechSource } from './create-speech-source.ts';
-import { sttProtocolOf, sttStreamingOf, voicesOf } from './provider-table.ts';
+import { createSpeechSource, voiceSettingsOf } from './create-speech-source.ts';
+import { sttProtocolOf, sttStreamingOf } from './provider-table.ts';
 import { SttAdapter } from './stt/stt-adapter.ts';
 import type { SttProtocol } from './stt/stt-protocols.ts';
 import type { Recognizer } from './stt/streaming/stt-stream.ts';
@@ -25,7 +24,6 @@ import { STREAMING_ATTEMPT_MS, supportsStreaming } from './stt/streaming/try-str
 import { connectToWholeTurns, wholeTurns } from './stt/streaming/whole-turns.ts';
 import { FallbackTts } from './tts/fallback-tts.ts';
 import { TtsAdapter } from './tts/tts-adapter.ts';
-import { voiceIdOf } from './tts/voices.ts';
 import { withWelcomeSounds } from './tts/welcome-sounds.ts';
 
 export interface Providers {
@@ -49,14 +47,10 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   const { language } = agent;
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
   const ttsOf = async (tts: WantedTts): Promise<TtsAdapter> => {
-    const wanted = await ttsEndpointOf({ ...options, tts });
-    const fetch = fetchOf(wanted);
-    const endpoint = await withVoiceId(wanted, { fetch, clock });
-    const { temperature: voiceTemperature } = agent.textToSpeech;
-    const settings = { endpoint, language, temperature: voiceTemperature };
+    const settings = await voiceSettingsOf({ ...options, tts, language, temperature: agent.textToSpeech.temperature, clock });
     const source = createSpeechSource({ ...settings, egress, clock });
     return new TtsAdapter({
-      provider: endpoint.provider,
+      provider: settings.endpoint.provider,
       language,
       clock,
       source: withWelcomeSounds({ source, welcome: agent.welcomeMessage, settings, clock }),
@@ -133,12 +127,4 @@ async function sttProviderOf({ endpoint, language, egress, clock, fetch, withinM
   const turns = { protocol: sttProtocolOf({ endpoint, language }), fetch };
   const { model } = turns.protocol;
   return { provider, model, streaming: wholeTurns(model), connect: connectToWholeTurns({ provider, ...turns }), turns };
-}
-
-async function withVoiceId(
-  endpoint: ProviderEndpoint,
-  tools: { readonly fetch: ProviderFetch; readonly clock: Clock },
-): Promise<ProviderEndpoint> {
-  const directory = voicesOf(endpoint);
-  return directory === undefined ? endpoint : { ...endpoint, voice: await voiceIdOf({ endpoint, directory, ...tools }) };
 }

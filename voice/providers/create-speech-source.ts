@@ -1,15 +1,32 @@
-/** How a call hears a provider's voice: over one WebSocket where the provider has one, else in a request for each sentence. */
+/** How a provider's voice is heard: over one WebSocket where the provider has one, else in a request for each sentence. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
-import { createProviderConnect, createProviderFetch } from '../calls/provider-access/index.ts';
-import { ttsProtocolOf, ttsStreamingOf } from './provider-table.ts';
+import { createProviderConnect, createProviderFetch, ttsEndpointOf, type WantedTts } from '../calls/provider-access/index.ts';
+import type { ProviderOptions } from './create-language-model.ts';
+import { ttsProtocolOf, ttsStreamingOf, voicesOf } from './provider-table.ts';
 import { HttpSpeech } from './tts/http-speech.ts';
 import type { SpeechSource } from './tts/speech-source.ts';
 import { SocketSpeech } from './tts/streaming/socket-speech.ts';
 import type { TtsSettings } from './tts/tts-protocols.ts';
+import { voiceIdOf } from './tts/voices.ts';
 
 /** A sentence as a whole, half a minute as Base64. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+
+export interface VoiceSettingsOptions
+  extends Omit<TtsSettings, 'endpoint'>, Pick<ProviderOptions, 'org' | 'keys' | 'defaults' | 'egress' | 'env'> {
+  readonly tts: WantedTts;
+  readonly clock: Clock;
+}
+
+/** Reads the key, and looks up the id of a voice that has only a name. @throws ProviderError */
+export async function voiceSettingsOf({ language, temperature, egress, clock, ...options }: VoiceSettingsOptions): Promise<TtsSettings> {
+  const endpoint = await ttsEndpointOf(options);
+  const directory = voicesOf(endpoint);
+  if (directory === undefined) return { endpoint, language, temperature };
+  const fetch = createProviderFetch({ endpoint, egress, clock });
+  return { endpoint: { ...endpoint, voice: await voiceIdOf({ endpoint, directory, fetch, clock }) }, language, temperature };
+}
 
 export function createSpeechSource({
   egress,
