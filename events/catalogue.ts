@@ -10,6 +10,9 @@ const revision = z.string().length(64);
 const durationSeconds = z.number().min(0).describe('In seconds.');
 const knowledgeBaseId = z.string().min(1).max(253).describe('The knowledge base.');
 const documentId = z.string().min(1).max(128).describe('The document.');
+const testVerdict = z.enum(['passed', 'failed', 'error']).describe('`error`: it could not be evaluated.');
+/** Of a run, in its event. */
+export const MOST_TESTS_NAMED = 100;
 const subscriptionId = z.string().min(1).max(253).describe('The subscription.');
 
 interface EventDefinition<P extends z.ZodObject = z.ZodObject> {
@@ -109,6 +112,21 @@ export const eventCatalogue = {
       aborted: z.boolean().describe('Whether it was a canary whose figures were worse than its limits.'),
       reason: z.string().max(1000).optional().describe('Why; of a canary, with the figures.'),
       requested_by: z.string().max(200).optional().describe('The user who asked for it.'),
+    }),
+  ),
+  'AgentTest.Completed': define(
+    'A run of tests of an agent is over.',
+    z.strictObject({
+      test_run_id: z.string().min(1).max(128).describe('The run.'),
+      agent_id: agentId,
+      revision: z.string().min(1).max(64).describe('The revision of the agent that was tested.'),
+      trigger: z.enum(['gate', 'request', 'schedule']).describe('`gate`: the revision was to be served.'),
+      verdict: testVerdict,
+      tests: z
+        .array(z.strictObject({ name: z.string().min(1).max(253), required: z.boolean(), verdict: testVerdict }))
+        .max(MOST_TESTS_NAMED)
+        .describe(`${MOST_TESTS_NAMED} at most; those that did not pass first.`),
+      tests_total: z.int().min(1).describe('How many tests the run had.'),
     }),
   ),
   'Webhook.SubscriptionDisabled': define(

@@ -18,6 +18,7 @@ describe('the catalogue', () => {
       'KnowledgeBase.DocumentFailed',
       'Agent.RevisionServed',
       'Agent.RolledBack',
+      'AgentTest.Completed',
       'Webhook.SubscriptionDisabled',
       'Webhook.Test',
     ]);

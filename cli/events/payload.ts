@@ -48,6 +48,18 @@ const examples: { readonly [N in EventName]: z.input<(typeof eventCatalogue)[N][
     aborted: true,
     reason: '12.5 % of its 40 calls ended as error, above 5 % (errorRate)',
   },
+  'AgentTest.Completed': {
+    test_run_id: 'run_example',
+    agent_id: 'agent-example',
+    revision: '3f9c'.repeat(16),
+    trigger: 'gate',
+    verdict: 'failed',
+    tests: [
+      { name: 'opening-hours', required: true, verdict: 'failed' },
+      { name: 'order-status', required: true, verdict: 'passed' },
+    ],
+    tests_total: 2,
+  },
   'Webhook.SubscriptionDisabled': { subscription_id: 'whs-example', reason: 'its address failed for 5 days' },
   'Webhook.Test': { subscription_id: 'whs-example' },
 };

@@ -41,6 +41,12 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ PARLEY_PROVIDERS: value })).toThrow(/^(?!.*hunter2)/s);
   });
 
+  it('says what the judge of agent tests has to be like', () => {
+    expect(loadConfig({ PARLEY_TEST_JUDGE: 'openai/gpt-5-mini' }).PARLEY_TEST_JUDGE).toBe('openai/gpt-5-mini');
+    expect(loadConfig({}).PARLEY_TEST_JUDGE).toBeUndefined();
+    expect(() => loadConfig({ PARLEY_TEST_JUDGE: 'gpt-5-mini' })).toThrow(/PARLEY_TEST_JUDGE: must be provider\/model/);
+  });
+
   it('says what the address of a collector has to be like', () => {
     expect(() => loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' })).toThrow(
       /ENDPOINT: must be an http:\/\/ or https:\/\/ address/,

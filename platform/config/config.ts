@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { agentTestFields } from './agent-tests.ts';
 import { NumberAssignments } from './phone-numbers.ts';
 import { commaList, flag, jsonList, milliseconds, port, readable } from './fields.ts';
 import { embeddingProfile, providerDefaults } from './profiles.ts';
@@ -175,6 +176,7 @@ const schema = z.object({
     .max(1000)
     .default(100)
     .describe('Retries of webhook deliveries that a worker sends at the same time.'),
+  ...agentTestFields,
   KUBECONFIG: z.string().optional().describe("Where the API server is; in a pod the service account's own configuration is used."),
   PARLEY_NAMESPACE: z
     .string()
