@@ -1,5 +1,5 @@
 /** The data of a call in text: what the test gives, and what the agent looks up. */
-import { resolveDynamicData, type DynamicDataCache, type ResolveOptions } from '../../voice/dynamic-data/resolve.ts';
+import { lookupsToMake, resolveDynamicData, type DynamicDataCache, type ResolveOptions } from '../../voice/dynamic-data/resolve.ts';
 import { DriverError } from '../driver.ts';
 
 /** Each test asks for itself. */
@@ -10,9 +10,7 @@ const NO_CACHE: DynamicDataCache = { get: async () => undefined, put: async () =
  * @throws DriverError where a lookup would be made offline
  */
 export async function dataOf({ offline, ...options }: Omit<ResolveOptions, 'cache'> & { readonly offline: boolean }) {
-  const lookups = options.lookups.filter(
-    ({ response = [] }) => response.length === 0 || response.some(({ name }) => !Object.hasOwn(options.given, name)),
-  );
+  const lookups = lookupsToMake(options);
   const [first] = lookups;
   if (offline && first !== undefined) {
     const names = (first.response ?? []).map(({ name }) => name).join(', ');

@@ -48,6 +48,8 @@ export interface RoomCall {
   readonly audible: Promise<void>;
   /** Resolves when the connection has ended, with LiveKit's reason. */
   readonly over: Promise<string>;
+  /** A key of the keypad. @param code as RFC 4733 numbers it */
+  press(code: number, key: string): Promise<void>;
   /** Leaves, so that the others see an intended end. */
   hangUp(): Promise<void>;
 }
@@ -99,7 +101,12 @@ export async function joinCall(
     events.onAgent();
     tellState(participant);
   }
-  return { over, audible, hangUp: () => room.disconnect() };
+  return {
+    over,
+    audible,
+    press: async (code, key) => room.localParticipant?.publishDtmf(code, key),
+    hangUp: () => room.disconnect(),
+  };
 }
 
 async function publishMicrophone(room: Room, audio: OutgoingAudio): Promise<void> {

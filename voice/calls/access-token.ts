@@ -12,6 +12,8 @@ export interface TokenOptions {
   readonly expiresAt: Date;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** The user may press keys, which are data. */
+  readonly keys?: boolean;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface TokenOptions {
  */
 export async function accessTokenOf(
   server: Pick<MediaServer, 'apiKey' | 'apiSecret'>,
-  { callId, expiresAt, now }: TokenOptions,
+  { callId, expiresAt, now, keys = false }: TokenOptions,
 ): Promise<string> {
   const seconds = Math.max(1, Math.floor((expiresAt.getTime() - now) / 1000));
   const token = new AccessToken(server.apiKey, server.apiSecret, { identity: userIdentityOf(callId), ttl: seconds });
@@ -33,7 +35,7 @@ export async function accessTokenOf(
     roomRecord: false,
     canPublish: true,
     canPublishSources: [TrackSource.MICROPHONE],
-    canPublishData: false,
+    canPublishData: keys,
     canSubscribe: true,
     canUpdateOwnMetadata: false,
     hidden: false,

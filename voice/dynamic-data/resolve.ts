@@ -43,6 +43,11 @@ const CACHE_MS = 300_000;
 /** Of all that is looked up for a call together, in bytes of JSON. */
 const MAX_BYTES = 64 * 1024;
 
+/** In a test, a lookup whose values are all given is not made: that is how a test replaces it. */
+export function lookupsToMake({ lookups, given }: Pick<ResolveOptions, 'lookups' | 'given'>): readonly Lookup[] {
+  return lookups.filter(({ response = [] }) => response.length === 0 || response.some(({ name }) => !Object.hasOwn(given, name)));
+}
+
 /** Never rejects. */
 export async function resolveDynamicData(options: ResolveOptions): Promise<ResolvedDynamicData> {
   const { lookups, given, logger } = options;

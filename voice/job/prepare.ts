@@ -2,15 +2,17 @@
 import type { Room } from '@livekit/rtc-node';
 
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallRecord, FinishReason } from '../../store/index.ts';
-import { resolveDynamicData } from '../dynamic-data/resolve.ts';
+import { lookupsToMake, resolveDynamicData } from '../dynamic-data/resolve.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { Keypad } from '../phone/index.ts';
 import { createProviders, ProviderError, type Providers } from '../providers/index.ts';
 import { createConversation } from '../session/create-conversation.ts';
 import type { Conversation, ConversationOptions } from '../session/conversation.ts';
 import type { LogWriter } from '../session/log-writer.ts';
+import { ToolMocks, type ToolMock } from '../tools/tool-mocks.ts';
 import type { Services } from './services.ts';
 
 /** The call cannot be held. */
@@ -48,10 +50,11 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   const { store, egress, keys, clock } = services;
   const config = await revisionOf(services, call);
   const { agent } = config;
+  const { dynamicData: lookups = [] } = agent;
   const [{ data, contexts }, providers] = await Promise.all([
     resolveDynamicData({
       org: call.org,
-      lookups: agent.dynamicData ?? [],
+      lookups: call.test === null ? lookups : lookupsToMake({ lookups, given: call.dynamicData }),
       given: call.dynamicData,
       egress,
       cache: store.dynamicDataCache,
@@ -64,7 +67,9 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   store.calls.calls
     .keepDynamicData({ org: call.org, id: call.id, data })
     .catch((err: unknown) => logger.warn({ err }, 'failed to store the dynamic data of the call'));
-  const keypad = call.callType === 'phone_call' ? new Keypad({ room: options.room, userIdentity: options.userIdentity, clock }) : undefined;
+  // The user of a test has a keypad, whatever the type of the call.
+  const hasKeypad = call.callType === 'phone_call' || call.test !== null;
+  const keypad = hasKeypad ? new Keypad({ room: options.room, userIdentity: options.userIdentity, clock }) : undefined;
   const { llm, stt, tts } = providers;
   const conversation = createConversation({
     org: call.org,
@@ -73,7 +78,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     contexts,
     llm,
     sound: { room: options.room, userIdentity: options.userIdentity, recorded: options.recorded, stt, tts },
-    tools: { ...services.tools, keypad, egress, keys, search: services.search, over },
+    tools: { ...services.tools, keypad, egress, keys, search: services.search, over, mocks: mocksOf(call, clock) },
     transfer: options.transfer,
     log: options.log,
     clock,
@@ -90,6 +95,11 @@ async function revisionOf({ store }: Services, { org, agentUid, agentName, revis
   if (stored === undefined)
     throw new PreparationError('native_platform_internal_error', `agent ${agentName}: revision ${revision} is not in the database`);
   return stored.config as AgentRevisionConfig;
+}
+
+/** A call of a test has answers in place of tools. */
+function mocksOf({ test }: CallRecord, clock: Clock): ToolMocks | undefined {
+  return test === null ? undefined : new ToolMocks({ mocks: test.tools as readonly ToolMock[], clock });
 }
 
 async function providersOf(services: Services, call: CallRecord, agent: AgentRevisionConfig['agent'], logger: Logger): Promise<Providers> {
