@@ -71,12 +71,14 @@ export class Attempt {
 
   /** As far as it has come. */
   result(error: AttemptError | undefined = this.#error): AttemptResult {
+    const { callId } = this.#options.driver;
     return {
       verdict: error === undefined ? verdictOf(this.#checks) : 'error',
       checks: [...this.#checks],
       transcript: [...this.#transcript],
       durationMs: Math.round(this.#options.clock.monotonic() - this.#began),
       ...(this.#ended !== undefined && { finishReason: this.#ended }),
+      ...(callId !== undefined && { callId }),
       ...(error !== undefined && { error }),
     };
   }

@@ -16,6 +16,8 @@ export interface AgentTurn {
 }
 
 export interface AgentDriver {
+  /** Of the real call, for its recording; absent in text. */
+  readonly callId?: string;
   /** Begins the call. @returns the welcome message; without messages where the agent waits for the user */
   start(): Promise<AgentTurn>;
   say(text: string): Promise<AgentTurn>;

@@ -48,6 +48,8 @@ export interface AttemptResult {
   readonly transcript: readonly TranscriptLine[];
   readonly finishReason?: string;
   readonly durationMs: number;
+  /** In audio mode: the call, for its recording. */
+  readonly callId?: string;
   readonly error?: AttemptError;
 }
 

@@ -1,0 +1,233 @@
+/**
+ * A call with sound: registered like a web call, served by a voice process, joined by a user who speaks with the agent's own voice.
+ *
+ * A turn is over when the agent has listened for a moment. What it said and which tools it called is read from the call's rows, which the voice
+ * process writes: the same that are shown of any call.
+ */
+import { accessTokenOf, TOKEN_TTL_MS } from '../../voice/calls/access-token.ts';
+import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-settings.ts';
+import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
+import type { SpokenLine } from '../../voice/calls/live-transcript.ts';
+import type { MediaServer } from '../../voice/calls/media-server.ts';
+import { roomOf } from '../../voice/calls/names.ts';
+import type { Rooms } from '../../voice/calls/rooms.ts';
+import { OutgoingAudio } from '../../voice/caller/outgoing-audio.ts';
+import { joinCall, type RoomCall } from '../../voice/caller/room-call.ts';
+import { TurnTaking } from '../../voice/caller/turn-taking.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { sleep, withTimeout, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { isTerminal, newCallId, type CallRecord, type CallRef, type CallStore, type TestOfCall } from '../../store/index.ts';
+import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
+import { SpokenTurns } from './spoken-turns.ts';
+import type { UserSpeech } from './user-speech.ts';
+
+export interface AudioServices {
+  readonly mediaServer: MediaServer;
+  readonly rooms: Pick<Rooms, 'open' | 'close'>;
+  readonly lifecycle: Pick<CallLifecycle, 'register' | 'end'>;
+  readonly calls: Pick<CallStore, 'calls' | 'log'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface AudioCallOptions {
+  readonly services: AudioServices;
+  readonly org: string;
+  readonly agentUid: string;
+  readonly revision: string;
+  readonly config: AgentRevisionConfig;
+  readonly test: TestOfCall & { readonly name: string };
+  readonly dynamicData: Readonly<Record<string, unknown>>;
+  readonly speech: UserSpeech;
+  /** The attempt is given up. */
+  readonly signal: AbortSignal;
+}
+
+/** Longest waits, in milliseconds. */
+const AGENT_WITHIN_MS = 30_000;
+const TURN_WITHIN_MS = 120_000;
+const ANSWER_WITHIN_MS = 30_000;
+const END_WITHIN_MS = 45_000;
+const POLL_MS = 100;
+/** Between two keys. */
+const KEY_MS = 200;
+/** Keys as RFC 4733 numbers them. */
+const KEYS = '0123456789*#';
+
+export class AudioCall implements AgentDriver {
+  readonly #options: AudioCallOptions;
+  readonly #audio = new OutgoingAudio();
+  readonly #turns: TurnTaking;
+  readonly #spoken: SpokenTurns;
+  readonly #left = new AbortController();
+  readonly #ref: CallRef;
+  #room: RoomCall | undefined;
+  #registered = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: AudioCallOptions) {
+    this.#options = options;
+    const { org, services } = options;
+    this.#ref = { org, id: newCallId() };
+    this.#turns = new TurnTaking(services.clock);
+    this.#spoken = new SpokenTurns({ log: services.calls.log, call: this.#ref, clock: services.clock });
+  }
+
+  /** Of the call, once it is registered: for its recording. */
+  get callId(): string {
+    return this.#ref.id;
+  }
+
+  async start(): Promise<AgentTurn> {
+    const { rooms, clock } = this.#options.services;
+    const call = await this.#register();
+    await rooms.open(call.id).catch((cause: unknown) => {
+      throw new DriverError('the media server does not answer', { cause });
+    });
+    const agent = Promise.withResolvers<true>();
+    this.#room = await this.#join(call, () => agent.resolve(true));
+    this.#audio.open();
+    void this.#room.over.then(() => this.#left.abort());
+    const arrived = await withTimeout(clock, AGENT_WITHIN_MS, Promise.race([agent.promise, this.#room.over.then(() => false)]));
+    if (arrived === undefined)
+      throw new DriverError(
+        `no voice process took the call within ${AGENT_WITHIN_MS / 1_000} s: does the role voice run, and has it room for calls?`,
+      );
+    const { audible } = this.#room;
+    return this.#turn(async () => {
+      await audible.catch((cause: Error) => {
+        throw new DriverError(cause.message, { cause });
+      });
+      await this.#turns.usersTurn(TURN_WITHIN_MS, this.#signal);
+    });
+  }
+
+  async say(text: string): Promise<AgentTurn> {
+    const sound = await this.#options.speech.of(text);
+    return this.#turn(async () => {
+      await Promise.race([this.#audio.say(sound), this.#over()]);
+      await this.#answer();
+    });
+  }
+
+  press(keys: string): Promise<AgentTurn> {
+    const { clock } = this.#options.services;
+    return this.#turn(async () => {
+      // Without it the agent waits for more keys.
+      for (const key of keys.endsWith('#') ? keys : `${keys}#`) {
+        await this.#room?.press(KEYS.indexOf(key), key);
+        await sleep(clock, KEY_MS, this.#signal).catch(() => undefined);
+      }
+      await this.#answer();
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close().catch((err: unknown) => {
+      this.#options.services.logger.warn({ err, callId: this.#ref.id }, 'failed to end the call of a test');
+    });
+    return this.#closed;
+  }
+
+  get #signal(): AbortSignal {
+    return AbortSignal.any([this.#left.signal, this.#options.signal]);
+  }
+
+  #over(): Promise<void> {
+    const signal = this.#signal;
+    return new Promise((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  async #answer(): Promise<void> {
+    await this.#turns.answering(ANSWER_WITHIN_MS, this.#signal);
+    await this.#turns.usersTurn(TURN_WITHIN_MS, this.#signal);
+  }
+
+  async #register(): Promise<CallRecord> {
+    const { services, agentUid, revision, config, test, dynamicData } = this.#options;
+    const settings = callSettingsOf(config);
+    const missing = missingDynamicData(settings, dynamicData);
+    if (missing.length > 0)
+      throw new DriverError(`the agent needs ${missing.map((name) => `"${name}"`).join(', ')}: give a value`, { path: 'spec.dynamicData' });
+    const { name, ...of } = test;
+    const registration = await services.lifecycle.register({
+      ...this.#ref,
+      callType: 'web_call',
+      agentName: config.name,
+      agentDisplayName: settings.displayName,
+      agentUid,
+      revision,
+      workspace: settings.workspace,
+      maxDurationMs: settings.maxDurationMs,
+      recordingEnabled: settings.recordingEnabled,
+      recordingRetentionDays: settings.recordingRetentionDays,
+      room: roomOf(this.#ref.id),
+      tokenTtlMs: TOKEN_TTL_MS,
+      metadata: { agent_test: name, test_run_id: of.runId },
+      dynamicData,
+      test: of,
+    });
+    // No limit counts the calls of tests.
+    if (registration.outcome !== 'registered') throw new DriverError('the call was not registered: the limit of live calls is reached');
+    this.#registered = true;
+    return registration.call;
+  }
+
+  async #join({ id }: CallRecord, onAgent: () => void): Promise<RoomCall> {
+    const { mediaServer, clock } = this.#options.services;
+    const now = clock.now();
+    const token = await accessTokenOf(mediaServer, { callId: id, expiresAt: new Date(now + TOKEN_TTL_MS), now, keys: true });
+    const events = {
+      onAgent,
+      onVoice: () => this.#turns.arrived(),
+      onAgentState: (state: string) => this.#turns.reported(state),
+      onWelcomed: () => this.#turns.welcomed(),
+      onLine: (line: SpokenLine) => this.#spoken.heard(line),
+      openSpeaker: () => undefined,
+    };
+    return joinCall({ id, url: mediaServer.url, token }, this.#audio, events, clock).catch((cause: unknown) => {
+      throw new DriverError(cause instanceof Error ? cause.message : String(cause), { cause });
+    });
+  }
+
+  /** Does the user's part, and reads the agent's. */
+  async #turn(act: () => Promise<void>): Promise<AgentTurn> {
+    await act();
+    this.#options.signal.throwIfAborted();
+    const ended = this.#left.signal.aborted ? await this.#becomesOver(END_WITHIN_MS) : undefined;
+    const turn = await this.#spoken.take({ complete: ended !== undefined });
+    if (ended === undefined) {
+      if (this.#left.signal.aborted) throw new DriverError('the call is over, but its end was not recorded');
+      return turn;
+    }
+    const { status, finishReason } = ended;
+    return {
+      ...turn,
+      ...(finishReason !== null && { ended: finishReason }),
+      ...(status === 'error' && { failure: `the call ${ended.id} ended as ${finishReason}: its log lines in the role voice say why` }),
+    };
+  }
+
+  async #becomesOver(withinMs: number): Promise<CallRecord | undefined> {
+    const { calls, clock } = this.#options.services;
+    for (const until = clock.monotonic() + withinMs; clock.monotonic() < until; await sleep(clock, POLL_MS)) {
+      const call = await calls.calls.get(this.#ref);
+      if (call === undefined || isTerminal(call.status)) return call;
+    }
+    return undefined;
+  }
+
+  async #close(): Promise<void> {
+    await this.#audio.close();
+    await this.#room?.hangUp();
+    if (!this.#registered) return;
+    const { rooms, lifecycle } = this.#options.services;
+    if (this.#room !== undefined && (await this.#becomesOver(END_WITHIN_MS)) !== undefined) return;
+    await lifecycle.end({ ...this.#ref, reason: 'user_ended_call' });
+    await rooms.close(roomOf(this.#ref.id));
+  }
+}
