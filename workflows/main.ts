@@ -13,12 +13,15 @@ import { every } from '../platform/every.ts';
 import { readyGauge } from '../platform/ready-gauge.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
 import { temporalOf } from '../platform/temporal/access.ts';
+import { WorkflowStarter } from '../platform/temporal/workflow-starter.ts';
 import { sweep } from '../knowledge/ingestion/sweep.ts';
 import { ingestionQueues } from '../knowledge/jobs/names.ts';
 import { openKnowledge, type Knowledge } from '../knowledge/open-knowledge.ts';
 import { ParserPool } from '../knowledge/parsing/index.ts';
 import { openStore, watchHealth, type Store } from '../store/index.ts';
 import { deliveryQueue } from '../webhooks/temporal-retries/names.ts';
+import { openAgentTests } from './agent-tests/open-agent-tests.ts';
+import { agentTestQueues } from './agent-tests/types.ts';
 import { openAnalyses } from './analysis/open-analyses.ts';
 import { workflowBundle } from './bundle.ts';
 import { createClearingActivities } from './clearing/activities.ts';
@@ -27,6 +30,7 @@ import { knowsCluster, openDeliveries } from './delivery/open-deliveries.ts';
 import { ensureHousekeepingSchedule } from './housekeeping/schedule.ts';
 import { createIngestionActivities } from './ingestion/activities.ts';
 import { keepWorking } from './keep-working.ts';
+import { openProviderKeys } from './provider-keys.ts';
 import { createReindexActivities } from './reindex/activities.ts';
 import { installRuntime } from './runtime.ts';
 
@@ -73,6 +77,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   const knowledge = openKnowledge({ config, store, logger, registry });
   role.onStop('knowledge', () => knowledge.close());
   const queues = ingestionQueues(taskQueue);
+  const testQueues = agentTestQueues(taskQueue);
   const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
   const parsers = new ParserPool({ size: 2 * atOnce, logger, registry });
   role.onStop('parsers', () => parsers.close());
@@ -82,16 +87,22 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   if (deliveries === undefined)
     logger.warn('KUBECONFIG is not set: this worker cannot read the webhook subscriptions, and leaves retries of deliveries to others');
   else role.onStop('deliveries', () => deliveries.close());
-  const analyses = openAnalyses({ config, store, egress, knowsCluster: deliveries !== undefined, clock, logger, registry });
-  role.onStop('analyses', () => analyses.close());
+  const providerKeys = openProviderKeys({ config, knowsCluster: deliveries !== undefined, clock, logger });
+  role.onStop('provider keys', () => providerKeys.close());
+  const workflows = new WorkflowStarter({ ...temporalOf(config), logger });
+  role.onStop('workflow starter', () => workflows.close());
+  const common = { config, store, egress, keys: providerKeys.keys, workflows, clock, logger, registry };
+  const analyses = openAnalyses(common);
+  const agentTests = openAgentTests({ ...common, search: knowledge.search });
+  role.onStop('agent tests', () => agentTests.close());
   installRuntime(logger);
-  const common = {
-    workflowBundle: bundle ?? (await workflowBundle()),
+  const activitiesOnly = {
     identity: role.identity,
     // An activity that is still running after the first half is cancelled, and its next batch never begins.
     shutdownGraceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.5,
     shutdownForceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.8,
   };
+  const worker = { ...activitiesOnly, workflowBundle: bundle ?? (await workflowBundle()) };
   const ingestion = {
     ...createIngestionActivities({ ...knowledge, parsers, egress, registry }),
     ...createClearingActivities(knowledge),
@@ -102,7 +113,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
       ...temporalOf(config),
       workers: [
         {
-          ...common,
+          ...worker,
           taskQueue,
           activities: {
             ...createHousekeepingActivities({
@@ -114,20 +125,32 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
           },
           maxConcurrentActivityTaskExecutions: config.PARLEY_DATABASE_POOL,
         },
-        { ...common, taskQueue: queues.small, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
-        { ...common, taskQueue: queues.websites, activities: ingestion, maxConcurrentActivityTaskExecutions: SITES_FOR_EACH * atOnce },
-        { ...common, taskQueue: queues.bulk, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
+        { ...worker, taskQueue: queues.small, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
+        { ...worker, taskQueue: queues.websites, activities: ingestion, maxConcurrentActivityTaskExecutions: SITES_FOR_EACH * atOnce },
+        { ...worker, taskQueue: queues.bulk, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
         {
-          ...common,
+          ...worker,
           taskQueue: analysisQueue(taskQueue),
           activities: { ...analyses.activities },
           maxConcurrentActivityTaskExecutions: ANALYSES_AT_ONCE,
+        },
+        {
+          ...worker,
+          taskQueue: testQueues.text,
+          activities: { ...agentTests.activities },
+          maxConcurrentActivityTaskExecutions: config.PARLEY_TEST_CONCURRENCY,
+        },
+        {
+          ...activitiesOnly,
+          taskQueue: testQueues.audio,
+          activities: { ...agentTests.activities },
+          maxConcurrentActivityTaskExecutions: config.PARLEY_TEST_CALLS,
         },
         ...(deliveries === undefined
           ? []
           : [
               {
-                ...common,
+                ...worker,
                 taskQueue: deliveryQueue(taskQueue),
                 activities: { ...deliveries.activities },
                 maxConcurrentActivityTaskExecutions: config.PARLEY_DELIVERY_RETRY_CONCURRENCY,
@@ -144,6 +167,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   role.background('temporal', working);
   role.background('sweeps', keepSweeping(store, knowledge, role));
   role.background('analyses', analyses.run(stopping));
+  role.background('agent tests', agentTests.run(stopping));
   if (deliveries !== undefined) role.background('deliveries', deliveries.run(stopping));
   // Not workflows: calls also end while Temporal is unavailable.
   const rooms = mediaServer && createRooms(mediaServer);

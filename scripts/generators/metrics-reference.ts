@@ -22,6 +22,7 @@ import { readyGauge } from '../../platform/ready-gauge.ts';
 import { openDispatchStore, openStore, type Store } from '../../store/index.ts';
 import { createDeliveryMetrics, createOutcomeMetrics, observeDispatcher } from '../../webhooks/metrics.ts';
 import { createEndpointDirectory } from '../../webhooks/subscriptions/open-directory.ts';
+import { createAgentTestActivities } from '../../workflows/agent-tests/activities.ts';
 import { createAnalysisActivities } from '../../workflows/analysis/activities.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
 import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
@@ -192,6 +193,13 @@ const workerRows = () =>
     const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
     void new StaleCallSweeper({ store: store.calls, lifecycle, clock: systemClock, random: Math.random, logger, registry });
     const keys = { read: () => Promise.reject(new Error('not asked')) };
+    createAgentTestActivities({
+      store,
+      evaluate: () => Promise.reject(new Error('it runs no tests')),
+      clock: systemClock,
+      logger,
+      registry,
+    });
     createAnalysisActivities({ store, keys, defaults: [], egress, clock: systemClock, logger, registry });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
     await directory.stop();

@@ -17,6 +17,9 @@ export interface TestRunRef {
   readonly id: string;
 }
 
+/** A run that is due to be started, or to be looked after. */
+export interface DueTestRun extends TestRunRef, Pick<NewTestRun, 'agentUid' | 'revision'> {}
+
 /** A revision that is to be tested; it has been stored. */
 export interface NewTestRun {
   readonly org: string;

@@ -16,6 +16,7 @@ import { getRun, listRuns, newestResultsOf, pruneRuns, type TestRunList, type Te
 import {
   runColumns,
   type AgentResult,
+  type DueTestRun,
   type NewTestRun,
   type RequestedTest,
   type StoredVerdict,
@@ -78,10 +79,10 @@ export class TestRuns {
   }
 
   /** Runs that are due to be started, or to be looked after, of all organisations; the longest due first. */
-  async due({ limit }: { readonly limit: number }): Promise<readonly TestRunRef[]> {
+  async due({ limit }: { readonly limit: number }): Promise<readonly DueTestRun[]> {
     const { rows } = await this.#database.asDirectory((transaction) =>
-      transaction.query<TestRunRef & Record<string, unknown>>(
-        `SELECT org, id FROM parley.test_runs WHERE state IN ('queued', 'running') AND due_at <= now() ORDER BY due_at, id LIMIT $1`,
+      transaction.query<DueTestRun & Record<string, unknown>>(
+        `SELECT org, id, agent_uid AS "agentUid", revision FROM parley.test_runs WHERE state IN ('queued', 'running') AND due_at <= now() ORDER BY due_at, id LIMIT $1`,
         [limit],
       ),
     );
@@ -109,6 +110,14 @@ export class TestRuns {
       if (rows[0] !== undefined) await notify(transaction, rows[0]);
       return rows[0];
     });
+  }
+
+  /** @returns false once it is over, or deleted */
+  async isLive({ org, id }: TestRunRef): Promise<boolean> {
+    const { rowCount } = await this.#database.asOrganization(org, (transaction) =>
+      transaction.query(`SELECT FROM parley.test_runs WHERE org = $1 AND id = $2 AND state IN ('queued', 'running')`, [org, id]),
+    );
+    return rowCount > 0;
   }
 
   /** The tests of a run that are yet to be evaluated, as they were when it was requested; by name. */

@@ -35,3 +35,6 @@ BEGIN
   RETURN NULL;
 END
 $$;
+
+-- Workflows of runs are named after what they test.
+GRANT SELECT (agent_uid, revision) ON parley.test_runs TO parley_directory;

@@ -1,0 +1,87 @@
+/** Runs one test with what the worker has. What needs LiveKit's library is imported with the first test. */
+import type { AudioServices } from '../audio/audio-call.ts';
+import type { AgentDriver } from '../driver.ts';
+import type { TestResult } from '../result.ts';
+import type { TextServices } from '../text/text-call.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { AgentTestSpec } from '../../crds/agent-test.ts';
+import { Semaphore } from '../../platform/semaphore.ts';
+import type { RequestedTest, TestRunRecord } from '../../store/index.ts';
+
+/** A test as it was requested, and the revision that it is for. */
+export interface TestToRun {
+  readonly run: TestRunRecord;
+  readonly test: RequestedTest;
+  readonly spec: AgentTestSpec;
+  readonly config: AgentRevisionConfig;
+  /** The run is cancelled, or the worker stops. */
+  readonly signal: AbortSignal;
+}
+
+export interface EvaluateOptions {
+  /** Loads LiveKit's library, once. */
+  readonly load: () => Promise<unknown>;
+  readonly services: TextServices;
+  /** Absent without a media server. */
+  readonly audio: AudioServices | undefined;
+  /** `provider/model`; see PARLEY_TEST_JUDGE. */
+  readonly judge: string | undefined;
+}
+
+/** Attempts at a test in text at a time; a call counts for itself. */
+const TEXT_ATTEMPTS_AT_ONCE = 4;
+
+type Open = (signal: AbortSignal) => AgentDriver;
+
+/** @throws the signal's reason */
+export async function evaluate({ load, services, audio, judge }: EvaluateOptions, todo: TestToRun): Promise<TestResult> {
+  const { run, test, spec, config, signal } = todo;
+  const { org, agentName: name, revision } = run;
+  await load();
+  const [{ runTest, testError }, { chatModelOf, createTestModels }] = await Promise.all([
+    import('../run-test.ts'),
+    import('../models/test-models.ts'),
+  ]);
+  if (spec.mode === 'audio' && audio === undefined) {
+    const message = 'this installation has no media server: its operator has to set LIVEKIT_URL';
+    return testError({ test: test.name, agent: name, revision, mode: 'audio' }, { path: 'spec.mode', message });
+  }
+  const open = await (spec.mode === 'audio' && audio !== undefined ? inAudio(todo, services, audio) : inText(todo, services));
+  return runTest({
+    test: { name: test.name, spec },
+    agent: { name, revision, config },
+    searches: true,
+    models: createTestModels({ services, org, config, spec, installationJudge: chatModelOf(judge) }),
+    open: (attempt) => closedWith(open(attempt), attempt),
+    clock: services.clock,
+    signal,
+    slots: new Semaphore(spec.mode === 'text' ? TEXT_ATTEMPTS_AT_ONCE : 1),
+  });
+}
+
+/** Nothing of an attempt that is given up goes on. */
+function closedWith(driver: AgentDriver, signal: AbortSignal): AgentDriver {
+  signal.addEventListener('abort', () => void driver.close(), { once: true });
+  return driver;
+}
+
+async function inText({ run, spec, config }: TestToRun, services: TextServices): Promise<Open> {
+  const [{ TextCall }, { ToolMocks }] = await Promise.all([import('../text/text-call.ts'), import('../../voice/tools/tool-mocks.ts')]);
+  return () =>
+    new TextCall({
+      services,
+      org: run.org,
+      config,
+      dynamicData: spec.dynamicData ?? {},
+      mocks: new ToolMocks({ mocks: spec.tools ?? [], clock: services.clock }),
+    });
+}
+
+async function inAudio({ run, test, spec, config }: TestToRun, services: TextServices, audio: AudioServices): Promise<Open> {
+  const [{ AudioCall }, { UserSpeech }] = await Promise.all([import('../audio/audio-call.ts'), import('../audio/user-speech.ts')]);
+  const { org, agentUid, revision, id: runId } = run;
+  const speech = new UserSpeech({ ...services, org, agent: config.agent });
+  const about = { name: test.name, runId, testUid: test.uid, tools: spec.tools ?? [] };
+  return (signal) =>
+    new AudioCall({ services: audio, org, agentUid, revision, config, test: about, dynamicData: spec.dynamicData ?? {}, speech, signal });
+}

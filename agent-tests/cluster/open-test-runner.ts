@@ -1,0 +1,54 @@
+/** What a process of the cluster needs to run tests: the services of calls, and a media server where there is one. */
+import type { Search } from '../../knowledge/search/search.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import { lazily } from '../../platform/lazily.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { Store } from '../../store/index.ts';
+import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
+import { mediaServerOf } from '../../voice/calls/media-server.ts';
+import type { ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
+import { createRooms } from '../../voice/calls/rooms.ts';
+import { createToolServices } from '../../voice/tools/services.ts';
+import type { TestResult } from '../result.ts';
+import { evaluate, type TestToRun } from './evaluate.ts';
+import { loadLiveKit } from './livekit.ts';
+
+export interface TestRunner {
+  /** @throws the signal's reason */
+  evaluate(test: TestToRun): Promise<TestResult>;
+  close(): void;
+}
+
+export interface OpenTestRunnerOptions {
+  readonly config: Config;
+  readonly store: Pick<Store, 'calls'>;
+  readonly search: Pick<Search, 'search'>;
+  readonly egress: Egress;
+  readonly keys: ProviderKeyReader;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Connects to nothing before it is used. */
+export function openTestRunner({ config, store, search, egress, keys, clock, logger }: OpenTestRunnerOptions): TestRunner {
+  const mediaServer = mediaServerOf(config);
+  const tools = createToolServices({ config, clock });
+  const { calls } = store;
+  const audio = mediaServer && {
+    mediaServer,
+    rooms: createRooms(mediaServer),
+    lifecycle: new CallLifecycle({ calls: calls.calls, clock }),
+    calls,
+    clock,
+    logger,
+  };
+  const services = { keys, egress, defaults: config.PARLEY_PROVIDERS, env: process.env, tools: { ...tools, search }, clock, logger };
+  const judge = config.PARLEY_TEST_JUDGE;
+  const livekit = lazily(async () => ({ loaded: await loadLiveKit(logger) }));
+  return {
+    evaluate: (test) => evaluate({ load: () => livekit.get(), services, audio, judge }, test),
+    close: () => tools.close(),
+  };
+}

@@ -1,0 +1,47 @@
+/** A run of tests: each test is an activity, some at a time. Runs in Temporal's sandbox. */
+import { ActivityFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
+
+import { audioQueueNextTo, type AgentTestActivities, type PlannedTest, type TestRunEnd, type TestRunJob } from './types.ts';
+
+/** Tests of a run that wait for a worker or run there: other runs get their turn. */
+const AT_ONCE = 8;
+
+const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
+
+const { beginRun, giveUpTest, finishRun } = proxyActivities<Pick<AgentTestActivities, 'beginRun' | 'giveUpTest' | 'finishRun'>>({
+  startToCloseTimeout: '1 minute',
+  retry,
+});
+
+/** Attempts at a test by workers that die, or lose Postgres. What agents and providers do is a result, and not tried again. */
+const MOST_ATTEMPTS = 10;
+
+const evaluating = ({ mode, longestMs }: PlannedTest) =>
+  proxyActivities<Pick<AgentTestActivities, 'evaluateTest'>>({
+    ...(mode === 'audio' && { taskQueue: audioQueueNextTo(workflowInfo().taskQueue) }),
+    startToCloseTimeout: longestMs,
+    // Says every few seconds that it is alive, so that a worker which dies in it is noticed soon.
+    heartbeatTimeout: '15 seconds',
+    retry: { ...retry, maximumAttempts: MOST_ATTEMPTS },
+  });
+
+export async function runAgentTests(job: TestRunJob): Promise<TestRunEnd> {
+  const tests = await beginRun(job);
+  if (tests === undefined) return 'gone';
+  const waiting = [...tests];
+  const work = async (): Promise<void> => {
+    for (let test = waiting.shift(); test !== undefined; test = waiting.shift()) await evaluate(job, test);
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, tests.length) }, work));
+  return finishRun(job);
+}
+
+async function evaluate(job: TestRunJob, test: PlannedTest): Promise<void> {
+  const { testUid } = test;
+  try {
+    await evaluating(test).evaluateTest({ ...job, testUid });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    await giveUpTest({ ...job, testUid }, 'the test could not be run: see the log of the worker');
+  }
+}

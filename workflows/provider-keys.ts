@@ -1,0 +1,34 @@
+/** How activities read the keys of agents' providers. */
+import { createTransport, kubeConfigOf } from '../kube/index.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Config } from '../platform/config/config.ts';
+import type { Logger } from '../platform/logging.ts';
+import { createProviderKeyReader, ProviderKeyError, type ProviderKeyReader } from '../voice/calls/provider-access/index.ts';
+
+export interface ProviderKeys {
+  readonly keys: ProviderKeyReader;
+  close(): Promise<void>;
+}
+
+export interface OpenProviderKeysOptions {
+  readonly config: Config;
+  /** Whether KUBECONFIG is set: without it, only models whose key the operator has set can be asked. */
+  readonly knowsCluster: boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Connects to nothing before it is used. @throws ConfigError for a kubeconfig that can't be used */
+export function openProviderKeys({ config, knowsCluster, clock, logger }: OpenProviderKeysOptions): ProviderKeys {
+  if (!knowsCluster) return { keys: noKeys, close: async () => undefined };
+  const transport = createTransport({ kubeConfig: kubeConfigOf(config), logger });
+  return { keys: createProviderKeyReader({ transport, clock }), close: () => transport.close() };
+}
+
+/** Another worker may know more: it is tried again there. */
+const noKeys: ProviderKeyReader = {
+  read(org, { name }) {
+    const message = `Secret ${org}/${name} can't be read: KUBECONFIG is not set for this worker`;
+    return Promise.reject(new ProviderKeyError('unavailable', message));
+  },
+};
