@@ -21,6 +21,7 @@ import { registerReleases } from './releases/routes.ts';
 import { createContext, type KindContext } from './kinds/context.ts';
 import { StagedSweeper, sweptKind, type StagedSweeperOptions } from './resources/sweeper.ts';
 import { toolResource, toolsOfAgent } from './tools/tool-writer.ts';
+import { registerTestRuns } from './test-runs/routes.ts';
 import { registerTools } from './tools/routes.ts';
 import { subscriptionResource, subscriptionsOfAgent } from './webhooks/subscription-service.ts';
 import { registerWebhooks } from './webhooks/routes.ts';
@@ -37,6 +38,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerKnowledgeBases(app, context, dependencies, [agentsOfKnowledgeBase(context)]);
   registerWebhooks(app, context, dependencies);
   registerCalls(app, context, dependencies);
+  registerTestRuns(app, context, dependencies);
   registerApiKeys(app, dependencies, context.pageTokens);
   registerOpenApi(app);
   registerDocs(app);

@@ -65,6 +65,7 @@ export interface ResourceDependencies {
     | 'phoneRoutes'
     | 'voiceServers'
     | 'numberClaims'
+    | 'testRuns'
     | 'agentRevisions'
     | 'agentReleases'
     | 'releaseHistory'

@@ -10,6 +10,7 @@ const resources: readonly (readonly [RegExp, string])[] = [
   [/^\/v2\/ai-agents\/:\w+\/postcall-analysis\//, 'calls'],
   [/^\/v2\/ai-agents(\/|$)/, 'agents'],
   [/^\/v1\/agent-tests(\/|$)/, 'agents'],
+  [/^\/v1\/test-runs(\/|$)/, 'agents'],
   [/^\/v1\/phone-numbers(\/|$)/, 'phone_numbers'],
   [/^\/v1\/api-keys(\/|$)/, 'api_keys'],
   [/^\/v1\/public\/webhook\//, 'webhooks'],

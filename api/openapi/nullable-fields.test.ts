@@ -31,6 +31,7 @@ const documented = {
   AgentWebhookDeliveryList: ['next_page_token'],
   WebhookDeliveryList: ['next_page_token'],
   WebhookSubscriptionList: ['next_page_token'],
+  TestRunList: ['next_page_token'],
   CallTurn: ['eou', 'llm_ttft', 'stt', 'timestamp', 'tts_ttfb', 'v2v'],
   CallAnalysis: ['completed_at', 'error'],
   CallAnalysisItem: ['error', 'result'],
