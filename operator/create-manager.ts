@@ -123,7 +123,7 @@ export function createManager(options: CreateManagerOptions): Manager {
     watchReleases: (callbacks) => watchReleases({ database: store.database, clock, logger, ...callbacks }),
     deletionGraceMs,
   });
-  const agentTests = agentTestReconciler({ snapshots, runs: store.testRuns, outage, tests: knownTests });
+  const agentTests = agentTestReconciler({ snapshots, runs: store.testRuns, revisions: store.agentRevisions, outage, tests: knownTests });
   const tools = toolReconciler(snapshots);
   const phoneNumbers = phoneNumberReconciler({
     snapshots,

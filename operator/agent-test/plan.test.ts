@@ -27,6 +27,7 @@ const result = (agentName: string, runId: string, verdict: AgentResult['verdict'
   verdict,
   revision: 'r',
   runState: verdict === null ? 'running' : 'finished',
+  createdAt: new Date('2026-06-01T11:59:00.500Z'),
   testUid: 'uid',
   testName: 'hours',
   digest: 'd',

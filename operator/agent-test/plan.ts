@@ -10,6 +10,7 @@ import { timestamp } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
+import { scheduleOf, type RequestRun } from './schedule.ts';
 
 /** What came of the test; unknown while Postgres doesn't answer: the status is believed until then. */
 export type ResultsView =
@@ -22,25 +23,35 @@ export type ResultsView =
  *
  * @param now - milliseconds since the epoch
  */
-export function planAgentTest(test: AgentTest, snapshot: ClusterSnapshot, view: ResultsView, now: number): Plan<never, AgentTestStatus> {
+export function planAgentTest(
+  test: AgentTest,
+  snapshot: ClusterSnapshot,
+  view: ResultsView,
+  now: number,
+): Plan<RequestRun, AgentTestStatus> {
   if (isDeleting(test)) return { actions: [] };
   if (isSuspended(test)) return { actions: [], status: suspendedStatus(test, now) };
   const namespace = test.metadata.namespace ?? '';
   const foreign = notAnOrganization(namespace, snapshot);
   if (foreign.length > 0) return { actions: [], status: commonFields(test, now, [accepted(foreign)]) };
 
-  const agents = test.spec.agentRefs
-    .map(({ name }) => name)
-    .filter((name) => {
-      const agent = snapshot.agent(namespace, name);
-      return agent !== undefined && !isDeleting(agent);
-    })
-    .sort();
-  const stages = [accepted(checkAgentTestSpec(test.spec)), resolvedRefs(unresolved(namespace, agentTestReferences(test), snapshot))];
+  const agents = test.spec.agentRefs.flatMap(({ name }) => {
+    const agent = snapshot.agent(namespace, name);
+    return agent === undefined || isDeleting(agent) ? [] : [agent];
+  });
+  const problems = checkAgentTestSpec(test.spec);
+  const stages = [accepted(problems), resolvedRefs(unresolved(namespace, agentTestReferences(test), snapshot))];
   const message = `tests ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}`;
+  // Without the results of before nobody knows what is due.
+  const schedule = view.state === 'known' && problems.length === 0 ? scheduleOf(test, agents, view.results, now) : undefined;
   return {
-    actions: [],
-    status: { ...commonFields(test, now, stages, { message }), testedAgents: agents, ...resultFields(test, view) },
+    actions: schedule?.due ?? [],
+    status: {
+      ...commonFields(test, now, stages, { message }),
+      testedAgents: agents.map(({ metadata }) => metadata.name).sort(),
+      ...resultFields(test, view),
+    },
+    ...(schedule?.nextInMs !== undefined && { requeueAfterMs: schedule.nextInMs }),
   };
 }
 

@@ -1,16 +1,23 @@
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTest, AgentTestStatus } from '../../crds/index.ts';
+import { configHashOf, requestedTest } from '../../crds/requested-test.ts';
 import type { Stored } from '../../kube/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { PostgresOutage } from '../runtime/postgres-outage.ts';
-import { COMMON_STATUS_FIELDS, planFromReferences, type Reconciler } from '../runtime/reconciler.ts';
+import { COMMON_STATUS_FIELDS, planFromReferences, UnsettledError, type Reconciler } from '../runtime/reconciler.ts';
 import { namespaceOf, type SnapshotReader } from '../runtime/snapshot-reader.ts';
 import { isDeleting, isSuspended } from '../status/common.ts';
 import type { KnownTests } from './known-tests.ts';
 import { planAgentTest, type ResultsView } from './plan.ts';
+import type { RequestRun } from './schedule.ts';
+
+/** In milliseconds. */
+const RETRY_MS = 5_000;
 
 export interface AgentTestReconcilerOptions {
   readonly snapshots: SnapshotReader;
-  readonly runs: Pick<Store['testRuns'], 'resultsOf' | 'listen'>;
+  readonly runs: Pick<Store['testRuns'], 'resultsOf' | 'listen' | 'request'>;
+  readonly revisions: Pick<Store['agentRevisions'], 'get'>;
   readonly outage: PostgresOutage;
   readonly tests: Pick<KnownTests, 'keysOf'>;
 }
@@ -18,9 +25,10 @@ export interface AgentTestReconcilerOptions {
 export function agentTestReconciler({
   snapshots,
   runs,
+  revisions,
   outage,
   tests,
-}: AgentTestReconcilerOptions): Reconciler<AgentTest, never, AgentTestStatus> {
+}: AgentTestReconcilerOptions): Reconciler<AgentTest, RequestRun, AgentTestStatus> {
   const viewOf = async (test: Stored<AgentTest>): Promise<ResultsView> => {
     if (isDeleting(test) || isSuspended(test)) return { state: 'known', results: [] };
     return outage.guard<ResultsView>(async () => ({
@@ -38,7 +46,17 @@ export function agentTestReconciler({
       return planFromReferences(snapshots, test, { plan: (snapshot) => planAgentTest(test, snapshot, view, now), signal });
     },
 
-    apply: (action) => Promise.reject(new Error(`an AgentTest has no action ${JSON.stringify(action)}`)),
+    async apply({ type: _type, ...of }, test) {
+      const revision = { org: namespaceOf(test), ...of };
+      const stored = await revisions.get(revision);
+      // Its revision has just been replaced.
+      if (stored === undefined) throw new UnsettledError(`revision ${of.revision} of agent ${of.agentName} is not stored`, RETRY_MS);
+      const configHash = configHashOf(stored.config as AgentRevisionConfig);
+      const run = await runs.request({ ...revision, configHash, trigger: 'schedule' }, [requestedTest(test)]);
+      // Its end brings this here again.
+      if (run === undefined) throw new UnsettledError(`another run tests agent ${of.agentName}`, RETRY_MS);
+      return {};
+    },
 
     lead(queue) {
       const listening = runs.listen({

@@ -74,7 +74,8 @@ export async function newestResultsOf(
 ): Promise<readonly AgentResult[]> {
   const { rows } = await database.asOrganization(org, (transaction) =>
     transaction.query<AgentResult & Record<string, unknown>>(
-      `SELECT DISTINCT ON (r.agent_name) r.agent_name AS "agentName", r.revision, r.id AS "runId", r.state AS "runState", ${resultColumns}
+      `SELECT DISTINCT ON (r.agent_name) r.agent_name AS "agentName", r.revision, r.id AS "runId", r.state AS "runState", r.created_at AS "createdAt",
+         ${resultColumns}
        FROM parley.test_results t JOIN parley.test_runs r ON r.org = t.org AND r.id = t.run_id
        WHERE t.org = $1 AND t.test_uid = $2 AND (t.verdict IS NOT NULL OR r.state IN ('queued', 'running'))
        ORDER BY r.agent_name, r.id DESC`,

@@ -96,7 +96,7 @@ export interface TestEvidence {
 }
 
 /** The newest result of an agent in a test. */
-export interface AgentResult extends TestResultSummary, Pick<TestRunRecord, 'agentName' | 'revision'> {
+export interface AgentResult extends TestResultSummary, Pick<TestRunRecord, 'agentName' | 'revision' | 'createdAt'> {
   readonly runId: string;
   readonly runState: TestRunState;
 }

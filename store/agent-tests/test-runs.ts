@@ -42,8 +42,8 @@ export class TestRuns {
   }
 
   /**
-   * Requests a run. With trigger `gate` only of those tests that no other run has yet to evaluate for the same configuration; queued runs of
-   * the agent's former configurations, which will not be served any more, are cancelled.
+   * Requests a run. Unless a user asks for it, only of those tests that no other run has yet to evaluate for the same configuration. With
+   * trigger `gate`, queued runs of the agent's former configurations, which will not be served any more, are cancelled.
    *
    * @returns undefined where there is nothing to be requested
    * @throws StoreError `not_found` when the revision was never stored
@@ -52,7 +52,8 @@ export class TestRuns {
     const { org, agentUid, agentName, revision, configHash, trigger, requestedBy } = run;
     return this.#database.asOrganization(org, async (transaction) => {
       await transaction.query("SELECT pg_advisory_xact_lock(hashtextextended('tests/' || $1 || '/' || $2, 0))", [org, agentUid]);
-      const wanted = trigger === 'gate' ? await withoutPending(transaction, run, tests) : tests;
+      if (trigger === 'gate') await cancelFormer(transaction, run);
+      const wanted = trigger === 'request' ? tests : await withoutPending(transaction, run, tests);
       if (wanted.length === 0) return undefined;
       const stored = await transaction.query('SELECT FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3', [
         org,
@@ -243,16 +244,19 @@ export class TestRuns {
   }
 }
 
-async function withoutPending(
-  transaction: Transaction,
-  { org, agentUid, configHash }: NewTestRun,
-  tests: readonly RequestedTest[],
-): Promise<readonly RequestedTest[]> {
+async function cancelFormer(transaction: Transaction, { org, agentUid, configHash }: NewTestRun): Promise<void> {
   await transaction.query(
     `UPDATE parley.test_runs SET state = 'cancelled', finished_at = now()
      WHERE org = $1 AND agent_uid = $2 AND config_hash <> $3 AND trigger = 'gate' AND state = 'queued'`,
     [org, agentUid, configHash],
   );
+}
+
+async function withoutPending(
+  transaction: Transaction,
+  { org, agentUid, configHash }: NewTestRun,
+  tests: readonly RequestedTest[],
+): Promise<readonly RequestedTest[]> {
   const { rows } = await transaction.query<{ uid: string; digest: string }>(
     `SELECT t.test_uid AS uid, t.test_digest AS digest FROM parley.test_results t JOIN parley.test_runs r ON r.org = t.org AND r.id = t.run_id
      WHERE r.org = $1 AND r.agent_uid = $2 AND r.config_hash = $3 AND r.state IN ('queued', 'running') AND t.verdict IS NULL`,

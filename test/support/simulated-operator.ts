@@ -6,6 +6,7 @@ import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, WebhookSubscription 
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { planAgent, type AgentAction, type Serving, type StoreView } from '../../operator/agent/plan.ts';
 import { planAgentTest } from '../../operator/agent-test/plan.ts';
+import type { RequestRun } from '../../operator/agent-test/schedule.ts';
 import { planKnowledgeBase, type KnowledgeBaseAction } from '../../operator/knowledge-base/plan.ts';
 import type { KnowledgeView, KnownCollection, SourceDocument } from '../../operator/knowledge-base/view.ts';
 import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
@@ -23,7 +24,7 @@ import { planWebhookSubscription, type SigningSecretAction } from '../../operato
 
 const nativeNumbers = new NumberPool('');
 
-type SimulatedAction = FinalizerAction | AgentAction | SigningSecretAction | KnowledgeBaseAction | PhoneNumberAction;
+type SimulatedAction = FinalizerAction | AgentAction | RequestRun | SigningSecretAction | KnowledgeBaseAction | PhoneNumberAction;
 
 export class SimulatedOperator {
   readonly objects = new Map<string, ParleyObject>();
@@ -206,6 +207,8 @@ export class SimulatedOperator {
       case 'addFinalizer':
         this.objects.set(id, { ...object, metadata: { ...object.metadata, finalizers: ['parley.dev/finalizer'] } });
         break;
+      case 'requestRun':
+        throw new Error('the simulation has no schedules');
       case 'release':
         throw new Error('the simulation has no canaries and no rollbacks');
       case 'serve':
