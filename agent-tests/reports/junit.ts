@@ -24,7 +24,8 @@ function testcase(reported: ReportedResult): string {
   const { result, file, lineOf } = reported;
   const { test, agent, verdict, durationMs, flaky, passed, failed } = result;
   const attempt = worstAttempt(result);
-  const head = attributes({ name: test, classname: agent, file, line: lineOf('metadata.name'), time: inSeconds(durationMs) });
+  const line = lineOf('metadata.name');
+  const head = attributes({ name: test, classname: agent, file, ...(line > 0 && { line }), time: inSeconds(durationMs) });
   const element = verdict === 'failed' ? 'failure' : 'error';
   const lines = attempt === undefined ? [] : problemLines(reported, attempt);
   const problem =

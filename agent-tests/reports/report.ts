@@ -5,7 +5,7 @@ import type { AttemptResult, CheckResult, TestResult, TranscriptLine } from '../
 export interface ReportedResult {
   readonly result: TestResult;
   readonly file: string;
-  /** Of a path in the AgentTest. */
+  /** Of a path in the AgentTest; 0 where the test is no file's. */
   readonly lineOf: (path: string) => number;
 }
 
@@ -43,7 +43,7 @@ export function firstProblem(attempt: AttemptResult): string {
 
 /** The transcript up to the failure, what was expected and what came. */
 export function problemLines({ result, file, lineOf }: ReportedResult, attempt: AttemptResult): readonly string[] {
-  const place = (path: string): string => `${file}:${lineOf(path)}: ${path}`;
+  const place = (path: string): string => (lineOf(path) === 0 ? `${file}: ${path}` : `${file}:${lineOf(path)}: ${path}`);
   const { error, transcript } = attempt;
   const failed = attempt.checks.filter(({ verdict }) => verdict !== 'passed');
   const attempts = result.passed + result.failed;

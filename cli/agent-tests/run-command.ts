@@ -9,8 +9,8 @@ import { UserError } from '../../platform/user-error.ts';
 import { UnreadableFileError } from '../agent-files/documents.ts';
 import { loadWorkspace, type Workspace } from '../agent-files/workspace.ts';
 import type { Io } from '../kubectl/io.ts';
+import { ConsoleReporter } from '../kubectl/test/console-reporter.ts';
 import { writeAs, type Format } from '../output.ts';
-import { ConsoleReporter } from './console-reporter.ts';
 import { pairsOf, runPair, type Pair, type TestMode } from './run-workspace.ts';
 import { openTextServices, type OpenTextServices } from './text-services.ts';
 

@@ -2,12 +2,11 @@ import { Option, type Command } from 'commander';
 
 import { endOfProcess, interruptible, INTERRUPTED } from '../interruptible.ts';
 import { wholeNumber } from '../options.ts';
-import { formatOf, outputOption, type OutputFlags } from '../output.ts';
+import { formatOf, outputOption } from '../output.ts';
+import { addClusterTestFlags, isAgentOfCluster, testAgents, type ClusterTestFlags } from '../kubectl/test/command.ts';
 
-interface TestFlags extends OutputFlags {
+interface TestFlags extends ClusterTestFlags {
   readonly agent?: readonly string[];
-  readonly test?: readonly string[];
-  readonly junit?: string;
   readonly record?: true;
   readonly replay?: true;
   readonly live?: true;
@@ -30,14 +29,14 @@ Examples:
   parley test agents tests -t opening-hours --watch
   parley test . --record
   parley test . --replay --junit report.xml
+  parley test agent/receptionist -n acme   # in the cluster, as kubectl parley test does
 `;
 
 export function registerTest(program: Command): void {
   const several = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
-  program
-    .command('test')
+  addClusterTestFlags(program.command('test'))
     .description('test agents of YAML files, without a cluster')
-    .argument('<paths...>', 'files and folders with Agents, Tools and AgentTests')
+    .argument('<paths...>', 'files and folders with Agents, Tools and AgentTests; agent/<name> for an agent of the cluster')
     .option('--agent <name>', 'only tests of this agent; may be repeated', several)
     .option('-t, --test <name>', 'only this test; may be repeated', several)
     .option('--junit <file>', "write a report in JUnit's format")
@@ -52,10 +51,15 @@ export function registerTest(program: Command): void {
     .option('--repeat <number>', 'attempts of each test, all of which have to pass, in place of what the test says', wholeNumber(1, 1000))
     .addHelpText('after', help)
     .action(async (paths: readonly string[], flags: TestFlags) => {
-      const { exitCodeOf, TestCommand } = await import('../agent-tests/run-command.ts');
+      const { exitCodeOf, TestCommand, TestUsageError } = await import('../agent-tests/run-command.ts');
       const mode = flags.record ? 'record' : flags.replay ? 'replay' : flags.live ? 'live' : 'auto';
       const { agent: agents = [], test: tests = [], junit, concurrency, repeat } = flags;
       await interruptible(async (io) => {
+        if (paths.some(isAgentOfCluster)) {
+          if (!paths.every(isAgentOfCluster)) throw new TestUsageError('files and agents of the cluster are tested by separate commands');
+          io.exit((await testAgents(paths, flags, io)) ? 0 : 1);
+          return;
+        }
         const command = new TestCommand({ paths, agents, tests, junit, format: formatOf(flags), mode, concurrency, repeat }, io);
         if (flags.watch) return (await import('../agent-tests/watch.ts')).watchTests(command, paths, io);
         const { workspace, pairs } = await command.load();

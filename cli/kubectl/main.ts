@@ -8,6 +8,7 @@ import { addLogs } from './logs/command.ts';
 import { addRelease } from './release/command.ts';
 import { addReport } from './report/command.ts';
 import { addStatus } from './status/command.ts';
+import { addTest } from './test/command.ts';
 import { interruptible } from '../interruptible.ts';
 import type { Io } from './io.ts';
 
@@ -17,6 +18,7 @@ export function createPlugin(io: Io): Command {
   addExplain(plugin, io);
   addLogs(plugin, io);
   addCalls(plugin, io);
+  addTest(plugin, io);
   addRelease(plugin, io, 'kubectl parley');
   addReport(plugin, io);
   return completeProgram(plugin, { typed: 'kubectl-parley', io: () => io });

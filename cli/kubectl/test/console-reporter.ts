@@ -1,7 +1,7 @@
 /** Results for a person: a line for each test, and everything about those that did not pass. */
-import { problemLines, seconds, summaryLine, totalsOf, worstAttempt, type ReportedResult } from '../../agent-tests/reports/report.ts';
-import type { Io } from '../kubectl/io.ts';
-import { styleOf } from '../kubectl/style.ts';
+import { problemLines, seconds, summaryLine, totalsOf, worstAttempt, type ReportedResult } from '../../../agent-tests/reports/report.ts';
+import type { Io } from '../io.ts';
+import { styleOf } from '../style.ts';
 
 export class ConsoleReporter {
   readonly #io: Pick<Io, 'out' | 'err' | 'env'>;
