@@ -1,0 +1,190 @@
+/** Runs of agent tests in the cluster: what came of them, and that they end whatever dies. */
+import { Client, Connection } from '@temporalio/client';
+import { expect, it } from 'vitest';
+
+import { testRunWorkflowId } from '../../../workflows/agent-tests/types.ts';
+import { eventually } from '../../support/eventually.ts';
+import { undescribedMetrics } from '../../support/metrics-reference.ts';
+import { ownTemporal } from '../../support/own-temporal.ts';
+import { spawnRole } from '../../support/role-process.ts';
+import { temporalAddress } from '../../support/temporal.ts';
+import { freshStore, session } from '../store/support.ts';
+import { customTool, org, over, requestRun, scriptedProvider, startWorker, storeRevision, workerEnv } from './runs-support.ts';
+
+async function setUp() {
+  const { url, store } = await freshStore();
+  await store.organizations.create({ name: org });
+  return { url, store, provider: await scriptedProvider() };
+}
+
+const greets = { conversation: [{ user: 'Hello?', expect: [{ answer: { contains: ['good day'] } }] }] };
+
+/** Answers wait until it is let go. */
+function held() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { promise, release: resolve };
+}
+
+it('stores verdicts, transcripts and the first failure of each test, with one event', async () => {
+  const { url, store, provider } = await setUp();
+  provider.chat(({ lastUser, toolResults }) => {
+    if (toolResults.length > 0) return `It has ${String(toolResults[0]?.content)}.`;
+    return lastUser.includes('order') ? { toolCalls: [{ name: 'look_up', arguments: { order_id: '42' } }] } : 'Good day!';
+  });
+  const worker = await startWorker(workerEnv(url, await temporalAddress()));
+  const agent = await storeRevision(store, provider, { tools: [customTool('look_up')] });
+  const order = {
+    required: true,
+    tools: [{ name: 'look_up', when: { order_id: '42' }, returns: { state: 'shipped' } }],
+    conversation: [
+      {
+        user: 'Where is my order?',
+        expect: [{ tool: { name: 'look_up', arguments: { order_id: '42' } } }, { answer: { contains: ['shipped'] } }],
+      },
+    ],
+  };
+  const run = await requestRun(store, agent, {
+    greets,
+    order,
+    refuses: { conversation: [{ user: 'Hello?', expect: [{ answer: { contains: ['closed'] } }] }] },
+    unknown: { tools: [{ name: 'look_up_order', returns: 1 }], conversation: [{ user: 'Hello?' }] },
+    audio: { mode: 'audio', ...greets },
+  });
+  const { state, verdict, results } = await over(store, run);
+  expect([state, verdict]).toEqual(['finished', 'failed']);
+  const of = Object.fromEntries(results.map((result) => [result.testName, result]));
+  expect(of['greets']).toMatchObject({ verdict: 'passed', passed: 1, failed: 0, flaky: false, message: null });
+  expect(of['order']).toMatchObject({ verdict: 'passed', required: true });
+  expect(of['order']?.result).toMatchObject({
+    attempts: [{ transcript: [{ role: 'user' }, { role: 'tool', tool: { result: { state: 'shipped' } } }, { role: 'agent' }] }],
+  });
+  expect(of['refuses']).toMatchObject({
+    verdict: 'failed',
+    message: expect.stringMatching(/^spec\.conversation\[0\]\.expect\[0\]\.answer.*closed/),
+  });
+  expect(of['unknown']).toMatchObject({
+    verdict: 'error',
+    message: expect.stringMatching(/spec\.tools\[0\]\.name.*"look_up_order".*look_up/),
+  });
+  expect(of['audio']).toMatchObject({ verdict: 'error', message: expect.stringContaining('no media server') });
+
+  const { rows } = await (
+    await session(url)
+  ).query<{ body: Buffer }>(
+    `SELECT b.body FROM parley.outbox o JOIN parley.events e ON e.id = o.event_id JOIN parley.event_bodies b ON b.id = e.id WHERE e.name = 'AgentTest.Completed'`,
+  );
+  expect(rows.map(({ body }) => (JSON.parse(body.toString()) as { payload: unknown }).payload)).toEqual([
+    {
+      test_run_id: run.id,
+      agent_id: 'receptionist',
+      revision: agent.revision,
+      trigger: 'request',
+      verdict: 'failed',
+      tests: [
+        { name: 'audio', required: false, verdict: 'error' },
+        { name: 'refuses', required: false, verdict: 'failed' },
+        { name: 'unknown', required: false, verdict: 'error' },
+        { name: 'greets', required: false, verdict: 'passed' },
+        { name: 'order', required: true, verdict: 'passed' },
+      ],
+      tests_total: 5,
+    },
+  ]);
+  const metrics = await worker.registry.metrics();
+  expect(metrics).toContain('parley_agent_test_runs_total{trigger="request",verdict="failed"');
+  expect(metrics).toMatch(/parley_agent_tests_total\{mode="text",verdict="passed"[^}]*\} 2/);
+  expect(await undescribedMetrics('Worker', worker.registry)).toEqual([]);
+
+  const connection = await Connection.connect({ address: await temporalAddress() });
+  try {
+    const workflowId = testRunWorkflowId({ ...run, id: run.id });
+    expect(workflowId).toBe(`test/uid-receptionist/${agent.revision}/${run.id}`);
+    expect(await new Client({ connection }).workflow.getHandle(workflowId).result()).toBe('finished');
+  } finally {
+    await connection.close();
+  }
+});
+
+it('runs no more tests at a time than it may, and all of them', async () => {
+  const { url, store, provider } = await setUp();
+  let most = 0;
+  provider.chat(async () => {
+    most = Math.max(most, provider.inFlight);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return 'Good day!';
+  });
+  await startWorker(workerEnv(url, await temporalAddress(), { PARLEY_TEST_CONCURRENCY: '3' }));
+  const agent = await storeRevision(store, provider);
+  const tests = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`greets-${n}`, greets]));
+  const { verdict, results } = await over(store, await requestRun(store, agent, tests));
+  expect([verdict, results.filter((result) => result.verdict === 'passed').length]).toEqual(['passed', 30]);
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThanOrEqual(3);
+});
+
+it('completes a run when Temporal goes away in the middle of it and comes back', async () => {
+  const { url, store, provider } = await setUp();
+  const temporal = await ownTemporal();
+  await temporal.start();
+  const { promise, release } = held();
+  provider.chat(async () => {
+    await promise;
+    return 'Good day!';
+  });
+  const worker = await startWorker(workerEnv(url, temporal.address));
+  const agent = await storeRevision(store, provider);
+  const run = await requestRun(store, agent, { greets, 'greets-too': greets });
+  await expect.poll(() => provider.inFlight).toBeGreaterThan(0);
+  await temporal.stop();
+  release();
+  // What is requested meanwhile waits.
+  const later = await requestRun(store, agent, { greets });
+  await temporal.start();
+  expect(await over(store, run)).toMatchObject({ state: 'finished', verdict: 'passed' });
+  expect(await over(store, later)).toMatchObject({ state: 'finished', verdict: 'passed' });
+  await worker.stop();
+});
+
+it('completes a run whose worker is killed', async () => {
+  const { url, store, provider } = await setUp();
+  const { promise, release } = held();
+  provider.chat(async () => {
+    await promise;
+    return 'Good day!';
+  });
+  const env = workerEnv(url, await temporalAddress());
+  const agent = await storeRevision(store, provider);
+  const worker = spawnRole('worker', env);
+  const run = await requestRun(store, agent, { greets });
+  await expect.poll(() => provider.inFlight).toBeGreaterThan(0);
+  await worker.kill();
+  release();
+  expect((await store.testRuns.get({ org, id: run.id }))?.state).toBe('running');
+  await startWorker(env);
+  const { verdict, results } = await over(store, run);
+  expect([verdict, results[0]?.passed]).toEqual(['passed', 1]);
+});
+
+it('leaves a run that is cancelled, and what it was doing', async () => {
+  const { url, store, provider } = await setUp();
+  const { promise, release } = held();
+  provider.chat(async () => {
+    await promise;
+    return 'Good day!';
+  });
+  await startWorker(workerEnv(url, await temporalAddress()));
+  const agent = await storeRevision(store, provider);
+  const run = await requestRun(store, agent, { greets });
+  await expect.poll(() => provider.inFlight).toBe(1);
+  expect(await store.testRuns.cancel({ org, id: run.id })).toBe(true);
+  // The conversation is closed, and with it the request to the model.
+  await eventually(() => expect(provider.requests('chat').at(-1)?.abandoned).toBe(true));
+  release();
+  const connection = await Connection.connect({ address: await temporalAddress() });
+  try {
+    expect(await new Client({ connection }).workflow.getHandle(testRunWorkflowId(run)).result()).toBe('gone');
+  } finally {
+    await connection.close();
+  }
+  expect(await store.testRuns.get({ org, id: run.id })).toMatchObject({ state: 'cancelled', verdict: null, results: [{ verdict: null }] });
+});

@@ -1,0 +1,158 @@
+/** Tests of agents in audio mode: real calls, with mocks in place of tools, that agree with the same tests in text. */
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+
+import type { TestResult } from '../../../agent-tests/result.ts';
+import type { TestResultRecord } from '../../../store/index.ts';
+import { startProviderServer, type ChatHandler, type ProviderServer } from '../../support/provider-server.ts';
+import { syntheticSpeech } from '../../support/synthetic-speech.ts';
+import { temporalAddress } from '../../support/temporal.ts';
+import { bytesOf } from '../../support/tones.ts';
+import { customTool, over, requestRun, startWorker, workerEnv, type TestSpecs } from '../agent-tests/runs-support.ts';
+import { session } from '../store/support.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(async () => {
+  await stage.close();
+  await dispose();
+});
+
+/** So long is the speech of the first text, in milliseconds; each further one is longer. */
+const SHORTEST_MS = 700;
+const STEP_MS = 1_500;
+/** Of silence that is heard with it: before, and until the end of the turn is noticed. */
+const AROUND_MS = 1_000;
+
+/** Says the user's texts in a voice, and knows each again by its length. */
+async function providerFor(userTexts: readonly string[], chat: ChatHandler): Promise<ProviderServer> {
+  const provider = await startProviderServer();
+  onTestFinished(() => provider.close());
+  const lengthOf = (index: number): number => SHORTEST_MS + STEP_MS * index;
+  provider.speech(({ input }) => {
+    const index = userTexts.indexOf(input);
+    return index < 0 ? { msPerCharacter: 15 } : { raw: Buffer.from(bytesOf(syntheticSpeech({ sampleRate: 24_000, ms: lengthOf(index) }))) };
+  });
+  provider.heard(({ seconds }) => {
+    const distances = userTexts.map((text, index) => ({ text, off: Math.abs(seconds * 1_000 - AROUND_MS - lengthOf(index)) }));
+    return distances.toSorted((a, b) => a.off - b.off)[0]?.text ?? '';
+  });
+  provider.chat(chat);
+  return provider;
+}
+
+const hours = 'What are your opening hours?';
+const order = 'Where is my order?';
+const bye = 'Thanks, bye!';
+
+/** An agent that does what its user says. */
+const receptionist: ChatHandler = ({ lastUser, toolResults }) => {
+  if (toolResults.length > 0) return `Your order has ${String((JSON.parse(toolResults[0]?.content ?? '{}') as { state?: string }).state)}.`;
+  if (lastUser === hours) return 'We are open from nine to six.';
+  if (lastUser === order) return { toolCalls: [{ name: 'look_up', arguments: { order_id: '42' } }] };
+  if (lastUser === bye) return { text: 'Goodbye!', toolCalls: [{ name: 'end_call' }] };
+  if (lastUser.startsWith('[pressed')) return `You pressed ${lastUser.slice('[pressed '.length, -1)}.`;
+  return 'Pardon?';
+};
+
+const shipped = { name: 'look_up', when: { order_id: '42' }, returns: { state: 'shipped' } };
+
+const cases: TestSpecs = {
+  hours: { conversation: [{ user: hours, expect: [{ answer: { contains: ['nine', 'six'], maxWords: 10 } }, { within: '20s' }] }] },
+  order: {
+    tools: [shipped],
+    conversation: [
+      {
+        user: order,
+        expect: [{ tool: { name: 'look_up', times: 1, arguments: { order_id: '42' } } }, { answer: { contains: ['has shipped'] } }],
+      },
+      { user: bye, expect: [{ answer: { contains: ['goodbye'] } }, { ends: 'agent_ended_call' }] },
+    ],
+    atEnd: [{ neverCalled: 'send_digits' }],
+  },
+  closed: { conversation: [{ user: hours, expect: [{ answer: { contains: ['closed'] } }] }] },
+  unmocked: { conversation: [{ user: order }] },
+  broken: {
+    tools: [{ name: 'look_up', error: 'the shop is closed' }],
+    conversation: [{ user: order, expect: [{ answer: { contains: ['shipped'] } }] }],
+  },
+  keys: { conversation: [{ keys: '42#', expect: [{ answer: { contains: ['You pressed 42'] } }] }] },
+};
+
+const inMode = (mode: 'text' | 'audio', tests: TestSpecs): TestSpecs =>
+  Object.fromEntries(Object.entries(tests).map(([name, spec]) => [`${name}-${mode}`, { ...spec, mode, timeout: '4m' }]));
+
+/** What both modes have to agree on. */
+function essence({ verdict, result }: TestResultRecord) {
+  return {
+    verdict,
+    attempts: (result as TestResult).attempts.map(({ checks, transcript, finishReason }) => ({
+      finishReason,
+      checks: checks.map((check) => [check.path, check.verdict]),
+      tools: transcript.flatMap(({ tool }) => (tool === undefined ? [] : [tool])),
+      said: transcript.filter(({ role }) => role === 'agent').map(({ text }) => text),
+    })),
+  };
+}
+
+async function worker(more: Readonly<Record<string, string>> = {}): Promise<void> {
+  await startWorker(
+    workerEnv(String(stage.env['DATABASE_URL']), await temporalAddress(), {
+      LIVEKIT_URL: stage.server.url,
+      LIVEKIT_API_KEY: stage.server.apiKey,
+      LIVEKIT_API_SECRET: stage.server.apiSecret,
+      LIVEKIT_AGENT_NAME: stage.server.agentName,
+      PARLEY_CALL_JOIN_SECONDS: '300',
+      ...more,
+    }),
+  );
+}
+
+it('agrees with text mode on tools, verdicts and what was said, and leaves no trace among the calls of users', async () => {
+  const provider = await providerFor([hours, order, bye], receptionist);
+  await worker({ PARLEY_TEST_CALLS: '3' });
+  const agent = await stage.agent({ spec: { welcomeMessage: 'Good morning.' }, tools: [customTool('look_up')] }, provider);
+  const run = await requestRun(stage.store, agent, { ...inMode('text', cases), ...inMode('audio', cases) }, stage.org);
+  const { results } = await over(stage.store, run, 230_000);
+  const of = Object.fromEntries(results.map((result) => [result.testName, result]));
+  const verdicts = Object.keys(cases).map((name) => [name, of[`${name}-text`]?.verdict, of[`${name}-audio`]?.verdict]);
+  expect(verdicts, JSON.stringify(results.map((result) => [result.testName, result.message, essence(result)]))).toEqual([
+    ['hours', 'passed', 'passed'],
+    ['order', 'passed', 'passed'],
+    ['closed', 'failed', 'failed'],
+    ['unmocked', 'failed', 'failed'],
+    ['broken', 'failed', 'failed'],
+    ['keys', 'passed', 'passed'],
+  ]);
+  for (const name of Object.keys(cases)) expect(essence(of[`${name}-audio`]!), name).toEqual(essence(of[`${name}-text`]!));
+
+  const { attempts } = of['order-audio']?.result as TestResult;
+  const id = attempts[0]?.callId ?? '';
+  const call = await stage.store.calls.calls.get({ org: stage.org, id });
+  expect(call).toMatchObject({
+    status: 'ended',
+    finishReason: 'agent_ended_call',
+    revision: agent.revision,
+    metadata: { agent_test: 'order-audio' },
+  });
+  const { items } = await stage.store.calls.list({ org: stage.org, filter: {}, direction: 'ascending', pageSize: 100 });
+  expect(items).toEqual([]);
+  const db = await session(String(stage.env['DATABASE_URL']));
+  const { rows } = await db.query<{ name: string }>('SELECT DISTINCT name FROM parley.events');
+  expect(rows.map(({ name }) => name)).toEqual(['AgentTest.Completed']);
+});
+
+it('runs twenty scenarios within five minutes, four calls at a time', async () => {
+  const provider = await providerFor([hours, order, bye], receptionist);
+  await worker({ PARLEY_TEST_CALLS: '4' });
+  const agent = await stage.agent({ spec: { welcomeMessage: 'Good morning.' }, tools: [customTool('look_up')] }, provider);
+  const { order: scenario } = cases;
+  const tests = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`scenario-${n}`, { ...scenario, mode: 'audio', timeout: '4m' }]));
+  const run = await over(stage.store, await requestRun(stage.store, agent, tests, stage.org), 300_000);
+  expect(run.verdict, JSON.stringify(run.results.map(({ testName, message }) => [testName, message]))).toBe('passed');
+  expect(run.finishedAt!.getTime() - run.startedAt!.getTime()).toBeLessThan(300_000);
+}, 320_000);
