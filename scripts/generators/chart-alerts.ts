@@ -224,6 +224,32 @@ const alerts: readonly Alert[] = [
     ],
   },
   {
+    alert: 'ParleyScheduledTestsFail',
+    severity: 'warning',
+    expr: `sum(increase(parley_agent_test_runs_total{${of('worker')},trigger="schedule",verdict="failed"}[1h])) > 0`,
+    for: '0m',
+    summary: 'Agents fail tests that they have passed',
+    description: '{{ $value | humanize }} scheduled runs of agent tests have failed within an hour.',
+    means: 'What agents say has changed although nobody changed them: a model, a knowledge base or a service of a tool did. They serve on.',
+    steps: [
+      '`kubectl get agenttests -A` shows which; `GET /v1/test-runs?state=finished` and the run itself show what was said.',
+      'The tests fail again with `kubectl parley test agent/<name> --revision serving`: name another model, or correct the prompt.',
+    ],
+  },
+  {
+    alert: 'ParleyAgentTestsNotEvaluated',
+    severity: 'warning',
+    expr: `sum(increase(parley_agent_test_runs_total{${of('worker')},verdict="error"}[1h])) > 3`,
+    for: '15m',
+    summary: 'Tests of agents cannot be evaluated',
+    description: '{{ $value | humanize }} runs of agent tests had the verdict error within an hour.',
+    means: 'Revisions that wait for required tests are not served; what serves stays.',
+    steps: [
+      'The condition `Tested` of the agent and `status.results` of the AgentTest have the reason: a provider or a judge that is unavailable, a mock of a tool that the agent does not have.',
+      'In audio mode: is there a media server, and have the voice roles room for calls?',
+    ],
+  },
+  {
     alert: 'ParleyCallsLost',
     severity: 'critical',
     // A web call that no user joins ends in the same way: a browser tab that was closed.
