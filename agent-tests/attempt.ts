@@ -19,9 +19,9 @@ import { ModelAnswerError } from './models/ask.ts';
 import { judge } from './models/judge.ts';
 import { nextUserTurn } from './models/simulated-user.ts';
 import type { TestModels } from './models/test-models.ts';
-import type { AttemptError, AttemptResult, CheckResult, ToolCallRecord, TranscriptLine, Verdict } from './result.ts';
+import type { AttemptError, TestAttemptResult, CheckResult, ToolCallRecord, TranscriptLine, TestVerdict } from './result.ts';
 
-export interface AttemptOptions {
+export interface TestAttemptOptions {
   readonly spec: AgentTestSpec;
   readonly driver: AgentDriver;
   readonly models: TestModels;
@@ -41,8 +41,8 @@ export function attemptErrorOf(error: unknown): AttemptError {
   throw error;
 }
 
-export class Attempt {
-  readonly #options: AttemptOptions;
+export class TestAttempt {
+  readonly #options: TestAttemptOptions;
   readonly #began: number;
   readonly #checks: CheckResult[] = [];
   readonly #transcript: TranscriptLine[] = [];
@@ -50,13 +50,13 @@ export class Attempt {
   #ended: string | undefined;
   #error: AttemptError | undefined;
 
-  constructor(options: AttemptOptions) {
+  constructor(options: TestAttemptOptions) {
     this.#options = options;
     this.#began = options.clock.monotonic();
   }
 
   /** Rejects for faults of this program only. */
-  async run(): Promise<AttemptResult> {
+  async run(): Promise<TestAttemptResult> {
     const { driver, signal } = this.#options;
     try {
       signal.throwIfAborted();
@@ -70,7 +70,7 @@ export class Attempt {
   }
 
   /** As far as it has come. */
-  result(error: AttemptError | undefined = this.#error): AttemptResult {
+  result(error: AttemptError | undefined = this.#error): TestAttemptResult {
     const { callId } = this.#options.driver;
     return {
       verdict: error === undefined ? verdictOf(this.#checks) : 'error',
@@ -240,7 +240,7 @@ export class Attempt {
   }
 }
 
-function verdictOf(checks: readonly CheckResult[]): Verdict {
+function verdictOf(checks: readonly CheckResult[]): TestVerdict {
   if (checks.some(({ verdict }) => verdict === 'error')) return 'error';
   return checks.every(({ verdict }) => verdict === 'passed') ? 'passed' : 'failed';
 }

@@ -1,7 +1,7 @@
 /** What a test of an agent came to. Plain data: it is printed, written to reports and stored as it is. */
 
 /** `error`: could not be evaluated (a missing agent, an unknown tool, a judge without an answer). Never counted as passed. */
-export type Verdict = 'passed' | 'failed' | 'error';
+export type TestVerdict = 'passed' | 'failed' | 'error';
 
 /** One expectation. */
 export interface CheckResult {
@@ -9,7 +9,7 @@ export interface CheckResult {
   readonly path: string;
   /** `answer`, `tool`, `judge`, `within`, `ends`, `neverCalled`, `called`, `analysis`, `mock`. */
   readonly kind: string;
-  readonly verdict: Verdict;
+  readonly verdict: TestVerdict;
   readonly expected: string;
   readonly actual: string;
   /** In the judge's words, or why the check could not be evaluated. */
@@ -42,8 +42,8 @@ export interface AttemptError {
   readonly message: string;
 }
 
-export interface AttemptResult {
-  readonly verdict: Verdict;
+export interface TestAttemptResult {
+  readonly verdict: TestVerdict;
   readonly checks: readonly CheckResult[];
   readonly transcript: readonly TranscriptLine[];
   readonly finishReason?: string;
@@ -58,7 +58,7 @@ export interface TestResult {
   readonly agent: string;
   readonly revision: string;
   readonly mode: 'text' | 'audio';
-  readonly verdict: Verdict;
+  readonly verdict: TestVerdict;
   /** Passed by `passAtLeast`, although some attempts did not. */
   readonly flaky: boolean;
   /** Attempts that passed. */
@@ -66,7 +66,7 @@ export interface TestResult {
   /** Attempts that did not. */
   readonly failed: number;
   /** {@link MAX_ATTEMPTS_KEPT} at most, those that did not pass first. */
-  readonly attempts: readonly AttemptResult[];
+  readonly attempts: readonly TestAttemptResult[];
   readonly durationMs: number;
 }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { MAX_ATTEMPTS_KEPT, type AttemptResult, type Verdict } from './result.ts';
+import { MAX_ATTEMPTS_KEPT, type TestAttemptResult, type TestVerdict } from './result.ts';
 import { summaryOf } from './run-test.ts';
 
-const attempt = (verdict: Verdict): AttemptResult => ({ verdict, checks: [], transcript: [], durationMs: 1 });
-const verdicts = (...all: readonly Verdict[]) => all.map(attempt);
+const attempt = (verdict: TestVerdict): TestAttemptResult => ({ verdict, checks: [], transcript: [], durationMs: 1 });
+const verdicts = (...all: readonly TestVerdict[]) => all.map(attempt);
 
 describe('the verdict of a test', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('the verdict of a test', () => {
   });
 
   it('is never passed with fewer attempts that passed than are asked for, and keeps those that did not', () => {
-    const verdict = fc.constantFrom<Verdict>('passed', 'failed', 'error');
+    const verdict = fc.constantFrom<TestVerdict>('passed', 'failed', 'error');
     fc.assert(
       fc.property(fc.array(verdict, { minLength: 1, maxLength: 60 }), fc.nat(60), (all, least) => {
         const summary = summaryOf(verdicts(...all), least + 1);

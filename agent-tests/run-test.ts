@@ -5,10 +5,10 @@ import { millisecondsOf } from '../crds/duration.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Semaphore } from '../platform/semaphore.ts';
 import { questionsOf } from '../voice/calls/analysis/analyse-call.ts';
-import { Attempt, attemptErrorOf } from './attempt.ts';
+import { TestAttempt, attemptErrorOf } from './attempt.ts';
 import type { AgentDriver } from './driver.ts';
 import type { TestModels } from './models/test-models.ts';
-import { MAX_ATTEMPTS_KEPT, type AttemptResult, type TestResult } from './result.ts';
+import { MAX_ATTEMPTS_KEPT, type TestAttemptResult, type TestResult } from './result.ts';
 import { testProblems } from './test-problems.ts';
 
 export interface RunTestOptions {
@@ -23,7 +23,7 @@ export interface RunTestOptions {
   readonly signal: AbortSignal;
   /** One for each attempt that is under way; tests may share them. One attempt at a time by default. */
   readonly slots?: Pick<Semaphore, 'acquire'>;
-  readonly onAttempt?: (attempt: AttemptResult) => void;
+  readonly onAttempt?: (attempt: TestAttemptResult) => void;
 }
 
 /** Never rejects, but with the signal's reason. */
@@ -32,7 +32,7 @@ export async function runTest(options: RunTestOptions): Promise<TestResult> {
   const { spec } = test;
   const began = clock.monotonic();
   const [problem, ...more] = await testProblems(spec, { config: agent.config, searches });
-  let attempts: readonly AttemptResult[];
+  let attempts: readonly TestAttemptResult[];
   if (problem === undefined) {
     attempts = await Promise.all(
       Array.from({ length: spec.repeat }, async () => {
@@ -62,7 +62,7 @@ export async function runTest(options: RunTestOptions): Promise<TestResult> {
 
 /** An error keeps a test from passing by its other attempts only where these are too few. */
 export function summaryOf(
-  attempts: readonly AttemptResult[],
+  attempts: readonly TestAttemptResult[],
   passAtLeast: number,
 ): Pick<TestResult, 'verdict' | 'flaky' | 'passed' | 'failed' | 'attempts'> {
   const passed = attempts.filter(({ verdict }) => verdict === 'passed').length;
@@ -78,9 +78,9 @@ export function summaryOf(
   };
 }
 
-const rank = ({ verdict }: AttemptResult): number => (verdict === 'error' ? 0 : verdict === 'failed' ? 1 : 2);
+const rank = ({ verdict }: TestAttemptResult): number => (verdict === 'error' ? 0 : verdict === 'failed' ? 1 : 2);
 
-function failedAttempt(message: string, path?: string): AttemptResult {
+function failedAttempt(message: string, path?: string): TestAttemptResult {
   return { verdict: 'error', checks: [], transcript: [], durationMs: 0, error: { message, ...(path !== undefined && { path }) } };
 }
 
@@ -92,7 +92,7 @@ export function testError(
   return { test, agent, revision, mode, ...summaryOf([failedAttempt(error.message, error.path)], 1), durationMs: 0 };
 }
 
-async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestOptions): Promise<AttemptResult> {
+async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestOptions): Promise<TestAttemptResult> {
   const { spec } = test;
   const limitMs = millisecondsOf(spec.timeout);
   const late = new AbortController();
@@ -106,7 +106,7 @@ async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestO
     return failedAttempt(message, path);
   }
   const { config } = agent;
-  const attempt = new Attempt({
+  const attempt = new TestAttempt({
     spec,
     driver,
     models,
@@ -115,7 +115,7 @@ async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestO
     clock,
     signal: over,
   });
-  const timedOut = Promise.withResolvers<AttemptResult>();
+  const timedOut = Promise.withResolvers<TestAttemptResult>();
   const timer = clock.after(limitMs, () => {
     const message = `the attempt took longer than spec.timeout, ${spec.timeout}`;
     late.abort(new Error(message));

@@ -7,7 +7,7 @@ import type { Logger } from '../platform/logging.ts';
 import type { Store } from '../store/index.ts';
 import type { FreePlaces } from './free-places.ts';
 
-export interface ReportOptions {
+export interface PlacesReportOptions {
   readonly servers: Store['voiceServers'];
   readonly agentName: string;
   readonly places: () => FreePlaces;
@@ -19,12 +19,12 @@ export interface ReportOptions {
 const REPORT_MS = 1_000;
 
 export class PlaceReports {
-  readonly #options: ReportOptions;
+  readonly #options: PlacesReportOptions;
   readonly #id = randomUUID();
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
 
-  constructor(options: ReportOptions) {
+  constructor(options: PlacesReportOptions) {
     this.#options = options;
     const { servers, agentName, places, clock, logger } = options;
     const failure = 'failed to report how many calls can be taken; the api makes calls without knowing';

@@ -15,7 +15,7 @@ import { differenceFromNearest } from './difference.ts';
  */
 export type CassetteMode = 'record' | 'replay' | 'auto';
 
-export interface RecorderOptions {
+export interface CassetteRecorderOptions {
   readonly mode: CassetteMode;
   /** Read, and in mode `record` written to. */
   readonly cassette: Cassette;
@@ -31,7 +31,7 @@ export const MISSING_KEY = 'missing';
 /** Statuses after which a request is sent in another form. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 422]);
 
-export function recorder({ mode, cassette, file, onMiss = () => undefined }: RecorderOptions): FetchInterceptor {
+export function recorder({ mode, cassette, file, onMiss = () => undefined }: CassetteRecorderOptions): FetchInterceptor {
   return (fetch, endpoint) => {
     const intercepted: ProviderFetch = async (url, init = {}) => {
       const { body, signal, onFailure } = init;

@@ -1,7 +1,7 @@
 /** One expectation as a result. */
 import type { CheckResult } from '../result.ts';
 
-export interface Outcome {
+export interface CheckOutcome {
   readonly path: string;
   readonly kind: string;
   readonly met: boolean;
@@ -10,7 +10,7 @@ export interface Outcome {
   readonly reason?: string | undefined;
 }
 
-export function checkOf({ met, reason, ...check }: Outcome): CheckResult {
+export function checkOf({ met, reason, ...check }: CheckOutcome): CheckResult {
   return { ...check, verdict: met ? 'passed' : 'failed', ...(reason !== undefined && { reason }) };
 }
 

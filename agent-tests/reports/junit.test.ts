@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 
-import type { AttemptResult, TestResult } from '../result.ts';
+import type { TestAttemptResult, TestResult } from '../result.ts';
 import { junitReport } from './junit.ts';
 
-const attempt = (more: Partial<AttemptResult>): AttemptResult => ({
+const attempt = (more: Partial<TestAttemptResult>): TestAttemptResult => ({
   verdict: 'passed',
   checks: [],
   transcript: [],

@@ -1,5 +1,5 @@
 /** What all reports show of results. */
-import type { AttemptResult, CheckResult, TestResult, TranscriptLine } from '../result.ts';
+import type { TestAttemptResult, CheckResult, TestResult, TranscriptLine } from '../result.ts';
 
 /** A result, and where its test is. */
 export interface ReportedResult {
@@ -9,19 +9,19 @@ export interface ReportedResult {
   readonly lineOf: (path: string) => number;
 }
 
-export interface Totals {
+export interface ReportTotals {
   readonly passed: number;
   readonly failed: number;
   readonly errors: number;
   readonly flaky: number;
 }
 
-export function totalsOf(results: readonly Pick<TestResult, 'verdict' | 'flaky'>[]): Totals {
+export function totalsOf(results: readonly Pick<TestResult, 'verdict' | 'flaky'>[]): ReportTotals {
   const count = (verdict: TestResult['verdict']): number => results.filter((result) => result.verdict === verdict).length;
   return { passed: count('passed'), failed: count('failed'), errors: count('error'), flaky: results.filter(({ flaky }) => flaky).length };
 }
 
-export function summaryLine({ passed, failed, errors, flaky }: Totals, durationMs: number): string {
+export function summaryLine({ passed, failed, errors, flaky }: ReportTotals, durationMs: number): string {
   const parts = [`${passed} passed`, `${failed} failed`, ...(errors > 0 ? [`${errors} ${errors === 1 ? 'error' : 'errors'}`] : [])];
   return `${parts.join(', ')}${flaky > 0 ? ` (${flaky} flaky)` : ''} in ${seconds(durationMs)}`;
 }
@@ -29,12 +29,12 @@ export function summaryLine({ passed, failed, errors, flaky }: Totals, durationM
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /** The attempt that says most, and what went wrong in it; undefined where all passed. */
-export function worstAttempt({ attempts }: TestResult): AttemptResult | undefined {
+export function worstAttempt({ attempts }: TestResult): TestAttemptResult | undefined {
   return attempts.find(({ verdict }) => verdict !== 'passed');
 }
 
 /** In one line: for lists and messages. */
-export function firstProblem(attempt: AttemptResult): string {
+export function firstProblem(attempt: TestAttemptResult): string {
   const { error } = attempt;
   if (error !== undefined) return error.path === undefined ? error.message : `${error.path}: ${error.message}`;
   const check = attempt.checks.find(({ verdict }) => verdict !== 'passed');
@@ -42,7 +42,7 @@ export function firstProblem(attempt: AttemptResult): string {
 }
 
 /** The transcript up to the failure, what was expected and what came. */
-export function problemLines({ result, file, lineOf }: ReportedResult, attempt: AttemptResult): readonly string[] {
+export function problemLines({ result, file, lineOf }: ReportedResult, attempt: TestAttemptResult): readonly string[] {
   const place = (path: string): string => (lineOf(path) === 0 ? `${file}: ${path}` : `${file}:${lineOf(path)}: ${path}`);
   const { error, transcript } = attempt;
   const failed = attempt.checks.filter(({ verdict }) => verdict !== 'passed');

@@ -36,14 +36,14 @@ export interface ProviderOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-export interface LanguageModelOptions extends ProviderOptions {
+export interface LanguageModelSettings extends ProviderOptions {
   readonly agent: Pick<AgentRevisionConfig['agent'], 'llm'>;
   /** Stands between the model and its server: recorded answers. */
   readonly intercept?: FetchInterceptor | undefined;
 }
 
 /** @throws ProviderError where the model and its fallbacks can't be used as they are configured, or no key can be read */
-export async function createLanguageModel(options: LanguageModelOptions): Promise<HedgedLanguageModel> {
+export async function createLanguageModel(options: LanguageModelSettings): Promise<HedgedLanguageModel> {
   const { agent, egress, logger, clock = systemClock, intercept = (fetch) => fetch } = options;
   const { temperature, maxTokens } = agent.llm;
   const create = async (llm: WantedLlm): Promise<LanguageModel> => {

@@ -130,7 +130,7 @@ it('agrees with text mode on tools, verdicts and what was said, and leaves no tr
   ]);
   for (const name of Object.keys(cases)) expect(essence(of[`${name}-audio`]!), name).toEqual(essence(of[`${name}-text`]!));
 
-  const { attempts } = of['order-audio']?.result as TestResult;
+  const { attempts } = of['order-audio']!.result as TestResult;
   const id = attempts[0]?.callId ?? '';
   const call = await stage.store.calls.calls.get({ org: stage.org, id });
   expect(call).toMatchObject({
