@@ -45,7 +45,7 @@ With \`Ready=False\` comes exactly one of two conditions, as [kstatus](https://g
 - \`Stalled=True\`: a person is needed. Its reason is that of the stage that failed. A reference that was there and is lost is one of these at once, and still heals by itself when its target appears.
 - \`Reconciling=True\`: the operator goes on by itself. A reference that has not been there since the spec was applied is waited for: objects can be applied in any order, and Secrets may come later. After \`PARLEY_REFERENCE_GRACE_MS\` (2 minutes unless set) \`Stalled\` takes its place.
 
-Two more of an Agent are present while its release is under way or went back (see [Release safely](../calls/releases.md)):
+Two more of an Agent are present while its release is under way or went back (see [Release safely](../agents/releases.md)):
 
 - \`Progressing=True\`: a canary runs.
 - \`Degraded=True\`: the revision that the spec asks for was rolled back, or its canary was aborted; the message has the figures.

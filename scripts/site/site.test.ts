@@ -52,7 +52,7 @@ describe('the site', () => {
       html('main h2')
         .toArray()
         .map((node) => html(node).text()),
-    ).toEqual(['Install', 'Use', 'Operate', 'Look up']);
+    ).toEqual(['Install', 'Agents as code', 'Use', 'Operate', 'Look up']);
     for (const page of pages) {
       const loaded = load(await read(page))('script[src], link[href], img[src]').toArray();
       expect(loaded.map(({ attribs }) => attribs['src'] ?? attribs['href'] ?? '').filter((each) => /^([a-z]+:)?\/\//i.test(each))).toEqual(
