@@ -38,7 +38,7 @@ it("the README's tour runs from top to bottom", async () => {
   const toured = await run('bash', ['-euc', script], { cwd: folder });
   expect(toured.code, toured.stderr).toBe(0);
 
-  const [, looked, made, equipped, changed, refused, called, found, delivered, explained] = toured.stdout.split('--- next\n');
+  const [, looked, made, equipped, changed, refused, called, tested, found, delivered, explained] = toured.stdout.split('--- next\n');
   expect(looked).toMatch(/agent\.parley\.dev\/\S+ +\S.* True/);
   expect(looked).toContain('"data":[');
   expect(made).toContain('"ai_agent_id":"night-porter-');
@@ -51,6 +51,7 @@ it("the README's tour runs from top to bottom", async () => {
   expect(changed).toContain('"welcome_message":"Welcome back!"');
   expect(refused).toMatch(/"error":"conflict".*kubectl/);
   expect(called).toMatch(/^agent {2}\S[\s\S]*ended/m);
+  expect(tested).toMatch(/1 passed, 0 failed/);
   expect(found).toMatch(/bicycle-care\.pdf, page 2 .*When to replace it/);
   expect(found).toMatch(/"filename":"price-list\.xlsx".*"sheet":"Parts"/);
   expect(delivered).toMatch(/1 +\S+ +\d+ ms +204 +ok/);
