@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ApiDependencies } from '../dependencies.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
+import { isObjectName } from '../resources/names.ts';
 import { testRunSummaryToRest, testRunToRest } from './codec.ts';
 import { createTestRun, getTestRun, listTestRuns } from './descriptions.ts';
 import { TestRunService } from './test-run-service.ts';
@@ -23,6 +24,8 @@ export function registerTestRuns(
     const list = `test-runs/${org}`;
     const [after] = query.page_token === undefined ? [] : pageTokens.read(list, query.page_token);
     const { ai_agent_id: agentName, test: testName, state, page_size: pageSize } = query;
+    // Nothing has another name.
+    if ([agentName, testName].some((name) => name !== undefined && !isObjectName(name))) return { data: [], next_page_token: null };
     const { items, next } = await timed('db', () => store.testRuns.list({ org, agentName, testName, state, pageSize, after }));
     return { data: items.map(testRunSummaryToRest), next_page_token: next === undefined ? null : pageTokens.write(list, [next]) };
   });

@@ -13,6 +13,8 @@ import type { TestRunCreate } from './schema.ts';
 
 export type WholeTestRun = TestRunRecord & { readonly results: readonly TestResultRecord[] };
 
+const RUN_ID = /^run_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 export interface TestRunServiceOptions {
   readonly views: Pick<KindContext['views'], 'agents' | 'agentTests'>;
   readonly store: Pick<Store, 'testRuns' | 'agentRevisions'>;
@@ -55,9 +57,9 @@ export class TestRunService {
     return this.get(org, run?.id ?? '');
   }
 
-  /** @throws ApiError `not_found` */
+  /** A malformed id is one that no run has. @throws ApiError `not_found` */
   async get(org: string, id: string): Promise<WholeTestRun> {
-    const run = await this.#options.store.testRuns.get({ org, id });
+    const run = RUN_ID.test(id) ? await this.#options.store.testRuns.get({ org, id }) : undefined;
     if (run === undefined) throw new ApiError('not_found', 'Test run not found');
     return run;
   }

@@ -159,7 +159,8 @@ describe('a test run over REST', () => {
         expect.stringContaining('no desired revision that can be tested: the prompt is missing'),
       ]);
     });
-    expect((await org.call('GET', '/v1/test-runs/run_1')).status).toBe(404);
+    for (const id of ['run_1', '%00', 'run_019aa1f2-b3c4-7d5e-8f90-a1b2c3d4e5f6'])
+      expect((await org.call('GET', `/v1/test-runs/${id}`)).status).toBe(404);
   });
 
   it('needs an AgentTest that selects the agent', async () => {
@@ -200,6 +201,7 @@ describe('the list of test runs', () => {
     expect(await of('ai_agent_id=receptionist&state=queued')).toBe(5);
     expect(await of('ai_agent_id=nobody')).toBe(0);
     expect(await of('state=finished')).toBe(0);
+    expect(await of('test=%00')).toBe(0);
     expect((await org.call('GET', '/v1/test-runs?page_token=x')).status).toBe(422);
   });
 });
