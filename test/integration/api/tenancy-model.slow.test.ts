@@ -13,6 +13,7 @@ import { knowledgeGenerators } from './tenancy-knowledge.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
 import { anyRequest, generators as basicGenerators, Model, routes, type CallerKey, type Situation } from './tenancy-model.ts';
 import { resourceGenerators } from './tenancy-resources.ts';
+import { testRunGenerators } from './tenancy-test-runs.ts';
 import { webhookGenerators } from './tenancy-webhooks.ts';
 
 const generators = {
@@ -22,8 +23,9 @@ const generators = {
   ...webhookGenerators,
   ...callGenerators,
   ...releaseGenerators,
+  ...testRunGenerators,
 };
-const seed = Number(process.env['PARLEY_TEST_SEED'] ?? 20_261_121);
+const seed = Number(process.env['PARLEY_TEST_SEED'] ?? 20_261_125);
 const requests = 5_000;
 const keysEach = 10;
 
