@@ -170,6 +170,8 @@ it(
       name: 'Orders',
       url: sink.url('/orders'),
       enable_signed_webhooks: true,
+      // Not Agent.RevisionServed: a restored agent is another object, whose revision goes into service.
+      events: ['CallHandler.CallStarted', 'KnowledgeBase.DocumentCompleted'],
       retry_policy: { retryStrategy: 'NO_RETRY' },
     });
     expect(hook.status, hook.content.toString()).toBe(201);

@@ -61,7 +61,7 @@ const samples: Readonly<Record<string, unknown>> = {
   'metrics.dashboards.namespace': 'default',
   'voice.autoscaling.prometheusAddress': 'http://prometheus:9090',
   'voice.autoscaling.triggerMetadata': { ignoreNullValues: 'false' },
-  'temporaryVolume.sizeLimit': '2Gi',
+  'temporaryVolume.sizeLimit': '512Mi',
   'voice.spool.sizeLimit': '2Gi',
 };
 
