@@ -7,6 +7,7 @@ import { generateApiKey } from '../../../store/api-key-format.ts';
 import { unlimited } from '../../support/limits.ts';
 import { realMediaServer, serveAgent } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { agentTestGenerators } from './tenancy-agent-tests.ts';
 import { callGenerators } from './tenancy-calls.ts';
 import { releaseGenerators } from './tenancy-releases.ts';
 import { knowledgeGenerators } from './tenancy-knowledge.ts';
@@ -23,6 +24,7 @@ const generators = {
   ...webhookGenerators,
   ...callGenerators,
   ...releaseGenerators,
+  ...agentTestGenerators,
   ...testRunGenerators,
 };
 const seed = Number(process.env['PARLEY_TEST_SEED'] ?? 20_261_125);
@@ -129,7 +131,16 @@ it(`${requests} random requests of two organisations answer what a model of each
   // A run in which some kind of answer never came would have shown nothing about it.
   expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual([200, 201, 202, 400, 401, 403, 404, 409, 412, 415, 422]);
   for (const { model } of sides)
-    for (const things of [model.agents, model.tools, model.numbers, model.bases, model.documents, model.subscriptions, model.calls])
+    for (const things of [
+      model.agents,
+      model.tools,
+      model.numbers,
+      model.bases,
+      model.documents,
+      model.subscriptions,
+      model.calls,
+      model.agentTests,
+    ])
       expect(things.size).toBeGreaterThan(0);
   expect(routes.filter(([route]) => generators[route] === undefined)).toEqual([]);
 });

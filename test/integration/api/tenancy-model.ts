@@ -54,6 +54,8 @@ export class Model {
   /** `asks`: the requests are made with it, so that it is left alone. */
   readonly keys = new Map<string, { readonly name: string; revoked: boolean; readonly permissions?: Permission; readonly asks?: true }>();
   readonly tools = new Map<string, ToolFacts>();
+  /** What the user says in each. */
+  readonly agentTests = new Map<string, string>();
   readonly numbers = new Map<string, NumberFacts>();
   readonly subscriptions = new Map<string, { readonly name: string; readonly signed: boolean; readonly active: boolean }>();
   /** In service from the beginning, and never changed. */
