@@ -158,7 +158,7 @@ function explain(error: KubeError, { namespace, name }: ServiceAddress): UserErr
   const what = `the Service ${namespace}/${name} can't be used through the API server`;
   if (error.code === 403) {
     return new UserError(`${what}: you may not`, {
-      cure: `ask for \`get services/proxy\` on it (docs/kubectl-plugin.md has the Role), or: kubectl port-forward -n ${namespace} svc/${name} 8080:80, and --api-url http://127.0.0.1:8080`,
+      cure: `ask for \`get\` of services/proxy on it, and \`create\` to change something (docs/kubectl-plugin.md has the Role), or: kubectl port-forward -n ${namespace} svc/${name} 8080:80, and --api-url http://127.0.0.1:8080`,
       cause: error,
     });
   }
