@@ -19,7 +19,7 @@ export function addPropertyExamples(
   const seen = new Map<string, unknown>();
   for (const pass of ['read', 'write'] as const) {
     for (const [component, name, property] of propertiesOf(components)) {
-      const places = [`${component.replace(/(Create|Update)$/, '')}.${name}`, ...(name.includes('_') ? [name] : [])];
+      const places = [`${component.replace(/(Create|Update)$/, '')}.${name}`, ...(/[a-z]_/.test(name) ? [name] : [])];
       const [own] = (property['examples'] ?? []) as readonly unknown[];
       if (pass === 'read' && own !== undefined) for (const place of places) seen.set(place, seen.get(place) ?? own);
       const found = places.map((place) => seen.get(place)).find((each) => each !== undefined);

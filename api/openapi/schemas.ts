@@ -60,10 +60,14 @@ export class SchemaCollection {
     this.#components.set(id, definition);
   }
 
-  /** Lets the objects of a schema, and those of the component that it refers to, have more properties. */
+  /** Lets the objects of a schema, and those of the components that it refers to, have more properties. */
   addProperties(schema: OpenApiObject, properties: OpenApiObject): OpenApiObject {
+    const variants = schema['anyOf'] as readonly OpenApiObject[] | undefined;
+    if (variants !== undefined) return { ...schema, anyOf: variants.map((each) => this.addProperties(each, properties)) };
     if (typeof schema['$ref'] !== 'string') return withProperties(schema, properties);
-    this.#added.set(schema['$ref'].split('/').at(-1) ?? '', properties);
+    const id = schema['$ref'].split('/').at(-1) ?? '';
+    this.#added.set(id, properties);
+    this.addProperties({ anyOf: this.#components.get(id)?.['anyOf'] ?? [] }, properties);
     return schema;
   }
 
@@ -117,8 +121,6 @@ function hoistDescription(schema: z.core.JSONSchema.BaseSchema): void {
 type Properties = Readonly<Record<string, OpenApiObject>>;
 
 function withProperties(schema: OpenApiObject, properties: OpenApiObject): OpenApiObject {
-  if (Array.isArray(schema['anyOf']))
-    return { ...schema, anyOf: schema['anyOf'].map((each: OpenApiObject) => withProperties(each, properties)) };
   return schema['type'] === 'object' ? { ...schema, properties: { ...(schema['properties'] as OpenApiObject), ...properties } } : schema;
 }
 

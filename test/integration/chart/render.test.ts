@@ -336,9 +336,9 @@ describe('organisations', () => {
 describe('the definitions', () => {
   it('can be installed alone, and stay', async () => {
     const text = await helm(['template', 'crds', join(chart, 'charts/crds'), '--kube-version', '1.34.4']);
-    expect(text.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(5);
-    expect(text.match(/helm\.sh\/resource-policy: keep/g)).toHaveLength(5);
-    expect(text.match(/app\.kubernetes\.io\/part-of: parley/g)).toHaveLength(5);
+    expect(text.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(6);
+    expect(text.match(/helm\.sh\/resource-policy: keep/g)).toHaveLength(6);
+    expect(text.match(/app\.kubernetes\.io\/part-of: parley/g)).toHaveLength(6);
     const mistaken = helm(['template', 'crds', join(chart, 'charts/crds')], { values: { keeep: true } });
     await expect(mistaken).rejects.toThrow("additional properties 'keeep' not allowed");
     const bare = await helm(['template', 'crds', join(chart, 'charts/crds'), '--kube-version', '1.34.4'], { values: { keep: false } });
@@ -346,7 +346,7 @@ describe('the definitions', () => {
   });
 
   it('come with the chart, or not', async () => {
-    expect(ofKind(await render(withValues({ crds: { enabled: true } })), 'CustomResourceDefinition')).toHaveLength(5);
+    expect(ofKind(await render(withValues({ crds: { enabled: true } })), 'CustomResourceDefinition')).toHaveLength(6);
     expect(ofKind(await render(withValues()), 'CustomResourceDefinition')).toHaveLength(0);
   });
 });
