@@ -48,7 +48,7 @@ describe('a test run', () => {
     const { store } = await freshStore();
     const run = await requested(store, { v: 1 }, [orders, hours]);
     expect(run).toMatchObject({ ...agent, state: 'queued', verdict: null, trigger: 'gate', requestedBy: null, startedAt: null });
-    expect(await store.testRuns.due({ limit: 10 })).toEqual([{ org: 'acme', id: run.id }]);
+    expect(await store.testRuns.due({ limit: 10 })).toMatchObject([{ org: agent.org, agentUid: agent.agentUid, id: run.id }]);
     await store.testRuns.begun({ ...run, lookAgainInMs: 60_000 });
     expect(await store.testRuns.due({ limit: 10 })).toEqual([]);
     expect(await store.testRuns.start(run)).toMatchObject({ state: 'running', startedAt: expect.any(Date) as Date });
