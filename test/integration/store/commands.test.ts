@@ -224,17 +224,17 @@ describe('parley keys', () => {
 
   it('names what is wrong, with a cure, and no stack', async () => {
     const org = await organization();
-    const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    const cases: readonly (readonly [readonly string[], RegExp, code?: number])[] = [
       [['keys', 'create', '--org', unique('absent'), '--name', 'n'], /no organisation.*parley org create/s],
       [['keys', 'create', '--org', org, '--name', 'n', '--permissions', 'agents:admin'], /agents:admin.*agents:read/s],
-      [['keys', 'create', '--org', org, '--name', 'n', '--expires-in-days', '400'], /1 to 365/],
-      [['keys', 'create', '--org', org, '--name', 'n', '--expires-in-days', 'soon'], /1 to 365/],
+      [['keys', 'create', '--org', org, '--name', 'n', '--expires-in-days', '400'], /1 to 365/, 2],
+      [['keys', 'create', '--org', org, '--name', 'n', '--expires-in-days', 'soon'], /1 to 365/, 2],
       [['keys', 'create', '--org', org, '--name', 'x'.repeat(101)], /1 to 100/],
       [['keys', 'revoke', 'key_none', '--org', org], /no API key "key_none".*keys list/s],
     ];
-    for (const [args, message] of cases) {
+    for (const [args, message, code = 1] of cases) {
       const refused = await parley(...args);
-      expect([args, refused]).toMatchObject([args, { code: 1, stdout: '', stderr: expect.stringMatching(message) }]);
+      expect([args, refused]).toMatchObject([args, { code, stdout: '', stderr: expect.stringMatching(message) }]);
       expect(refused.stderr).not.toMatch(/^ {4}at /m);
     }
   });
