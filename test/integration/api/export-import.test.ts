@@ -119,17 +119,17 @@ describe('parley export', () => {
     expect(code, stderr).toBe(0);
     expect((await parley(['export', org.name])).stdout).toBe(stdout);
     const objects = exported(stdout);
-    expect(objects.map(({ kind, metadata }) => `${kind}/${metadata.name.replace(/-[a-z2-7]{16}$/, '')}`)).toEqual([
-      'ConfigMap/agent-agent',
+    expect(objects.map(({ kind, metadata }) => `${kind}/${metadata.name.replace(/-[a-z2-7]{8}$/, '')}`)).toEqual([
+      'ConfigMap/agent-over-rest',
       'ConfigMap/faq',
-      'Secret/agent-agent',
+      'Secret/agent-over-rest',
       'Secret/provider',
-      'Secret/tool-tool',
+      'Secret/tool-find-booking',
       'KnowledgeBase/docs',
-      'Agent/agent',
       'Agent/by-kubectl',
+      'Agent/over-rest',
+      'Tool/find-booking',
       'Tool/lookup',
-      'Tool/tool',
       'PhoneNumber/front',
       'WebhookSubscription/hook',
     ]);
@@ -259,8 +259,8 @@ describe('parley import', () => {
     const broken = stdout.replace('provider: deepgram', 'provider: 5');
     const { code, stderr } = await parley(['import', '-'], broken);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/1 of 12 objects were refused:\n {2}Agent agent-/);
-    await expect.poll(async () => (await agents()).map(({ agent_name }) => agent_name)).toEqual(['by-kubectl']);
+    expect(stderr).toMatch(/1 of 12 objects were refused:\n {2}Agent by-kubectl:/);
+    await expect.poll(async () => (await agents()).map(({ agent_name }) => agent_name)).toEqual(['Over REST']);
   });
 
   it('refuses, before it writes anything, what it could only half apply', async () => {
