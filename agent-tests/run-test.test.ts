@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
+import { agentTestKind } from '../crds/agent-test.ts';
+import { FakeClock } from '../test/support/fake-clock.ts';
+import type { AgentDriver, AgentTurn } from './driver.ts';
+import type { AskedModel } from './models/ask.ts';
 import { MAX_ATTEMPTS_KEPT, type TestAttemptResult, type TestVerdict } from './result.ts';
-import { summaryOf } from './run-test.ts';
+import { runTest, summaryOf } from './run-test.ts';
 
 const attempt = (verdict: TestVerdict): TestAttemptResult => ({ verdict, checks: [], transcript: [], durationMs: 1 });
 const verdicts = (...all: readonly TestVerdict[]) => all.map(attempt);
@@ -30,5 +35,60 @@ describe('the verdict of a test', () => {
         expect(summary.attempts.filter((one) => one.verdict !== 'passed').length).toBe(Math.min(bad, MAX_ATTEMPTS_KEPT));
       }),
     );
+  });
+});
+
+describe('a test that is interrupted', () => {
+  const unused: AskedModel = { ask: () => Promise.reject(new Error('no model is asked')) };
+
+  /** Answers nothing until it is closed. */
+  function silentDriver() {
+    const closed = Promise.withResolvers<AgentTurn>();
+    const driver: AgentDriver = {
+      start: async () => ({ messages: ['Hello'], toolCalls: [] }),
+      say: () => closed.promise,
+      press: () => closed.promise,
+      close: async () => closed.resolve({ messages: [], toolCalls: [] }),
+    };
+    return driver;
+  }
+
+  function run(signal: AbortSignal, clock: FakeClock) {
+    const config = {
+      format: 1,
+      name: 'receptionist',
+      agent: { language: 'en-US' },
+      tools: [],
+      knowledgeBase: null,
+    } as unknown as AgentRevisionConfig;
+    return runTest({
+      test: {
+        name: 'hours',
+        spec: agentTestKind.spec.parse({ agentRefs: [{ name: 'receptionist' }], conversation: [{ user: 'When are you open?' }] }),
+      },
+      agent: { name: 'receptionist', revision: 'r1', config },
+      searches: false,
+      models: { judge: unused, user: unused, analysis: unused },
+      open: () => silentDriver(),
+      clock,
+      signal,
+    });
+  }
+
+  it('has no result, and closes its conversation', async () => {
+    const interruption = new AbortController();
+    const running = run(interruption.signal, new FakeClock());
+    await new Promise((resolve) => setImmediate(resolve));
+    const reason = new Error('the worker stops');
+    interruption.abort(reason);
+    await expect(running).rejects.toBe(reason);
+  });
+
+  it('by its own timeout is an error', async () => {
+    const clock = new FakeClock();
+    const running = run(new AbortController().signal, clock);
+    await expect.poll(() => clock.timers).toBe(1);
+    await clock.advance(120_000);
+    expect(await running).toMatchObject({ verdict: 'error', attempts: [{ error: { path: 'spec.timeout' } }] });
   });
 });

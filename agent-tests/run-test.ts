@@ -120,10 +120,14 @@ async function oneAttempt({ test, agent, models, open, clock, signal }: RunTestO
     const message = `the attempt took longer than spec.timeout, ${spec.timeout}`;
     late.abort(new Error(message));
     timedOut.resolve(attempt.result({ path: 'spec.timeout', message }));
-    void driver.close();
   });
+  // Nothing of an attempt that is given up goes on.
+  over.addEventListener('abort', () => void driver.close(), { once: true });
   try {
-    return await Promise.race([attempt.run(), timedOut.promise]);
+    const result = await Promise.race([attempt.run(), timedOut.promise]);
+    // An interruption says nothing about the agent: it is no result.
+    signal.throwIfAborted();
+    return result;
   } finally {
     timer.cancel();
   }

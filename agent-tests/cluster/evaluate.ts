@@ -52,17 +52,11 @@ export async function evaluate({ load, services, audio, judge }: EvaluateOptions
     agent: { name, revision, config },
     searches: true,
     models: createTestModels({ services, org, config, spec, installationJudge: chatModelOf(judge) }),
-    open: (attempt) => closedWith(open(attempt), attempt),
+    open,
     clock: services.clock,
     signal,
     slots: new Semaphore(spec.mode === 'text' ? TEXT_ATTEMPTS_AT_ONCE : 1),
   });
-}
-
-/** Nothing of an attempt that is given up goes on. */
-function closedWith(driver: AgentDriver, signal: AbortSignal): AgentDriver {
-  signal.addEventListener('abort', () => void driver.close(), { once: true });
-  return driver;
 }
 
 async function inText({ run, spec, config }: TestToRun, services: TextServices): Promise<Open> {
