@@ -11,6 +11,7 @@ type Expectation = NonNullable<NonNullable<AgentTestSpec['conversation']>[number
 
 /** Longest search for a pattern, in milliseconds: some take years. */
 const MATCH_TIMEOUT_MS = 500;
+export const TOO_SLOW = `the search for the pattern took more than ${MATCH_TIMEOUT_MS} ms: write one without nested repetitions`;
 
 export async function answerChecks(
   answer: NonNullable<Expectation['answer']>,
@@ -59,14 +60,7 @@ interface Place {
 function patternCheck(pattern: string, { said, ...place }: Place): CheckResult {
   const found = matchesPattern(said, pattern);
   const expected = `an answer that matches ${pattern}`;
-  if (found === undefined)
-    return {
-      ...place,
-      verdict: 'error',
-      expected,
-      actual: shown(said),
-      reason: `to look for the pattern took more than ${MATCH_TIMEOUT_MS} ms`,
-    };
+  if (found === undefined) return { ...place, verdict: 'error', expected, actual: shown(said), reason: TOO_SLOW };
   return checkOf({ ...place, met: found, expected, actual: shown(said) });
 }
 

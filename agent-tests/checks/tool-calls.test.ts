@@ -40,6 +40,17 @@ describe('an expected call', () => {
     expect(toolCheck(wanted, calls, place).verdict).toBe('failed');
   });
 
+  it('is an error where a pattern takes too long, however many calls fit', () => {
+    const slow = { id: `${'a'.repeat(60)}!` };
+    const wanted = { name: 'book', times: 1, arguments: { id: { matches: '^(a+)+$' } } };
+    const began = performance.now();
+    expect(toolCheck(wanted, [call('book', { id: 'aa' }), ...Array.from({ length: 20 }, () => call('book', slow))], place)).toMatchObject({
+      verdict: 'error',
+      reason: expect.stringContaining('took more than 500 ms'),
+    });
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   it('is reported with the calls that were made', () => {
     expect(toolCheck({ name: 'book', times: 2 }, [call('book', { day: 'Friday' })], place)).toEqual({
       ...place,

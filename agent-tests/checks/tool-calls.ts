@@ -5,8 +5,8 @@ import { argumentMatchers } from '../../crds/agent-test-problems.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { textOf } from '../../voice/calls/template.ts';
 import type { CheckResult, ToolCallRecord } from '../result.ts';
-import { matchesPattern } from './answer.ts';
-import { checkOf, json } from './check.ts';
+import { matchesPattern, TOO_SLOW } from './answer.ts';
+import { checkOf, json, shown } from './check.ts';
 import { saysText } from './words.ts';
 
 type ExpectedCall = NonNullable<NonNullable<AgentTestSpec['atEnd']>[number]['called']>;
@@ -18,16 +18,26 @@ export function toolCheck(
 ): CheckResult {
   const { name, times, arguments: wanted = {} } = expectation;
   const named = calls.filter((call) => call.name === name);
-  const fitting = named.filter((call) => Object.entries(wanted).every(([key, value]) => fits(call.arguments[key], value)));
   const often = times === undefined ? 'at least one call' : times === 1 ? 'one call' : `${times} calls`;
   const withArguments = Object.keys(wanted).length === 0 ? '' : ` with ${json(wanted)}`;
-  return checkOf({
-    path,
-    kind,
-    met: times === undefined ? fitting.length > 0 : fitting.length === times,
-    expected: `${often} of ${name}${withArguments}`,
-    actual: describeCalls(calls),
-  });
+  const described = { path, kind, expected: `${often} of ${name}${withArguments}`, actual: describeCalls(calls) };
+  let fitting = 0;
+  for (const call of named) {
+    const fit = callFits(call, wanted);
+    // The first one says it: the others would take as long.
+    if (fit === undefined) return { ...described, verdict: 'error', reason: TOO_SLOW };
+    if (fit) fitting += 1;
+  }
+  return checkOf({ ...described, met: times === undefined ? fitting > 0 : fitting === times });
+}
+
+/** @returns undefined where a pattern takes too long */
+function callFits({ arguments: args }: ToolCallRecord, wanted: Readonly<Record<string, unknown>>): boolean | undefined {
+  for (const [key, value] of Object.entries(wanted)) {
+    const fit = fits(args[key], value);
+    if (fit !== true) return fit;
+  }
+  return true;
 }
 
 export function neverCalledCheck(name: string, calls: readonly ToolCallRecord[], path: string): CheckResult {
@@ -36,16 +46,16 @@ export function neverCalledCheck(name: string, calls: readonly ToolCallRecord[],
 }
 
 export function describeCalls(calls: readonly ToolCallRecord[]): string {
-  return calls.length === 0 ? 'no tool was called' : calls.map(({ name, arguments: args }) => `${name}(${json(args)})`).join(', ');
+  return calls.length === 0 ? 'no tool was called' : shown(calls.map(({ name, arguments: args }) => `${name}(${json(args)})`).join(', '));
 }
 
-/** @param wanted a value, or one of `{contains}`, `{matches}` and `{equals}` */
-function fits(value: unknown, wanted: unknown): boolean {
+/** @param wanted a value, or one of `{contains}`, `{matches}` and `{equals}`. @returns undefined where a pattern takes too long */
+function fits(value: unknown, wanted: unknown): boolean | undefined {
   const [matcher, ...more] = typeof wanted === 'object' && wanted !== null && !Array.isArray(wanted) ? Object.entries(wanted) : [];
   const kind = argumentMatchers.find((name) => name === matcher?.[0]);
   if (matcher === undefined || more.length > 0 || kind === undefined) return isDeepStrictEqual(value, wanted);
   if (kind === 'equals') return isDeepStrictEqual(value, matcher[1]);
   if (value === undefined) return false;
   const [text, expected] = [textOf(value), String(matcher[1])];
-  return kind === 'contains' ? saysText(text, expected) : matchesPattern(text, expected) === true;
+  return kind === 'contains' ? saysText(text, expected) : matchesPattern(text, expected);
 }
