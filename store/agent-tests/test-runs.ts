@@ -8,6 +8,7 @@ import { uuidv7 } from '../../platform/uuid.ts';
 import type { Listening } from '../channel-listener.ts';
 import type { Database, Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
+import { storableJson } from '../storable-json.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { listenForTestRuns, TEST_RUNS_CHANNEL, type TestRunChanges } from './changes.ts';
@@ -156,7 +157,7 @@ export class TestRuns {
       const { rowCount } = await transaction.query(
         `UPDATE parley.test_results SET verdict = $4, passed = $5, failed = $6, flaky = $7, message = $8, result = $9, finished_at = now()
          WHERE org = $1 AND run_id = $2 AND test_uid = $3 AND verdict IS NULL`,
-        [org, id, testUid, verdict, passed, failed, flaky, shortened(message), JSON.stringify(result)],
+        [org, id, testUid, verdict, passed, failed, flaky, shortened(message), storableJson(result)],
       );
       if (rowCount > 0) await notify(transaction, run);
       return rowCount > 0;
@@ -281,6 +282,6 @@ async function notify(transaction: Transaction, { org, agentName }: Pick<TestRun
 
 function shortened(message: string | undefined): string | null {
   if (message === undefined) return null;
-  const characters = Array.from(message.replaceAll('\0', ''));
+  const characters = Array.from(message.replaceAll('\0', '').toWellFormed());
   return characters.length <= MESSAGE_CHARACTERS ? characters.join('') : `${characters.slice(0, MESSAGE_CHARACTERS - 1).join('')}…`;
 }

@@ -1,5 +1,6 @@
 /** What was said in calls, and how long the answers took: as the job that serves a call numbers it. */
 import type { Database } from '../database.ts';
+import { storableJson } from '../storable-json.ts';
 import type { CallRef } from './call-record.ts';
 
 /** Characters are cut off beyond this many bytes: no utterance is that long. */
@@ -148,11 +149,6 @@ export class CallLog {
       { snapshot: true },
     );
   }
-}
-
-/** JSON without escapes that Postgres refuses: of NUL, and of half a surrogate pair. */
-function storableJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][\da-f]{2})/g, String.raw`$1\ufffd`);
 }
 
 /** Text of an external STT: removes characters that Postgres cannot store, and cuts what is too long. */
