@@ -65,10 +65,10 @@ export interface TestResult {
   readonly passed: number;
   /** Attempts that did not. */
   readonly failed: number;
-  /** {@link MAX_ATTEMPTS_KEPT} at most, those that did not pass first. */
+  /** {@link MAX_ATTEMPTS_KEPT} at most, those that did not pass first; fewer where they are large. */
   readonly attempts: readonly TestAttemptResult[];
   readonly durationMs: number;
 }
 
-/** Attempts that a result keeps whole. */
+/** Attempts that a result keeps at most. */
 export const MAX_ATTEMPTS_KEPT = 20;

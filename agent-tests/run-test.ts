@@ -7,8 +7,9 @@ import { Semaphore } from '../platform/semaphore.ts';
 import { questionsOf } from '../voice/calls/analysis/analyse-call.ts';
 import { TestAttempt, attemptErrorOf } from './attempt.ts';
 import type { AgentDriver } from './driver.ts';
+import { keptAttempts } from './kept-attempts.ts';
 import type { TestModels } from './models/test-models.ts';
-import { MAX_ATTEMPTS_KEPT, type TestAttemptResult, type TestResult } from './result.ts';
+import type { TestAttemptResult, TestResult } from './result.ts';
 import { testProblems } from './test-problems.ts';
 
 export interface RunTestOptions {
@@ -74,11 +75,9 @@ export function summaryOf(
     flaky: enough && failed > 0,
     passed,
     failed,
-    attempts: attempts.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_ATTEMPTS_KEPT),
+    attempts: keptAttempts(attempts),
   };
 }
-
-const rank = ({ verdict }: TestAttemptResult): number => (verdict === 'error' ? 0 : verdict === 'failed' ? 1 : 2);
 
 function failedAttempt(message: string, path?: string): TestAttemptResult {
   return { verdict: 'error', checks: [], transcript: [], durationMs: 0, error: { message, ...(path !== undefined && { path }) } };

@@ -1,0 +1,37 @@
+/** Which attempts a result keeps, and how much of them: results are stored, and read with those of all tests of the run. */
+import { MAX_ATTEMPTS_KEPT, type TestAttemptResult } from './result.ts';
+
+/** Of the attempts of a result together, in characters of JSON; Postgres takes eight times as much. */
+const MAX_CHARACTERS = 1_000_000;
+/** Of an attempt that is larger than all may be together: its checks, and its transcript. */
+const PART_CHARACTERS = 400_000;
+
+/** Those that did not pass first, as far as there is room; the first one in any case. */
+export function keptAttempts(attempts: readonly TestAttemptResult[]): readonly TestAttemptResult[] {
+  const [first, ...others] = attempts.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_ATTEMPTS_KEPT);
+  if (first === undefined) return [];
+  const room = MAX_CHARACTERS - sizeOf(first);
+  return room < 0 ? [shortened(first)] : [first, ...fitting(others, room)];
+}
+
+const rank = ({ verdict }: TestAttemptResult): number => (verdict === 'error' ? 0 : verdict === 'failed' ? 1 : 2);
+
+/** The checks that did not pass, and the end of the transcript: there it went wrong. */
+function shortened({ checks, transcript, ...attempt }: TestAttemptResult): TestAttemptResult {
+  return {
+    ...attempt,
+    checks: fitting(
+      checks.filter(({ verdict }) => verdict !== 'passed'),
+      PART_CHARACTERS,
+    ),
+    transcript: fitting(transcript.toReversed(), PART_CHARACTERS).toReversed(),
+  };
+}
+
+function fitting<T>(items: readonly T[], characters: number): readonly T[] {
+  let size = 0;
+  const beyond = items.findIndex((item) => (size += sizeOf(item)) > characters);
+  return beyond < 0 ? items : items.slice(0, beyond);
+}
+
+const sizeOf = (value: unknown): number => JSON.stringify(value).length;
