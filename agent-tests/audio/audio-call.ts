@@ -62,6 +62,9 @@ export class AudioCall implements AgentDriver {
   readonly #spoken: SpokenTurns;
   readonly #left = new AbortController();
   readonly #ref: CallRef;
+  readonly #agent = Promise.withResolvers<true>();
+  /** Settles when the call is registered and its room joined, or neither will be. */
+  #entering: Promise<unknown> = Promise.resolve();
   #room: RoomCall | undefined;
   #registered = false;
   #closed: Promise<void> | undefined;
@@ -80,21 +83,15 @@ export class AudioCall implements AgentDriver {
   }
 
   async start(): Promise<AgentTurn> {
-    const { rooms, clock } = this.#options.services;
-    const call = await this.#register();
-    await rooms.open(call.id).catch((cause: unknown) => {
-      throw new DriverError('the media server does not answer', { cause });
-    });
-    const agent = Promise.withResolvers<true>();
-    this.#room = await this.#join(call, () => agent.resolve(true));
-    this.#audio.open();
-    void this.#room.over.then(() => this.#left.abort());
-    const arrived = await withTimeout(clock, AGENT_WITHIN_MS, Promise.race([agent.promise, this.#room.over.then(() => false)]));
+    const { clock } = this.#options.services;
+    const entering = this.#enter();
+    this.#entering = entering.catch(() => undefined);
+    const { audible } = await entering;
+    const arrived = await withTimeout(clock, AGENT_WITHIN_MS, Promise.race([this.#agent.promise, this.#over().then(() => false)]));
     if (arrived === undefined)
       throw new DriverError(
         `no voice process took the call within ${AGENT_WITHIN_MS / 1_000} s: does the role voice run, and has it room for calls?`,
       );
-    const { audible } = this.#room;
     return this.#turn(async () => {
       await audible.catch((cause: Error) => {
         throw new DriverError(cause.message, { cause });
@@ -145,6 +142,21 @@ export class AudioCall implements AgentDriver {
   async #answer(): Promise<void> {
     await this.#turns.answering(ANSWER_WITHIN_MS, this.#signal);
     await this.#turns.usersTurn(TURN_WITHIN_MS, this.#signal);
+  }
+
+  async #enter(): Promise<RoomCall> {
+    const { rooms } = this.#options.services;
+    const call = await this.#register();
+    this.#options.signal.throwIfAborted();
+    await rooms.open(call.id).catch((cause: unknown) => {
+      throw new DriverError('the media server does not answer', { cause });
+    });
+    this.#options.signal.throwIfAborted();
+    const room = await this.#join(call, () => this.#agent.resolve(true));
+    this.#room = room;
+    this.#audio.open();
+    void room.over.then(() => this.#left.abort());
+    return room;
   }
 
   async #register(): Promise<CallRecord> {
@@ -222,6 +234,8 @@ export class AudioCall implements AgentDriver {
   }
 
   async #close(): Promise<void> {
+    // A call that is being registered would go on without a user.
+    await this.#entering;
     await this.#audio.close();
     await this.#room?.hangUp();
     if (!this.#registered) return;
