@@ -69,7 +69,7 @@ export class ServingRevisionCache {
   async release(agent: NamedAgent, action: ReleaseAction): Promise<Outcome> {
     const revision = action.type === 'serve' ? action.revision : 'revision' in action.change ? action.change.revision : '';
     return this.#write(agent, { revision, config: action.config }, async (before) => {
-      const state = await this.#change(agent, action, before.state?.version);
+      const state = await this.#change(agent, action, before.state?.version ?? null);
       if (state === undefined) return undefined;
       this.#options.metrics.count(action.type === 'serve' ? 'serve' : action.change.type);
       return { org: agent.org, state };
@@ -132,7 +132,7 @@ export class ServingRevisionCache {
     this.#entries.clear();
   }
 
-  #change({ org, agentUid }: NamedAgent, action: ReleaseAction, version: number | undefined) {
+  #change({ org, agentUid }: NamedAgent, action: ReleaseAction, version: number | null) {
     const { store, clock } = this.#options;
     const shared = { org, agentUid, version, events: releaseEvents(clock.now()) };
     if (action.type === 'release') return store.agentReleases.change({ ...shared, change: action.change, reason: action.reason });

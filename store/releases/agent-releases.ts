@@ -21,8 +21,8 @@ interface WithEvents {
 }
 
 interface ByVersion {
-  /** Of the state that the change was decided on; any where absent. */
-  readonly version?: number | undefined;
+  /** Of the state that the change was decided on: null where nothing served; any where absent. */
+  readonly version?: number | null | undefined;
 }
 
 /** Undefined where the state is no longer the one that the change was decided on: look again. */

@@ -74,9 +74,9 @@ describe('a canary', () => {
     const seen = await begin(store, await put(store, { letter: 'b' }), 30);
     await store.agentReleases.rollback(named);
     expect(await store.agentReleases.change({ ...acme, change: { type: 'promote' }, version: seen?.version })).toBeUndefined();
-    expect(
-      await store.agentReleases.serve({ ...acme, revision: await put(store, { letter: 'c' }), version: seen?.version }),
-    ).toBeUndefined();
+    const revision = await put(store, { letter: 'c' });
+    expect(await store.agentReleases.serve({ ...acme, revision, version: seen?.version })).toBeUndefined();
+    expect(await store.agentReleases.serve({ ...acme, revision, version: null })).toBeUndefined();
     expect(await store.agentReleases.state(acme)).toMatchObject({ configHash: 'a', canary: null, rolledBack: [{ aborted: false }] });
   });
 });
