@@ -33,6 +33,7 @@ export type {
   StoredVerdict,
   TestEvidence,
   TestResultRecord,
+  TestResultSummary,
   TestRunRecord,
 } from './agent-tests/test-run-record.ts';
 export { isUserId, type ApiKeyPosition, type ApiKeyRecord } from './api-keys.ts';

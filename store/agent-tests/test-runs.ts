@@ -15,6 +15,7 @@ import { listenForTestRuns, TEST_RUNS_CHANNEL, type TestRunChanges } from './cha
 import { evidenceQuery, toEvidence, type EvidenceRow } from './evidence.ts';
 import { getRun, listRuns, newestResultsOf, pruneRuns, type TestRunList, type TestRunWithResults } from './test-run-queries.ts';
 import {
+  resultColumns,
   runColumns,
   type AgentResult,
   type DueTestRun,
@@ -22,6 +23,7 @@ import {
   type RequestedTest,
   type StoredVerdict,
   type TestEvidence,
+  type TestResultSummary,
   type TestRunRecord,
   type TestRunRef,
 } from './test-run-record.ts';
@@ -178,7 +180,7 @@ export class TestRuns {
     events = () => [],
   }: TestRunRef & {
     readonly unevaluated?: string | undefined;
-    readonly events?: ((run: TestRunRecord) => readonly NewEvent[]) | undefined;
+    readonly events?: ((run: TestRunRecord, results: readonly TestResultSummary[]) => readonly NewEvent[]) | undefined;
   }): Promise<TestRunRecord | undefined> {
     return this.#database.asOrganization(org, async (transaction) => {
       if ((await lockLive(transaction, { org, id })) === undefined) return undefined;
@@ -194,7 +196,11 @@ export class TestRuns {
          WHERE org = $1 AND id = $2 RETURNING ${runColumns}`,
         [org, id],
       );
-      await insertEvents(transaction, events(rows[0]!));
+      const results = await transaction.query<TestResultSummary & Record<string, unknown>>(
+        `SELECT ${resultColumns} FROM parley.test_results t WHERE t.org = $1 AND t.run_id = $2 ORDER BY t.test_name, t.test_uid`,
+        [org, id],
+      );
+      await insertEvents(transaction, events(rows[0]!, results.rows));
       await notify(transaction, rows[0]!);
       return rows[0];
     });

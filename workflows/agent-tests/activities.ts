@@ -12,7 +12,7 @@ import { MOST_TESTS_NAMED } from '../../events/catalogue.ts';
 import { buildEvent } from '../../events/emit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { NewEvent, RequestedTest, Store, TestResultRecord, TestRunRecord } from '../../store/index.ts';
+import type { NewEvent, RequestedTest, Store, TestResultSummary, TestRunRecord } from '../../store/index.ts';
 import { whileAlive } from '../while-alive.ts';
 import type { AgentTestActivities, PlannedTest, TestRunJob } from './types.ts';
 
@@ -92,12 +92,7 @@ export function createAgentTestActivities(dependencies: AgentTestActivityDepende
       if (found !== undefined) await record(job, unevaluated(found, message));
     },
     async finishRun({ org, runId }) {
-      const whole = await testRuns.get({ org, id: runId });
-      const finished = await testRuns.finish({
-        org,
-        id: runId,
-        events: (run) => [eventOf(run, whole?.results ?? [], clock.now())],
-      });
+      const finished = await testRuns.finish({ org, id: runId, events: (run, results) => [eventOf(run, results, clock.now())] });
       if (finished === undefined) return 'gone';
       const { trigger, verdict, agentName, revision, startedAt, finishedAt } = finished;
       const seconds = ((finishedAt?.getTime() ?? 0) - (startedAt?.getTime() ?? 0)) / 1_000;
@@ -146,7 +141,7 @@ function unevaluated({ run, test }: { readonly run: TestRunRecord; readonly test
   return { test: name, agent, revision, mode, verdict: 'error', flaky: false, passed: 0, failed: 1, attempts: [attempt], durationMs: 0 };
 }
 
-function eventOf(run: TestRunRecord, results: readonly TestResultRecord[], now: number): NewEvent {
+function eventOf(run: TestRunRecord, results: readonly TestResultSummary[], now: number): NewEvent {
   const tests = results.map(({ testName, required, verdict }) => ({ name: testName, required, verdict: verdict ?? ('error' as const) }));
   const passedLast = tests.toSorted((a, b) => Number(a.verdict === 'passed') - Number(b.verdict === 'passed'));
   return buildEvent({
