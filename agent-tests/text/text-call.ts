@@ -57,11 +57,11 @@ export class TextCall implements AgentDriver {
   readonly #broken = Promise.withResolvers<never>();
   #closed: Promise<void> | undefined;
   #began = 0;
-  #release: () => Promise<void> = async () => undefined;
+  #llm: Pick<Awaited<ReturnType<typeof createLanguageModel>>, 'aclose'> | undefined;
 
   constructor(options: TextCallOptions) {
     this.#options = options;
-    // Nobody may be waiting.
+    // A turn need not be under way.
     this.#broken.promise.catch(() => undefined);
   }
 
@@ -69,6 +69,8 @@ export class TextCall implements AgentDriver {
     const conversation = await this.#prepare();
     this.#conversation = conversation;
     await conversation.start();
+    // It was given up while there was nothing to be closed yet.
+    if (this.#closed !== undefined) await this.#release();
     return this.#turn(() => conversation.begin());
   }
 
@@ -105,7 +107,7 @@ export class TextCall implements AgentDriver {
         throw new DriverError(cause.message, { cause });
       }),
     ]);
-    this.#release = () => llm.aclose();
+    this.#llm = llm;
     this.#began = clock.now();
     return createConversation({
       org,
@@ -163,8 +165,12 @@ export class TextCall implements AgentDriver {
 
   async #close(): Promise<void> {
     this.#decision.decide('user_ended_call');
+    await this.#release();
+  }
+
+  async #release(): Promise<void> {
     await this.#conversation?.close().catch(() => undefined);
-    await this.#release().catch(() => undefined);
+    await this.#llm?.aclose().catch(() => undefined);
   }
 }
 
