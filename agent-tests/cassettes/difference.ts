@@ -59,7 +59,7 @@ function messageChanges(before: readonly Message[], now: readonly Message[]): re
   if (at < 0) return before.length === now.length ? [] : [`the conversation has ${now.length} messages and not ${before.length}`];
   const [old, current] = [before[at], now[at]];
   const who =
-    current?.role === 'system' || current?.role === 'developer' ? 'the system prompt' : `message ${at + 1} (${current?.role ?? 'nobody'})`;
+    current?.role === 'system' || current?.role === 'developer' ? 'the system prompt' : `message ${at + 1} (${current?.role ?? 'no role'})`;
   if (old === undefined) return [`${who} is new: ${brief(current?.content)}`];
   const [was, is] = firstChange(textOf(old.content), textOf(current?.content));
   return was === is ? [`${who} has changed`] : [`${who} has changed: it was ${brief(was)} and is ${brief(is)}`];

@@ -10,7 +10,7 @@ export function plainWords(text: string): string {
     .trim();
 }
 
-/** Whole words: `art` is not in `start`. Scripts without spaces have no words to be told apart, and neither have texts of signs alone. */
+/** Whole words: `art` is not in `start`. Scripts without spaces have no boundaries of words, and neither have texts of signs alone. */
 export function saysText(said: string, wanted: string): boolean {
   const plain = plainWords(wanted);
   if (plain === '') return said.includes(wanted.trim());

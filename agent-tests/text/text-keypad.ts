@@ -27,7 +27,7 @@ export class TextKeypad implements ToolKeypad {
     return promise.finally(() => signal.removeEventListener('abort', giveUp));
   }
 
-  /** Nobody hears the tones. */
+  /** Tones have no listener in text. */
   async press(): Promise<void> {}
 
   /** @returns the entries that no tool collects */

@@ -125,7 +125,7 @@ function figuresToRest({ calls, errors, errorsByReason, failedToolCalls, p95Voic
   });
 }
 
-/** The same for what is somebody else's, what doesn't exist and what has no revision yet. */
+/** The same for what is another organisation's, what doesn't exist and what has no revision yet. */
 function notFound(): ApiError {
   return new ApiError('not_found', 'AI agent not found');
 }

@@ -46,7 +46,7 @@ function rangeText(field: StructuralSchema): string | undefined {
   const duration = durationRange(field);
   const parts = [
     duration ?? numberRange(field),
-    // Nobody counts the characters of a duration.
+    // The length of a duration says nothing to a reader.
     duration === undefined ? countRange(field.minLength, field.maxLength, 'character', 'characters') : undefined,
     countRange(field.minItems, field.maxItems, 'item', 'items'),
     countRange(field.minProperties, field.maxProperties, 'entry', 'entries'),

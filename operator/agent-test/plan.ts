@@ -42,7 +42,7 @@ export function planAgentTest(
   const problems = checkAgentTestSpec(test.spec);
   const stages = [accepted(problems), resolvedRefs(unresolved(namespace, agentTestReferences(test), snapshot))];
   const message = `tests ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}`;
-  // Without the results of before nobody knows what is due.
+  // What is due depends on the former results.
   const schedule = view.state === 'known' && problems.length === 0 ? scheduleOf(test, agents, view.results, now) : undefined;
   return {
     actions: schedule?.due ?? [],

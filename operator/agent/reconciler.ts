@@ -20,7 +20,7 @@ export interface AgentReconcilerOptions {
   readonly tests: Pick<KnownTests, 'ofAgent' | 'testedAgents' | 'requireUpToDate'>;
   /** Notifies of results. */
   readonly runs: Pick<Store['testRuns'], 'listen'>;
-  /** Calls back when somebody else changes what serves. */
+  /** Calls back when a person changes what serves. */
   readonly watchReleases: (callbacks: Pick<WatchReleasesOptions, 'onChange' | 'onListening'>) => { stop(): Promise<void> };
   readonly deletionGraceMs: number;
 }
@@ -75,7 +75,7 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
         case 'release': {
           if (action.testedAs !== undefined && !(await stillPassed(agent, action.testedAs))) return { replan: true };
           const { state } = await revisions.release(identity, action);
-          // After a change of somebody else there is another plan to make.
+          // What was decided on has changed: plan again.
           return { replan: state !== 'known' };
         }
         case 'test': {

@@ -1,4 +1,4 @@
-/** Metrics of releases. Revisions are told apart by their part in the release alone: hashes and names of agents would have no bound. */
+/** Metrics of releases. Revisions are labelled by their part in the release alone: hashes and names of agents would have no bound. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 import type { Clock } from '../../platform/clock.ts';

@@ -30,7 +30,7 @@ export interface ServingRevisionCacheOptions {
   readonly metrics: ReleaseMetrics;
 }
 
-/** `superseded`: somebody else changed the release meanwhile, so that there is something else to decide. */
+/** `superseded`: a person or another operator changed the release meanwhile, so that there is something else to decide. */
 type Outcome = StoreView | { readonly state: 'superseded' };
 
 /**
@@ -50,7 +50,7 @@ export class ServingRevisionCache {
   async view(agent: AgentIdentity, { tested, release }: { readonly tested: boolean; readonly release?: Release }): Promise<StoreView> {
     const known = this.#entries.get(agent.agentUid);
     const { outage, store } = this.#options;
-    // While a canary runs Postgres is asked every second anyway: a change of somebody else is seen even if its notification is lost.
+    // While a canary runs Postgres is asked every second anyway: a rollback is seen even if its notification is lost.
     const trusted = known?.state?.canary == null ? known : undefined;
     if (trusted !== undefined && outage.why === undefined && release?.pin === undefined && !tested) return viewOf(trusted);
     return outage.guard<StoreView>(async () => {

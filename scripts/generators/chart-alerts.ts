@@ -230,7 +230,7 @@ const alerts: readonly Alert[] = [
     for: '0m',
     summary: 'Agents fail tests that they have passed',
     description: '{{ $value | humanize }} scheduled runs of agent tests have failed within an hour.',
-    means: 'What agents say has changed although nobody changed them: a model, a knowledge base or a service of a tool did. They serve on.',
+    means: 'Agents that were not changed fail their tests: a model, a knowledge base or a service of a tool has changed. They serve on.',
     steps: [
       '`kubectl get agenttests -A` shows which; `GET /v1/test-runs?state=finished` and the run itself show what was said.',
       'The tests fail again with `kubectl parley test agent/<name> --revision serving`: name another model, or correct the prompt.',

@@ -6,7 +6,7 @@ import type { NewEvent } from '../webhooks/types.ts';
 import { readState, writeState, type AgentRef } from './release-rows.ts';
 import { applyChange, type Author, type ReleaseChange, type ReleaseRecord, type ReleaseState } from './release-state.ts';
 
-/** Tells operators, whose payload is `<organisation>/<agent>/<uid>`, that somebody else changed what serves. */
+/** Notifies operators that a person changed what serves; the payload is `<organisation>/<agent>/<uid>`. */
 export const RELEASES_CHANNEL = 'parley_agent_releases';
 
 /** A change as its events see it. */

@@ -9,7 +9,7 @@ export interface ReleaseFigures {
   readonly errors: number;
   readonly errorsByReason: Readonly<Partial<Record<FinishReason, number>>>;
   readonly failedToolCalls: number;
-  /** 95th percentile over all turns, in milliseconds; null where nobody was answered. */
+  /** 95th percentile over all turns, in milliseconds; null without an answer. */
   readonly p95VoiceToVoiceMs: number | null;
   /** Of the analysis that was asked for: how many results there are, and the percent of true ones or the mean of numbers. */
   readonly analysis: { readonly results: number; readonly value: number | null };

@@ -8,7 +8,7 @@ export interface WatchReleasesOptions {
   readonly database: Database;
   readonly clock?: Clock | undefined;
   readonly logger?: Logger | undefined;
-  /** Somebody else has changed what serves. */
+  /** A person has changed what serves. */
   readonly onChange: (agent: { readonly org: string; readonly agentName: string; readonly agentUid: string }) => void;
   /** Changes may have been missed until now. */
   readonly onListening: () => void;
