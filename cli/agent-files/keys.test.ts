@@ -9,13 +9,15 @@ const read = ({
   env = {},
   inFiles,
   models = [model],
+  others,
   needed = true,
 }: {
   env?: Record<string, string>;
   inFiles?: string;
   models?: readonly object[];
+  others?: unknown;
   needed?: boolean;
-}) => fileKeys({ env, secret: () => inFiles, models: models as (typeof model)[], needed }).read('org', ref);
+}) => fileKeys({ env, secret: () => inFiles, models: models as (typeof model)[], others, needed }).read('org', ref);
 
 describe('a key', () => {
   it('comes from its own variable, then the files, then the variable of the provider', async () => {
@@ -29,6 +31,16 @@ describe('a key', () => {
   it('of a provider never goes to an address of the files', async () => {
     const models = [{ ...model, baseURL: 'https://elsewhere.example' }];
     await expect(read({ env: { OPENAI_API_KEY: 'provider' }, models })).rejects.toThrow(/set PARLEY_SECRET_LANGUAGE_MODEL_API_KEY$/);
+  });
+
+  it('of a provider never goes to what names the same Secret for another address', async () => {
+    const env = { OPENAI_API_KEY: 'provider' };
+    const refused = /set PARLEY_SECRET_LANGUAGE_MODEL_API_KEY$/;
+    await expect(read({ env, models: [model, { ...model, baseURL: 'https://elsewhere.example' }] })).rejects.toThrow(refused);
+    await expect(read({ env, models: [model, { ...model, provider: 'groq' }] })).rejects.toThrow(refused);
+    const tool = { spec: { url: 'https://elsewhere.example', headers: [{ name: 'Authorization', valueFrom: { secretKeyRef: ref } }] } };
+    await expect(read({ env, others: [undefined, [tool]] })).rejects.toThrow(refused);
+    expect(await read({ env, models: [model, model], others: [[{ spec: { secretKeyRef: { ...ref, key: 'other' } } }]] })).toBe('provider');
   });
 
   it('that is nowhere is named, or not needed', async () => {

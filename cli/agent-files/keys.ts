@@ -32,6 +32,8 @@ export interface FileKeysOptions {
   readonly secret: (namespace: string, ref: SecretKeyRef) => string | undefined;
   /** Whose keys may come from the variables of their providers. */
   readonly models: readonly Model[];
+  /** What else may name a Secret, and sends its key to an address of the files. */
+  readonly others: unknown;
   /** Recorded answers need none: {@link MISSING_KEY} is given in its place. */
   readonly needed: boolean;
 }
@@ -40,13 +42,12 @@ export interface FileKeysOptions {
  * In this order: `PARLEY_SECRET_<NAME>_<KEY>`, the Secret in the files, the variable of the provider. The last one never goes to an address that the
  * files name.
  */
-export function fileKeys({ env, secret, models, needed }: FileKeysOptions): ProviderKeyReader {
+export function fileKeys({ env, secret, models, others, needed }: FileKeysOptions): ProviderKeyReader {
   return {
     async read(org, ref) {
       const variable = secretVariable(ref);
       const inFiles = secret(org, ref);
-      const model = models.find(({ apiKeySecretRef }) => apiKeySecretRef?.name === ref.name && apiKeySecretRef.key === ref.key);
-      const own = model !== undefined && model.baseURL === undefined ? variableOf(model.provider) : undefined;
+      const own = variableFor(ref, models, others);
       const value = env[variable] || (inFiles !== undefined && !PLACEHOLDER.test(inFiles) ? inFiles : undefined) || (own && env[own]);
       if (value) return value.trim();
       if (!needed) return MISSING_KEY;
@@ -56,6 +57,21 @@ export function fileKeys({ env, secret, models, needed }: FileKeysOptions): Prov
       );
     },
   };
+}
+
+/** A key is read by its Secret, whoever it is for: none of those that name the Secret may send it elsewhere. */
+function variableFor(ref: SecretKeyRef, models: readonly Model[], others: unknown): string | undefined {
+  const [first, ...more] = models.filter(({ apiKeySecretRef }) => namesKey(apiKeySecretRef, ref));
+  if (first === undefined || namesKey(others, ref)) return undefined;
+  const alike = more.every(({ provider }) => provider === first.provider);
+  return alike && [first, ...more].every(({ baseURL }) => baseURL === undefined) ? variableOf(first.provider) : undefined;
+}
+
+/** Whether a reference to the key is anywhere in the value. */
+function namesKey(value: unknown, ref: SecretKeyRef): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, key } = value as { readonly name?: unknown; readonly key?: unknown };
+  return (name === ref.name && key === ref.key) || Object.values(value).some((part) => namesKey(part, ref));
 }
 
 const variableOf = (provider: string): string | undefined => (PROVIDER_VARIABLES as Readonly<Record<string, string>>)[provider];
@@ -70,6 +86,11 @@ export function withProviderVariables(defaults: ProviderDefaults, env: Environme
     (name) => (env[PROVIDER_VARIABLES[name]] ?? '') !== '' && !defaults.some((entry) => entry.name === name),
   );
   return [...defaults, ...more.map((name) => ({ name, apiKeyEnv: PROVIDER_VARIABLES[name] }))];
+}
+
+/** What of an agent reads keys in a conversation in text, next to its models. */
+export function othersOf({ agent, tools }: Pick<AgentRevisionConfig, 'agent' | 'tools'>): unknown {
+  return [agent.dynamicData, tools];
 }
 
 /** The models of an agent. */

@@ -10,7 +10,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { createProviderKeyReader, type ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
 import { UnreadableFileError } from '../agent-files/documents.ts';
-import { fileKeys, modelsOf } from '../agent-files/keys.ts';
+import { fileKeys, modelsOf, othersOf } from '../agent-files/keys.ts';
 import { loadWorkspace } from '../agent-files/workspace.ts';
 import { withConnection } from '../kubectl/connection.ts';
 import { gather } from '../kubectl/explain/gather.ts';
@@ -52,7 +52,7 @@ export async function agentOfFiles({ agent: name, paths, test: testName }: FileC
   if (testName !== undefined && test === undefined) throw new UserError(`there is no test ${testName} in ${paths.join(', ')}`);
   if (test !== undefined && test.problems.length > 0) throw new UserError(test.problems.join('\n'));
   const { config } = compiled;
-  const keys = fileKeys({ env, secret: workspace.secret, models: modelsOf(config), needed: true });
+  const keys = fileKeys({ env, secret: workspace.secret, models: modelsOf(config), others: othersOf(config), needed: true });
   return { name, org, namespace: source.object.metadata.namespace, config, keys, test: test?.spec };
 }
 

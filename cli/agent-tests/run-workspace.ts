@@ -12,7 +12,7 @@ import { TextCall } from '../../agent-tests/text/text-call.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
-import { fileKeys, modelsOf } from '../agent-files/keys.ts';
+import { fileKeys, modelsOf, othersOf } from '../agent-files/keys.ts';
 import { agentKey, type LoadedAgent, type LoadedTest, type Workspace } from '../agent-files/workspace.ts';
 import type { OpenTextServices } from './text-services.ts';
 
@@ -88,7 +88,8 @@ async function runInText(
   const file = cassetteFile(pair);
   const cassette = await cassetteFor(file, mode, open.services.clock.now());
   const models = [...modelsOf(config), ...[spec.judge, spec.simulatedUser?.llm].flatMap((model) => model ?? [])];
-  const keys = fileKeys({ env, secret: workspace.secret, models, needed: cassette === undefined || mode === 'record' });
+  const needed = cassette === undefined || mode === 'record';
+  const keys = fileKeys({ env, secret: workspace.secret, models, others: othersOf(config), needed });
   const services = { ...open.services, keys };
   const intercept = (onMiss?: (message: string) => void) =>
     cassette === undefined || mode === 'live' ? undefined : recorder({ mode, cassette, file, ...(onMiss && { onMiss }) });
