@@ -98,7 +98,15 @@ export async function readCassette(file: string): Promise<Cassette | undefined> 
   const time = Date.parse(String(recordedAt));
   if (format !== FORMAT || !Array.isArray(answers) || Number.isNaN(time))
     throw new CassetteError(`${file} is no recording of this version: run the test with --record`);
-  return new Cassette({ recordedAt: time, recordings: answers as readonly Recording[] });
+  const broken = answers.findIndex((answer) => !isRecording(answer));
+  if (broken >= 0) throw new CassetteError(`${file}: answers[${broken}] lacks a request or an answer: run the test with --record`);
+  return new Cassette({ recordedAt: time, recordings: answers });
+}
+
+/** Files are edited and merged by people. */
+function isRecording(value: unknown): value is Recording {
+  const { request, answer } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return [request, answer].every((part) => typeof part === 'object' && part !== null);
 }
 
 export async function writeCassette(file: string, cassette: Cassette, comment: string): Promise<void> {

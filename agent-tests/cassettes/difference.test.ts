@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
-import { Cassette, type ModelRequest } from './cassette.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { Cassette, CassetteError, readCassette, type ModelRequest } from './cassette.ts';
 import { differenceFromNearest } from './difference.ts';
 
 const tool = (name: string, description = '') => ({ type: 'function', function: { name, description } });
@@ -41,5 +45,15 @@ describe('a cassette', () => {
     const text = new Cassette({ recordedAt: 0, recordings: recorded }).toYaml('comment');
     expect(text.match(/You sell bicycles/g)).toHaveLength(1);
     expect(text).toContain('recordedAt: 1970-01-01T00:00:00.000Z');
+  });
+
+  it.each(['null', '{request: {provider: openai, model: m}}', 'text'])('with the answer %s is refused by its place', async (answer) => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-cassette-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'broken.yaml');
+    await writeFile(file, `format: 1\nrecordedAt: 2026-01-01T00:00:00Z\nanswers:\n  - {request: {model: m}, answer: {}}\n  - ${answer}\n`);
+    const failure = await readCassette(file).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(CassetteError);
+    expect((failure as Error).message).toContain('answers[1]');
   });
 });
