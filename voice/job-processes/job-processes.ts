@@ -8,9 +8,9 @@ import { placeOf, placesIn, processesToStart, startsAtOnce } from './placing.ts'
 
 /** As many calls as came in this time may come at once again. In milliseconds. */
 const ARRIVALS_MS = 10_000;
-/** Before the next try after a process that did not start, in milliseconds. */
 /** What a process is taken to need for its start before one has started, in milliseconds. */
 const FIRST_START_MS = 1_500;
+/** Before the next try after a process that did not start, in milliseconds. */
 const RESTART = { baseMs: 500, maxMs: 30_000 } as const;
 
 export interface JobProcessesOptions extends Omit<JobProcessOptions, 'onChange'> {
