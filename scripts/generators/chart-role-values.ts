@@ -30,17 +30,18 @@ interface RoleDefaults {
 }
 
 interface Amounts {
-  readonly cpu: string;
+  readonly cpu?: string;
   readonly memory: string;
   readonly disk: string;
 }
 
 /**
  * The limit of the disk holds the volumes on it (/tmp, and the spool of voice) and 256 MiB for logs. That of the processor is far above
- * what a pod uses, so that nothing is throttled: it only keeps one that runs wild from its neighbours.
+ * what a pod uses: it only keeps one that runs wild from its neighbours. Voice has none: its calls begin in bursts, and a pod that the
+ * kernel throttles sends no sound for as long.
  */
 const amountsOf = (requests: Amounts, limits: Amounts): Json => {
-  const amounts = ({ cpu, memory, disk }: Amounts): Json => ({ cpu, memory, 'ephemeral-storage': disk });
+  const amounts = ({ cpu, memory, disk }: Amounts): Json => ({ ...(cpu !== undefined && { cpu }), memory, 'ephemeral-storage': disk });
   return { requests: amounts(requests), limits: amounts(limits) };
 };
 
@@ -192,7 +193,7 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
     about:
       'Serves calls. Needs a media server: LIVEKIT_URL in `config`, its key and secret in `secrets`. Switch it off for an installation without calls.',
     replicas: 2,
-    resources: amountsOf({ cpu: '1', memory: '1Gi', disk: '1Gi' }, { cpu: '8', memory: '4Gi', disk: '5376Mi' }),
+    resources: amountsOf({ cpu: '1', memory: '1Gi', disk: '1Gi' }, { memory: '4Gi', disk: '5376Mi' }),
     // New pods come before the old ones have seen their last call.
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '50%', maxUnavailable: 0 } },
     preStopSeconds: 5,
