@@ -4,11 +4,11 @@ import { Command, CommanderError } from 'commander';
 import { reportFailure } from '../platform/user-error.ts';
 import { version } from '../platform/version.ts';
 import { addCompletion } from './completion/command.ts';
+import { INTERRUPTED } from './interruptible.ts';
 import type { Io } from './kubectl/io.ts';
 
 /** What a command ends with that was not written as its help says. */
 const WRONG_USAGE = 2;
-const INTERRUPTED = 130;
 
 /** Its commands inherit its settings: add them to it. */
 export function createProgram(name: string, description: string): Command {

@@ -33,3 +33,17 @@ it('leaves whole lines above it, and nothing where there is no terminal', () => 
     expect(plain.text()).toBe('a line\n');
   }
 });
+
+it('puts a line in place of the bar when a step is done, and only that where there is no terminal', () => {
+  for (const [isTTY, expected] of [
+    [true, '\r\u001B[2KPostgres …\r\u001B[2KPostgres: 2 MB\n\r\u001B[2K'],
+    [false, 'Postgres: 2 MB\n'],
+  ] as const) {
+    const { io, text } = terminal(isTTY);
+    const bar = new ProgressBar(io, true);
+    bar.note('Postgres …');
+    bar.line('Postgres: 2 MB');
+    bar.clear();
+    expect(text()).toBe(expected);
+  }
+});

@@ -1,4 +1,6 @@
-/** A bar at the bottom of a terminal while a command works through a number of things. Draws nothing where there is no terminal. */
+/**
+ * A bar, or a line, at the bottom of a terminal while a command works through a number of things. Draws nothing where there is no terminal.
+ */
 import type { Io } from './kubectl/io.ts';
 
 const BAR_WIDTH = 24;
@@ -20,8 +22,21 @@ export class ProgressBar {
 
   /** @param more what else is to be said: `2 failed` */
   show(done: number, total: number, more: string): void {
-    this.#text = barText(done, total, more).slice(0, (this.#io.err.columns ?? 80) - 1);
+    this.#set(barText(done, total, more));
     if (this.#io.now() - this.#drawnAt >= DRAW_EVERY_MS || done === total) this.#draw();
+  }
+
+  /** A step whose length is unknown. */
+  note(text: string): void {
+    this.#set(text);
+    this.#draw();
+  }
+
+  /** A step that is done: a whole line, in place of the bar, with or without a terminal. */
+  line(text: string): void {
+    this.clear();
+    this.#text = '';
+    this.#io.err.write(`${text}\n`);
   }
 
   /** Runs `write`, which prints whole lines, above the bar. */
@@ -33,6 +48,10 @@ export class ProgressBar {
 
   clear(): void {
     if (this.#isShown) this.#io.err.write(CLEAR);
+  }
+
+  #set(text: string): void {
+    this.#text = text.slice(0, (this.#io.err.columns ?? 80) - 1);
   }
 
   #draw(): void {
@@ -47,3 +66,6 @@ export function barText(done: number, total: number, more: string): string {
   const filled = total === 0 ? BAR_WIDTH : Math.floor((done / total) * BAR_WIDTH);
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${done} of ${total}${more === '' ? '' : `, ${more}`}`;
 }
+
+/** Steps of a long command. */
+export type Progress = Pick<ProgressBar, 'line' | 'note' | 'show'>;

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 
 import { UserError } from '../../platform/user-error.ts';
+import type { Progress } from '../progress-bar.ts';
 
 const file = z.object({
   /** Below the folder. */
@@ -75,23 +76,30 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
   );
 }
 
-/** Reads it once, whole. */
-export async function measure(folder: string, path: string): Promise<BackedUpFile> {
+/** Reads it once, whole, unless `signal` aborts. */
+export async function measure(folder: string, path: string, signal: AbortSignal): Promise<BackedUpFile> {
   const hash = createHash('sha256');
   let bytes = 0;
-  await pipeline(createReadStream(join(folder, path)), async (chunks: AsyncIterable<Buffer>) => {
+  const read = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of chunks) {
       bytes += chunk.length;
       hash.update(chunk);
     }
-  });
+  };
+  await pipeline(createReadStream(join(folder, path)), read, { signal });
   return { path, bytes, sha256: hash.digest('hex') };
 }
 
 /** @throws UserError naming the first file that is missing or has changed */
-export async function verify(folder: string, files: Iterable<BackedUpFile>): Promise<void> {
-  for (const wanted of files) {
-    const found = await measure(folder, wanted.path).catch((error: unknown) => {
+export async function verify(
+  folder: string,
+  files: readonly BackedUpFile[],
+  { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
+): Promise<void> {
+  for (const [index, wanted] of files.entries()) {
+    progress.show(index, files.length, 'files compared');
+    const found = await measure(folder, wanted.path, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
       throw new UserError(`the backup is not whole: ${wanted.path} can't be read`, { cure: 'take another copy of it', cause: error });
     });
     if (found.sha256 !== wanted.sha256)

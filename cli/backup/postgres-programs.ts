@@ -20,15 +20,17 @@ export interface ProgramOptions {
   readonly serverVersion: number;
   readonly databaseUrl: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Ends the program. */
+  readonly signal: AbortSignal;
 }
 
 /** The first one that is new enough: on PATH, where Debian keeps its versions, or the local stack's own. @throws UserError when none is */
 export async function findProgram(options: ProgramOptions): Promise<PostgresProgram> {
-  const { name, serverVersion, env } = options;
+  const { name, serverVersion, env, signal } = options;
   const found: string[] = [];
   for (const path of candidates(options)) {
     if (!existsSync(path)) continue;
-    const { code, stdout } = await execute(path, ['--version'], env).catch(() => ({ code: 1, stdout: '' }));
+    const { code, stdout } = await execute(path, ['--version'], { env, signal }).catch(() => ({ code: 1, stdout: '' }));
     const version = Number(/\(PostgreSQL\) (\d+)/.exec(stdout)?.[1]);
     if (code === 0 && version >= serverVersion) {
       return {
@@ -59,10 +61,10 @@ function connection(databaseUrl: string): readonly string[] {
   return [`--dbname=${url.href}`];
 }
 
-async function runWith(path: string, args: readonly string[], { name, databaseUrl, env }: ProgramOptions): Promise<string> {
+async function runWith(path: string, args: readonly string[], { name, databaseUrl, env, signal }: ProgramOptions): Promise<string> {
   const password = decodeURIComponent(new URL(databaseUrl).password);
   const own = { ...env, ...(password !== '' && { PGPASSWORD: password }), PGAPPNAME: 'parley backup' };
-  const { code, stdout, stderr } = await execute(path, args, own);
+  const { code, stdout, stderr } = await execute(path, args, { env: own, signal });
   if (code === 0) return stdout;
   const said = stderr.trim().split('\n').slice(-5).join('\n  ');
   throw new UserError(`${name} failed: ${said}`, /row-level security/.test(stderr) ? { cure: seeAllRows } : {});
@@ -71,18 +73,25 @@ async function runWith(path: string, args: readonly string[], { name, databaseUr
 export const seeAllRows =
   'let DATABASE_URL name a superuser, or a member of the owner of the tables that a superuser has given BYPASSRLS to: docs/operations/backup.md';
 
+/** Settles when the program has ended, also after an abort: what it writes to is left alone from then on. */
 function execute(
   path: string,
   args: readonly string[],
-  env: NodeJS.ProcessEnv,
+  { env, signal }: Pick<ProgramOptions, 'env' | 'signal'>,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  signal.throwIfAborted();
   return new Promise((resolve, reject) => {
-    const child = spawn(path, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(path, args, { env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-20_000)));
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
+    child.on('error', (error) => {
+      if (!signal.aborted) reject(error);
+    });
+    child.once('close', (code) => {
+      if (signal.aborted) reject(signal.reason as Error);
+      else resolve({ code, stdout, stderr });
+    });
   });
 }

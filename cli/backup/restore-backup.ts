@@ -7,7 +7,9 @@ import { kinds } from '../../crds/index.ts';
 import { describeDatabase, finishRestore, migrate, prepareRestore, readMigrations } from '../../store/index.ts';
 import { explainStore } from '../database.ts';
 import { UserError } from '../../platform/user-error.ts';
+import { INTERRUPTED } from '../interruptible.ts';
 import { withNamespaces } from '../organization-namespaces.ts';
+import type { Progress } from '../progress-bar.ts';
 import { clientFor, withOrganizationObjects } from '../transfer/cluster.ts';
 import { readDocuments } from '../transfer/files.ts';
 import { applyImport, planImport } from '../transfer/import.ts';
@@ -23,7 +25,9 @@ export interface RestoreOptions {
   /** Replace what is there. */
   readonly force: boolean;
   readonly env: NodeJS.ProcessEnv;
-  readonly onProgress: (line: string) => void;
+  readonly progress: Progress;
+  /** Ends the restore at the next point from which it can be done again. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -32,23 +36,37 @@ export interface RestoreOptions {
  * @throws UserError
  */
 export async function restoreBackup(options: RestoreOptions): Promise<BackupManifest> {
-  const { folder, storageUrl, onProgress } = options;
+  const written = { any: false };
+  try {
+    return await restore(options, () => (written.any = true));
+  } catch (error) {
+    if (!options.signal.aborted) throw error;
+    throw new UserError(
+      written.any
+        ? 'the restore was interrupted: the installation is not complete'
+        : 'the restore was interrupted before it changed anything',
+      { exitCode: INTERRUPTED, cause: error, ...(written.any && { cure: 'repeat the command with --force before any role starts' }) },
+    );
+  }
+}
+
+async function restore(options: RestoreOptions, onWrite: () => void): Promise<BackupManifest> {
+  const { folder, storageUrl, progress, signal } = options;
   const manifest = await readManifest(folder);
   requireKnownMigrations(manifest);
-  await verify(folder, [
-    manifest.database,
-    ...manifest.resources,
-    ...(manifest.files && storageUrl !== undefined ? [manifest.files.list] : []),
-  ]);
+  const own = [manifest.database, ...manifest.resources, ...(manifest.files && storageUrl !== undefined ? [manifest.files.list] : [])];
+  await verify(folder, own, { progress, signal });
   const files = manifest.files === undefined || storageUrl === undefined ? [] : await listedFiles(folder);
-  await verify(folder, files);
-  onProgress(`the backup of ${manifest.createdAt} is whole`);
+  await verify(folder, files, { progress, signal });
+  progress.line(`the backup of ${manifest.createdAt} is whole`);
   const program = await requireRoom(options, manifest);
 
+  signal.throwIfAborted();
+  onWrite();
   await restoreDatabase(options, manifest, program);
   if (storageUrl !== undefined && files.length > 0) {
-    await withStorage(storageUrl, (storage) => putFiles(storage, folder, files));
-    onProgress(`files: ${files.length} are back`);
+    await withStorage(storageUrl, (storage) => putFiles(storage, folder, { files, progress, signal }));
+    progress.line(`files: ${files.length} are back`);
   }
   await restoreResources(options, manifest);
   return manifest;
@@ -66,9 +84,9 @@ function requireKnownMigrations({ database, version }: BackupManifest): void {
 type Program = Awaited<ReturnType<typeof findProgram>>;
 
 /** @throws UserError naming what is in the way */
-async function requireRoom({ databaseUrl, storageUrl, force, env }: RestoreOptions, manifest: BackupManifest): Promise<Program> {
+async function requireRoom({ databaseUrl, storageUrl, force, env, signal }: RestoreOptions, manifest: BackupManifest): Promise<Program> {
   const facts = await explainStore(databaseUrl, () => describeDatabase({ databaseUrl }));
-  const program = await findProgram({ name: 'pg_restore', serverVersion: facts.serverVersion, databaseUrl, env });
+  const program = await findProgram({ name: 'pg_restore', serverVersion: facts.serverVersion, databaseUrl, env, signal });
   if (facts.serverVersion < manifest.database.postgres)
     throw new UserError(`the backup is from Postgres ${manifest.database.postgres}, and this server is ${facts.serverVersion}`, {
       cure: 'restore into a server of the same version or a newer one',
@@ -97,7 +115,7 @@ async function requireRoom({ databaseUrl, storageUrl, force, env }: RestoreOptio
 }
 
 async function restoreDatabase(
-  { databaseUrl, folder, onProgress }: RestoreOptions,
+  { databaseUrl, folder, progress, signal }: RestoreOptions,
   { database }: BackupManifest,
   program: Program,
 ): Promise<void> {
@@ -108,6 +126,7 @@ async function restoreDatabase(
     // The schema is there already; all that is in it comes, and the grants on it.
     const entries = (await program.answer(['--list', dump])).split('\n').filter((line) => !/^\d+; \d+ \d+ SCHEMA - /.test(line));
     await writeFile(list, entries.join('\n'));
+    progress.note('Postgres …');
     await program.run(['--exit-on-error', '--single-transaction', `--use-list=${list}`, dump]);
   } finally {
     await rm(dirname(list), { recursive: true, force: true });
@@ -115,12 +134,13 @@ async function restoreDatabase(
   await explainStore(databaseUrl, async () => {
     const { applied } = await migrate({ databaseUrl });
     await finishRestore({ databaseUrl });
-    onProgress(`Postgres: is back${applied.length === 0 ? '' : `, and has ${applied.length} newer migrations`}`);
+    progress.line(`Postgres: is back${applied.length === 0 ? '' : `, and has ${applied.length} newer migrations`}`);
   });
+  signal.throwIfAborted();
 }
 
 async function restoreResources(
-  { folder, force, onProgress }: RestoreOptions,
+  { folder, force, progress, signal }: RestoreOptions,
   { organizations, resources }: BackupManifest,
 ): Promise<void> {
   for (const org of organizations) {
@@ -128,7 +148,13 @@ async function restoreResources(
     const prefix = `${join('resources', org)}/`;
     const paths = resources.filter(({ path }) => path.startsWith(prefix)).map(({ path }) => join(folder, path));
     const planned = planImport(await readDocuments(paths), org);
-    await withOrganizationObjects((transport) => applyImport(transport, planned, { force, dryRun: false, onApplied: () => undefined }));
-    onProgress(`${org}: ${planned.length} objects are back`);
+    let applied = 0;
+    const onApplied = (): void => {
+      signal.throwIfAborted();
+      applied += 1;
+      progress.show(applied, planned.length, `objects of ${org}`);
+    };
+    await withOrganizationObjects((transport) => applyImport(transport, planned, { force, dryRun: false, onApplied }));
+    progress.line(`${org}: ${planned.length} objects are back`);
   }
 }

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { type OpenedFileStorage, openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
 import { UserError } from '../../platform/user-error.ts';
+import type { Progress } from '../progress-bar.ts';
 import { type BackedUpFile, type BackupManifest, filesList, measure } from './manifest.ts';
 import { StorageError } from '../../knowledge/storage/file-storage.ts';
 
@@ -30,29 +31,36 @@ export async function holdsFiles(storage: OpenedFileStorage): Promise<boolean> {
   return (await storage.list('', { limit: 1 })).length > 0;
 }
 
+interface Watched {
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
 /** What is removed meanwhile is left out. */
 export async function saveFiles(
   storage: OpenedFileStorage,
   folder: string,
-  onProgress: (count: number) => void,
+  { progress, signal }: Watched,
 ): Promise<NonNullable<BackupManifest['files']>> {
   const saved: BackedUpFile[] = [];
-  await inParallel(keysOf(storage), async (key) => {
+  progress.note('files …');
+  const keys = await keysOf(storage, signal);
+  await inParallel(keys, signal, async (key) => {
     const path = join('files', key);
     try {
       const content = await storage.read(key);
       await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o700 });
-      await pipeline(content, createWriteStream(join(folder, path), { mode: 0o600 }));
+      await pipeline(content, createWriteStream(join(folder, path), { mode: 0o600 }), { signal });
     } catch (error) {
       if (error instanceof StorageError && error.kind === 'not_found') return;
       throw error;
     }
-    saved.push(await measure(folder, path));
-    if (saved.length % 1_000 === 0) onProgress(saved.length);
+    saved.push(await measure(folder, path, signal));
+    progress.show(saved.length, keys.length, 'files');
   });
   saved.sort((a, b) => (a.path < b.path ? -1 : 1));
   await writeFile(join(folder, filesList), saved.map((file) => `${JSON.stringify(file)}\n`).join(''), { mode: 0o600 });
-  return { count: saved.length, bytes: saved.reduce((sum, { bytes }) => sum + bytes, 0), list: await measure(folder, filesList) };
+  return { count: saved.length, bytes: saved.reduce((sum, { bytes }) => sum + bytes, 0), list: await measure(folder, filesList, signal) };
 }
 
 export async function listedFiles(folder: string): Promise<readonly BackedUpFile[]> {
@@ -60,38 +68,50 @@ export async function listedFiles(folder: string): Promise<readonly BackedUpFile
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as BackedUpFile);
 }
 
-export async function putFiles(storage: OpenedFileStorage, folder: string, files: readonly BackedUpFile[]): Promise<void> {
-  await inParallel(files, async ({ path, bytes, sha256 }) => {
+export async function putFiles(
+  storage: OpenedFileStorage,
+  folder: string,
+  { files, progress, signal }: Watched & { readonly files: readonly BackedUpFile[] },
+): Promise<void> {
+  let stored = 0;
+  await inParallel(files, signal, async ({ path, bytes, sha256 }) => {
     const key = path.slice('files/'.length);
-    const stored = await storage.put(key, createReadStream(join(folder, path)), { maxBytes: Math.max(1, bytes) });
-    if (stored.sha256 !== sha256)
+    const put = await storage.put(key, createReadStream(join(folder, path)), { maxBytes: Math.max(1, bytes) });
+    if (put.sha256 !== sha256)
       throw new UserError(`${path} changed while it was brought back`, { cure: 'begin again with another copy of the backup' });
+    stored += 1;
+    progress.show(stored, files.length, 'files');
   });
 }
 
-async function* keysOf(storage: OpenedFileStorage): AsyncGenerator<string> {
-  for (let after = ''; ;) {
-    const keys = await storage.list('', { limit: page, ...(after !== '' && { after }) });
-    yield* keys;
-    if (keys.length < page) return;
-    after = keys.at(-1) ?? '';
+async function keysOf(storage: OpenedFileStorage, signal: AbortSignal): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for (;;) {
+    signal.throwIfAborted();
+    const after = keys.at(-1);
+    const found = await storage.list('', { limit: page, ...(after !== undefined && { after }) });
+    keys.push(...found);
+    if (found.length < page) return keys;
   }
 }
 
-async function inParallel<T>(items: Iterable<T> | AsyncIterable<T>, work: (item: T) => Promise<void>): Promise<void> {
-  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+/** Begins nothing after a failure or an abort, and settles when all that has begun has ended. */
+async function inParallel<T>(items: readonly T[], signal: AbortSignal, work: (item: T) => Promise<void>): Promise<void> {
+  const iterator = items.values();
   let failed = false;
   const lane = async (): Promise<void> => {
-    while (!failed) {
-      const { done, value } = await iterator.next();
-      if (done === true) return;
+    for (const item of iterator) {
+      if (failed) return;
       try {
-        await work(value);
+        signal.throwIfAborted();
+        await work(item);
       } catch (error) {
         failed = true;
         throw error;
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  const lanes = await Promise.allSettled(Array.from({ length: AT_ONCE }, lane));
+  const first = lanes.find(({ status }) => status === 'rejected');
+  if (first?.status === 'rejected') throw first.reason;
 }

@@ -1,6 +1,7 @@
 /** `parley kb add`: a line for each file as it ends, a bar while files are on their way, a summary, and an exit code by outcome. */
 import { addDocuments, type AddedDocument, type DocumentUpload } from '../../api/client/add-documents.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
+import { INTERRUPTED } from '../interruptible.ts';
 import type { Io } from '../kubectl/io.ts';
 import { writeAs, type Format } from '../output.ts';
 import { ProgressBar } from '../progress-bar.ts';
@@ -15,8 +16,6 @@ export interface AddFilesOptions {
   /** Only the lines of what has failed. */
   readonly quiet: boolean;
 }
-
-const INTERRUPTED = 130;
 
 export async function addFiles(client: RestClient, options: AddFilesOptions, io: Io): Promise<void> {
   const { uploads, format, quiet } = options;

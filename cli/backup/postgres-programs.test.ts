@@ -1,0 +1,37 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { findProgram } from './postgres-programs.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-programs-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs as long as it is left to; writes its process id into `started`. */
+const PROGRAM = `#!/bin/sh
+if [ "$1" = --version ]; then echo "pg_dump (PostgreSQL) 18.1"; exit; fi
+echo $$ > "$STARTED"
+exec sleep 60
+`;
+
+it('ends the program when it is interrupted, and waits for its end', async () => {
+  await writeFile(join(folder, 'pg_dump'), PROGRAM, { mode: 0o755 });
+  const started = join(folder, 'started');
+  const controller = new AbortController();
+  const env = { PATH: `${folder}:/usr/bin:/bin`, STARTED: started };
+  const databaseUrl = 'postgres://parley@127.0.0.1:1/parley';
+  const program = await findProgram({ name: 'pg_dump', serverVersion: 18, databaseUrl, env, signal: controller.signal });
+  const run = program.run([]);
+  const pid = await expect
+    .poll(() => readFile(started, 'utf8').catch(() => ''), { timeout: 10_000 })
+    .toMatch(/^\d+\n$/)
+    .then(() => readFile(started, 'utf8'));
+  controller.abort();
+  await expect(run).rejects.toThrow('abort');
+  expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+});
