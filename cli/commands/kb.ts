@@ -53,24 +53,20 @@ export function registerKb(program: Command): void {
     .argument('<org>', 'organisation')
     .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
     .option('--detach', 'return before the work is done')
-    .addHelpText('after', examples('parley kb reindex acme manuals'))
+    .addHelpText(
+      'after',
+      `\nA worker does the work, and goes on after Ctrl-C; repeat the command to watch it again.\n${examples('parley kb reindex acme manuals')}`,
+    )
     .action(async (org: string, name: string, options: { readonly detach?: true }) => {
-      const [{ withKnowledgeBase }, { UserError }, { TemporalUnavailableError }] = await Promise.all([
+      const [{ withKnowledgeBase }, { reindex }, { withProgress }, { awakeClock }] = await Promise.all([
         import('../knowledge/offline.ts'),
-        import('../../platform/user-error.ts'),
-        import('../../platform/temporal/unavailable-error.ts'),
+        import('../knowledge/reindex.ts'),
+        import('../with-progress.ts'),
+        import('../../platform/clock.ts'),
       ]);
-      await withKnowledgeBase({ org, name }, async ({ knowledge: { jobs }, collection }) => {
-        const job = { org, knowledgeBase: name, collectionId: collection.id };
-        await jobs.reindex(job).catch((error: unknown) => {
-          if (!(error instanceof TemporalUnavailableError)) throw error;
-          throw new UserError(error.message, { cure: 'is Temporal running, and is TEMPORAL_ADDRESS right?', cause: error });
-        });
-        process.stderr.write(`${collection.chunkCount} chunks of ${org}/${name} are being indexed\n`);
-        if (options.detach === true) return;
-        await jobs.reindexed(job);
-        process.stderr.write('done\n');
-      });
+      await withProgress((progress, signal) =>
+        withKnowledgeBase({ org, name }, (base) => reindex(base, { detach: options.detach === true, progress, clock: awakeClock, signal })),
+      );
     });
 
   kb.command('export')

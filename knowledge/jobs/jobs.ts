@@ -2,7 +2,7 @@
 import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Temporal } from '../../platform/temporal/access.ts';
-import { ingestionQueues, SEARCH_ATTRIBUTES, workflowIds, type CollectionJob, type DocumentJob } from './names.ts';
+import { ingestionQueues, REINDEXED_DOCUMENTS, SEARCH_ATTRIBUTES, workflowIds, type CollectionJob, type DocumentJob } from './names.ts';
 
 /** @throws TemporalUnavailableError from every start; the worker's sweep starts the work later */
 export interface KnowledgeJobs {
@@ -15,8 +15,13 @@ export interface KnowledgeJobs {
   reindex(job: CollectionJob): Promise<void>;
   /** Resolves when the last one that was begun has ended. @throws WorkflowFailedError */
   reindexed(job: CollectionJob): Promise<void>;
+  /** Documents that the last one that was begun has been through; undefined while no worker answers. */
+  reindexProgress(job: CollectionJob): Promise<number | undefined>;
   close(): Promise<void>;
 }
+
+/** For the answer of a worker how far it is, in milliseconds. */
+const PROGRESS_MS = 2_000;
 
 export interface KnowledgeJobsOptions extends Temporal {
   readonly logger: Logger;
@@ -47,6 +52,13 @@ export function createKnowledgeJobs({ taskQueue, ...options }: KnowledgeJobsOpti
     clearCollection: (job) => start('clearCollection', workflowIds.clearCollection(job.collectionId), queues.small, job),
     reindex: (job) => start('reindexCollection', workflowIds.reindex(job.collectionId), queues.bulk, job),
     reindexed: async ({ collectionId }) => (await starter.get()).client.workflow.result(workflowIds.reindex(collectionId)),
+    reindexProgress: async ({ collectionId }) => {
+      const { client } = await starter.get();
+      const handle = client.workflow.getHandle(workflowIds.reindex(collectionId));
+      return client.connection
+        .withDeadline(Date.now() + PROGRESS_MS, () => handle.query<number>(REINDEXED_DOCUMENTS))
+        .catch(() => undefined);
+    },
     close: () => starter.close((opened) => opened.close()),
   };
 }

@@ -43,6 +43,9 @@ export const workflowIds = {
   reindex: (collectionId: string) => `reindex/${collectionId}`,
 } as const;
 
+/** What a running reindexing answers with the number of documents that it has been through. */
+export const REINDEXED_DOCUMENTS = 'reindexedDocuments';
+
 /** Keyword search attributes of the knowledge workflows. */
 export const SEARCH_ATTRIBUTES = ['ParleyOrganization', 'ParleyKnowledgeBase', 'ParleyDocument'] as const;
 

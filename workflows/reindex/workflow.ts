@@ -1,7 +1,7 @@
 /** Rebuilds a knowledge base's vectors from its stored chunks, while searches go on. */
-import { continueAsNew, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
+import { continueAsNew, defineQuery, proxyActivities, setHandler, type ActivityOptions } from '@temporalio/workflow';
 
-import type { CollectionJob } from '../../knowledge/jobs/names.ts';
+import { REINDEXED_DOCUMENTS, type CollectionJob } from '../../knowledge/jobs/names.ts';
 import type { ClearingActivities } from '../clearing/types.ts';
 import type { ReindexActivities } from '../ingestion/types.ts';
 
@@ -20,15 +20,23 @@ const { reindexDocument } = proxyActivities<Pick<ReindexActivities, 'reindexDocu
 const PAGE = 50;
 const PAGES_PER_RUN = 40;
 
-/** @param after where an earlier run got to */
-export async function reindexCollection(job: CollectionJob, after = ''): Promise<void> {
+/**
+ * @param after where an earlier run got to
+ * @param before documents that earlier runs have been through
+ */
+export async function reindexCollection(job: CollectionJob, after = '', before = 0): Promise<void> {
+  let documents = before;
+  setHandler(defineQuery<number>(REINDEXED_DOCUMENTS), () => documents);
   if (after === '' && (await beginReindex(job)) === undefined) return;
   let last = after;
   for (let page = 0; page < PAGES_PER_RUN; page += 1) {
     const ids = await documentsOf(job, { after: last, limit: PAGE });
-    for (const documentId of ids) await reindexDocument({ ...job, documentId });
+    for (const documentId of ids) {
+      await reindexDocument({ ...job, documentId });
+      documents += 1;
+    }
     if (ids.length < PAGE) return;
     last = ids.at(-1) ?? last;
   }
-  await continueAsNew<typeof reindexCollection>(job, last);
+  await continueAsNew<typeof reindexCollection>(job, last, documents);
 }

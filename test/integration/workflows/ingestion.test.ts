@@ -1,7 +1,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 
-import { ingestionQueues, workflowIds } from '../../../knowledge/jobs/names.ts';
+import { REINDEXED_DOCUMENTS, ingestionQueues, workflowIds } from '../../../knowledge/jobs/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { clearCollection, clearDocument, ingestDocument, reindexCollection } from '../../../workflows/catalogue.ts';
@@ -110,11 +110,13 @@ describe('clearing away', () => {
 });
 
 describe('reindexing', () => {
-  it('goes through all documents once', async () => {
+  it('goes through all documents once, and says how many it has been through', async () => {
     const activities = pretendedIngestion({ documents: 55 });
-    await whileWorking({ address: await temporalAddress(), activities }, (client, taskQueue) =>
-      client.workflow.execute(reindexCollection, { taskQueue, workflowId: unique('reindex'), args: [job] }),
-    );
+    await whileWorking({ address: await temporalAddress(), activities }, async (client, taskQueue) => {
+      const handle = await client.workflow.start(reindexCollection, { taskQueue, workflowId: unique('reindex'), args: [job, '', 1_000] });
+      await handle.result();
+      expect(await handle.query<number>(REINDEXED_DOCUMENTS)).toBe(1_055);
+    });
     expect(activities.diary).toHaveLength(56);
     expect(new Set(activities.diary).size).toBe(56);
   });
