@@ -99,7 +99,8 @@ securityContext:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
-{{- with mergeOverwrite (dict) $root.Values.podSpecExtra ($own.podSpecExtra | default dict) }}
+{{- /* A copy: the fields of one role would be laid over those of all. */}}
+{{- with mergeOverwrite (deepCopy $root.Values.podSpecExtra) ($own.podSpecExtra | default dict) }}
 {{ toYaml . }}
 {{- end }}
 {{- $class := default $root.Values.priorityClassName $own.priorityClassName }}

@@ -56,7 +56,7 @@
 {{- end -}}
 {{- range $role := include "parley.roles" . | fromJsonArray -}}
 {{- $own := index $values $role -}}
-{{- $disk := index ($own.resources.limits | default dict) "ephemeral-storage" -}}
+{{- $disk := index (($own.resources | default dict).limits | default dict) "ephemeral-storage" -}}
 {{- if and $own.enabled $disk -}}
 {{- $needed := 0 -}}
 {{- range $volume := list $values.temporaryVolume ($own.spool | default (dict "sizeLimit" "0" "medium" "")) -}}

@@ -30,6 +30,7 @@ describe('every container', () => {
     const limits = { 'ephemeral-storage': '22Gi' };
     await expect(message({ voice: { spool: { sizeLimit: '20Gi' }, resources: { limits } } })).resolves.toBe('');
     await expect(message({ voice: { spool: { sizeLimit: '20Gi', medium: 'Memory' } } })).resolves.toBe('');
+    await expect(message({ worker: { resources: null } })).resolves.toBe('');
   });
 });
 
@@ -91,13 +92,15 @@ it('fields of pods and Deployments are where Kubernetes has them', async () => {
       organizations,
       ...fields,
       revisionHistoryLimit: 3,
-      podSpecExtra: { shareProcessNamespace: true, setHostnameAsFQDN: true },
+      podSpecExtra: { shareProcessNamespace: true, setHostnameAsFQDN: true, os: { name: 'linux' } },
+      operator: { podSpecExtra: { os: { name: 'windows' } } },
       voice: { podSpecExtra: { hostNetwork: true, setHostnameAsFQDN: false } },
     }),
   );
   for (const { name, spec } of podSpecs(manifests)) expect(spec, name).toMatchObject({ ...fields, shareProcessNamespace: true });
   expect(deployment(manifests, 'voice')['spec'].template.spec).toMatchObject({ hostNetwork: true, setHostnameAsFQDN: false });
-  expect(deployment(manifests, 'api')['spec'].template.spec).toMatchObject({ setHostnameAsFQDN: true });
+  expect(deployment(manifests, 'api')['spec'].template.spec).toMatchObject({ setHostnameAsFQDN: true, os: { name: 'linux' } });
+  expect(deployment(manifests, 'operator')['spec'].template.spec).toMatchObject({ os: { name: 'windows' } });
   for (const role of roles) expect(deployment(manifests, role)['spec'].revisionHistoryLimit).toBe(3);
 });
 
