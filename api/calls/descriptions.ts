@@ -19,7 +19,7 @@ export const createWebCall = defineRoute({
   body: webCallCreate.meta({ id: 'WebCallCreate' }),
   bodyExamples: {
     'an agent that needs a name': {
-      ai_agent_id: 'agent-k3xq5w7zabcdefgh',
+      ai_agent_id: 'receptionist-k3xq5w7z',
       metadata: { ticket: 4711 },
       native_llm_dynamic_data: { customer_name: 'Ada' },
     },

@@ -6,7 +6,7 @@ export const registeredCall: CallAnswer = {
   _id: id,
   call_type: 'web_call',
   call_status: 'registered',
-  ai_agent_id: 'agent-k3xq5w7zabcdefgh',
+  ai_agent_id: 'receptionist-k3xq5w7z',
   ai_agent_name: 'Receptionist',
   metadata: { ticket: 4711 },
   native_llm_dynamic_data: { customer_name: 'Ada' },
@@ -64,7 +64,7 @@ export const endedCall: CallAnswer = {
   },
 };
 
-export const resultsExample = { call_id: id, agent_id: 'agent-k3xq5w7zabcdefgh', ...endedCall.post_call_analysis! };
+export const resultsExample = { call_id: id, agent_id: 'receptionist-k3xq5w7z', ...endedCall.post_call_analysis! };
 
 export const signedUrlExample = {
   file_name: `${id}.ogg`,

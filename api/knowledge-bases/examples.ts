@@ -5,7 +5,7 @@ const times = { created_at: '2026-11-21T06:00:00.000Z', updated_at: '2026-11-21T
 const documentId = 'doc_0199f2d0-7b1e-7c3a-9d52-1f2e3d4c5b6a';
 
 export const knowledgeBaseExample = {
-  id: 'kb-k3xq5w7zr2nabcde',
+  id: 'product-manuals-k3xq5w7z',
   organization_id: 'acme',
   user_id: 'user-1',
   name: 'Product manuals',

@@ -11,11 +11,11 @@ const tag = 'Phone numbers';
 const params = { phone_number_id: 'The `_id`: the name of the PhoneNumber resource.' };
 
 const example = {
-  _id: 'pn-k3xq5w7zr2nabcde',
+  _id: 'front-desk-k3xq5w7z',
   provider: 'sip',
   phone_number: '+15550100',
   friendly_name: 'Front desk',
-  inbound_agent_id: 'agent-k3xq5w7zr2nabcde',
+  inbound_agent_id: 'receptionist-k3xq5w7z',
   outbound_agent_id: null,
   state: { ready: true, reason: 'Available', message: 'the number is yours, and it is connected' },
   sip_termination_uri: 'sip:trunk.example.com',

@@ -18,7 +18,7 @@ const figuresExample = {
 };
 
 const releaseExample = {
-  ai_agent_id: 'agent-k3xq5w7zabcdefgh',
+  ai_agent_id: 'receptionist-k3xq5w7z',
   serving_revision: older,
   active_since: at,
   rolled_back: [{ revision: newer, aborted: false, reason: 'answers in the wrong language', requested_by: 'ada', at }],
@@ -70,7 +70,7 @@ export const getRevision = defineRoute({
       example: {
         revision: older,
         created_at: at,
-        configuration: { format: 1, name: 'agent-k3xq5w7zabcdefgh', systemPrompt: 'You are kind.' },
+        configuration: { format: 1, name: 'receptionist-k3xq5w7z', systemPrompt: 'You are kind.' },
       },
     },
   },

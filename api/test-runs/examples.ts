@@ -4,7 +4,7 @@ const revision = '3f9c2a7b'.repeat(8);
 
 export const finishedSummary: TestRunSummaryAnswer = {
   _id: 'run_019aa1f2-b3c4-7d5e-8f90-a1b2c3d4e5f6',
-  ai_agent_id: 'agent-k3xq5w7zabcdefgh',
+  ai_agent_id: 'receptionist-k3xq5w7z',
   revision,
   trigger: 'request',
   state: 'finished',

@@ -30,7 +30,7 @@ const kept = {
   state: { ready: true, reason: 'Available', message: 'offered by 1 agent' },
 };
 
-export const customToolExample = { tool_id: 'tool-k3xq5w7zr2nabcde', ...customToolBody, ...kept };
+export const customToolExample = { tool_id: 'find-booking-k3xq5w7z', ...customToolBody, ...kept };
 
 export const customToolChange = { additional_tool_info: { api: { method: 'POST' } }, tool_start_message: null };
 
@@ -42,7 +42,7 @@ export const builtinToolBodies = {
 };
 
 export const builtinToolExample = {
-  tool_id: 'tool-k3xq5w7zr2nabcde',
+  tool_id: 'transfer-call-k3xq5w7z',
   tool_name: 'transfer_call',
   transfer_to: '+15550100',
   transfer_type: 'warm_transfer',

@@ -1,7 +1,7 @@
 /** Answers for the OpenAPI document. */
 
 export const subscriptionExample = {
-  id: 'whs-k3xq5w7zr2nabcde',
+  id: 'crm-k3xq5w7z',
   organization_id: 'acme',
   scope: 'ORGANIZATION',
   created_user_id: 'user-1',
