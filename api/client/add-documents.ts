@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 
 import { awakeClock, sleep, type Clock } from '../../platform/clock.ts';
-import { UserError } from '../../platform/user-error.ts';
+import { causeOf, UserError } from '../../platform/user-error.ts';
 import { judgeFileName } from '../knowledge-bases/file-name.ts';
 import { fileExtensions, maxFileBytes } from '../knowledge-bases/schema.ts';
 import { documentPages, documentsPath, KnownContent, type ListedDocument } from './document-list.ts';
@@ -101,8 +101,8 @@ class Addition {
         await this.#uploadOne(upload);
       }
     };
-    await Promise.all(Array.from({ length: concurrency }, worker));
-    this.#uploading = false;
+    // Also after a failure: nothing would end the watching otherwise.
+    await Promise.all(Array.from({ length: concurrency }, worker)).finally(() => (this.#uploading = false));
   }
 
   async follow(): Promise<void> {
@@ -239,8 +239,13 @@ async function openChecked({ filename, open }: DocumentUpload): Promise<Blob> {
   return content;
 }
 
+/** @throws UserError for a file that has changed since it was opened */
 async function sha256Of(content: Blob): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of content.stream()) hash.update(chunk);
+  try {
+    for await (const chunk of content.stream()) hash.update(chunk);
+  } catch (error) {
+    throw new UserError(`it cannot be read: ${causeOf(error)}`, { cause: error });
+  }
   return hash.digest('hex');
 }
