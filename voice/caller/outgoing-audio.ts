@@ -24,9 +24,9 @@ export class OutgoingAudio {
   #closed = false;
   #running: Promise<void> | undefined;
 
-  /** Begins to send. */
+  /** Begins to send. What can't be sent because the media library fails counts as said: the end of the room ends the call. */
   open(): void {
-    this.#running ??= this.#run();
+    this.#running ??= this.#run().catch(() => this.#finish());
   }
 
   /** @returns when the last of it has been sent */
@@ -49,8 +49,13 @@ export class OutgoingAudio {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
-    for (const piece of this.#pieces.splice(0)) piece.said();
+    this.#finish();
     await this.source.close();
+  }
+
+  #finish(): void {
+    this.#closed = true;
+    for (const piece of this.#pieces.splice(0)) piece.said();
   }
 
   async #run(): Promise<void> {

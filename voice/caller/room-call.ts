@@ -88,7 +88,8 @@ export async function joinCall(
   followTranscript(room, { userIdentity: userIdentityOf(id), onLine: events.onLine });
   const connected = room.connect(url, token, { autoSubscribe: true, dynacast: false });
   await within(clock, JOIN_WITHIN_MS, connected).catch((error: unknown) => {
-    void room.disconnect().catch(() => undefined);
+    // It may get in later.
+    connected.then(() => room.disconnect()).catch(() => undefined);
     throw new UserError(`the media server at ${url} can't be joined: ${messageOf(error)}`, {
       cure: 'is it running, and can this machine reach it? LIVEKIT_PUBLIC_URL of the api is the address that callers get',
       cause: error,
