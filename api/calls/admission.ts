@@ -1,6 +1,7 @@
 /** Whether a new call is made, or refused because no voice server would welcome its user in time. */
 import type { PlaceTaken, Store } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
+import { callLimitReached } from './call-limit.ts';
 
 /** Retry-After, in seconds: calls that begin have begun soon; when a call will end is unknown. */
 const RETRY_SECONDS = { starting: 2, full: 5 } as const;
@@ -16,6 +17,7 @@ export function refusalOf({ reported, taken, starting }: PlaceTaken): { readonly
 
 export interface AdmissionOptions {
   readonly servers: Pick<Store['voiceServers'], 'takePlace'>;
+  readonly calls: Pick<Store['calls']['calls'], 'isAtLimit'>;
   /** Of the media server; undefined where there is none. */
   readonly agentName: string | undefined;
 }
@@ -27,10 +29,13 @@ export class Admission {
     this.#options = options;
   }
 
-  /** @throws ApiError `unavailable`, with Retry-After; StoreError */
-  async admit(): Promise<void> {
-    const { servers, agentName } = this.#options;
-    const refusal = agentName === undefined ? undefined : refusalOf(await servers.takePlace(agentName));
+  /** @throws ApiError `unavailable` or `concurrent_call_limit_reached`, with Retry-After; StoreError */
+  async admit(org: string): Promise<void> {
+    const { servers, calls, agentName } = this.#options;
+    if (agentName === undefined) return;
+    // First: requests of an organisation at its limit would take the places of the others, and make no call.
+    if (await calls.isAtLimit(org)) throw callLimitReached();
+    const refusal = refusalOf(await servers.takePlace(agentName));
     if (refusal !== undefined) throw new ApiError('unavailable', refusal.message, { retryAfterSeconds: refusal.seconds });
   }
 }

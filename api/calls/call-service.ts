@@ -69,7 +69,7 @@ export class CallService {
     const dynamicData = body.native_llm_dynamic_data ?? {};
     const missing = missingDynamicData(settings, dynamicData);
     if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
-    await this.#admission.admit();
+    await this.#admission.admit(org);
     const registration = await this.#lifecycle.register({
       org,
       id,

@@ -59,7 +59,7 @@ export class OutboundPhoneCalls {
     const dynamicData = body.native_llm_dynamic_data ?? {};
     const missing = missingDynamicData(settings, dynamicData);
     if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
-    await admission.admit();
+    await admission.admit(org);
     const registration = await lifecycle.register({
       org,
       id,

@@ -259,6 +259,18 @@ export class Calls {
     });
   }
 
+  /** Whether it has as many live calls as it may have; {@link register} decides, this saves what is done before. */
+  async isAtLimit(org: string): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ full: boolean }>(
+        `SELECT live_call_limit <= (SELECT count(*) FROM parley.calls WHERE org = $1 AND test IS NULL AND status IN ('registered', 'ongoing')) AS full
+         FROM parley.organizations WHERE name = $1`,
+        [org],
+      );
+      return rows[0]?.full ?? false;
+    });
+  }
+
   async #transition(ref: CallRef & WithEvents, sql: string, values: readonly unknown[]): Promise<CallTransition> {
     return this.#database.asOrganization(ref.org, async (transaction) => {
       const { rows } = await transaction.query<Row>(sql, values);

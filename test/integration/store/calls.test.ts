@@ -32,7 +32,11 @@ describe('the limit of live calls', () => {
   it('is 10 by default, and the eleventh leaves nothing behind', async () => {
     const store = storeAt(url);
     const org = await freshOrganization(store);
-    for (let n = 0; n < 10; n += 1) await registerCall(store, org);
+    for (let n = 0; n < 10; n += 1) {
+      expect(await store.calls.calls.isAtLimit(org)).toBe(false);
+      await registerCall(store, org);
+    }
+    expect(await store.calls.calls.isAtLimit(org)).toBe(true);
     expect(await store.calls.calls.register(aCall(org))).toEqual({ outcome: 'limit_reached' });
     expect(await store.calls.list({ org, filter: {}, direction: 'ascending', pageSize: 100 })).toMatchObject({ total: 10 });
   });
@@ -52,6 +56,7 @@ describe('the limit of live calls', () => {
     await registerCall(store, other);
     expect((await store.calls.calls.register(aCall(org))).outcome).toBe('limit_reached');
     await store.calls.calls.end({ ...untold, ...first, reason: 'user_ended_call' });
+    expect([await store.calls.calls.isAtLimit(org), await store.calls.calls.isAtLimit(other)]).toEqual([false, true]);
     await registerCall(store, org);
   });
 
