@@ -60,6 +60,10 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
     call_tool_calls: `(org, call_id, seq, name, arguments, result, failed, began_at, duration_ms)
       VALUES ('${org}', '${call}', 0, 'look_up', '{}', '{}', false, now(), 1)`,
   },
+  24: {
+    voice_servers: `(id, agent_name, free_places, starting, reported_at)
+      VALUES ('01234567-89ab-7cde-8f01-23456789abcd', 'parley', 3, false, now())`,
+  },
   25: {
     test_runs: `(org, id, agent_uid, agent_name, revision, config_hash, trigger) VALUES ('${org}', 'run', 'uid', 'receptionist', '${sha256}', '${sha256}', 'gate')`,
     test_results: `(org, run_id, test_uid, test_name, test_digest, required, mode, spec)
