@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Tool } from '../../../crds/index.ts';
 import { aTool, anAgent, anAgentRequest } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   type Answer,
   canary,
@@ -439,6 +440,8 @@ describe('a tool', () => {
         '-p',
         JSON.stringify([{ op: 'add', path, value: { name: other } }]),
       ]);
+      // The facade has seen the change of kubectl.
+      await eventually(async () => expect((await org.call('GET', `/v2/ai-agents/${other}/custom-tools/${id}`)).status).toBe(200));
       if (made === agent) expect((await org.call('DELETE', `/v2/ai-agents/${made}/custom-tools/${id}`)).status).toBe(200);
       expect((await org.call('DELETE', `/v2/ai-agents/${made}`)).status).toBe(200);
       return id;
