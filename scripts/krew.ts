@@ -45,8 +45,8 @@ if (baseUrl === undefined || !URL.canParse(baseUrl)) {
 const root = resolve(import.meta.dirname, '..');
 const out = resolve(root, values.out);
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
-/** WebSockets are a little faster with them, and the plugin opens none. */
-const optional: ReadonlySet<string> = new Set(['bufferutil', 'utf-8-validate']);
+/** WebSockets, and Postgres for `--store`, are a little faster with them. */
+const optional: ReadonlySet<string> = new Set(['bufferutil', 'utf-8-validate', 'pg-native']);
 const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0);
 
 await mkdir(out, { recursive: true });

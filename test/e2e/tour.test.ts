@@ -35,7 +35,7 @@ it("the README's tour runs from top to bottom", async () => {
     .map((block) => (dev ? block : block.replace(/^eval .*$/m, exported(env))))
     .map((block) => block.replaceAll('bin/parley', `${repository}/bin/parley`).replace(/^(parley explain .*)$/m, '$1 || true'))
     .join('\necho "--- next"\n');
-  const toured = await run('bash', ['-euc', script], { cwd: folder });
+  const toured = await run('bash', ['--norc', '-euc', script], { cwd: folder });
   expect(toured.code, toured.stderr).toBe(0);
 
   const [, looked, made, equipped, changed, refused, called, tested, found, delivered, explained] = toured.stdout.split('--- next\n');
@@ -70,7 +70,7 @@ it.runIf(dev)("parley dev's own tour works as printed", async () => {
   expect(commands.filter((command) => command.startsWith('curl'))).toHaveLength(4);
   expect(commands.filter((command) => command.startsWith('parley'))).toHaveLength(4);
   for (const command of commands) {
-    const ran = await run('bash', ['-euc', `eval "$(${repository}/bin/parley env)"; ${command}`], { cwd: folder });
+    const ran = await run('bash', ['--norc', '-euc', `eval "$(${repository}/bin/parley env)"; ${command}`], { cwd: folder });
     expect(ran.code, `${command}\n${ran.stderr}`).toBe(0);
     expect(ran.stdout).not.toMatch(/"error"|"detail"/);
   }

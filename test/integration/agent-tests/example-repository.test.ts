@@ -34,7 +34,7 @@ const withModel = () => ({
   OPENAI_API_KEY: KEY,
 });
 const shell = (line: string, env: Readonly<Record<string, string | undefined>> = {}, input = '') =>
-  run('bash', ['-euc', line], {
+  run('bash', ['--norc', '-euc', line], {
     cwd: folder,
     env: { OPENAI_API_KEY: undefined, PARLEY_PROVIDERS: undefined, PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, ...env },
     input,
