@@ -1,8 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import type { Agent, AgentTest } from '../../crds/index.ts';
+import { testDigest } from '../../crds/requested-test.ts';
+import type { Stored } from '../../kube/index.ts';
+import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { GateWorld } from '../../test/support/gate-world.ts';
 import { conditionOf } from '../status/conditions.ts';
+import { gateOf } from './gate.ts';
 
 type Command = (world: GateWorld) => void | Promise<void>;
 
@@ -170,4 +175,28 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
       { numRuns: 500 },
     );
   }, 60_000);
+});
+
+describe('a run that no worker looks after', () => {
+  const now = Date.UTC(2026, 0, 1);
+  const speech = { provider: 'openai' };
+  const agent = storedObject('Agent', 'desk', { llm: { model: 'm' }, speechToText: speech, textToSpeech: speech }) as Stored<Agent>;
+  const hours = storedObject('AgentTest', 'hours', {
+    agentRefs: [{ name: 'desk' }],
+    required: true,
+    conversation: [{ user: 'Hi', expect: [{ answer: { contains: ['x'] } }] }],
+  }) as Stored<AgentTest>;
+  const gateWhenDue = (dueAt: number) => {
+    const pending = { runId: 'run_1', dueAt: new Date(dueAt) };
+    const evidence = [{ configHash: 'new', testUid: hours.metadata.uid, digest: testDigest(hours.spec), pending }];
+    return gateOf({ agent, tests: [hours], configHash: 'new', sound: true, current: false, view: { state: 'known', evidence }, now });
+  };
+
+  it.each([
+    ['ahead', now + 60_000, 'TestsRunning', 90_000],
+    ['past for less than a worker takes', now - 29_999, 'TestsRunning', 1],
+    ['past for longer', now - 30_000, 'TestsNotRun', 30_000],
+  ])('is said to be not run once it is overdue, and looked at again: due %s', (_when, dueAt, reason, recheckAfterMs) => {
+    expect(gateWhenDue(dueAt)).toMatchObject({ open: false, tested: { problems: [{ reason }] }, request: [], recheckAfterMs });
+  });
 });

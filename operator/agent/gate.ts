@@ -54,7 +54,7 @@ export interface Gate {
 /** A test that could not be evaluated is tried again after this, doubled with each time; in milliseconds. */
 const FIRST_RETRY_MS = 15_000;
 const LONGEST_RETRY_MS = 3_600_000;
-/** Longer than a worker takes to find a run. */
+/** Longer than a worker takes to find a run that is due. */
 const WORKER_EXPECTED_MS = 30_000;
 /** The status with what is skipped is written first. */
 const AT_ONCE_MS = 1;
@@ -99,7 +99,9 @@ export function gateOf(input: GateInput): Gate {
   const of = <S extends TestState['state']>(state: S) => states.filter((one): one is TestState & { state: S } => one.state === state);
   const [failed, unsound, error, pending, unknown] = [of('failed'), of('unsound'), of('error'), of('pending'), of('unknown')];
   const due = [...unknown, ...error.filter(({ retryAt }) => retryAt <= now)];
-  const deadlines = [...error.map(({ retryAt }) => retryAt), ...pending.map(({ overdueAt }) => overdueAt)].filter((time) => time > now);
+  // Nothing tells of a worker that looks after an overdue run again, until there is a result.
+  const looks = pending.map(({ overdueAt }) => (overdueAt > now ? overdueAt : now + WORKER_EXPECTED_MS));
+  const deadlines = [...error.map(({ retryAt }) => retryAt).filter((time) => time > now), ...looks];
   const rest = {
     request: due.map(({ test }) => requestedTest(test)),
     ...(deadlines.length > 0 && { recheckAfterMs: Math.min(...deadlines) - now }),
@@ -133,10 +135,10 @@ function stateOf(test: AgentTest, { configHash }: GateInput, evidence: readonly 
   if (newest?.verdict === 'passed') return { state: 'passed', test };
   if (problem !== undefined) return { state: 'unsound', test, message: `AgentTest ${name} is not accepted: ${problem.message}` };
   if (pending !== undefined) {
-    const { runId, createdAt, state } = pending;
-    const overdueAt = state === 'queued' ? createdAt.getTime() + WORKER_EXPECTED_MS : Infinity;
-    const message = `AgentTest ${name} has waited for a worker since ${timestamp(createdAt.getTime())} (run ${runId}): are worker and Temporal running?`;
-    return { state: 'pending', test, message, overdueAt };
+    const { runId } = pending;
+    const dueAt = pending.dueAt.getTime();
+    const message = `AgentTest ${name} has waited for a worker since ${timestamp(dueAt)} (run ${runId}): are worker and Temporal running?`;
+    return { state: 'pending', test, message, overdueAt: dueAt + WORKER_EXPECTED_MS };
   }
   if (newest?.verdict === 'failed')
     return { state: 'failed', test, message: `AgentTest ${name} failed: ${newest.message ?? 'see its run'} (run ${newest.runId})` };

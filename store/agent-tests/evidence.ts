@@ -3,7 +3,7 @@ import type { StoredVerdict, TestEvidence } from './test-run-record.ts';
 
 export const evidenceQuery = `
 WITH results AS (
-  SELECT r.config_hash, t.test_uid, t.test_digest, t.verdict, t.message, t.finished_at, r.id, r.state, r.created_at,
+  SELECT r.config_hash, t.test_uid, t.test_digest, t.verdict, t.message, t.finished_at, r.id, r.due_at,
     max(t.finished_at) FILTER (WHERE t.verdict IN ('passed', 'failed')) OVER (PARTITION BY r.config_hash, t.test_uid, t.test_digest) AS last_sound
   FROM parley.test_runs r JOIN parley.test_results t ON t.org = r.org AND t.run_id = r.id
   WHERE r.org = $1 AND r.agent_uid = $2 AND (t.verdict IS NOT NULL OR r.state IN ('queued', 'running'))
@@ -15,8 +15,7 @@ SELECT config_hash AS "configHash", test_uid AS "testUid", test_digest AS digest
   max(finished_at) AS "finishedAt",
   count(*) FILTER (WHERE verdict = 'error' AND finished_at > coalesce(last_sound, '-infinity'))::int AS errors,
   (array_agg(id ORDER BY id) FILTER (WHERE verdict IS NULL))[1] AS "pendingRunId",
-  (array_agg(state ORDER BY id) FILTER (WHERE verdict IS NULL))[1] AS "pendingState",
-  (array_agg(created_at ORDER BY id) FILTER (WHERE verdict IS NULL))[1] AS "pendingSince"
+  (array_agg(due_at ORDER BY id) FILTER (WHERE verdict IS NULL))[1] AS "pendingDueAt"
 FROM results GROUP BY config_hash, test_uid, test_digest`;
 
 export interface EvidenceRow extends Record<string, unknown> {
@@ -29,19 +28,16 @@ export interface EvidenceRow extends Record<string, unknown> {
   readonly finishedAt: Date | null;
   readonly errors: number;
   readonly pendingRunId: string | null;
-  readonly pendingState: 'queued' | 'running' | null;
-  readonly pendingSince: Date | null;
+  readonly pendingDueAt: Date | null;
 }
 
 export function toEvidence(row: EvidenceRow): TestEvidence {
-  const { configHash, testUid, digest, verdict, message, runId, finishedAt, errors, pendingRunId, pendingState, pendingSince } = row;
+  const { configHash, testUid, digest, verdict, message, runId, finishedAt, errors, pendingRunId, pendingDueAt } = row;
   return {
     configHash,
     testUid,
     digest,
     ...(verdict !== null && runId !== null && finishedAt !== null && { newest: { verdict, message, runId, finishedAt, errors } }),
-    ...(pendingRunId !== null &&
-      pendingState !== null &&
-      pendingSince !== null && { pending: { runId: pendingRunId, state: pendingState, createdAt: pendingSince } }),
+    ...(pendingRunId !== null && pendingDueAt !== null && { pending: { runId: pendingRunId, dueAt: pendingDueAt } }),
   };
 }

@@ -91,8 +91,8 @@ export interface TestEvidence {
     /** How many of the newest results are `error`, in a row. */
     readonly errors: number;
   };
-  /** Of its oldest run that has yet to evaluate it. */
-  readonly pending?: { readonly runId: string; readonly state: 'queued' | 'running'; readonly createdAt: Date };
+  /** Its oldest run that has yet to evaluate it. `dueAt` lies ahead as long as workers start it and look after it. */
+  readonly pending?: { readonly runId: string; readonly dueAt: Date };
 }
 
 /** The newest result of an agent in a test. */

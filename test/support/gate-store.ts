@@ -7,10 +7,14 @@ import { StoreError, type RequestedTest, type Store, type StoredVerdict, type Te
 interface Run {
   readonly id: string;
   readonly configHash: string;
-  readonly createdAt: number;
+  /** A worker that looks after it moves this on. */
+  dueAt: number;
   state: 'queued' | 'running' | 'finished' | 'cancelled';
   readonly results: { readonly uid: string; readonly digest: string; verdict?: StoredVerdict; finishedAt?: number }[];
 }
+
+/** As the starter of runs does, in milliseconds. */
+const LOOKED_AT_EVERY_MS = 60_000;
 
 export class GateStore {
   readonly #now: () => number;
@@ -40,6 +44,7 @@ export class GateStore {
 
   record({ run, result }: GateStore['pending'][number], verdict: StoredVerdict): void {
     Object.assign(result, { verdict, finishedAt: this.#now() });
+    run.dueAt = this.#now() + LOOKED_AT_EVERY_MS;
     run.state = run.results.every((each) => each.verdict !== undefined) ? 'finished' : 'running';
   }
 
@@ -85,7 +90,7 @@ export class GateStore {
     const wanted = tests.filter(({ uid, digest }) => !known.some((each) => each.uid === uid && each.digest === digest));
     if (wanted.length === 0) return;
     const results = wanted.map(({ uid, digest }) => ({ uid, digest }));
-    this.runs.push({ id: `run_${this.runs.length}`, configHash, createdAt: this.#now(), state: 'queued', results });
+    this.runs.push({ id: `run_${this.runs.length}`, configHash, dueAt: this.#now(), state: 'queued', results });
   }
 
   #results(configHash: string, uid: string, digest: string) {
@@ -109,7 +114,6 @@ export class GateStore {
     const waiting = this.pending.find(
       ({ run, result }) => run.configHash === configHash && result.uid === uid && result.digest === digest,
     )?.run;
-    const state = waiting?.state === 'running' ? 'running' : 'queued';
     return {
       configHash,
       testUid: uid,
@@ -117,7 +121,7 @@ export class GateStore {
       ...(last?.verdict !== undefined && {
         newest: { verdict: last.verdict, message: `it ${last.verdict}`, runId: 'run', finishedAt: new Date(last.finishedAt ?? 0), errors },
       }),
-      ...(waiting && { pending: { runId: waiting.id, state, createdAt: new Date(waiting.createdAt) } }),
+      ...(waiting && { pending: { runId: waiting.id, dueAt: new Date(waiting.dueAt) } }),
     };
   }
 

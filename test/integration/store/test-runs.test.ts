@@ -148,7 +148,7 @@ describe('a request of the gate', () => {
 
 describe('the evidence of an agent', () => {
   const evidence = async (store: Store) =>
-    (await store.testRuns.evidenceOf(agent)).map(({ newest, pending }) => [newest?.verdict, newest?.errors, pending?.state]);
+    (await store.testRuns.evidenceOf(agent)).map(({ newest, pending }) => [newest?.verdict, newest?.errors, pending?.runId]);
 
   it('is the newest result of each test and configuration, and what is yet to come', async () => {
     const { store } = await freshStore();
@@ -165,17 +165,21 @@ describe('the evidence of an agent', () => {
     const last = await ended('error');
     expect(await evidence(store)).toEqual([['error', 2, undefined]]);
     const again = await requested(store, { v: 1 });
-    expect(await evidence(store)).toEqual([['error', 2, 'queued']]);
+    expect(await evidence(store)).toEqual([['error', 2, again.id]]);
     await store.testRuns.start(again);
+    const before = Date.now();
+    await store.testRuns.begun({ ...again, lookAgainInMs: 3_600_000 });
     expect(await store.testRuns.evidenceOf(agent)).toEqual([
       {
         configHash: last.configHash,
         testUid: hours.uid,
         digest: hours.digest,
         newest: { verdict: 'error', message: 'it error', runId: last.id, finishedAt: expect.any(Date) as Date, errors: 2 },
-        pending: { runId: again.id, state: 'running', createdAt: again.createdAt },
+        pending: { runId: again.id, dueAt: expect.any(Date) as Date },
       },
     ]);
+    const [known] = await store.testRuns.evidenceOf(agent);
+    expect(known!.pending!.dueAt.getTime()).toBeGreaterThan(before + 3_000_000);
     await record(store, again, hours, 'failed');
     expect(await evidence(store)).toEqual([['failed', 0, undefined]]);
   });
