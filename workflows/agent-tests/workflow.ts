@@ -1,5 +1,5 @@
 /** A run of tests: each test is an activity, some at a time. Runs in Temporal's sandbox. */
-import { ActivityFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, proxyActivities, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 
 import { audioQueueNextTo, type AgentTestActivities, type PlannedTest, type TestRunEnd, type TestRunJob } from './types.ts';
 
@@ -15,6 +15,8 @@ const { beginRun, giveUpTest, finishRun } = proxyActivities<Pick<AgentTestActivi
 
 /** Attempts at a test by workers that die, or lose Postgres. What agents and providers do is a result, and not tried again. */
 const MOST_ATTEMPTS = 10;
+/** Temporal's name for the end of `startToCloseTimeout`: another attempt would ask models for as long again. */
+const TOOK_TOO_LONG = 'TemporalTimeout:StartToClose';
 
 const evaluating = ({ mode, longestMs }: PlannedTest) =>
   proxyActivities<Pick<AgentTestActivities, 'evaluateTest'>>({
@@ -22,7 +24,7 @@ const evaluating = ({ mode, longestMs }: PlannedTest) =>
     startToCloseTimeout: longestMs,
     // Says every few seconds that it is alive, so that a worker which dies in it is noticed soon.
     heartbeatTimeout: '15 seconds',
-    retry: { ...retry, maximumAttempts: MOST_ATTEMPTS },
+    retry: { ...retry, maximumAttempts: MOST_ATTEMPTS, nonRetryableErrorTypes: [TOOK_TOO_LONG] },
   });
 
 export async function runAgentTests(job: TestRunJob): Promise<TestRunEnd> {
@@ -42,6 +44,12 @@ async function evaluate(job: TestRunJob, test: PlannedTest): Promise<void> {
     await evaluating(test).evaluateTest({ ...job, testUid });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    await giveUpTest({ ...job, testUid }, 'the test could not be run: see the log of the worker');
+    await giveUpTest({ ...job, testUid }, whyNot(error, test));
   }
+}
+
+function whyNot({ cause }: ActivityFailure, { longestMs }: PlannedTest): string {
+  if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'START_TO_CLOSE')
+    return 'the test could not be run: see the log of the worker';
+  return `the test took longer than ${longestMs / 1_000} s, all that spec.timeout and spec.repeat allow: raise the timeout, or lower repeat`;
 }

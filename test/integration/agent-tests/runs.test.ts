@@ -1,14 +1,17 @@
 /** Runs of agent tests in the cluster: what came of them, and that they end whatever dies. */
+import { Context } from '@temporalio/activity';
 import { Client, Connection } from '@temporalio/client';
 import { expect, it } from 'vitest';
 
-import { testRunWorkflowId } from '../../../workflows/agent-tests/types.ts';
+import { runAgentTests } from '../../../workflows/agent-tests/workflow.ts';
+import { testRunWorkflowId, type AgentTestActivities } from '../../../workflows/agent-tests/types.ts';
 import { eventually } from '../../support/eventually.ts';
 import { undescribedMetrics } from '../../support/metrics-reference.ts';
 import { ownTemporal } from '../../support/own-temporal.ts';
 import { spawnRole } from '../../support/role-process.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { freshStore, session } from '../store/support.ts';
+import { unique, whileWorking } from '../workflows/support.ts';
 import { customTool, org, over, requestRun, scriptedProvider, startWorker, storeRevision, workerEnv } from './runs-support.ts';
 
 async function setUp() {
@@ -187,4 +190,22 @@ it('leaves a run that is cancelled, and what it was doing', async () => {
     await connection.close();
   }
   expect(await store.testRuns.get({ org, id: run.id })).toMatchObject({ state: 'cancelled', verdict: null, results: [{ verdict: null }] });
+});
+
+it('makes no second attempt at a test that took longer than it may', async () => {
+  const began: string[] = [];
+  const why: string[] = [];
+  const activities: AgentTestActivities = {
+    beginRun: () => Promise.resolve([{ testUid: 'slow', mode: 'text', longestMs: 2_000 }]),
+    evaluateTest: ({ testUid }) => {
+      began.push(testUid);
+      return Context.current().cancelled;
+    },
+    giveUpTest: (_job, message) => Promise.resolve(void why.push(message)),
+    finishRun: () => Promise.resolve('finished'),
+  };
+  const end = await whileWorking({ address: await temporalAddress(), activities }, (client, taskQueue) =>
+    client.workflow.execute(runAgentTests, { workflowId: unique('run'), taskQueue, args: [{ org, runId: 'run_1' }] }),
+  );
+  expect([end, began, why]).toEqual(['finished', ['slow'], [expect.stringMatching(/^the test took longer than 2 s, /)]]);
 });
