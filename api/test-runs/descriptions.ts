@@ -13,7 +13,7 @@ export const createTestRun = defineRoute({
   tag,
   summary: 'Test an agent',
   description:
-    'Runs AgentTests of the agent in the cluster. The answer comes at once: read the run until its `state` is `finished`, or subscribe to `AgentTest.Completed`. A run with the newest results decides about required tests as one of the gate does.',
+    'Runs AgentTests of the agent in the cluster. The answer comes at once: read the run until its `state` is `finished`, or subscribe to `AgentTest.Completed`. A run with the newest results decides about required tests as one of the gate does. While 20 runs of the agent are not over, the answer is 409.',
   permission: 'agents:write',
   params: { ai_agent_id: 'The agent.' },
   body: testRunCreate.meta({ id: 'TestRunCreate' }),

@@ -27,7 +27,7 @@ export class TestRunService {
     this.#options = options;
   }
 
-  /** @throws ApiError `not_found`, `conflict` for a revision that was never stored; ValidationError for tests that don't select the agent */
+  /** @throws ApiError `not_found`, `conflict` for a revision that was never stored and for too many runs; ValidationError for tests that don't select the agent */
   async request({ org, userId }: Caller, agentName: string, body: TestRunCreate): Promise<WholeTestRun> {
     const { views, store } = this.#options;
     const agent = await views.agents.get(org, agentName);
@@ -52,6 +52,7 @@ export class TestRunService {
       )
       .catch((error: unknown) => {
         if (error instanceof StoreError && error.kind === 'not_found') throw notStored(agent, body.revision);
+        if (error instanceof StoreError && error.kind === 'conflict') throw new ApiError('conflict', error.message, { cause: error });
         throw error;
       });
     return this.get(org, run?.id ?? '');

@@ -29,6 +29,8 @@ import {
 } from './test-run-record.ts';
 
 const MESSAGE_CHARACTERS = 2000;
+/** Runs of one agent that are not over, beyond which users can't ask for more: each asks models. */
+const LIVE_RUNS_LIMIT = 20;
 
 export interface TestRunsOptions {
   readonly clock: Clock;
@@ -49,13 +51,14 @@ export class TestRuns {
    * trigger `gate`, queued runs of the agent's former configurations, which will not be served any more, are cancelled.
    *
    * @returns undefined where there is nothing to be requested
-   * @throws StoreError `not_found` when the revision was never stored
+   * @throws StoreError `not_found` when the revision was never stored; `conflict` for a user's request while 20 runs of the agent are not over
    */
   async request(run: NewTestRun, tests: readonly RequestedTest[]): Promise<TestRunRecord | undefined> {
     const { org, agentUid, agentName, revision, configHash, trigger, requestedBy } = run;
     return this.#database.asOrganization(org, async (transaction) => {
       await transaction.query("SELECT pg_advisory_xact_lock(hashtextextended('tests/' || $1 || '/' || $2, 0))", [org, agentUid]);
       if (trigger === 'gate') await cancelFormer(transaction, run);
+      if (trigger === 'request') await requireRoom(transaction, run);
       const wanted = trigger === 'request' ? tests : await withoutPending(transaction, run, tests);
       if (wanted.length === 0) return undefined;
       const stored = await transaction.query('SELECT FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3', [
@@ -256,6 +259,19 @@ async function cancelFormer(transaction: Transaction, { org, agentUid, configHas
     `UPDATE parley.test_runs SET state = 'cancelled', finished_at = now()
      WHERE org = $1 AND agent_uid = $2 AND config_hash <> $3 AND trigger = 'gate' AND state = 'queued'`,
     [org, agentUid, configHash],
+  );
+}
+
+async function requireRoom(transaction: Transaction, { org, agentUid, agentName }: NewTestRun): Promise<void> {
+  const { rows } = await transaction.query<{ id: string }>(
+    `SELECT id FROM parley.test_runs WHERE org = $1 AND agent_uid = $2 AND state IN ('queued', 'running') ORDER BY id LIMIT $3`,
+    [org, agentUid, LIVE_RUNS_LIMIT],
+  );
+  if (rows.length < LIVE_RUNS_LIMIT) return;
+  const runs = rows.map(({ id }) => id).join(', ');
+  throw new StoreError(
+    'conflict',
+    `agent ${agentName} has ${LIVE_RUNS_LIMIT} test runs that are not over: wait for one, or see whether worker and Temporal are running (${runs})`,
   );
 }
 

@@ -171,6 +171,14 @@ describe('a test run over REST', () => {
     });
   });
 
+  it('waits while too many runs of the agent are not over', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 20; n += 1) ids.push((await request({ tests: ['hours'] }))._id);
+    const refused = await org.call('POST', path, {});
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining(ids[0]!)]);
+    expect(refused.text).toContain('has 20 test runs that are not over');
+  });
+
   it('belongs to its organisation, and takes the permissions of agents', async () => {
     const { _id: id } = await request();
     const other = await organization(facade);

@@ -146,6 +146,22 @@ describe('a request of the gate', () => {
   });
 });
 
+it('a run is refused to a user while 20 runs of the agent are not over, with their names', async () => {
+  const { store } = await freshStore();
+  const first = await requested(store, { v: 1 }, [hours], 'request');
+  await store.testRuns.start(first);
+  const more = [];
+  for (let n = 1; n < 20; n += 1) more.push(await requested(store, { v: 1 }, [hours], 'request'));
+  const run = { ...(await put(store, { v: 1 })), requestedBy: 'ada' };
+  const refused = await failureOf(store.testRuns.request({ ...run, trigger: 'request' }, [orders]));
+  expect(refused).toMatchObject({ kind: 'conflict', message: expect.stringContaining('front-desk has 20 test runs') as string });
+  for (const { id } of [first, ...more]) expect((refused as Error).message).toContain(id);
+  // What is to be served is tested all the same.
+  expect(await store.testRuns.request({ ...run, trigger: 'gate' }, [orders])).toMatchObject({ trigger: 'gate' });
+  for (const each of more.slice(0, 2)) await store.testRuns.finish(each);
+  expect(await store.testRuns.request({ ...run, trigger: 'request' }, [orders])).toMatchObject({ requestedBy: 'ada' });
+});
+
 describe('the evidence of an agent', () => {
   const evidence = async (store: Store) =>
     (await store.testRuns.evidenceOf(agent)).map(({ newest, pending }) => [newest?.verdict, newest?.errors, pending?.runId]);
