@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Agent, AgentTest } from '../../crds/index.ts';
 import { testDigest } from '../../crds/requested-test.ts';
 import type { Stored } from '../../kube/index.ts';
+import type { TestEvidence } from '../../store/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { GateWorld } from '../../test/support/gate-world.ts';
 import { conditionOf } from '../status/conditions.ts';
@@ -135,8 +136,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 );
 
 describe('whatever is edited, tested, killed and unavailable in between', () => {
-  it('nothing goes into service that a required test failed or did not run for, unless an annotation skips it', async () => {
-    const served = { tested: 0, untested: 0, skipped: 0 };
+  it('no configuration goes into service that a required test failed or did not run for, unless an annotation skips it', async () => {
+    const served = { tested: 0, untested: 0, unchanged: 0, skipped: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 10, maxLength: 60 }), async (commands) => {
         const world = new GateWorld();
@@ -148,6 +149,7 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
     // It was looked at.
     expect(served.tested).toBeGreaterThan(500);
     expect(served.untested).toBeGreaterThan(500);
+    expect(served.unchanged).toBeGreaterThan(20);
     expect(served.skipped).toBeGreaterThan(20);
   }, 120_000);
 
@@ -177,7 +179,7 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
   }, 60_000);
 });
 
-describe('a run that no worker looks after', () => {
+describe('the gate', () => {
   const now = Date.UTC(2026, 0, 1);
   const speech = { provider: 'openai' };
   const agent = storedObject('Agent', 'desk', { llm: { model: 'm' }, speechToText: speech, textToSpeech: speech }) as Stored<Agent>;
@@ -186,17 +188,29 @@ describe('a run that no worker looks after', () => {
     required: true,
     conversation: [{ user: 'Hi', expect: [{ answer: { contains: ['x'] } }] }],
   }) as Stored<AgentTest>;
-  const gateWhenDue = (dueAt: number) => {
-    const pending = { runId: 'run_1', dueAt: new Date(dueAt) };
-    const evidence = [{ configHash: 'new', testUid: hours.metadata.uid, digest: testDigest(hours.spec), pending }];
-    return gateOf({ agent, tests: [hours], configHash: 'new', sound: true, current: false, view: { state: 'known', evidence }, now });
+  const gateWith = (known: Pick<TestEvidence, 'newest' | 'pending'>, unchanged = false) => {
+    const evidence = [{ configHash: 'new', testUid: hours.metadata.uid, digest: testDigest(hours.spec), ...known }];
+    const view = { state: 'known', evidence } as const;
+    return gateOf({ agent, tests: [hours], configHash: 'new', sound: true, current: false, unchanged, view, now });
   };
 
   it.each([
     ['ahead', now + 60_000, 'TestsRunning', 90_000],
     ['past for less than a worker takes', now - 29_999, 'TestsRunning', 1],
     ['past for longer', now - 30_000, 'TestsNotRun', 30_000],
-  ])('is said to be not run once it is overdue, and looked at again: due %s', (_when, dueAt, reason, recheckAfterMs) => {
-    expect(gateWhenDue(dueAt)).toMatchObject({ open: false, tested: { problems: [{ reason }] }, request: [], recheckAfterMs });
+  ])('says that a run was left once it is overdue, and looks again: due %s', (_when, dueAt, reason, recheckAfterMs) => {
+    expect(gateWith({ pending: { runId: 'run_1', dueAt: new Date(dueAt) } })).toMatchObject({
+      open: false,
+      tested: { problems: [{ reason }] },
+      request: [],
+      recheckAfterMs,
+    });
+  });
+
+  it.each(['failed', 'error'] as const)('lets a rotated Secret through although a test of what serves %s by now', (verdict) => {
+    const newest = { verdict, message: 'too long', runId: 'run_1', finishedAt: new Date(now), errors: 0 };
+    const tested = { problems: [{ message: expect.stringContaining('too long') as string }] };
+    expect(gateWith({ newest }, true)).toMatchObject({ open: 'unchanged', tested });
+    expect(gateWith({ newest })).toMatchObject({ open: false, tested });
   });
 });

@@ -3,7 +3,7 @@
  *
  * A revision is held back until every required test that names the agent has `passed` as its newest result, for this configuration and for
  * what the test says now. A result holds for all revisions of one configuration (`configHash`): a rotated Secret needs no new run.
- * What serves is never taken out of service.
+ * What serves is never taken out of service, and neither is its configuration: a rotated Secret comes into service whatever tests say by now.
  */
 import { requestedTest, testDigest } from '../../crds/requested-test.ts';
 import { wellKnown, type Agent, type AgentStatus, type AgentTest } from '../../crds/index.ts';
@@ -31,6 +31,8 @@ export interface GateInput {
   readonly sound: boolean;
   /** It serves already. */
   readonly current: boolean;
+  /** What serves has the same configuration. */
+  readonly unchanged: boolean;
   readonly view: EvidenceView;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -38,7 +40,7 @@ export interface GateInput {
 
 export interface Gate {
   /** Whether the revision may be put into service, and why. */
-  readonly open: false | 'passed' | 'skipped';
+  readonly open: false | 'passed' | 'skipped' | 'unchanged';
   /** Why not, where it may not. */
   readonly held?: 'awaits' | 'failed';
   /** Absent without required tests. */
@@ -119,6 +121,7 @@ export function gateOf(input: GateInput): Gate {
   ];
   const tested = stage(problems, { reason: 'TestsPassed', message: passedMessage(tests) });
   if (problems.length === 0) return { open: 'passed', tested, ...rest, ...skipping };
+  if (input.unchanged) return { open: 'unchanged', tested, ...rest, ...skipping };
   return closed(failed.length > 0 || unsound.length > 0 ? 'failed' : 'awaits', tested, rest);
 }
 

@@ -5,6 +5,7 @@ import type { ReleaseChange } from '../../store/index.ts';
 import type { Notice } from '../runtime/reconciler.ts';
 import { timestamp, type ConditionStage } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
+import type { Gate } from './gate.ts';
 import { decideRelease, releaseProblem, type Candidate, type ReleaseDecision, type ReleaseFacts } from './release.ts';
 import type { CompiledRevision } from './revision.ts';
 
@@ -14,7 +15,7 @@ export interface ReleaseView extends Pick<ReleaseFacts, 'figures'> {
 }
 
 interface Tested {
-  /** The `configHash` for which its required tests have passed; absent where they are skipped. */
+  /** The `configHash` for which its required tests have passed; absent where they don't decide. */
   readonly testedAs?: string;
 }
 
@@ -41,7 +42,7 @@ export interface ReleaseInput {
   readonly target: CompiledRevision;
   readonly desired: CompiledRevision;
   /** Whether it may be served, and why. */
-  readonly open: false | 'passed' | 'skipped';
+  readonly open: Gate['open'];
   /** By the status, where Postgres is unavailable. */
   readonly serving: { readonly revision: string } | undefined;
   /** Undefined while Postgres is unavailable: nothing can be done then. */

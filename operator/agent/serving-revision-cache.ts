@@ -1,10 +1,11 @@
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Agent } from '../../crds/index.ts';
+import { configHashOf } from '../../crds/requested-test.ts';
 import { releaseEvents } from '../../events/release-events.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { StoreError, type ReleaseState, type RequestedTest, type Store } from '../../store/index.ts';
 import type { PostgresOutage } from '../runtime/postgres-outage.ts';
-import type { StoreView } from './plan.ts';
+import type { Serving, StoreView } from './plan.ts';
 import type { ReleaseMetrics, RunningCanary } from './release-metrics.ts';
 import type { ReleaseAction } from './release-plan.ts';
 import type { CompiledRevision } from './revision.ts';
@@ -20,6 +21,8 @@ type NamedAgent = AgentIdentity & { readonly agentName: string };
 interface Entry {
   readonly org?: string;
   readonly state?: ReleaseState;
+  /** Of the revision that served when it was read. */
+  readonly served?: { readonly revision: string; readonly configHash: string };
   readonly rejected?: { readonly revision: string; readonly message: string };
 }
 
@@ -48,16 +51,20 @@ export class ServingRevisionCache {
 
   /** @param tested whether tests decide about what is served: their newest results are read each time */
   async view(agent: AgentIdentity, { tested, release }: { readonly tested: boolean; readonly release?: Release }): Promise<StoreView> {
-    const known = this.#entries.get(agent.agentUid);
+    const before = this.#entries.get(agent.agentUid);
     const { outage, store } = this.#options;
     // While a canary runs Postgres is asked every second anyway: a rollback is seen even if its notification is lost.
-    const trusted = known?.state?.canary == null ? known : undefined;
+    const trusted = before?.state?.canary == null ? before : undefined;
     if (trusted !== undefined && outage.why === undefined && release?.pin === undefined && !tested) return viewOf(trusted);
     return outage.guard<StoreView>(async () => {
-      const entry = trusted ?? { ...known, org: agent.org, ...entryOf(await store.agentReleases.state(agent)) };
+      const entry = trusted ?? { ...before, org: agent.org, ...entryOf(await store.agentReleases.state(agent)) };
       this.#entries.set(agent.agentUid, entry);
+      const served = tested ? await this.#served(agent, entry) : undefined;
+      const known = { ...entry, ...(served && { served }) };
+      // Unless it was forgotten meanwhile.
+      if (this.#entries.get(agent.agentUid) === entry) this.#entries.set(agent.agentUid, known);
       return {
-        ...viewOf(entry),
+        ...viewOf(known),
         ...(await this.#pinned(agent, entry, release)),
         ...(await this.#withFigures(agent, entry, release)),
         ...(tested && { evidence: await store.testRuns.evidenceOf(agent) }),
@@ -146,6 +153,14 @@ export class ServingRevisionCache {
     );
   }
 
+  /** A revision never changes: it is read once while it serves. */
+  async #served({ org, agentUid }: AgentIdentity, { state, served }: Entry): Promise<Entry['served']> {
+    if (state === undefined || served?.revision === state.revision) return served;
+    const { revision } = state;
+    const stored = await this.#options.store.agentRevisions.get({ org, agentUid, revision });
+    return stored && { revision, configHash: configHashOf(stored.config as AgentRevisionConfig) };
+  }
+
   async #pinned({ org, agentUid }: AgentIdentity, { state }: Entry, release: Release): Promise<object> {
     const pin = release?.pin;
     if (pin === undefined || state?.revision.startsWith(pin) === true) return {};
@@ -164,12 +179,17 @@ function entryOf(state: ReleaseState | undefined): Entry {
   return state === undefined ? {} : { state };
 }
 
-function viewOf({ state, rejected }: Entry): StoreView & { readonly state: 'known' } {
+function viewOf({ state, served, rejected }: Entry): StoreView & { readonly state: 'known' } {
   return {
     state: 'known',
-    ...(state !== undefined && { serving: { revision: state.revision, activeSince: seconds(state.activeSince) }, release: { state } }),
+    ...(state !== undefined && { serving: servingOf(state, served), release: { state } }),
     ...(rejected !== undefined && { rejected }),
   };
+}
+
+function servingOf({ revision, activeSince }: ReleaseState, served: Entry['served']): Serving {
+  const configHash = served?.revision === revision ? served.configHash : undefined;
+  return { revision, activeSince: seconds(activeSince), ...(configHash !== undefined && { configHash }) };
 }
 
 function seconds(date: Date): string {

@@ -38,6 +38,12 @@ export class GateStore {
       .flatMap((run) => run.results.filter(({ verdict }) => verdict === undefined).map((result) => ({ run, result })));
   }
 
+  /** Of what serves. */
+  get configHash(): string | undefined {
+    const config = this.configs.get(this.release?.revision ?? '');
+    return config && configHashOf(config);
+  }
+
   newest(configHash: string, uid: string, digest: string): StoredVerdict | undefined {
     return this.#results(configHash, uid, digest).findLast(({ verdict }) => verdict !== undefined)?.verdict;
   }
@@ -54,6 +60,8 @@ export class GateStore {
       agentRevisions: {
         put: ({ revision, config }: { revision: string; config: AgentRevisionConfig }) =>
           this.#write(() => void this.configs.set(revision, config)),
+        get: ({ revision }: { revision: string }) =>
+          this.#read(() => (this.configs.has(revision) ? { config: this.configs.get(revision) } : undefined)),
       },
       agentReleases: {
         state: () => this.#read(() => this.release),

@@ -24,7 +24,8 @@ const logger = pino({ level: 'silent' });
 const SETTING = 'example.com/setting';
 
 export interface Served {
-  readonly how: 'tested' | 'untested' | 'skipped';
+  /** `unchanged`: its configuration served already, under another version of a Secret. */
+  readonly how: 'tested' | 'untested' | 'unchanged' | 'skipped';
 }
 
 export class GateWorld {
@@ -239,6 +240,10 @@ export class GateWorld {
     const verdicts = required.map(({ metadata, spec }) => this.store.newest(configHash, metadata.uid, testDigest(spec)));
     if (verdicts.every((verdict) => verdict === 'passed')) {
       this.served.push({ how: required.length === 0 ? 'untested' : 'tested' });
+      return;
+    }
+    if (configHash === this.store.configHash) {
+      this.served.push({ how: 'unchanged' });
       return;
     }
     const { annotations = {}, generation = 0 } = this.#planned.metadata;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { AgentStatus, AgentTestStatus } from '../../../crds/index.ts';
+import type { AgentStatus, AgentTest, AgentTestStatus } from '../../../crds/index.ts';
+import { requestedTest } from '../../../crds/requested-test.ts';
 import type { StoredVerdict, TestRunRecord } from '../../../store/index.ts';
 import { anAgent, anAgentTest, aSecret } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -123,7 +124,19 @@ describe('an agent with a required test', () => {
     await cluster.apply(aSecret('keys', { apiKey: 'two' }, org));
     await cluster.until('Agent', org, 'desk', ({ status }) => status?.['servingRevision'] !== servingRevision);
     await cluster.ready('Agent', org, 'desk');
-    expect((await cluster.store.testRuns.list({ org, pageSize: 10 })).items).toHaveLength(1);
+    const [first, ...others] = (await cluster.store.testRuns.list({ org, pageSize: 10 })).items;
+    expect(others).toEqual([]);
+
+    // Also when a test of what serves fails by now, as one may that runs by a schedule.
+    const test = (await cluster.get('AgentTest', org, 'hours')) as unknown as AgentTest;
+    await evaluate(
+      (await cluster.store.testRuns.request({ ...first!, trigger: 'schedule', requestedBy: undefined }, [requestedTest(test)]))!,
+      'failed',
+    );
+    const red = statusOf(await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsFailed')).servingRevision;
+    await cluster.apply(aSecret('keys', { apiKey: 'three' }, org));
+    await cluster.until('Agent', org, 'desk', ({ status }) => status?.['servingRevision'] !== red);
+    expect(condition(await cluster.ready('Agent', org, 'desk'), 'Tested')?.reason).toBe('TestsFailed');
   });
 
   it('stays in service when a test is added later, and says what came of it', async () => {
