@@ -2,7 +2,7 @@
  * The model answers of one test with one agent, by the requests that they answer: a file that people read and compare. It holds what was said to the
  * model and what it answered, never a header, an address or a key.
  */
-import { readFile, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import { Document, parseDocument } from 'yaml';
@@ -109,7 +109,9 @@ function isRecording(value: unknown): value is Recording {
   return [request, answer].every((part) => typeof part === 'object' && part !== null);
 }
 
+/** Whole or not at all: what is there was committed by people. */
 export async function writeCassette(file: string, cassette: Cassette, comment: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, cassette.toYaml(comment));
+  await writeFile(`${file}.new`, cassette.toYaml(comment));
+  await rename(`${file}.new`, file);
 }

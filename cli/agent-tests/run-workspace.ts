@@ -123,7 +123,8 @@ async function runInText(
     signal,
     slots,
   });
-  if (mode === 'record' && cassette !== undefined && cassette.recordings.length > 0)
+  // What broke off lacks answers that a former recording may have.
+  if (mode === 'record' && cassette !== undefined && cassette.recordings.length > 0 && result.verdict !== 'error')
     await writeCassette(
       file,
       cassette,

@@ -37,6 +37,21 @@ it('records answers, and replays them without a key, a server or a difference', 
   expect(folder.provider.requests('chat').length).toBeGreaterThan(asked);
 });
 
+it('keeps a recording when another one breaks off', async () => {
+  await using folder = await aTestFolder();
+  await folder.write('tests/order.yaml', orderStatus());
+  expect((await folder.parley(['test', '.', '--record'])).code).toBe(0);
+  const cassettes = join(folder.path, 'tests/cassettes');
+  const good = await readFile(join(cassettes, 'order-status.receptionist.yaml'), 'utf8');
+  // The first answer comes, the one after the tool's result does not.
+  folder.provider.chat((request) => (request.toolResults.length > 0 ? { status: 400 } : shop(request)));
+  const broken = await folder.parley(['test', '.', '--record']);
+  expect([broken.code, broken.stdout]).toEqual([1, expect.stringContaining('0 passed, 0 failed, 1 error')]);
+  expect(await readFile(join(cassettes, 'order-status.receptionist.yaml'), 'utf8')).toBe(good);
+  expect(await readdir(cassettes)).toEqual(['order-status.receptionist.yaml']);
+  expect((await folder.parley(['test', '.', '--replay'], { env: noKeys })).code).toBe(0);
+});
+
 it('says what has changed since the recording', async () => {
   await using folder = await aTestFolder();
   await folder.write('tests/order.yaml', orderStatus());
