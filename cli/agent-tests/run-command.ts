@@ -1,7 +1,4 @@
 /** `parley test`. */
-import { writeFile } from 'node:fs/promises';
-
-import { junitReport } from '../../agent-tests/reports/junit.ts';
 import { totalsOf, type ReportedResult } from '../../agent-tests/reports/report.ts';
 import { ConfigError } from '../../platform/config/config.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
@@ -10,6 +7,7 @@ import { UnreadableFileError } from '../agent-files/documents.ts';
 import { loadWorkspace, type Workspace } from '../agent-files/workspace.ts';
 import type { Io } from '../kubectl/io.ts';
 import { ConsoleReporter } from '../kubectl/test/console-reporter.ts';
+import { writeJunit } from '../kubectl/test/junit-file.ts';
 import { writeAs, type Format } from '../output.ts';
 import { pairsOf, runPair, type Pair, type TestMode } from './run-workspace.ts';
 import { openTextServices, type OpenTextServices } from './text-services.ts';
@@ -87,10 +85,7 @@ export class TestCommand {
     const durationMs = performance.now() - began;
     reporter?.summary(results, durationMs);
     if (forScripts) await writeAs(this.#io, format, reportOf(results, durationMs), () => '');
-    if (junit !== undefined)
-      await writeFile(junit, junitReport(results, durationMs)).catch((cause: Error) => {
-        throw new TestUsageError(`the report ${junit} can't be written: ${cause.message}`, { cause });
-      });
+    if (junit !== undefined) await writeJunit(junit, results, durationMs, EXIT.usage);
     return results;
   }
 

@@ -4,9 +4,10 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { agentKey, type Workspace } from '../agent-files/workspace.ts';
 import type { Io } from '../kubectl/io.ts';
-import { TestUsageError, type TestCommand } from './run-command.ts';
+import type { TestCommand } from './run-command.ts';
 import type { Pair } from './run-workspace.ts';
 
 /** Editors write a file in several steps, in milliseconds. */
@@ -42,7 +43,7 @@ export async function watchTests(
       known = now;
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof TestUsageError)) throw error;
+      if (!(error instanceof UserError)) throw error;
       // Half of a file, perhaps: the next change brings the rest.
       err.write(`parley: ${error.message}\n`);
     }

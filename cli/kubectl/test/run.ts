@@ -1,8 +1,6 @@
 /** AgentTests run by the cluster: requested over REST, followed until the run is over. */
-import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { junitReport } from '../../../agent-tests/reports/junit.ts';
 import type { ReportedResult } from '../../../agent-tests/reports/report.ts';
 import type { TestResult } from '../../../agent-tests/result.ts';
 import { RestError } from '../../../api/client/rest-client.ts';
@@ -12,6 +10,7 @@ import type { Api } from '../calls/api.ts';
 import { writeAs, type Format } from '../../output.ts';
 import type { Io } from '../io.ts';
 import { ConsoleReporter } from './console-reporter.ts';
+import { writeJunit } from './junit-file.ts';
 
 export interface ClusterTest {
   readonly agent: string;
@@ -52,7 +51,7 @@ export async function testInCluster(api: Api, { agent, tests, revision, junit, f
   const results = [...reported.values()];
   reporter?.summary(results, io.now() - began);
   if (forScripts) await writeAs(io, format, run, () => '');
-  if (junit !== undefined) await writeFile(junit, junitReport(results, io.now() - began));
+  if (junit !== undefined) await writeJunit(junit, results, io.now() - began);
   return run.verdict === 'passed';
 }
 
