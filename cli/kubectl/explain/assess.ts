@@ -49,7 +49,10 @@ const consequences: ReadonlySet<string> = new Set<Reason>([
 const heldByTests: ReadonlySet<string> = new Set<Reason>(['RevisionAwaitsTests', 'RevisionFailedTests']);
 const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced', 'EndpointHealthy']);
 
-export function assess({ object, snapshot, notes, operator }: Gathered, now: number): Assessment {
+export function assess(
+  { object, snapshot, notes, operator }: Pick<Gathered, 'object' | 'snapshot' | 'notes' | 'operator'>,
+  now: number,
+): Assessment {
   const { kind } = object;
   const { namespace = '', name } = object.metadata;
   const status = object.status as CommonStatus | undefined;
@@ -103,8 +106,8 @@ export function assess({ object, snapshot, notes, operator }: Gathered, now: num
       remarks,
     );
   }
+  const untested = reported.filter(({ type, status: tested }) => type === 'Tested' && tested !== 'True');
   if (reportedReady.status === 'True') {
-    const untested = reported.filter(({ type, status: tested }) => type === 'Tested' && tested !== 'True');
     return done(true, 'it is in use', [], [...remarks, ...untested.map(finding)]);
   }
   const blocking = reported.filter(
@@ -115,7 +118,9 @@ export function assess({ object, snapshot, notes, operator }: Gathered, now: num
   const seen = blocking.filter((condition) => condition.type === 'Synced');
   if (seen.length > 0) {
     const tested = seen.some(({ reason }) => heldByTests.has(reason));
-    return done(false, tested ? 'its required tests have not passed' : 'the operator is held up', seen.map(finding), remarks);
+    // That one only says where to look.
+    const causes = seen.flatMap((held) => (held.reason === 'RevisionAwaitsTests' && untested.length > 0 ? untested : [held]));
+    return done(false, tested ? 'its required tests have not passed' : 'the operator is held up', causes.map(finding), remarks);
   }
   return done(false, 'what was wrong has been put right, and the operator has not looked again yet', [operatorFinding(operator)], remarks);
 }

@@ -157,6 +157,8 @@ describe('an agent with a required test', () => {
     const held = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsNotRun');
     expect(condition(held, 'Tested')?.message).toMatch(/could not be evaluated: the model does not answer.*the next attempt is at 20/);
     expect(condition(held, 'Ready')).toMatchObject({ status: 'False', reason: 'RevisionAwaitsTests' });
+    const explained = await explain('agent/desk');
+    expect(explained.stdout).toMatch(/TestsNotRun[^]*the model does not answer[^]*Correct what the message names/);
     // After 15 seconds.
     await evaluate(await liveRun(), 'passed');
     await cluster.ready('Agent', org, 'desk');

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+
+import type { Condition } from '../../../kube/types.ts';
+import { memorySnapshot } from '../../../operator/references/memory-snapshot.ts';
+import { storedObject } from '../../../test/support/arbitrary-things.ts';
+import { assess } from './assess.ts';
+
+const condition = (type: string, status: Condition['status'], reason: string, message: string): Condition => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+});
+
+it.each([
+  ['TestsFailed', 'RevisionFailedTests', 'RevisionFailedTests', /Correct the agent or the AgentTest; .*parley\.dev\/skip-tests/],
+  ['TestsNotRun', 'RevisionAwaitsTests', 'TestsNotRun', /Correct what the message names/],
+  ['TestsRunning', 'RevisionAwaitsTests', 'TestsRunning', /Wait/],
+])('says of an agent held back by %s which test it is, and what to do', (tested, synced, named, cure) => {
+  const message = 'AgentTest hours: the answer lacks "nine"';
+  const spec = { llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } };
+  const conditions = [
+    condition('Ready', 'False', synced, message),
+    condition('Tested', tested === 'TestsFailed' ? 'False' : 'Unknown', tested, message),
+    condition('Synced', 'False', synced, message),
+  ];
+  const agent = storedObject('Agent', 'desk', spec);
+  const object = { ...agent, status: { observedGeneration: agent.metadata.generation, conditions } };
+  const snapshot = memorySnapshot({ organizations: ['acme'], agents: [object as never] });
+  expect(assess({ object: object as never, snapshot, notes: [], operator: { state: 'leading' } }, 0)).toMatchObject({
+    ready: false,
+    summary: 'its required tests have not passed',
+    problems: [{ reason: named, message, cure: expect.stringMatching(cure) as string }],
+  });
+});
