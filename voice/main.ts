@@ -135,10 +135,10 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
       logLevel: 'warn',
     }),
   );
-  let reports: PlaceReports | undefined;
+  const reports = new PlaceReports({ servers: store.voiceServers, agentName: mediaServer.agentName, places, clock, logger });
   server.event.on('worker_registered', () => {
     connection.seen();
-    reports ??= new PlaceReports({ servers: store.voiceServers, agentName: mediaServer.agentName, places, clock, logger });
+    reports.begin();
     logger.info({ server: mediaServer.url, capacity }, 'registered with the media server');
   });
   registry.registerMetric(liveCallsGauge(live));
@@ -153,7 +153,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
     const drainMs = reason === 'SIGINT' ? Math.min(config.PARLEY_VOICE_DRAIN_MS, INTERRUPTED_MS) : config.PARLEY_VOICE_DRAIN_MS;
     return drainCalls({ server, live, timeoutMs: drainMs, clock });
   });
-  role.onStop('places', () => reports?.close());
+  role.onStop('places', () => reports.close());
 }
 
 /** What the jobs, which inherit this environment, need to start fast and to write recordings at once. */

@@ -22,11 +22,16 @@ export class PlaceReports {
   readonly #options: PlacesReportOptions;
   readonly #id = randomUUID();
   readonly #stop = new AbortController();
-  readonly #done: Promise<void>;
+  #done: Promise<void> | undefined;
 
   constructor(options: PlacesReportOptions) {
     this.#options = options;
-    const { servers, agentName, places, clock, logger } = options;
+  }
+
+  /** The media server gives calls to this server from now on. Idempotent; too late once it is closed. */
+  begin(): void {
+    if (this.#done !== undefined || this.#stop.signal.aborted) return;
+    const { servers, agentName, places, clock, logger } = this.#options;
     const failure = 'failed to report how many calls can be taken; the api makes calls without knowing';
     this.#done = every({ intervalMs: REPORT_MS, clock, logger, failure, signal: this.#stop.signal }, () =>
       servers.report(this.#id, { agentName, ...places() }),
@@ -36,6 +41,7 @@ export class PlaceReports {
   /** Nothing counts on this server from now on. Idempotent. */
   async close(): Promise<void> {
     this.#stop.abort();
+    if (this.#done === undefined) return;
     await this.#done;
     const { servers, logger } = this.#options;
     await servers.forget(this.#id).catch((err: unknown) => logger.warn({ err }, 'failed to say that no more calls are taken'));
