@@ -210,8 +210,14 @@ export class AudioCall implements AgentDriver {
   async #turn(act: () => Promise<void>): Promise<AgentTurn> {
     await act();
     this.#options.signal.throwIfAborted();
-    const ended = this.#left.signal.aborted ? await this.#becomesOver(END_WITHIN_MS) : undefined;
-    const turn = await this.#spoken.take({ complete: ended !== undefined });
+    let ended = this.#left.signal.aborted ? await this.#becomesOver(END_WITHIN_MS) : undefined;
+    let turn = await this.#spoken.take({ complete: ended !== undefined });
+    // An agent that hangs up does so after its last words: that is a part of the turn, however late it comes.
+    if (ended === undefined && (this.#left.signal.aborted || turn.toolCalls.some(({ name }) => name === 'end_call'))) {
+      ended = await this.#becomesOver(END_WITHIN_MS);
+      const rest = await this.#spoken.take({ complete: true });
+      turn = { ...rest, ...turn, messages: [...turn.messages, ...rest.messages], toolCalls: [...turn.toolCalls, ...rest.toolCalls] };
+    }
     if (ended === undefined) {
       if (this.#left.signal.aborted) throw new DriverError('the call is over, but its end was not recorded');
       return turn;
