@@ -20,12 +20,14 @@ const endpoint = object(
     path: text,
     interval: { ...text, pattern: '^[0-9]+(ms|s|m)$' },
     scrapeTimeout: text,
+    honorLabels: { type: 'boolean' },
     relabelings,
     metricRelabelings: relabelings,
   },
   ['port'],
 );
 const selector = object({ matchLabels: map });
+const namespaceSelector = object({ matchNames: list(text), any: { type: 'boolean' } });
 
 const definition = (group: string, version: string, kind: string, plural: string, spec: Schema): Schema => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -46,14 +48,14 @@ export const otherDefinitions: readonly Schema[] = [
     'v1',
     'ServiceMonitor',
     'servicemonitors',
-    object({ selector, endpoints: list(endpoint) }, ['selector', 'endpoints']),
+    object({ selector, namespaceSelector, endpoints: list(endpoint) }, ['selector', 'endpoints']),
   ),
   definition(
     'monitoring.coreos.com',
     'v1',
     'PodMonitor',
     'podmonitors',
-    object({ selector, podMetricsEndpoints: list(endpoint) }, ['selector', 'podMetricsEndpoints']),
+    object({ selector, namespaceSelector, podMetricsEndpoints: list(endpoint) }, ['selector', 'podMetricsEndpoints']),
   ),
   definition(
     'monitoring.coreos.com',

@@ -138,6 +138,8 @@ describe('every manifest', () => {
     await Promise.all(Array.from({ length: 8 }, () => ask(others)));
     // A pod alone is refused when its class isn't there yet; in a release it comes before.
     for (const name of ['api', 'worker', 'voice']) await cluster.kubectl(['create', 'priorityclass', `matrix-parley-${name}`, '--value=1']);
+    const runtimeClass = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: 'other' }, handler: 'other' };
+    await cluster.kubectl(['apply', '--filename=-'], JSON.stringify(runtimeClass));
     await ask(pods);
     expect(complaints).toEqual([]);
   });

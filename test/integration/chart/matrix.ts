@@ -63,7 +63,19 @@ const samples: Readonly<Record<string, unknown>> = {
   'voice.autoscaling.triggerMetadata': { ignoreNullValues: 'false' },
   'temporaryVolume.sizeLimit': '512Mi',
   'voice.spool.sizeLimit': '2Gi',
+  hostAliases: [{ ip: '192.0.2.1', hostnames: ['postgres.example.com'] }],
+  dnsConfig: { nameservers: ['192.0.2.53'] },
+  dnsPolicy: 'Default',
+  namespaceOverride: 'default',
+  'metrics.serviceMonitor.renderMode': 'skipIfMissing',
+  'metrics.podMonitor.renderMode': 'skipIfMissing',
+  'metrics.serviceMonitor.namespace': 'default',
+  'metrics.podMonitor.namespace': 'default',
+  'metrics.prometheusRule.namespace': 'default',
 };
+
+/** Fields of Services that the API server takes only in some combinations; platform-values.test.ts has them. */
+const ofServices = /\.service\.(type|nodePort|clusterIP|ipFamil\w+|loadBalancer\w+|\w+TrafficPolicy)$/;
 
 /** By the last part of the path, for what every role has. */
 const sampleByName: Readonly<Record<string, unknown>> = {
@@ -91,7 +103,8 @@ const sampleByName: Readonly<Record<string, unknown>> = {
   ],
   extraIngress: [{ from: [{ podSelector: {} }] }],
   extraEgress: [{ to: [{ ipBlock: { cidr: '192.0.2.0/24' } }] }],
-  resources: { requests: { cpu: '3' } },
+  resources: { requests: { cpu: '300m' } },
+  podSpecExtra: { preemptionPolicy: 'PreemptLowerPriority' },
   strategy: { type: 'Recreate' },
   livenessProbe: { periodSeconds: 30 },
   readinessProbe: { periodSeconds: 30 },
@@ -144,6 +157,7 @@ export async function toggles(): Promise<readonly Case[]> {
       for (const [key, child] of Object.entries(schema.properties)) walk(child, [...path, key]);
       return;
     }
+    if (ofServices.test(name)) return;
     if (['config', 'secrets', 'global', 'crds.enabled', 'storage.persistentVolumeClaim.create'].includes(name)) return;
     const around = context.filter(([prefix]) => name.startsWith(`${prefix}.`)).map(([, values]) => values);
     for (const value of others(schema, name)) {
