@@ -8,10 +8,10 @@ import { uuidv7 } from '../../platform/uuid.ts';
 import type { Listening } from '../channel-listener.ts';
 import type { Database, Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
+import { listenForChanges, type ObjectChanges } from '../object-changes.ts';
 import { storableJson } from '../storable-json.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
-import { listenForTestRuns, TEST_RUNS_CHANNEL, type TestRunChanges } from './changes.ts';
 import { evidenceQuery, toEvidence, type EvidenceRow } from './evidence.ts';
 import { getRun, listRuns, newestResultsOf, pruneRuns, type TestRunList, type TestRunWithResults } from './test-run-queries.ts';
 import {
@@ -28,6 +28,7 @@ import {
   type TestRunRef,
 } from './test-run-record.ts';
 
+const CHANNEL = 'parley_test_runs';
 const MESSAGE_CHARACTERS = 2000;
 /** Runs of one agent that are not over, beyond which users can't ask for more: each asks models. */
 const LIVE_RUNS_LIMIT = 20;
@@ -248,9 +249,9 @@ export class TestRuns {
     return pruneRuns(this.#database, options);
   }
 
-  /** Reports changes until it is stopped, on a connection of its own. */
-  listen(changes: TestRunChanges): Listening {
-    return listenForTestRuns({ database: this.#database, ...this.#options, ...changes });
+  /** Until it is stopped: of which agents a run was requested, began, got a result or ended. On a connection of its own. */
+  listen(changes: ObjectChanges): Listening {
+    return listenForChanges({ database: this.#database, channel: CHANNEL, what: 'test runs', ...this.#options, ...changes });
   }
 }
 
@@ -299,7 +300,7 @@ async function lockLive(transaction: Transaction, { org, id }: TestRunRef) {
 }
 
 async function notify(transaction: Transaction, { org, agentName }: Pick<TestRunRecord, 'org' | 'agentName'>): Promise<void> {
-  await transaction.query('SELECT pg_notify($1, $2)', [TEST_RUNS_CHANNEL, `${org}/${agentName}`]);
+  await transaction.query('SELECT pg_notify($1, $2)', [CHANNEL, `${org}/${agentName}`]);
 }
 
 function shortened(message: string | undefined): string | null {

@@ -2,8 +2,8 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Listening } from '../channel-listener.ts';
 import type { Database } from '../database.ts';
-import { listenForChanges, type KnowledgeChanges } from './changes.ts';
-import { Collections } from './collections.ts';
+import { listenForChanges, type ObjectChanges } from '../object-changes.ts';
+import { Collections, KNOWLEDGE_CHANNEL } from './collections.ts';
 import { Documents } from './documents.ts';
 import { EmbeddingCacheRows } from './embedding-cache.ts';
 import { Ingestion } from './ingestion.ts';
@@ -16,8 +16,8 @@ export interface KnowledgeStore {
   readonly ingestion: Ingestion;
   readonly lookup: KnowledgeLookup;
   readonly embeddingCache: EmbeddingCacheRows;
-  /** Reports changes until it is stopped, on a connection of its own. */
-  listen(changes: KnowledgeChanges): Listening;
+  /** Until it is stopped: which knowledge bases changed, or had a document taken on, completed, failed or deleted. On a connection of its own. */
+  listen(changes: ObjectChanges): Listening;
 }
 
 export function createKnowledgeStore(
@@ -30,6 +30,7 @@ export function createKnowledgeStore(
     ingestion: new Ingestion(database),
     lookup: new KnowledgeLookup(database),
     embeddingCache: new EmbeddingCacheRows(database),
-    listen: (changes) => listenForChanges({ database, ...options, ...changes }),
+    listen: (changes) =>
+      listenForChanges({ database, channel: KNOWLEDGE_CHANNEL, what: 'changes of knowledge bases', ...options, ...changes }),
   };
 }
