@@ -46,6 +46,8 @@ export class PageConversation {
   readonly #events: ConversationEvents;
   readonly #agentHeard = Promise.withResolvers<void>();
   #tracks: readonly LocalTrack[] = [];
+  #muted = false;
+  #published: Promise<void> = Promise.resolve();
 
   constructor(events: ConversationEvents) {
     this.#events = events;
@@ -83,12 +85,16 @@ export class PageConversation {
   /** Once the agent is heard, so that its welcome message is. */
   async publishMicrophone(): Promise<void> {
     await Promise.race([this.#agentHeard.promise, pause(AGENT_HEARD_WITHIN_MS)]);
-    for (const track of this.#tracks) if (this.connected) await this.#room.localParticipant.publishTrack(track);
+    const publishing = this.#publish();
+    this.#published = publishing.catch(() => undefined);
+    await publishing;
   }
 
-  /** Also before the microphone is published. */
+  /** Also before the microphone is published. The server doesn't learn of an unmuting while it is: that waits. */
   async mute(muted: boolean): Promise<void> {
-    for (const track of this.#tracks) await (muted ? track.mute() : track.unmute());
+    this.#muted = muted;
+    if (!muted) await this.#published;
+    for (const track of this.#tracks) await (this.#muted ? track.mute() : track.unmute());
   }
 
   get hasAgent(): boolean {
@@ -108,6 +114,10 @@ export class PageConversation {
   async hangUp(): Promise<void> {
     await this.#room.disconnect();
     for (const track of this.#tracks) track.stop();
+  }
+
+  async #publish(): Promise<void> {
+    for (const track of this.#tracks) if (this.connected) await this.#room.localParticipant.publishTrack(track);
   }
 
   #tellState(participant: Participant): void {
