@@ -26,21 +26,19 @@ describe.skipIf(browser === undefined)('the site of the documentation (needs chr
     await page.goTo(pathToFileURL(join(out, 'index.html')).href);
     expect(await page.run('document.querySelector("h1").textContent')).toBe('Parley');
 
-    await page.run(
-      `(() => { const field = document.querySelector('#query'); field.value = 'failure codes'; field.dispatchEvent(new Event('input')); })()`,
-    );
-    const first = await page.run<string>('document.querySelector("#results a").getAttribute("href")');
-    expect(first).toBe('docs/knowledge/files.html#failure-codes');
+    const search = (words: string): Promise<string> =>
+      page.run(
+        `(() => { const field = document.querySelector('#query'); field.value = '${words}'; field.dispatchEvent(new Event('input')); return document.querySelector('#results a')?.href ?? 'nothing found'; })()`,
+      );
+    // A page that has just opened may not have read its index yet.
+    await eventually(async () => expect(await search('failure codes')).toMatch(/docs\/knowledge\/files\.html#failure-codes$/));
     await page.run('document.querySelector("#results a").click()');
     await eventually(async () => {
       expect(await page.run('document.querySelector("h1").textContent')).toMatch(/files/);
       expect(await page.run('document.querySelector("nav [aria-current]").textContent')).toBe('Files');
     }, 20_000);
     // Below the page's own folder the search works as well.
-    await page.run(
-      `(() => { const field = document.querySelector('#query'); field.value = 'backup'; field.dispatchEvent(new Event('input')); })()`,
-    );
-    expect(await page.run('document.querySelector("#results a").href')).toContain(pathToFileURL(out).href);
+    await eventually(async () => expect(await search('backup')).toContain(pathToFileURL(out).href));
     expect(page.complaints).toEqual([]);
     expect(page.requested.filter((url) => !url.startsWith('file:'))).toEqual([]);
   }, 120_000);
