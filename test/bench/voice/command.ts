@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { partsOf, wholeNumber } from '../harness/flags.ts';
 import type { Scale } from './part.ts';
 
-export const partNames = ['loop', 'stt', 'eot', 'webrtc', 'barge-in', 'create', 'tts', 'soak'] as const;
+export const partNames = ['loop', 'stt', 'eot', 'webrtc', 'barge-in', 'create', 'tts', 'recording', 'soak'] as const;
 export type PartName = (typeof partNames)[number];
 
 const full: Scale = {
@@ -51,12 +51,12 @@ export function registerVoiceBench(program: Command): void {
   program
     .command('voice')
     .description(
-      'calls: what the platform adds to an answer at 1, 5 and 10 calls on one core, without a room (loop), with speech to text that streams (stt), the end of a turn by the detector and by silence (eot), with real WebRTC, with the time from joining to the first word (webrtc), how soon an interrupted agent is quiet (barge-in), making calls over REST (create), from a text to its first sound against the adapter of LiveKit (tts), and memory over 200 calls one after the other (soak)',
+      'calls: what the platform adds to an answer at 1, 5 and 10 calls on one core, without a room (loop), with speech to text that streams (stt), the end of a turn by the detector and by silence (eot), with real WebRTC, with the time from joining to the first word (webrtc), how soon an interrupted agent is quiet (barge-in), making calls over REST (create), from a text to its first sound against the adapter of LiveKit (tts), recording a call (recording), and memory over 200 calls one after the other (soak)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)
     .option('--turns <n>', `questions that each caller asks (${full.turns})`, wholeNumber)
-    .option('--rounds <n>', `turns of each contender in tts (${full.rounds})`, wholeNumber)
+    .option('--rounds <n>', `turns of each contender in tts and recording (${full.rounds})`, wholeNumber)
     .option('--soak <n>', `calls one after the other (${full.soak})`, wholeNumber)
     .option('--lanes <n>', `of these, so many at the same time (${full.lanes})`, wholeNumber)
     .option('--ready <n>', `processes that are kept ready for the next calls (${full.ready})`, wholeNumber)

@@ -7,6 +7,7 @@ import { benchEndOfTurn } from './eot.ts';
 import { startHost, type Host } from './host.ts';
 import { loop } from './loop.ts';
 import type { Part, Scale } from './part.ts';
+import { benchRecording } from './recording.ts';
 import { soak } from './soak.ts';
 import { stt } from './stt.ts';
 import { benchTts } from './tts.ts';
@@ -20,7 +21,14 @@ export interface VoiceBenchOptions {
   readonly out?: string;
 }
 
-const parts: Readonly<Record<Exclude<PartName, 'tts' | 'eot'>, Part>> = { loop, stt, webrtc, 'barge-in': bargeIn, create, soak };
+const parts: Readonly<Record<Exclude<PartName, 'tts' | 'eot' | 'recording'>, Part>> = {
+  loop,
+  stt,
+  webrtc,
+  'barge-in': bargeIn,
+  create,
+  soak,
+};
 
 /** @throws Error when any part failed, or a signal ended the run */
 export async function runVoiceBench({ parts: names, scale, fromSources, out }: VoiceBenchOptions): Promise<void> {
@@ -33,6 +41,7 @@ export async function runVoiceBench({ parts: names, scale, fromSources, out }: V
       // These need no servers.
       if (name === 'tts') return benchTts(scale);
       if (name === 'eot') return benchEndOfTurn();
+      if (name === 'recording') return benchRecording(scale);
       return parts[name]({ host: await host(), scale, progress });
     },
     stop: async () => starting?.then((started) => started.stop()),

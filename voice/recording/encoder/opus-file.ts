@@ -12,8 +12,9 @@ const BYTES = 2 * CHANNELS;
 const FRAME_BYTES = FRAME * BYTES;
 /** Granules count at 48 kHz. */
 const GRANULES = 48_000 / RECORDING_RATE;
-/** Of speech that nothing is missing from, and not too much to encode: two thirds of the CPU of complexity 5, for as many bytes. */
-const QUALITY = { bitrate: 64_000, complexity: 3 } as const;
+/** Of speech that nothing is missing from, and not too much to encode (`npm run bench -- voice --only recording`). */
+export const COMPLEXITY = 3;
+const BITRATE = 64_000;
 
 type Encoder = Awaited<ReturnType<typeof createEncoder>>;
 
@@ -25,14 +26,18 @@ export class OpusFile {
   #rest: Uint8Array = new Uint8Array();
   #samples = 0;
 
-  /** @throws Error where the file can't be written */
-  static async open(path: string): Promise<OpusFile> {
+  /**
+   * @param complexity of the encoder, 0 to 10
+   * @throws Error where the file can't be written
+   */
+  static async open(path: string, complexity: number = COMPLEXITY): Promise<OpusFile> {
     const encoder = await createEncoder({
       sampleRate: RECORDING_RATE,
       channels: CHANNELS,
       frameSize: FRAME,
       application: Application.Audio,
-      ...QUALITY,
+      bitrate: BITRATE,
+      complexity,
     });
     return new OpusFile(encoder, openSync(path, 'w', 0o600));
   }
