@@ -6,11 +6,11 @@ import { testDigest } from '../../crds/requested-test.ts';
 import type { Stored } from '../../kube/index.ts';
 import type { TestEvidence } from '../../store/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
-import { GateWorld } from '../../test/support/gate-world.ts';
+import { GateSimulation } from '../../test/support/gate-simulation.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { gateOf } from './gate.ts';
 
-type Command = (world: GateWorld) => void | Promise<void>;
+type Command = (simulation: GateSimulation) => void | Promise<void>;
 
 const named = fc.constantFrom('hours', 'orders');
 const mostly = (value: boolean) => fc.integer({ min: 0, max: 9 }).map((n) => (n === 0 ? !value : value));
@@ -26,111 +26,111 @@ const many = (count: number, command: fc.Arbitrary<Command>) => ({ weight: count
 const always = (command: Command) => fc.constant(command);
 
 /** What mostly happens: watches keep up, tests run and pass. */
-const usually: Command = async (world) => {
-  world.clock.tick(2_000);
-  world.catchUp('Agent');
-  world.catchUp('AgentTest');
-  await world.reconcile();
-  for (const one of world.store.pending) world.store.record(one, 'passed');
-  await world.step();
+const usually: Command = async (simulation) => {
+  simulation.clock.tick(2_000);
+  simulation.catchUp('Agent');
+  simulation.catchUp('AgentTest');
+  await simulation.reconcile();
+  for (const one of simulation.store.pending) simulation.store.record(one, 'passed');
+  await simulation.step();
 };
 
 const command: fc.Arbitrary<Command> = fc.oneof(
   many(
     4,
-    always(async (world) => world.reconcile()),
+    always(async (simulation) => simulation.reconcile()),
   ),
   many(8, always(usually)),
   many(
     10,
-    always(async (world) => void (await world.step())),
+    always(async (simulation) => void (await simulation.step())),
   ),
   many(
     3,
     fc.integer({ min: 0, max: 3 }).map(
       (version): Command =>
-        (world) =>
-          world.editPrompt(version),
+        (simulation) =>
+          simulation.editPrompt(version),
     ),
   ),
   many(
     3,
     fc.tuple(named, test).map(
       ([name, fields]): Command =>
-        (world) =>
-          world.putTest(name, fields),
+        (simulation) =>
+          simulation.putTest(name, fields),
     ),
   ),
   many(
     1,
     named.map(
       (name): Command =>
-        (world) =>
-          void world.tests.delete(name),
+        (simulation) =>
+          void simulation.tests.delete(name),
     ),
   ),
   many(
     8,
-    fc.tuple(fc.nat(3), fc.constantFrom('passed', 'passed', 'failed', 'error')).map(([which, verdict]): Command => (world) => {
-      const { pending } = world.store;
-      world.clock.tick(1);
-      if (pending.length > 0) world.store.record(pending[which % pending.length]!, verdict);
+    fc.tuple(fc.nat(3), fc.constantFrom('passed', 'passed', 'failed', 'error')).map(([which, verdict]): Command => (simulation) => {
+      const { pending } = simulation.store;
+      simulation.clock.tick(1);
+      if (pending.length > 0) simulation.store.record(pending[which % pending.length]!, verdict);
     }),
   ),
   many(
     1,
     fc.constantFrom(undefined, 'hotfix', 'again').map(
       (reason): Command =>
-        (world) =>
-          world.annotate(reason),
+        (simulation) =>
+          simulation.annotate(reason),
     ),
   ),
   many(
     1,
-    always((world) => world.kill()),
+    always((simulation) => simulation.kill()),
   ),
   many(
     4,
     fc.constantFrom('Agent', 'AgentTest').map(
       (kind): Command =>
-        (world) =>
-          world.catchUp(kind),
+        (simulation) =>
+          simulation.catchUp(kind),
     ),
   ),
   many(
     1,
-    always((world) => void (world.secretVersion += 1)),
+    always((simulation) => void (simulation.secretVersion += 1)),
   ),
   many(
     1,
     fc.boolean().map(
       (there): Command =>
-        (world) =>
-          void (world.toolKey = there),
+        (simulation) =>
+          void (simulation.toolKey = there),
     ),
   ),
   many(
     1,
     fc.boolean().map(
       (available): Command =>
-        (world) =>
-          void (world.store.available = available),
+        (simulation) =>
+          void (simulation.store.available = available),
     ),
   ),
   many(
     1,
     fc.constantFrom('before', 'after').map(
       (failure): Command =>
-        (world) =>
-          void (world.store.failure = failure as 'before'),
+        (simulation) =>
+          void (simulation.store.failure = failure as 'before'),
     ),
   ),
   many(
     2,
     fc.integer({ min: 1, max: 120_000 }).map(
       (ms): Command =>
-        (world) =>
-          world.clock.tick(ms),
+        (simulation) =>
+          simulation.clock.tick(ms),
     ),
   ),
 );
@@ -140,9 +140,9 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
     const served = { tested: 0, untested: 0, unchanged: 0, skipped: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 10, maxLength: 60 }), async (commands) => {
-        const world = new GateWorld();
-        for (const each of commands) await each(world);
-        for (const { how } of world.served) served[how] += 1;
+        const simulation = new GateSimulation();
+        for (const each of commands) await each(simulation);
+        for (const { how } of simulation.served) served[how] += 1;
       }),
       { numRuns: 5_000 },
     );
@@ -156,22 +156,22 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
   it('what passes goes into service once all is well again, and what fails does not', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 40 }), fc.constantFrom('passed', 'failed'), async (commands, verdict) => {
-        const world = new GateWorld();
-        for (const each of commands) await each(world);
-        world.kill();
-        world.annotate(undefined);
-        world.editPrompt(9);
-        const before = world.store.release?.revision;
-        await world.settle(verdict);
-        const { status } = world.agent;
-        const runnable = world.required.every(({ spec }) => spec.suspend !== true && JSON.stringify(spec).includes('"x"'));
-        const opens = world.required.length === 0 || (runnable && verdict === 'passed');
-        expect(status?.servingRevision).toBe(world.store.release?.revision);
-        expect(world.store.release?.revision === status?.desiredRevision).toBe(opens);
-        if (!opens) expect(world.store.release?.revision).toBe(before);
+        const simulation = new GateSimulation();
+        for (const each of commands) await each(simulation);
+        simulation.kill();
+        simulation.annotate(undefined);
+        simulation.editPrompt(9);
+        const before = simulation.store.release?.revision;
+        await simulation.settle(verdict);
+        const { status } = simulation.agent;
+        const runnable = simulation.required.every(({ spec }) => spec.suspend !== true && JSON.stringify(spec).includes('"x"'));
+        const opens = simulation.required.length === 0 || (runnable && verdict === 'passed');
+        expect(status?.servingRevision).toBe(simulation.store.release?.revision);
+        expect(simulation.store.release?.revision === status?.desiredRevision).toBe(opens);
+        if (!opens) expect(simulation.store.release?.revision).toBe(before);
         const tested = conditionOf({ status: status! }, 'Tested')?.status;
-        expect(tested === 'True').toBe(opens && world.required.length > 0);
-        expect(tested === undefined).toBe(world.required.length === 0);
+        expect(tested === 'True').toBe(opens && simulation.required.length > 0);
+        expect(tested === undefined).toBe(simulation.required.length === 0);
         expect(conditionOf({ status: status! }, 'Ready')?.status).toBe(opens ? 'True' : 'False');
       }),
       { numRuns: 500 },

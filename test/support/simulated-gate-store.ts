@@ -16,7 +16,7 @@ interface Run {
 /** As the starter of runs does, in milliseconds. */
 const LOOKED_AT_EVERY_MS = 60_000;
 
-export class GateStore {
+export class SimulatedGateStore {
   readonly #now: () => number;
   readonly #onServe: (revision: { readonly revision: string; readonly configHash: string }) => void;
   available = true;
@@ -48,7 +48,7 @@ export class GateStore {
     return this.#results(configHash, uid, digest).findLast(({ verdict }) => verdict !== undefined)?.verdict;
   }
 
-  record({ run, result }: GateStore['pending'][number], verdict: StoredVerdict): void {
+  record({ run, result }: SimulatedGateStore['pending'][number], verdict: StoredVerdict): void {
     Object.assign(result, { verdict, finishedAt: this.#now() });
     run.dueAt = this.#now() + LOOKED_AT_EVERY_MS;
     run.state = run.results.every((each) => each.verdict !== undefined) ? 'finished' : 'running';

@@ -18,7 +18,7 @@ import { UnsettledError, type ReconcileContext } from '../../operator/runtime/re
 import type { SnapshotReader } from '../../operator/runtime/snapshot-reader.ts';
 import { storedObject } from './arbitrary-things.ts';
 import { FakeClock } from './fake-clock.ts';
-import { GateStore } from './gate-store.ts';
+import { SimulatedGateStore } from './simulated-gate-store.ts';
 
 const logger = pino({ level: 'silent' });
 const SETTING = 'example.com/setting';
@@ -28,9 +28,9 @@ export interface Served {
   readonly how: 'tested' | 'untested' | 'unchanged' | 'skipped';
 }
 
-export class GateWorld {
+export class GateSimulation {
   readonly clock = new FakeClock({ now: Date.UTC(2026, 0, 1) });
-  readonly store = new GateStore(
+  readonly store = new SimulatedGateStore(
     () => this.clock.now(),
     (revision) => this.#check(revision),
   );
