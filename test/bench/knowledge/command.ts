@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { partsOf, wholeNumber } from '../harness/flags.ts';
 import type { Scale } from './part.ts';
 
-export const partNames = ['quality', 'indexing', 'search', 'pdf', 'queue', 'throughput'] as const;
+export const partNames = ['quality', 'indexing', 'search', 'pdf', 'queue', 'throughput', 'volume'] as const;
 export type PartName = (typeof partNames)[number];
 
 const full: Scale = {
@@ -15,6 +15,7 @@ const full: Scale = {
   pages: 350,
   bigFiles: 20,
   smallFiles: 100,
+  manyFiles: 1_400,
 };
 
 /** Enough to see that everything works; too little for a figure. */
@@ -27,6 +28,7 @@ const quick: Scale = {
   pages: 20,
   bigFiles: 4,
   smallFiles: 10,
+  manyFiles: 40,
 };
 
 interface Flags {
@@ -36,18 +38,22 @@ interface Flags {
   readonly out?: string;
   readonly rounds?: number;
   readonly chunks?: number;
+  readonly files?: number;
+  readonly against?: string;
 }
 
 export function registerKnowledge(program: Command): void {
   program
     .command('knowledge')
     .description(
-      'knowledge bases: how good the offline ranking is against plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput)',
+      'knowledge bases: how good the offline ranking is against plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput), the same over REST with all roles (volume)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)
     .option('--rounds <n>', `turns of each contender (${full.rounds})`, wholeNumber)
     .option('--chunks <n>', `chunks that are searched, in tens (${full.chunks})`, wholeNumber)
+    .option('--files <n>', `files of 1 KB that volume uploads (${full.manyFiles})`, wholeNumber)
+    .option('--against <folder>', 'another checkout, built: volume measures its roles next to those of this one')
     .option('--data <folder>', 'where the test collections are; BENCH_DATA unless set (see docs/benchmarks.md)')
     .option('--out <path>', 'where the JSON goes (test/bench/results/knowledge-<time>.json)')
     .action(async (flags: Flags) => {
@@ -55,7 +61,13 @@ export function registerKnowledge(program: Command): void {
       const base = flags.quick ? quick : full;
       await runKnowledge({
         parts: flags.only,
-        scale: { ...base, rounds: flags.rounds ?? base.rounds, chunks: Math.ceil((flags.chunks ?? base.chunks) / 10) * 10 },
+        scale: {
+          ...base,
+          rounds: flags.rounds ?? base.rounds,
+          chunks: Math.ceil((flags.chunks ?? base.chunks) / 10) * 10,
+          manyFiles: flags.files ?? base.manyFiles,
+        },
+        against: flags.against,
         dataFolder: flags.data ?? process.env['BENCH_DATA'],
         ...(flags.out === undefined ? {} : { out: flags.out }),
       });

@@ -23,6 +23,10 @@ export interface Host {
   /** `file://…`; goes with the host. */
   readonly storageUrl: string;
   temporalAddress(): Promise<string>;
+  /** Path of the kubeconfig with the permissions of the api role. */
+  kubeconfig(): Promise<string>;
+  /** The address of a further database, migrated; it goes with the host. */
+  database(): Promise<string>;
   /** The stores that can be had here, each on a real server. */
   vectorStores(): Promise<Readonly<Record<string, VectorStore>>>;
   collection(options: { readonly org: string; readonly ranking: Ranking }): Promise<Collection>;
@@ -44,22 +48,29 @@ export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string)
   try {
     progress('starting Postgres');
     const server = shared?.databaseUrl ?? (await own?.databaseUrl()) ?? '';
-    const name = `bench_${randomBytes(6).toString('hex')}`;
-    await query(server, `create database ${name}`);
-    stopping.push(() => query(server, `drop database if exists ${name} with (force)`));
-    const url = new URL(server);
-    url.pathname = `/${name}`;
-    await migrate({ databaseUrl: url.href });
-    const store = openStore({ databaseUrl: url.href, poolSize, applicationName: 'bench' });
+    const database = async (): Promise<string> => {
+      const name = `bench_${randomBytes(6).toString('hex')}`;
+      await query(server, `create database ${name}`);
+      stopping.push(() => query(server, `drop database if exists ${name} with (force)`));
+      const url = new URL(server);
+      url.pathname = `/${name}`;
+      await migrate({ databaseUrl: url.href });
+      return url.href;
+    };
+    const databaseUrl = await database();
+    const store = openStore({ databaseUrl, poolSize, applicationName: 'bench' });
     stopping.push(() => store.close());
     const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
     stopping.push(() => rm(folder, { recursive: true, force: true }));
     let stores: Promise<Readonly<Record<string, VectorStore>>> | undefined;
     return {
       store,
-      databaseUrl: url.href,
+      databaseUrl,
+      database,
       storageUrl: pathToFileURL(folder).href,
-      temporalAddress: async () => shared?.temporalAddress ?? (await own?.temporalAddress()) ?? '',
+      // Another server may be measured: one that keeps its workflows in Postgres, say.
+      temporalAddress: async () => env['TEMPORAL_ADDRESS'] ?? shared?.temporalAddress ?? (await own?.temporalAddress()) ?? '',
+      kubeconfig: async () => (shared?.controlPlane ?? (await own?.controlPlane()))?.kubeconfigs.api ?? '',
       vectorStores: () => (stores ??= openStores(store, stopping, progress)),
       collection: ({ org, ranking }) =>
         store.knowledge.collections.ensure({

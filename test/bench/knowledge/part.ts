@@ -19,12 +19,16 @@ export interface Scale {
   readonly bigFiles: number;
   /** Files of 10 KB whose throughput is measured. */
   readonly smallFiles: number;
+  /** Files of 1 KB that are uploaded in one go. */
+  readonly manyFiles: number;
 }
 
 export interface PartContext {
   /** Folder of the test collections. */
   readonly dataFolder: string | undefined;
   readonly scale: Scale;
+  /** Folder of another checkout, with its bundle built, whose roles are measured next to those of this one. */
+  readonly against: string | undefined;
   /** Servers; started when first asked for. */
   readonly host: () => Promise<Host>;
   /** One line of what is being done now. */

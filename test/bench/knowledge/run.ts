@@ -7,25 +7,27 @@ import { indexing } from './indexing.ts';
 import type { Part, Scale } from './part.ts';
 import { quality } from './quality.ts';
 import { search } from './search.ts';
+import { volume } from './volume.ts';
 
 export interface KnowledgeOptions {
   readonly parts: readonly PartName[];
   readonly scale: Scale;
   readonly dataFolder: string | undefined;
+  readonly against: string | undefined;
   /** Path of the JSON. */
   readonly out?: string;
 }
 
-const parts: Readonly<Record<PartName, Part>> = { quality, indexing, search, pdf, queue, throughput };
+const parts: Readonly<Record<PartName, Part>> = { quality, indexing, search, pdf, queue, throughput, volume };
 
 /** @throws Error when any part failed, or a signal ended the run */
-export async function runKnowledge({ parts: names, scale, dataFolder, out }: KnowledgeOptions): Promise<void> {
+export async function runKnowledge({ parts: names, scale, dataFolder, against, out }: KnowledgeOptions): Promise<void> {
   let starting: Promise<Host> | undefined;
   const host = (): Promise<Host> => (starting ??= startHost(process.env, progress));
   await runParts({
     benchmark: 'knowledge',
     parts: names,
-    run: (name) => parts[name]({ dataFolder, scale, host, progress }),
+    run: (name) => parts[name]({ dataFolder, against, scale, host, progress }),
     stop: async () => starting?.then((started) => started.stop()),
     scale,
     out,

@@ -1,0 +1,139 @@
+/** The roles api and worker of one checkout on a database of their own: what is measured is what clients of REST see. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+import { Client, Connection } from '@temporalio/client';
+import { fetch as fetchOver, FormData, Pool } from 'undici';
+
+import { freePorts } from '../../../local-stack/ports.ts';
+import { openStore, type Store } from '../../../store/index.ts';
+import { startChild, type Child } from '../harness/child.ts';
+import { query } from '../harness/sql.ts';
+import type { Host } from './host.ts';
+
+const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
+
+/** Requests are counted as in production, against limits that a benchmark doesn't reach. */
+const unhindered = {
+  PARLEY_RATE_LIMIT_CALLS_BURST: '1000000',
+  PARLEY_RATE_LIMIT_CALLS_PER_SECOND: '1000000',
+  PARLEY_RATE_LIMIT_KEY_BURST: '1000000',
+  PARLEY_RATE_LIMIT_KEY_PER_SECOND: '1000000',
+  PARLEY_RATE_LIMIT_ORGANIZATION_BURST: '1000000',
+  PARLEY_RATE_LIMIT_ORGANIZATION_PER_SECOND: '1000000',
+  PARLEY_RATE_LIMIT_SEARCH_BURST: '1000000',
+  PARLEY_RATE_LIMIT_SEARCH_PER_SECOND: '1000000',
+};
+
+export interface Hit {
+  readonly document_id: string;
+}
+
+export interface Roles {
+  readonly store: Store;
+  readonly databaseUrl: string;
+  readonly workerPid: number;
+  readonly apiPid: number;
+  upload(org: string, base: string, file: { readonly name: string; readonly content: Uint8Array }): Promise<string>;
+  search(org: string, base: string, question: string): Promise<readonly Hit[]>;
+  /** Documents that are neither completed nor failed. */
+  unfinished(org: string): Promise<number>;
+  /** What the workflow of an ended document left in Temporal. */
+  history(documentId: string): Promise<{ readonly events: number; readonly activities: number }>;
+  stop(): Promise<void>;
+}
+
+/** @param bundle path of `parley.mjs` */
+export async function startRoles(host: Host, name: string, bundle: string): Promise<Roles> {
+  const databaseUrl = await host.database();
+  const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
+  const temporalAddress = await host.temporalAddress();
+  const [apiPort = 0, workerPort = 0] = await freePorts(2);
+  const env = {
+    PATH: process.env['PATH'],
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_TASK_QUEUE: `bench-${randomBytes(4).toString('hex')}`,
+    STORAGE_URL: pathToFileURL(folder).href,
+    PARLEY_WORKER_PORT: String(workerPort),
+    PARLEY_API_PORT: String(apiPort),
+    ...unhindered,
+  };
+  const url = `http://127.0.0.1:${apiPort}`;
+  const kubeconfig = await host.kubeconfig();
+  const start = (role: string, more: NodeJS.ProcessEnv): Child =>
+    startChild({ file: process.execPath, args: [bundle, role], env: { ...env, ...more }, logFile: `${logDir}volume-${name}-${role}.log` });
+  const api = start('api', { KUBECONFIG: kubeconfig });
+  const worker = start('worker', {});
+  const store = openStore({ databaseUrl, poolSize: 2, applicationName: 'bench' });
+  const connection = Connection.lazy({ address: temporalAddress });
+  const temporal = new Client({ connection });
+  const pool = new Pool(url, { connections: 16 });
+  const keys = new Map<string, Promise<string>>();
+  const keyOf = (org: string): Promise<string> => {
+    const known = keys.get(org) ?? makeKey(store, org);
+    keys.set(org, known);
+    return known;
+  };
+  const send = async (org: string, path: string, body: string | FormData): Promise<Readonly<Record<string, unknown>>> => {
+    const json = typeof body === 'string' && { 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${await keyOf(org)}`, ...json };
+    const answer = await fetchOver(url + path, { method: 'POST', headers, body, dispatcher: pool });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
+    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all([api.stop(), worker.stop(), pool.close()]);
+    await connection.close();
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await Promise.all([
+      api.until('ready', async () => (await fetch(`${url}/readyz`)).ok),
+      worker.until('ready', async () => (await fetch(`http://127.0.0.1:${workerPort}/readyz`)).ok),
+    ]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    store,
+    databaseUrl,
+    workerPid: worker.pid,
+    apiPid: api.pid,
+    async upload(org, base, { name: filename, content }) {
+      const form = new FormData();
+      form.set('file', new Blob([content as Uint8Array<ArrayBuffer>]), filename);
+      return (await send(org, `/api/v1/knowledge-bases/${base}/documents/file`, form))['document_id'] as string;
+    },
+    async search(org, base, question) {
+      const body = JSON.stringify({ knowledge_base_id: base, query: question, top_k: 5 });
+      return (await send(org, '/api/v1/vector/search', body))['results'] as readonly Hit[];
+    },
+    async unfinished(org) {
+      const rows = await query<{ n: number }>(
+        databaseUrl,
+        `SELECT count(*)::int AS n FROM parley.documents WHERE org = '${org}' AND status = 'processing'`,
+      );
+      return rows[0]?.n ?? 0;
+    },
+    async history(documentId) {
+      const handle = temporal.workflow.getHandle(`ingest/${documentId}`);
+      await handle.result();
+      const { events } = await handle.fetchHistory();
+      const activities = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes !== null).length;
+      return { events: events?.length ?? 0, activities };
+    },
+    stop,
+  };
+}
+
+async function makeKey(store: Store, org: string): Promise<string> {
+  await store.organizations.create({ name: org });
+  return (await store.apiKeys.create({ org, name: 'bench', permissions: ['*'], expirationDays: 1 })).apiKey;
+}
