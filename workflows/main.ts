@@ -45,6 +45,13 @@ export interface RunWorkerOptions extends RoleOptions {
 const ANALYSES_AT_ONCE = 20;
 /** Websites that are fetched at once, for each file that is read at once: they mostly wait. */
 const SITES_FOR_EACH = 4;
+/** Small documents that are under way in one pass, for each that is read at once: the others wait for their turn, or are written together. */
+const ONE_PASS_FOR_EACH = 16;
+/**
+ * Workflows of each queue that stay in memory between two of their tasks. Those beyond are read again from Temporal; without a limit a
+ * thousand documents that wait would be kept.
+ */
+const CACHED_WORKFLOWS = 64;
 /** Between two sweeps for lost work, in milliseconds. */
 const SWEEP_MS = 30_000;
 /** One in so many sweeps looks for orphaned vectors and files: every two hours. */
@@ -79,7 +86,7 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   const queues = ingestionQueues(taskQueue);
   const testQueues = agentTestQueues(taskQueue);
   const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
-  const parsers = new ParserPool({ size: 2 * atOnce, logger, registry });
+  const parsers = new ParserPool({ size: 3 * atOnce, logger, registry });
   role.onStop('parsers', () => parsers.close());
   const egress = egressOf(config, { logger, registry });
   role.onStop('egress', () => egress.close());
@@ -102,9 +109,9 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
     shutdownGraceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.5,
     shutdownForceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.8,
   };
-  const worker = { ...activitiesOnly, workflowBundle: bundle ?? (await workflowBundle()) };
+  const worker = { ...activitiesOnly, maxCachedWorkflows: CACHED_WORKFLOWS, workflowBundle: bundle ?? (await workflowBundle()) };
   const ingestion = {
-    ...createIngestionActivities({ ...knowledge, parsers, egress, registry }),
+    ...createIngestionActivities({ ...knowledge, parsers, egress, registry, readersAtOnce: atOnce }),
     ...createClearingActivities(knowledge),
     ...createReindexActivities(knowledge),
   };
@@ -125,7 +132,14 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
           },
           maxConcurrentActivityTaskExecutions: config.PARLEY_DATABASE_POOL,
         },
-        { ...worker, taskQueue: queues.small, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
+        {
+          ...worker,
+          taskQueue: queues.small,
+          activities: ingestion,
+          maxConcurrentActivityTaskExecutions: atOnce,
+          maxConcurrentWorkflowTaskExecutions: ONE_PASS_FOR_EACH * atOnce,
+          maxConcurrentLocalActivityExecutions: ONE_PASS_FOR_EACH * atOnce,
+        },
         { ...worker, taskQueue: queues.websites, activities: ingestion, maxConcurrentActivityTaskExecutions: SITES_FOR_EACH * atOnce },
         { ...worker, taskQueue: queues.bulk, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
         {

@@ -1,149 +1,31 @@
 /** Reads a document's stored content, cuts it into chunks and stores these in Postgres. A second attempt starts over. */
-import { Readable } from 'node:stream';
-
-import type { DocumentRecord, StoredChunk } from '../../store/index.ts';
-import { chunkBlocks } from '../chunking/chunk-blocks.ts';
-import type { Chunk } from '../chunking/chunk.ts';
-import { IngestionError } from '../ingestion-failure.ts';
-import { termsOf } from '../lexical/terms.ts';
-import { dimensionsOf } from '../lexical/vectors.ts';
-import {
-  PARSED_EXTENSIONS,
-  type Block,
-  type ParsedDocument,
-  type ParsedExtension,
-  type ParserPool,
-  type ParseRequest,
-} from '../parsing/index.ts';
-import type { IngestionDependencies, Step } from './step.ts';
-import { readPages } from './read-pages.ts';
-import { yieldRegularly } from './yielding.ts';
-
-export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage'> {
-  readonly parsers: Pick<ParserPool, 'parse'>;
-}
-
-/** A part of a document that a parser reads by itself: the file, or one page of a website. */
-export interface ReadPart {
-  (request: Pick<ParseRequest, 'content' | 'extension' | 'contentType' | 'url'>): AsyncGenerator<readonly Block[], ParsedDocument>;
-}
+import type { StoredChunk } from '../../store/index.ts';
+import { chunkDocument, type ReadingDependencies } from './chunk-document.ts';
+import type { Step } from './step.ts';
 
 /** Chunks that are written at a time. */
 const BATCH = 200;
 
 /** @throws IngestionError when the document is at fault */
 export async function readDocument(step: Step, dependencies: ReadingDependencies): Promise<void> {
-  const { document, collection, signal, report } = step;
-  const { knowledge, parsers } = dependencies;
+  const { document, report } = step;
+  const { knowledge } = dependencies;
   const ref = { org: document.org, id: document.id };
   await report(0);
   await knowledge.ingestion.clearChunks(ref);
 
   let shown: { readonly done: number; readonly total: number | undefined } = { done: 0, total: undefined };
-  const read: ReadPart = async function* (request) {
-    const parsing = parsers.parse({ ...request, signal, onProgress: ({ done, total }) => (shown = { done, total }) });
-    yield* parsing.blocks();
-    return parsing.document;
-  };
-  const source = contentOf(step, dependencies, read);
-  const statistics = new TermStatistics();
-  let chunkCount = 0;
+  const reading = chunkDocument(step, dependencies, ({ done, total }) => (shown = { done, total }));
   let batch: StoredChunk[] = [];
   const flush = async (): Promise<void> => {
     await knowledge.ingestion.addChunks(ref, batch);
     batch = [];
     await report(shown.done, shown.total);
   };
-  const chunks = chunkBlocks(source.blocks(), {
-    maxTokens: collection.maxTokens,
-    overlapTokens: collection.overlapTokens,
-    language: collection.language,
-    title: titleOf(document),
-  });
-  const turn = yieldRegularly();
-  for await (const chunk of chunks) {
-    await turn();
-    statistics.add(termsOf(chunk.indexedText, collection.language));
-    batch.push(toStored(chunk));
-    chunkCount += 1;
+  for await (const { stored } of reading.chunks()) {
+    batch.push(stored);
     if (batch.length === BATCH) await flush();
   }
   await flush();
-  if (chunkCount === 0)
-    throw new IngestionError(
-      'empty_document',
-      'The document has no text that could be found. Check that it is the right file, and submit it again.',
-    );
-  const { title, pages, warnings } = source.document();
-  await knowledge.ingestion.parsed(ref, { title, pages, warnings, chunkCount, termTotal: statistics.total, terms: statistics.terms() });
-}
-
-/** The blocks of a document of any kind, followed by the facts of the whole. */
-function contentOf({ document }: Step, dependencies: ReadingDependencies, read: ReadPart) {
-  let parsed: ParsedDocument = { warnings: [] };
-  return {
-    async *blocks(): AsyncGenerator<Block> {
-      const parts =
-        document.kind === 'website'
-          ? readPages(document, dependencies, read)
-          : read({ content: await bytesOf(document, dependencies), extension: extensionOf(document) });
-      for (;;) {
-        const next = await parts.next();
-        if (next.done === true) {
-          parsed = next.value;
-          return;
-        }
-        yield* next.value;
-      }
-    },
-    document: () => parsed,
-  };
-}
-
-async function bytesOf(document: DocumentRecord, { knowledge, storage }: ReadingDependencies): Promise<AsyncIterable<Uint8Array>> {
-  if (document.objectKey !== null) return storage.read(document.objectKey);
-  const content = await knowledge.documents.content(document);
-  return Readable.from([Buffer.from(content ?? '')]);
-}
-
-/** Text that came with the configuration is read by its key: `faq.md` as Markdown, anything unknown as plain text. */
-function extensionOf(document: DocumentRecord): ParsedExtension {
-  const extension = document.extension ?? /\.([a-z0-9]+)$/i.exec(document.filename)?.[1]?.toLowerCase();
-  return PARSED_EXTENSIONS.find((known) => known === extension) ?? 'txt';
-}
-
-/** What stands before each chunk when it is ranked: the file's name without its ending. A website's pages have headings of their own. */
-function titleOf(document: DocumentRecord): string {
-  return document.kind === 'website' ? '' : document.filename.replace(/\.[A-Za-z0-9]{1,5}$/, '').replaceAll(/[_-]+/g, ' ');
-}
-
-function toStored(chunk: Chunk): StoredChunk {
-  return {
-    ordinal: chunk.ordinal,
-    text: chunk.text,
-    indexedText: chunk.indexedText,
-    tokens: chunk.tokens,
-    headingPath: chunk.headingPath,
-    page: chunk.page ?? null,
-    sheet: chunk.sheet ?? null,
-    url: chunk.url ?? null,
-    firstRow: chunk.rows?.first ?? null,
-    lastRow: chunk.rows?.last ?? null,
-  };
-}
-
-/** In how many chunks each term is, and how many terms there are in all. */
-class TermStatistics {
-  readonly #chunks = new Map<number, number>();
-  total = 0;
-
-  add(terms: readonly string[]): void {
-    this.total += terms.length;
-    for (const dimension of dimensionsOf(terms)) this.#chunks.set(dimension, (this.#chunks.get(dimension) ?? 0) + 1);
-  }
-
-  terms(): { readonly terms: readonly number[]; readonly chunks: readonly number[] } {
-    const entries = [...this.#chunks].sort(([a], [b]) => a - b);
-    return { terms: entries.map(([term]) => term), chunks: entries.map(([, chunks]) => chunks) };
-  }
+  await knowledge.ingestion.parsed(ref, reading.facts());
 }

@@ -2,7 +2,7 @@
 import type { DocumentRecord, PageOutcome } from '../../store/index.ts';
 import { IngestionError } from '../ingestion-failure.ts';
 import type { Block, ParsedDocument } from '../parsing/index.ts';
-import type { ReadingDependencies, ReadPart } from './read-document.ts';
+import type { ReadingDependencies, ReadPart } from './chunk-document.ts';
 
 /** A page that can't be read is left out, with the reason in its outcome. @throws IngestionError `all_pages_failed` when none is left */
 export async function* readPages(

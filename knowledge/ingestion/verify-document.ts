@@ -1,6 +1,7 @@
 /** A document is `completed` only when a search finds it: asked of the store, in the way a search asks. */
 import { collectionRef } from '../search/create-search.ts';
 import { sparseVectorOf } from './index-document.ts';
+import type { CollectionRef, VectorRecord, VectorStore } from '../vector-stores/vector-store.ts';
 import type { IngestionDependencies, Step } from './step.ts';
 
 /** The store doesn't show (yet) what was written to it. */
@@ -14,16 +15,36 @@ export async function verifyDocument(
   { knowledge, vectors }: Pick<IngestionDependencies, 'knowledge' | 'vectors'>,
 ): Promise<void> {
   const ref = collectionRef(collection);
-  const count = await vectors.count(ref, document.id);
-  if (count !== document.chunkCount)
-    throw new NotYetVisibleError(`document ${document.id}: the vector store has ${count} of its ${document.chunkCount} chunks`);
+  await requireCount(ref, document.id, document.chunkCount, vectors);
   for (const ordinal of new Set([0, document.chunkCount - 1])) {
     const [chunk] = await knowledge.ingestion.chunks({ org: document.org, id: document.id }, { after: ordinal - 1, limit: 1 });
     if (chunk === undefined) throw new NotYetVisibleError(`document ${document.id}: chunk ${ordinal} is missing in Postgres`);
     const sparse = sparseVectorOf(chunk, collection, collection.averageLength);
-    // Without a single term (a line of dashes) nothing finds it, and nothing could.
-    if (sparse.indices.length === 0) continue;
-    const hits = await vectors.search(ref, { sparse, document: document.id, topK: 1 }, signal);
-    if (hits.length === 0) throw new NotYetVisibleError(`document ${document.id}: a search for chunk ${ordinal} does not find it`);
+    await requireHit(ref, { documentId: document.id, ordinal, sparse }, vectors, signal);
   }
+}
+
+/** The same for a document whose records are at hand. @throws NotYetVisibleError */
+export async function requireFound(ref: CollectionRef, records: readonly VectorRecord[], vectors: VectorStore): Promise<void> {
+  const [first] = records;
+  if (first === undefined) return;
+  await requireCount(ref, first.documentId, records.length, vectors);
+  for (const record of new Set([first, records.at(-1) ?? first])) await requireHit(ref, record, vectors);
+}
+
+async function requireCount(ref: CollectionRef, documentId: string, expected: number, vectors: VectorStore): Promise<void> {
+  const count = await vectors.count(ref, documentId);
+  if (count !== expected) throw new NotYetVisibleError(`document ${documentId}: the vector store has ${count} of its ${expected} chunks`);
+}
+
+async function requireHit(
+  ref: CollectionRef,
+  { documentId, ordinal, sparse }: Pick<VectorRecord, 'documentId' | 'ordinal' | 'sparse'>,
+  vectors: VectorStore,
+  signal?: AbortSignal,
+): Promise<void> {
+  // Without a single term (a line of dashes) nothing finds it, and nothing could.
+  if (sparse.indices.length === 0) return;
+  const hits = await vectors.search(ref, { sparse, document: documentId, topK: 1 }, signal);
+  if (hits.length === 0) throw new NotYetVisibleError(`document ${documentId}: a search for chunk ${ordinal} does not find it`);
 }

@@ -38,16 +38,33 @@ export function createKnowledgeJobs({ taskQueue, ...options }: KnowledgeJobsOpti
     return new WorkflowStarter({ ...options, searchAttributes: SEARCH_ATTRIBUTES });
   });
   const queues = ingestionQueues(taskQueue);
-  const start = async (workflow: string, workflowId: string, queue: string, job: CollectionJob | DocumentJob): Promise<void> => {
+  const start = async (
+    workflow: string,
+    workflowId: string,
+    queue: string,
+    job: CollectionJob | DocumentJob,
+    options?: object,
+  ): Promise<void> => {
     const attributes = {
       ParleyOrganization: job.org,
       ParleyKnowledgeBase: job.knowledgeBase,
       ParleyDocument: 'documentId' in job ? job.documentId : undefined,
     };
-    await (await starter.get()).start(workflow, { workflowId, taskQueue: queue, args: [job], attributes, fairnessKey: job.org });
+    await (
+      await starter.get()
+    ).start(workflow, {
+      workflowId,
+      taskQueue: queue,
+      args: options === undefined ? [job] : [job, options],
+      attributes,
+      fairnessKey: job.org,
+    });
   };
   return {
-    ingest: ({ small, ...job }) => start('ingestDocument', workflowIds.ingestion(job.documentId), small ? queues.small : queues.bulk, job),
+    ingest: ({ small, ...job }) =>
+      small
+        ? start('ingestDocument', workflowIds.ingestion(job.documentId), queues.small, job, { onePass: true })
+        : start('ingestDocument', workflowIds.ingestion(job.documentId), queues.bulk, job),
     clearDocument: (job) => start('clearDocument', workflowIds.clearDocument(job.documentId), queues.small, job),
     clearCollection: (job) => start('clearCollection', workflowIds.clearCollection(job.collectionId), queues.small, job),
     reindex: (job) => start('reindexCollection', workflowIds.reindex(job.collectionId), queues.bulk, job),

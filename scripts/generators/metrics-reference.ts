@@ -201,7 +201,7 @@ const workerRows = () =>
       registry,
     });
     createAnalysisActivities({ store, keys, defaults: [], egress, clock: systemClock, logger, registry });
-    createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
+    createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry, readersAtOnce: 1 });
     await directory.stop();
     egress.close();
   });

@@ -2,7 +2,7 @@
 import { uuidv7 } from '../../platform/uuid.ts';
 import type { Database, Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
-import { tellOfCollection } from './collections.ts';
+import { collectionColumns, fromCollectionRow, tellOfCollection, type Collection, type CollectionRow } from './collections.ts';
 import { uncountTerms } from './term-counts.ts';
 
 export type DocumentStatus = 'processing' | 'completed' | 'failed';
@@ -165,6 +165,33 @@ export class Documents {
         [org, id, collectionId ?? null],
       );
       return rows[0];
+    });
+  }
+
+  /** Those of them that are at work, with their collections where these are not deleted. */
+  async openAll({
+    org,
+    ids,
+  }: {
+    readonly org: string;
+    readonly ids: readonly string[];
+  }): Promise<ReadonlyMap<string, { readonly document: DocumentRecord; readonly collection: Collection }>> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows: documents } = await transaction.query<DocumentRecord>(
+        `SELECT ${columns} FROM parley.documents WHERE org = $1 AND id = ANY ($2) AND status = 'processing' AND deleted_at IS NULL`,
+        [org, ids],
+      );
+      const { rows } = await transaction.query<CollectionRow>(
+        `SELECT ${collectionColumns('c')} FROM parley.collections c WHERE org = $1 AND id = ANY ($2) AND deleted_at IS NULL`,
+        [org, documents.map(({ collectionId }) => collectionId)],
+      );
+      const collections = new Map(rows.map((row) => [row.id, fromCollectionRow(row)]));
+      return new Map(
+        documents.flatMap((document) => {
+          const collection = collections.get(document.collectionId);
+          return collection === undefined ? [] : [[document.id, { document, collection }] as const];
+        }),
+      );
     });
   }
 

@@ -4,6 +4,7 @@ import type { Listening } from '../channel-listener.ts';
 import type { Database } from '../database.ts';
 import { listenForChanges, type ObjectChanges } from '../object-changes.ts';
 import { Collections, KNOWLEDGE_CHANNEL } from './collections.ts';
+import { Completion } from './completion.ts';
 import { Documents } from './documents.ts';
 import { EmbeddingCacheRows } from './embedding-cache.ts';
 import { Ingestion } from './ingestion.ts';
@@ -14,6 +15,7 @@ export interface KnowledgeStore {
   readonly collections: Collections;
   readonly documents: Documents;
   readonly ingestion: Ingestion;
+  readonly completion: Completion;
   readonly lookup: KnowledgeLookup;
   readonly embeddingCache: EmbeddingCacheRows;
   /** Until it is stopped: which knowledge bases changed, or had a document taken on, completed, failed or deleted. On a connection of its own. */
@@ -28,6 +30,7 @@ export function createKnowledgeStore(
     collections: new Collections(database),
     documents: new Documents(database),
     ingestion: new Ingestion(database),
+    completion: new Completion(database),
     lookup: new KnowledgeLookup(database),
     embeddingCache: new EmbeddingCacheRows(database),
     listen: (changes) =>

@@ -91,35 +91,13 @@ export class Ingestion {
   }
 
   async addChunks(ref: DocumentRef, chunks: readonly StoredChunk[]): Promise<void> {
-    await this.#database.asOrganization(ref.org, async (transaction) => {
-      await transaction.query(
-        `INSERT INTO parley.chunks (org, document_id, ordinal, text, indexed_text, tokens, heading_path, page, sheet, url, first_row, last_row)
-         SELECT $1, $2, x.ordinal, x.text, x.indexed_text, x.tokens, x.heading_path, x.page, x.sheet, x.url, x.first_row, x.last_row
-         FROM jsonb_to_recordset($3::jsonb) AS x (ordinal int, text text, indexed_text text, tokens int, heading_path text[], page int, sheet text,
-           url text, first_row int, last_row int)
-         ON CONFLICT (org, document_id, ordinal) DO UPDATE SET text = excluded.text, indexed_text = excluded.indexed_text, tokens = excluded.tokens,
-           heading_path = excluded.heading_path, page = excluded.page, sheet = excluded.sheet, url = excluded.url,
-           first_row = excluded.first_row, last_row = excluded.last_row`,
-        [
-          ref.org,
-          ref.id,
-          JSON.stringify(
-            chunks.map((chunk) => ({
-              ordinal: chunk.ordinal,
-              text: chunk.text,
-              indexed_text: chunk.indexedText,
-              tokens: chunk.tokens,
-              heading_path: chunk.headingPath,
-              page: chunk.page,
-              sheet: chunk.sheet,
-              url: chunk.url,
-              first_row: chunk.firstRow,
-              last_row: chunk.lastRow,
-            })),
-          ),
-        ],
-      );
-    });
+    await this.#database.asOrganization(ref.org, (transaction) =>
+      insertChunks(
+        transaction,
+        ref.org,
+        chunks.map((chunk) => ({ documentId: ref.id, chunk })),
+      ),
+    );
   }
 
   /** The facts of a fully parsed document. */
@@ -239,6 +217,41 @@ export class Ingestion {
   }
 }
 
+/** Writing one again replaces it. */
+export async function insertChunks(
+  transaction: Transaction,
+  org: string,
+  chunks: readonly { readonly documentId: string; readonly chunk: StoredChunk }[],
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO parley.chunks (org, document_id, ordinal, text, indexed_text, tokens, heading_path, page, sheet, url, first_row, last_row)
+     SELECT $1, x.document_id, x.ordinal, x.text, x.indexed_text, x.tokens, x.heading_path, x.page, x.sheet, x.url, x.first_row, x.last_row
+     FROM jsonb_to_recordset($2::jsonb) AS x (document_id text, ordinal int, text text, indexed_text text, tokens int, heading_path text[],
+       page int, sheet text, url text, first_row int, last_row int)
+     ON CONFLICT (org, document_id, ordinal) DO UPDATE SET text = excluded.text, indexed_text = excluded.indexed_text, tokens = excluded.tokens,
+       heading_path = excluded.heading_path, page = excluded.page, sheet = excluded.sheet, url = excluded.url,
+       first_row = excluded.first_row, last_row = excluded.last_row`,
+    [
+      org,
+      JSON.stringify(
+        chunks.map(({ documentId, chunk }) => ({
+          document_id: documentId,
+          ordinal: chunk.ordinal,
+          text: chunk.text,
+          indexed_text: chunk.indexedText,
+          tokens: chunk.tokens,
+          heading_path: chunk.headingPath,
+          page: chunk.page,
+          sheet: chunk.sheet,
+          url: chunk.url,
+          first_row: chunk.firstRow,
+          last_row: chunk.lastRow,
+        })),
+      ),
+    ],
+  );
+}
+
 export async function readChunks(
   transaction: Transaction,
   { org, id }: DocumentRef,
@@ -275,7 +288,7 @@ async function lockCollection(transaction: Transaction, { org, id }: DocumentRef
   return rows[0]?.id;
 }
 
-async function replaceOlder(
+export async function replaceOlder(
   transaction: Transaction,
   { org, id, collectionId, source }: DocumentRef & { readonly collectionId: string; readonly source: string },
 ): Promise<readonly string[]> {

@@ -60,6 +60,20 @@ async function addSlice(
   );
 }
 
+/** Adds what has been summed up already. */
+export async function addFrequencies(
+  transaction: Transaction,
+  { org, collectionId }: Omit<CountedDocument, 'id'>,
+  { terms, chunks }: { readonly terms: readonly number[]; readonly chunks: readonly number[] },
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO parley.term_frequencies AS f (org, collection_id, term, chunks)
+     SELECT $1, $2, t.term, t.chunks FROM unnest($3::int[], $4::int[]) AS t (term, chunks)
+     ON CONFLICT (org, collection_id, term) DO UPDATE SET chunks = f.chunks + excluded.chunks`,
+    [org, collectionId, terms, chunks],
+  );
+}
+
 const slice = `SELECT unnest(terms[$4::int:$5::int]) AS term, unnest(chunks[$4::int:$5::int]) AS chunks
   FROM parley.document_terms WHERE org = $1 AND document_id = $3`;
 

@@ -9,7 +9,8 @@ import { completionMessage, documentCompleted, documentFailed } from '../../know
 import { fetchDocumentPages, type FetchingDependencies } from '../../knowledge/ingestion/fetch-document-pages.ts';
 import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
 import { needsReweighting } from '../../knowledge/ingestion/reweighting.ts';
-import { readDocument, type ReadingDependencies } from '../../knowledge/ingestion/read-document.ts';
+import { OnePass, type OnePassDependencies } from '../../knowledge/ingestion/one-pass.ts';
+import { readDocument } from '../../knowledge/ingestion/read-document.ts';
 import { verifyDocument } from '../../knowledge/ingestion/verify-document.ts';
 import { IngestionError } from '../../knowledge/ingestion-failure.ts';
 import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
@@ -18,9 +19,11 @@ import type { DocumentRecord, DocumentStage } from '../../store/index.ts';
 import { whileAlive } from '../while-alive.ts';
 import { failureTypes, type IngestionActivities } from './types.ts';
 
-export type IngestionActivityDependencies = ReadingDependencies &
+export type IngestionActivityDependencies = Omit<OnePassDependencies, 'readersAtOnce'> &
   FetchingDependencies &
   IngestionDependencies & {
+    /** Small documents that are read in one pass at the same time. */
+    readonly readersAtOnce: number;
     readonly jobs: Pick<KnowledgeJobs, 'reindex'>;
     readonly registry: Registry;
     /** Longest time without any progress before a document is given up, in milliseconds; 30 min by default. */
@@ -53,6 +56,31 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600],
     registers: [registry],
   });
+
+  const onePass = new OnePass(dependencies);
+
+  /** Counts and logs a completed document, and has the vectors of its collection weighed again where they are due. */
+  const afterCompletion = async (job: DocumentJob, document: DocumentRecord | undefined): Promise<void> => {
+    ended.inc({ outcome: 'completed' });
+    logger.info({ ...aboutIngestion(job, document, clock.now()), outcome: 'completed' }, 'ingestion');
+    const collection = await knowledge.collections.get({ org: job.org, id: job.collectionId });
+    if (collection === undefined || !needsReweighting(collection)) return;
+    // Ranking is a little off until then; the next document asks again.
+    await jobs
+      .reindex({ org: job.org, knowledgeBase: job.knowledgeBase, collectionId: job.collectionId })
+      .catch((error: unknown) =>
+        logger.info({ err: error, job }, 'failed to start the reweighting of vectors; the next document asks again'),
+      );
+  };
+
+  const fail = async (job: DocumentJob, failure: { readonly code: string; readonly message: string }): Promise<void> => {
+    const ref = { org: job.org, id: job.documentId };
+    const document = await knowledge.documents.get(ref);
+    const failed = await knowledge.ingestion.fail(ref, failure, (done) => documentFailed(done, failure, clock.now()));
+    if (!failed) return;
+    ended.inc({ outcome: failure.code });
+    logger.warn({ ...aboutIngestion(job, document, clock.now()), outcome: 'failed', reason: failure.code }, 'ingestion');
+  };
 
   /** Runs a step on a document that is still wanted, and maps its failure to one of Temporal. */
   const onDocument = async <T>(
@@ -94,6 +122,23 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
   };
 
   return {
+    async ingestInOnePass(job) {
+      const startedAt = clock.monotonic();
+      const observe = (result: string): void => seconds.observe({ stage: 'one_pass', result }, (clock.monotonic() - startedAt) / 1000);
+      try {
+        const result = await onePass.ingest(job, Context.current().cancellationSignal);
+        observe('done');
+        if (result.outcome !== 'completed') return result;
+        await afterCompletion(job, result.document);
+        return { outcome: 'completed', replaced: result.replaced };
+      } catch (error) {
+        observe('failed');
+        if (error instanceof DocumentGoneError) return { outcome: 'gone' };
+        if (!(error instanceof IngestionError)) throw error;
+        await fail(job, error);
+        return { outcome: 'failed' };
+      }
+    },
     async beginIngestion(job) {
       const document = await knowledge.documents.get({ org: job.org, id: job.documentId });
       return document?.status === 'processing' ? document.kind : undefined;
@@ -125,27 +170,10 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       // Found already, and its words are weighed more exactly with each step: an attempt that breaks off here is taken up again.
       while (await knowledge.ingestion.countMoreTerms(ref));
       if (completed === undefined) return [];
-      ended.inc({ outcome: 'completed' });
-      logger.info({ ...aboutIngestion(job, document, clock.now()), outcome: 'completed' }, 'ingestion');
-      const collection = await knowledge.collections.get({ org: job.org, id: job.collectionId });
-      if (collection !== undefined && needsReweighting(collection)) {
-        // Ranking is a little off until then; the next document asks again.
-        await jobs
-          .reindex({ org: job.org, knowledgeBase: job.knowledgeBase, collectionId: job.collectionId })
-          .catch((error: unknown) =>
-            logger.info({ err: error, job }, 'failed to start the reweighting of vectors; the next document asks again'),
-          );
-      }
+      await afterCompletion(job, document);
       return completed.replaced;
     },
-    async failDocument(job, failure) {
-      const ref = { org: job.org, id: job.documentId };
-      const document = await knowledge.documents.get(ref);
-      const failed = await knowledge.ingestion.fail(ref, failure, (done) => documentFailed(done, failure, clock.now()));
-      if (!failed) return;
-      ended.inc({ outcome: failure.code });
-      logger.warn({ ...aboutIngestion(job, document, clock.now()), outcome: 'failed', reason: failure.code }, 'ingestion');
-    },
+    failDocument: fail,
   };
 }
 

@@ -7,7 +7,18 @@ export type IngestionOutcome = 'completed' | 'failed' | 'gone';
 /** Types of failures that the workflow distinguishes. */
 export const failureTypes = { document: 'IngestionFailure', gone: 'DocumentGone', slow: 'SlowDocument' } as const;
 
+/**
+ * How one pass over a small document ended. `staged`: it takes stages by its kind. `large`: it has turned out to take long. Of both nothing was
+ * written.
+ */
+export type OnePassResult =
+  | { readonly outcome: 'completed'; readonly replaced: readonly string[] }
+  | { readonly outcome: 'failed' | 'gone' | 'large' }
+  | { readonly outcome: 'staged'; readonly kind: 'file' | 'website' | 'text' };
+
 export interface IngestionActivities {
+  /** All stages of a small document at once, its end included. Local: it runs within the workflow's task. */
+  ingestInOnePass(job: DocumentJob): Promise<OnePassResult>;
   /** @returns what kind of content it is, or undefined when there is nothing (left) to do */
   beginIngestion(job: DocumentJob): Promise<'file' | 'website' | 'text' | undefined>;
   /** Reads a website's addresses into the storage, with an outcome each. */

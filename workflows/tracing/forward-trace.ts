@@ -23,6 +23,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     outbound: [
       {
         scheduleActivity: (input, next) => next(traced(input)),
+        scheduleLocalActivity: (input, next) => next(traced(input)),
         startChildWorkflowExecution: (input, next) => next(traced(input)),
         continueAsNew: (input, next) => next(traced(input)),
       },

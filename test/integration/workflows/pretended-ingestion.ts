@@ -3,10 +3,12 @@ import { ApplicationFailure } from '@temporalio/common';
 
 import type { DocumentJob } from '../../../knowledge/jobs/names.ts';
 import type { ClearingActivities } from '../../../workflows/clearing/types.ts';
-import type { IngestionActivities, ReindexActivities } from '../../../workflows/ingestion/types.ts';
+import type { IngestionActivities, OnePassResult, ReindexActivities } from '../../../workflows/ingestion/types.ts';
 
 export interface Pretence {
   readonly kind?: 'file' | 'website' | 'text';
+  /** How one pass ends: completed unless it says so. */
+  readonly onePass?: OnePassResult;
   /** What a step throws, each time or the first times. */
   readonly failing?: Partial<Record<keyof IngestionActivities, readonly Error[]>>;
   readonly replaced?: readonly string[];
@@ -33,6 +35,10 @@ export function pretendedIngestion(
   };
   return {
     diary,
+    async ingestInOnePass() {
+      note('ingestInOnePass');
+      return pretence.onePass ?? { outcome: 'completed', replaced: pretence.replaced ?? [] };
+    },
     async beginIngestion() {
       note('beginIngestion');
       return pretence.kind ?? 'file';

@@ -1,0 +1,161 @@
+/** Reads a document's stored content and cuts it into chunks, for whoever stores these. */
+import { Readable } from 'node:stream';
+
+import type { DocumentRecord, StoredChunk } from '../../store/index.ts';
+import type { DocumentTerms } from '../../store/knowledge/ingestion.ts';
+import { chunkBlocks } from '../chunking/chunk-blocks.ts';
+import type { Chunk } from '../chunking/chunk.ts';
+import { IngestionError } from '../ingestion-failure.ts';
+import { termsOf } from '../lexical/terms.ts';
+import { dimensionsOf } from '../lexical/vectors.ts';
+import {
+  PARSED_EXTENSIONS,
+  type Block,
+  type ParsedDocument,
+  type ParsedExtension,
+  type ParserPool,
+  type ParseProgress,
+  type ParseRequest,
+} from '../parsing/index.ts';
+import type { IngestionDependencies, Step } from './step.ts';
+import { readPages } from './read-pages.ts';
+import { yieldRegularly } from './yielding.ts';
+
+export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage'> {
+  readonly parsers: Pick<ParserPool, 'parse'>;
+}
+
+/** A part of a document that a parser reads by itself: the file, or one page of a website. */
+export interface ReadPart {
+  (request: Pick<ParseRequest, 'content' | 'extension' | 'contentType' | 'url'>): AsyncGenerator<readonly Block[], ParsedDocument>;
+}
+
+export interface ReadChunk {
+  readonly stored: StoredChunk;
+  /** Of its indexed text, repeated as often as they are there. */
+  readonly terms: readonly string[];
+}
+
+/** What is known of a document once all of its chunks have been read. */
+export interface ReadFacts extends ParsedDocument {
+  readonly chunkCount: number;
+  readonly termTotal: number;
+  readonly terms: DocumentTerms;
+}
+
+export interface DocumentReading {
+  /** May be iterated once. @throws IngestionError when the document is at fault */
+  chunks(): AsyncGenerator<ReadChunk>;
+  /** After the last chunk. */
+  facts(): ReadFacts;
+}
+
+/** @param onProgress receives what the parser reports */
+export function chunkDocument(
+  { document, collection, signal }: Pick<Step, 'document' | 'collection' | 'signal'>,
+  dependencies: ReadingDependencies,
+  onProgress?: (progress: ParseProgress) => void,
+): DocumentReading {
+  const read: ReadPart = async function* (request) {
+    const parsing = dependencies.parsers.parse({ ...request, signal, ...(onProgress && { onProgress }) });
+    yield* parsing.blocks();
+    return parsing.document;
+  };
+  const source = contentOf(document, dependencies, read);
+  const statistics = new TermStatistics();
+  let chunkCount = 0;
+  return {
+    async *chunks() {
+      const chunks = chunkBlocks(source.blocks(), {
+        maxTokens: collection.maxTokens,
+        overlapTokens: collection.overlapTokens,
+        language: collection.language,
+        title: titleOf(document),
+      });
+      const turn = yieldRegularly();
+      for await (const chunk of chunks) {
+        await turn();
+        const terms = termsOf(chunk.indexedText, collection.language);
+        statistics.add(terms);
+        chunkCount += 1;
+        yield { stored: toStored(chunk), terms };
+      }
+      if (chunkCount === 0)
+        throw new IngestionError(
+          'empty_document',
+          'The document has no text that could be found. Check that it is the right file, and submit it again.',
+        );
+    },
+    facts: () => ({ ...source.document(), chunkCount, termTotal: statistics.total, terms: statistics.terms() }),
+  };
+}
+
+/** The blocks of a document of any kind, followed by the facts of the whole. */
+function contentOf(document: DocumentRecord, dependencies: ReadingDependencies, read: ReadPart) {
+  let parsed: ParsedDocument = { warnings: [] };
+  return {
+    async *blocks(): AsyncGenerator<Block> {
+      const parts =
+        document.kind === 'website'
+          ? readPages(document, dependencies, read)
+          : read({ content: await bytesOf(document, dependencies), extension: extensionOf(document) });
+      for (;;) {
+        const next = await parts.next();
+        if (next.done === true) {
+          parsed = next.value;
+          return;
+        }
+        yield* next.value;
+      }
+    },
+    document: () => parsed,
+  };
+}
+
+async function bytesOf(document: DocumentRecord, { knowledge, storage }: ReadingDependencies): Promise<AsyncIterable<Uint8Array>> {
+  if (document.objectKey !== null) return storage.read(document.objectKey);
+  const content = await knowledge.documents.content(document);
+  return Readable.from([Buffer.from(content ?? '')]);
+}
+
+/** Text that came with the configuration is read by its key: `faq.md` as Markdown, anything unknown as plain text. */
+function extensionOf(document: DocumentRecord): ParsedExtension {
+  const extension = document.extension ?? /\.([a-z0-9]+)$/i.exec(document.filename)?.[1]?.toLowerCase();
+  return PARSED_EXTENSIONS.find((known) => known === extension) ?? 'txt';
+}
+
+/** What stands before each chunk when it is ranked: the file's name without its ending. A website's pages have headings of their own. */
+function titleOf(document: DocumentRecord): string {
+  return document.kind === 'website' ? '' : document.filename.replace(/\.[A-Za-z0-9]{1,5}$/, '').replaceAll(/[_-]+/g, ' ');
+}
+
+function toStored(chunk: Chunk): StoredChunk {
+  return {
+    ordinal: chunk.ordinal,
+    text: chunk.text,
+    indexedText: chunk.indexedText,
+    tokens: chunk.tokens,
+    headingPath: chunk.headingPath,
+    page: chunk.page ?? null,
+    sheet: chunk.sheet ?? null,
+    url: chunk.url ?? null,
+    firstRow: chunk.rows?.first ?? null,
+    lastRow: chunk.rows?.last ?? null,
+  };
+}
+
+/** In how many chunks each term is, and how many terms there are in all. */
+class TermStatistics {
+  readonly #chunks = new Map<number, number>();
+  total = 0;
+
+  add(terms: readonly string[]): void {
+    this.total += terms.length;
+    for (const dimension of dimensionsOf(terms)) this.#chunks.set(dimension, (this.#chunks.get(dimension) ?? 0) + 1);
+  }
+
+  terms(): DocumentTerms {
+    const entries = [...this.#chunks].sort(([a], [b]) => a - b);
+    return { terms: entries.map(([term]) => term), chunks: entries.map(([, chunks]) => chunks) };
+  }
+}

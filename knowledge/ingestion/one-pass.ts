@@ -1,0 +1,154 @@
+/**
+ * Small documents from their stored content to `completed` in one go. What has been read meanwhile is written together: one write of the vector
+ * store and one transaction for many documents, each with an outcome of its own. Whatever goes wrong but the document itself leaves
+ * nothing that the stages would not find and replace.
+ */
+import { Semaphore } from '../../platform/semaphore.ts';
+import type { Collection, DocumentRecord } from '../../store/index.ts';
+import { SMALL_FILE_MS, type DocumentJob } from '../jobs/names.ts';
+import { documentVector } from '../lexical/vectors.ts';
+import { filterableBy } from '../search/chunk-metadata.ts';
+import { collectionRef } from '../search/create-search.ts';
+import type { VectorRecord } from '../vector-stores/vector-store.ts';
+import { Batches } from './batches.ts';
+import { chunkDocument, type ReadChunk, type ReadFacts, type ReadingDependencies } from './chunk-document.ts';
+import { completionMessage, documentCompleted } from './complete-document.ts';
+import { DocumentGoneError, type IngestionDependencies } from './step.ts';
+import { requireFound } from './verify-document.ts';
+
+/** Chunks that are held in memory of one document at most: one write of the vector store. */
+export const SMALL_DOCUMENT_CHUNKS = 250;
+/** Documents that are written together. */
+const WRITTEN_TOGETHER = 64;
+/** Their chunks. */
+const CHUNKS_TOGETHER = 500;
+
+export interface OnePassDependencies extends ReadingDependencies, Pick<IngestionDependencies, 'vectors' | 'clock'> {
+  /** Documents that are read at the same time. */
+  readonly readersAtOnce: number;
+}
+
+/** - `staged`: not for one pass, by its kind. `large`: has turned out to be long. Of both nothing was written. */
+export type OnePassOutcome =
+  | {
+      readonly outcome: 'completed';
+      readonly replaced: readonly string[];
+      readonly document: DocumentRecord;
+      readonly collection: Collection;
+    }
+  | { readonly outcome: 'staged'; readonly kind: DocumentRecord['kind'] }
+  | { readonly outcome: 'large' };
+
+interface Opened {
+  readonly document: DocumentRecord;
+  readonly collection: Collection;
+}
+
+interface Whole extends Opened {
+  readonly chunks: readonly ReadChunk[];
+  readonly facts: ReadFacts;
+}
+
+export class OnePass {
+  readonly #dependencies: OnePassDependencies;
+  readonly #readers: Semaphore;
+  readonly #opening: Batches<string, Opened | undefined>;
+  readonly #writing: Batches<Whole, readonly string[] | undefined>;
+
+  constructor(dependencies: OnePassDependencies) {
+    this.#dependencies = dependencies;
+    this.#readers = new Semaphore(dependencies.readersAtOnce);
+    this.#opening = new Batches({ most: 100, work: (org, ids) => this.#open(org, ids) });
+    this.#writing = new Batches({
+      most: WRITTEN_TOGETHER,
+      mostWeight: CHUNKS_TOGETHER,
+      weightOf: ({ chunks }) => chunks.length,
+      work: (_, documents) => this.#write(documents),
+    });
+  }
+
+  /**
+   * @throws IngestionError when the document is at fault, DocumentGoneError when it is deleted or at an end
+   * @throws the signal's reason, and anything that a store throws: it may be tried again
+   */
+  async ingest(job: DocumentJob, signal: AbortSignal): Promise<OnePassOutcome> {
+    const opened = await this.#opening.add(job.org, job.documentId);
+    if (opened === undefined) throw new DocumentGoneError(job.documentId);
+    const { document, collection } = opened;
+    if (document.kind === 'website' || collection.dimension > 0) return { outcome: 'staged', kind: document.kind };
+    const whole = await this.#read(opened, signal);
+    if (whole === undefined) return { outcome: 'large' };
+    signal.throwIfAborted();
+    const replaced = await this.#writing.add(`${collection.org}/${collection.id}`, whole);
+    if (replaced === undefined) throw new DocumentGoneError(job.documentId);
+    return { outcome: 'completed', replaced, document: { ...document, chunkCount: whole.chunks.length }, collection };
+  }
+
+  async #open(org: string, ids: readonly string[]): Promise<readonly (Opened | undefined)[]> {
+    const opened = await this.#dependencies.knowledge.documents.openAll({ org, ids });
+    return ids.map((id) => opened.get(id));
+  }
+
+  /** @returns undefined for one that has more chunks than are held in memory, or takes longer than a small file does */
+  async #read(opened: Opened, outer: AbortSignal): Promise<Whole | undefined> {
+    const release = await this.#readers.acquire(outer);
+    const late = new AbortController();
+    const timer = this.#dependencies.clock.after(SMALL_FILE_MS, () => late.abort());
+    try {
+      const reading = chunkDocument({ ...opened, signal: AbortSignal.any([outer, late.signal]) }, this.#dependencies);
+      const chunks: ReadChunk[] = [];
+      for await (const chunk of reading.chunks()) {
+        if (chunks.length === SMALL_DOCUMENT_CHUNKS) return undefined;
+        chunks.push(chunk);
+      }
+      return { ...opened, chunks, facts: reading.facts() };
+    } catch (error) {
+      if (late.signal.aborted && error === late.signal.reason) return undefined;
+      throw error;
+    } finally {
+      timer.cancel();
+      release();
+    }
+  }
+
+  /** All are of one collection. Vectors first: nothing finds them before Postgres says that the document is completed. */
+  async #write(documents: readonly Whole[]): Promise<readonly (readonly string[] | undefined)[]> {
+    const { knowledge, vectors, clock } = this.#dependencies;
+    const [first] = documents;
+    if (first === undefined) return [];
+    const { collection } = first;
+    const key = { org: collection.org, collectionId: collection.id };
+    const ref = collectionRef(collection);
+    const rows = documents.map(({ document, chunks, facts }) => ({
+      ...facts,
+      id: document.id,
+      message: completionMessage({ ...document, warnings: facts.warnings, chunkCount: chunks.length }),
+      chunks: chunks.map(({ stored }) => stored),
+    }));
+    const averageLength = await knowledge.completion.averageLength(key, rows);
+    const records = documents.map((whole) => recordsOf(whole, averageLength));
+    await vectors.upsert(ref, records.flat());
+    for (const sample of new Set([records[0], records.at(-1)])) if (sample !== undefined) await requireFound(ref, sample, vectors);
+    const completed = await knowledge.completion.completeTogether(key, rows, (ended) => documentCompleted(ended, clock.now()));
+    return Promise.all(rows.map(({ id }) => completed.get(id) ?? this.#endedBefore(ref, id)));
+  }
+
+  /** Completed by another attempt, whose answer was lost, or deleted while it was written: then its vectors go, too. */
+  async #endedBefore(ref: ReturnType<typeof collectionRef>, id: string): Promise<readonly string[] | undefined> {
+    const { knowledge, vectors } = this.#dependencies;
+    const document = await knowledge.documents.get({ org: ref.org, id });
+    if (document?.status === 'completed') return [];
+    if (document === undefined) await vectors.deleteDocument(ref, id);
+    return undefined;
+  }
+}
+
+function recordsOf({ document, chunks }: Whole, averageLength: number): readonly VectorRecord[] {
+  return chunks.map(({ stored, terms }) => ({
+    chunkId: `${document.id}:${stored.ordinal}`,
+    documentId: document.id,
+    ordinal: stored.ordinal,
+    sparse: documentVector(terms, { averageLength }),
+    metadata: filterableBy(document, stored),
+  }));
+}
