@@ -1,4 +1,4 @@
-import type { ParsedExtension } from './messages.ts';
+import { kindOf, type ParsedExtension } from './messages.ts';
 
 /** What a file may cost. Each is far above what honest files need and far below what hurts the machine. */
 export interface ParserLimits {
@@ -31,16 +31,29 @@ export const DEFAULT_LIMITS: ParserLimits = {
   cells: 1_000_000,
 };
 
-const TEXTS: ReadonlySet<ParsedExtension> = new Set(['md', 'txt', 'html']);
-
 /** How much processor time a file of `bytes` may take, in milliseconds. */
 export function processorTimeMs(extension: ParsedExtension, bytes: number, limits: ParserLimits): number {
-  if (!TEXTS.has(extension)) return Number.POSITIVE_INFINITY;
+  if (kindOf(extension) !== 'plain') return Number.POSITIVE_INFINITY;
   return limits.textProcessorMs + (bytes / 1e6) * limits.textProcessorMsPerMegabyte;
 }
 
-/** Resident memory of all children that read at the same time, in bytes: one that needs all of its own limit leaves room for ordinary ones. */
+/** Resident memory of all parser processes, in bytes: a file that needs all of its own limit leaves room for ordinary ones. */
 export const SHARED_PARSER_BYTES = 2_000_000_000;
+
+/** No file needs this much processor time: a backstop for a process whose parent was killed and can't end it. */
+export const PROCESSOR_SECONDS = 900;
+
+/** What a process is expected to take at first; another one is started only where the shared memory has room for it. */
+export const NEW_PROCESS_BYTES = 80_000_000;
+
+/** Larger files get a new process: only so much of a file is kept to read it once more. */
+export const READ_AHEAD_BYTES = 1_000_000;
+
+/** How long the first file in the queue waits for a process before another is started, in milliseconds. */
+export const START_ANOTHER_MS = 200;
+
+/** How long a process waits for files, in milliseconds. */
+export const IDLE_MS = 60_000;
 
 /** Of the JavaScript heap in the child, in MB. Buffers come on top and count as resident memory only. */
 export const HEAP_MEGABYTES = 768;

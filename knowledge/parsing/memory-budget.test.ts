@@ -4,7 +4,7 @@ import { MemoryBudget } from './memory-budget.ts';
 
 function processes(budget: MemoryBudget, count: number) {
   return Array.from({ length: count }, (_, at) => {
-    const one = { at, ended: false, kill: () => void (one.ended = true) };
+    const one = { at, isBusy: true, ended: false, kill: () => void (one.ended = true) };
     budget.join(one);
     return one;
   });

@@ -1,11 +1,13 @@
 /** What may share a budget of memory, and be ended for it. */
 export interface Sharing {
+  /** Whether it reads a file now. */
+  readonly isBusy: boolean;
   kill(why: 'crowd'): void;
 }
 
 /**
- * Keeps processes that run side by side below a sum. Where they exceed it, the one that came last of those that take more than their share
- * is ended: what has been at work longer gets done, and the other one may be begun again.
+ * Keeps processes that run side by side below a sum. Where they exceed it, idle ones are ended, and then the one that came last of those that
+ * take more than their share: what has been at work longer gets done, and the other one may be begun again.
  */
 export class MemoryBudget {
   readonly #bytes: number;
@@ -16,23 +18,38 @@ export class MemoryBudget {
     this.#bytes = bytes;
   }
 
-  join(one: Sharing): void {
-    this.#held.set(one, 0);
+  /** @param bytes what it is expected to take at first */
+  join(one: Sharing, bytes = 0): void {
+    this.#held.set(one, bytes);
   }
 
   leave(one: Sharing): void {
     this.#held.delete(one);
   }
 
+  hasRoomFor(bytes: number): boolean {
+    return this.#sum() + bytes <= this.#bytes;
+  }
+
   holds(one: Sharing, bytes: number): void {
     if (!this.#held.has(one)) return;
     this.#held.set(one, bytes);
-    const sum = [...this.#held.values()].reduce((total, held) => total + held, 0);
-    if (sum <= this.#bytes || this.#held.size === 1) return;
+    for (const other of this.#held.keys()) {
+      if (this.#sum() <= this.#bytes) return;
+      if (!other.isBusy) this.#end(other);
+    }
+    if (this.#sum() <= this.#bytes || this.#held.size === 1) return;
     const share = this.#bytes / this.#held.size;
     const last = [...this.#held].findLast(([, held]) => held > share)?.[0];
-    if (last === undefined) return;
-    this.#held.delete(last);
-    last.kill('crowd');
+    if (last !== undefined) this.#end(last);
+  }
+
+  #end(one: Sharing): void {
+    this.#held.delete(one);
+    one.kill('crowd');
+  }
+
+  #sum(): number {
+    return [...this.#held.values()].reduce((total, held) => total + held, 0);
   }
 }

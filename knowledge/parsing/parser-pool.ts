@@ -1,33 +1,38 @@
-import { createReadStream } from 'node:fs';
-
 import type { Registry } from 'prom-client';
 
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { Semaphore } from '../../platform/semaphore.ts';
 import { IngestionError } from '../ingestion-failure.ts';
 import type { Block, ParsedDocument } from './block.ts';
-import { DEFAULT_LIMITS, type ParserLimits, processorTimeMs, SHARED_PARSER_BYTES } from './limits.ts';
+import { type FileContent, openContent } from './file-content.ts';
+import { END_OF_FILE, framed } from './framing.ts';
+import { DEFAULT_LIMITS, IDLE_MS, type ParserLimits, processorTimeMs, SHARED_PARSER_BYTES } from './limits.ts';
 import { MemoryBudget } from './memory-budget.ts';
-import type { ParsedExtension, ParseProgress } from './messages.ts';
+import { kindOf, type ParsedExtension, type ParserKind, type ParserTask, type ParseProgress } from './messages.ts';
 import { parserMetrics } from './parser-metrics.ts';
-import { failureOf, ParserProcess } from './parser-process.ts';
+import { failureOf, isInconclusive, ParserProcess } from './parser-process.ts';
+import { ParserProcesses, type ProcessLease } from './parser-processes.ts';
+import { RECYCLE_LIMITS, type RecycleLimits } from './recycling.ts';
 
 export interface ParserPoolOptions {
-  /** Files that are read at the same time; others wait their turn, first come first served. */
+  /** Processes of each kind (plain and binary) at most; files beyond wait their turn, first come first served. */
   readonly size: number;
   readonly logger?: Logger;
-  /** Receives `parley_parse_seconds` and `parley_parsers_running`. */
+  /** Receives `parley_parse_seconds`, `parley_parsers_running` and `parley_parser_processes_*`. */
   readonly registry?: Registry;
   readonly clock?: Clock;
   /** Each has a default: see limits.ts. */
   readonly limits?: Partial<ParserLimits>;
-  /** Memory of all children together, in bytes; 2 GB by default. */
+  /** Memory of all processes together, in bytes; 2 GB by default. No file gets more, whatever its limit. */
   readonly sharedBytes?: number;
+  /** How long a process waits for files before it ends, in milliseconds; a minute by default. */
+  readonly idleMs?: number;
+  /** When processes that behave are replaced; see recycling.ts. */
+  readonly recycle?: Partial<RecycleLimits>;
 }
 
 export interface ParseRequest {
-  /** The file as a stream of its bytes, or the path of one on this machine. Read once, and only when a child is free. */
+  /** The file as a stream of its bytes, or the path of one on this machine. Read once; of a large file only the first MB before a process is free. */
   readonly content: AsyncIterable<Uint8Array> | { readonly path: string };
   /** Which parser reads it. The content must fit: nothing is guessed. */
   readonly extension: ParsedExtension;
@@ -35,7 +40,7 @@ export interface ParseRequest {
   readonly contentType?: string | undefined;
   /** Web pages: their address, which the blocks get as their place. */
   readonly url?: string | undefined;
-  /** Kills the child. */
+  /** Kills the process that reads the file. */
   readonly signal?: AbortSignal;
   /** Pages, sheets or bytes done; at least at the start and the end of each. */
   readonly onProgress?: (progress: ParseProgress) => void;
@@ -44,19 +49,23 @@ export interface ParseRequest {
 /** One file being read. Nothing happens before {@link Parsing.blocks} is iterated. */
 export interface Parsing {
   /**
-   * The blocks in the order of the document, in batches of about 64 KB. May be iterated once. The child waits while nothing reads,
-   * and that time does not count; leaving the loop ends the child.
+   * The blocks in the order of the document, in batches of about 64 KB. May be iterated once. The process waits while nothing reads,
+   * and that time does not count; a small document is finished by then. Leaving the loop before the end ends the process.
    * @throws IngestionError when the document is at fault: another attempt would end the same
-   * @throws the signal's reason when it aborts; any other Error (a child that could not be started, a stream that broke) may be tried again
+   * @throws the signal's reason when it aborts; any other Error (a process that could not be started, a stream that broke) may be tried again
    */
   blocks(): AsyncIterable<readonly Block[]>;
   /** Resolves when the blocks have been read to their end; rejects with what {@link Parsing.blocks} throws. */
   readonly document: Promise<ParsedDocument>;
 }
 
+/** Batches of blocks that are kept until a document has ended, so that its process is free whatever becomes of them. */
+const KEPT_BATCHES = 16;
+
 /**
- * Reads files, each in a child process of its own, so that a hostile one takes nothing else down with it: bounded memory, time and output,
- * an empty environment, no files, no network.
+ * Reads files in processes of their own, so that a hostile one takes nothing else down with it: bounded memory, time and output, an empty
+ * environment, no files, no network. A process that behaves reads the next file. A document fails for a crash or an unexpected error only
+ * in a process that has read nothing else: in any other it is read again, in a new one.
  *
  * ```ts
  * const pool = new ParserPool({ size: 2 });
@@ -70,126 +79,176 @@ export class ParserPool {
   readonly #limits: ParserLimits;
   readonly #logger: Logger | undefined;
   readonly #metrics: ReturnType<typeof parserMetrics>;
-  readonly #permits: Semaphore;
-  readonly #running = new Set<ParserProcess>();
-  readonly #memory: MemoryBudget;
-  /** One that has started already and waits for its file. */
-  #spare: ParserProcess | undefined;
-  #closed = false;
+  readonly #processes: Readonly<Record<ParserKind, ParserProcesses>>;
 
   constructor(options: ParserPoolOptions) {
-    this.#clock = options.clock ?? systemClock;
-    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const { size, clock = systemClock, sharedBytes = SHARED_PARSER_BYTES, idleMs = IDLE_MS, recycle } = options;
+    this.#clock = clock;
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#limits = { ...limits, residentBytes: Math.min(limits.residentBytes, sharedBytes) };
     this.#logger = options.logger;
-    this.#metrics = parserMetrics(options.registry);
-    this.#permits = new Semaphore(options.size);
-    this.#memory = new MemoryBudget(options.sharedBytes ?? SHARED_PARSER_BYTES);
-    this.#spare = new ParserProcess({ clock: this.#clock });
+    const metrics = parserMetrics(options.registry);
+    this.#metrics = metrics;
+    const memory = new MemoryBudget(sharedBytes);
+    const processes = (kind: ParserKind): ParserProcesses =>
+      new ParserProcesses({
+        kind,
+        most: size,
+        start: () => new ParserProcess({ clock, kind }),
+        recycle: { ...RECYCLE_LIMITS[kind], ...recycle },
+        idleMs,
+        memory,
+        metrics,
+        clock,
+      });
+    this.#processes = { plain: processes('plain'), binary: processes('binary') };
+    this.#processes.plain.warm();
   }
 
   parse(request: ParseRequest): Parsing {
     const { promise, resolve, reject } = Promise.withResolvers<ParsedDocument>();
     // The failure reaches who reads the blocks; it must not be an unhandled rejection here.
     promise.catch(() => undefined);
-    return { blocks: () => this.#measured(request, resolve, reject), document: promise };
+    return { blocks: () => this.#settled(request, resolve, reject), document: promise };
   }
 
   /** Kills what runs; what was being read ends with an Error that may be tried again. */
   async close(): Promise<void> {
-    this.#closed = true;
-    const all = [...this.#running, ...(this.#spare === undefined ? [] : [this.#spare])];
-    for (const child of all) child.kill('no_more_use');
-    await Promise.all(all.map((child) => child.ended));
+    await Promise.all(Object.values(this.#processes).map((processes) => processes.close()));
   }
 
-  async *#measured(
+  async *#settled(
     request: ParseRequest,
     resolve: (document: ParsedDocument) => void,
     reject: (error: unknown) => void,
   ): AsyncGenerator<readonly Block[]> {
-    let outcome = 'left';
-    const release = await this.#permits.acquire(request.signal);
-    const started = this.#clock.monotonic();
-    this.#metrics.running(1);
     try {
       resolve(yield* this.#read(request));
-      outcome = 'completed';
     } catch (error) {
-      outcome = error instanceof IngestionError ? error.code : 'error';
       reject(error);
       throw error;
     } finally {
-      release();
-      this.#metrics.running(-1);
-      this.#metrics.finished(request.extension, outcome, (this.#clock.monotonic() - started) / 1000);
-      if (outcome === 'left') reject(new Error('the blocks were not read to their end'));
+      reject(new Error('the blocks were not read to their end'));
     }
   }
 
   async *#read(request: ParseRequest): AsyncGenerator<readonly Block[], ParsedDocument> {
-    request.signal?.throwIfAborted();
-    const { extension, contentType, url } = request;
-    const child = this.#take();
-    const stop = (): void => child.kill('no_more_use');
-    request.signal?.addEventListener('abort', stop, { once: true });
+    const { signal, extension } = request;
+    const content = await openContent(request.content, { mostBytes: this.#limits.fileBytes, signal });
     try {
+      const given = { batches: 0 };
+      for (let needsNew = !content.isWhole; ; needsNew = true) {
+        const lease = await this.#processes[kindOf(extension)].take({ needsNew, signal });
+        const document = yield* this.#readIn(lease, request, content, given);
+        if (document !== undefined) return document;
+        this.#logger?.info({ extension }, 'a used parser process failed on a file; reading it again in a new one');
+      }
+    } finally {
+      content.close();
+    }
+  }
+
+  /** @param given batches that the reader has got from an attempt before. @returns nothing if a new process has to decide */
+  async *#readIn(
+    lease: ProcessLease,
+    request: ParseRequest,
+    content: FileContent,
+    given: { batches: number },
+  ): AsyncGenerator<readonly Block[], ParsedDocument | undefined> {
+    const { extension, signal, onProgress } = request;
+    const { process, isNew } = lease;
+    const done = this.#measure(extension);
+    const stop = (): void => process.kill('no_more_use');
+    signal?.addEventListener('abort', stop, { once: true });
+    const endWatch = process.watch({
+      residentBytes: this.#limits.residentBytes,
+      processorMs: () => processorTimeMs(extension, content.bytes, this.#limits),
+      onLook: (bytes) => lease.holds(bytes),
+    });
+    const letGo = (): void => {
+      signal?.removeEventListener('abort', stop);
+      endWatch();
+    };
+    try {
+      signal?.throwIfAborted();
       let broken: unknown;
-      const size = { bytes: 0 };
-      this.#memory.join(child);
-      child.watchMemory(this.#limits.residentBytes, (bytes) => this.#memory.holds(child, bytes));
-      child.watchProcessor(() => processorTimeMs(request.extension, size.bytes, this.#limits));
-      const limit = child.timeLimit(this.#limits.baseMs);
-      const fed = child.feed({ extension, contentType, url, limits: this.#limits }, this.#counted(request.content, size)).then(
-        // The size is known only once the file has been read.
-        () => limit.extend((size.bytes / 1e6) * this.#limits.msPerMegabyte),
+      const limit = process.timeLimit(this.#limits.baseMs);
+      const fed = this.#feed(process, request, content).then(
+        // The size of a large file is known only once it has been read.
+        () => limit.extend((content.bytes / 1e6) * this.#limits.msPerMegabyte),
         (error: unknown) => {
           broken = error;
-          child.kill('no_more_use');
+          process.kill('no_more_use');
         },
       );
+      let kept: (readonly Block[])[] | undefined = [];
+      let seen = 0;
       for (;;) {
         limit.run();
-        const message = await child.next().finally(() => limit.pause());
+        const message = await process.next().finally(() => limit.pause());
         if (message === undefined) break;
-        if (message.type === 'progress') request.onProgress?.({ done: message.done, total: message.total });
-        else if (message.type === 'blocks') yield message.blocks;
-        else if (message.type === 'document') return message.document;
-        else if (message.type === 'failure') {
-          this.#logger?.info({ code: message.code, detail: message.detail, extension: request.extension }, 'failed to read a file');
-          throw new IngestionError(message.code, message.message);
+        if (message.type === 'progress') onProgress?.({ done: message.done, total: message.total });
+        else if (message.type === 'blocks') {
+          seen += 1;
+          if (seen <= given.batches) continue;
+          kept?.push(message.blocks);
+          if (kept !== undefined && kept.length <= KEPT_BATCHES) continue;
+          given.batches = seen;
+          yield* kept ?? [message.blocks];
+          kept = undefined;
+        } else if (message.type === 'document') {
+          letGo();
+          lease.finished('read', message.process);
+          done('completed');
+          yield* kept ?? [];
+          return message.document;
+        } else {
+          const { code, detail, isUnexpected } = message;
+          letGo();
+          if (message.process === undefined) lease.end('crashed');
+          else lease.finished(isUnexpected ? 'failed' : 'refused', message.process);
+          // Memory and depth are the file's own; whatever else a library says could come from a file before.
+          if (((code === 'corrupt_file' && isUnexpected) || message.process === undefined) && !isNew && content.isWhole) return undefined;
+          this.#logger?.info({ code, detail, extension }, 'failed to read a file');
+          throw new IngestionError(code, message.message);
         }
       }
-      await Promise.race([fed, child.ended]);
-      request.signal?.throwIfAborted();
+      await Promise.race([fed, process.ended]);
+      signal?.throwIfAborted();
       if (broken !== undefined) throw broken;
-      const end = await child.ended;
-      this.#logger?.warn({ ...end, extension: request.extension, bytes: size.bytes }, 'a parser ended before it had read its file');
+      const end = await process.ended;
+      this.#logger?.warn({ ...end, extension, bytes: content.bytes }, 'a parser process ended before it had read its file');
+      lease.end(isInconclusive(end) ? 'crashed' : 'limit');
+      if (isInconclusive(end) && !isNew && content.isWhole) return undefined;
       throw failureOf(end);
+    } catch (error) {
+      done(error instanceof IngestionError ? error.code : 'error');
+      throw error;
     } finally {
-      request.signal?.removeEventListener('abort', stop);
-      child.dispose();
-      this.#memory.leave(child);
-      this.#running.delete(child);
+      letGo();
+      lease.end('cancelled');
+      done('left');
     }
   }
 
-  async *#counted(content: ParseRequest['content'], size: { bytes: number }): AsyncGenerator<Uint8Array> {
-    const parts: AsyncIterable<Uint8Array> = Symbol.asyncIterator in content ? content : createReadStream(content.path);
-    for await (const part of parts) {
-      size.bytes += part.length;
-      if (size.bytes > this.#limits.fileBytes)
-        throw new IngestionError('too_large', `The file is larger than ${this.#limits.fileBytes / 1e6} MB. Split it into several files.`);
-      yield part;
-    }
+  async #feed(process: ParserProcess, { extension, contentType, url }: ParseRequest, content: FileContent): Promise<void> {
+    const task = Buffer.from(JSON.stringify({ extension, contentType, url, limits: this.#limits } satisfies ParserTask));
+    if (content.isWhole) return process.write(framed([task, ...content.head, END_OF_FILE]));
+    await process.write(framed([task, ...content.head]));
+    for await (const part of content.rest()) await process.write(framed([part]));
+    return process.write(framed([END_OF_FILE]));
   }
 
-  /** The one that waits, if it still lives; another starts in its place. */
-  #take(): ParserProcess {
-    if (this.#closed) throw new Error('the pool of parsers is closed');
-    const spare = this.#spare;
-    const child = spare === undefined || spare.isOver ? new ParserProcess({ clock: this.#clock }) : spare;
-    this.#spare = new ParserProcess({ clock: this.#clock });
-    this.#running.add(child);
-    return child;
+  /** @returns counts the file with its outcome; the first one holds */
+  #measure(extension: ParsedExtension): (outcome: string) => void {
+    const startedAt = this.#clock.monotonic();
+    let isDone = false;
+    this.#metrics.running(1);
+    return (outcome) => {
+      if (isDone) return;
+      isDone = true;
+      this.#metrics.running(-1);
+      this.#metrics.finished(extension, outcome, (this.#clock.monotonic() - startedAt) / 1000);
+    };
   }
 }

@@ -1,8 +1,3 @@
-import { writeSync } from 'node:fs';
-import dgram from 'node:dgram';
-import dns from 'node:dns';
-import net from 'node:net';
-
 import { IngestionError } from '../../ingestion-failure.ts';
 import type { Block, Sink, TableBlock, TextBlock } from '../block.ts';
 import type { ParserLimits } from '../limits.ts';
@@ -125,24 +120,4 @@ function cutPoint(text: string, from: number, most: number): number {
   }
   const near = text.slice(end - 100, end + 100);
   return end - 100 + (new Intl.Segmenter().segment(near).containing(100)?.index ?? 100);
-}
-
-/** Writes whole lines, and waits for the parent to read: that is the back pressure. */
-export function lineWriter(fd: number): (message: ChildMessage) => void {
-  return (message) => {
-    const line = Buffer.from(`${JSON.stringify(message)}\n`);
-    for (let at = 0; at < line.length;) at += writeSync(fd, line, at);
-  };
-}
-
-export function sealNetwork(): void {
-  const refuse = (): never => {
-    throw new Error('a parser has no network');
-  };
-  Object.assign(net.Socket.prototype, { connect: refuse });
-  Object.assign(net.Server.prototype, { listen: refuse });
-  Object.assign(dgram.Socket.prototype, { bind: refuse, send: refuse, connect: refuse });
-  Object.assign(dns, { lookup: refuse, resolve: refuse });
-  Object.assign(dns.promises, { lookup: refuse, resolve: refuse });
-  Object.assign(globalThis, { fetch: refuse, WebSocket: undefined, EventSource: undefined });
 }

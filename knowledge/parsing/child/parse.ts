@@ -2,7 +2,7 @@ import { IngestionError } from '../../ingestion-failure.ts';
 import type { ChildMessage, ParsedExtension } from '../messages.ts';
 import { checkSignature } from '../signature.ts';
 import { BlockSink } from './block-sink.ts';
-import type { Parser, ParserInput } from '../block.ts';
+import type { ParsedDocument, Parser, ParserInput } from '../block.ts';
 
 const parsers: Readonly<Record<ParsedExtension, () => Promise<Parser>>> = {
   pdf: async () => (await import('../formats/pdf/pdf.ts')).parsePdf,
@@ -14,16 +14,20 @@ const parsers: Readonly<Record<ParsedExtension, () => Promise<Parser>>> = {
   html: async () => (await import('../formats/html.ts')).parseHtml,
 };
 
-/** Reads one file to the end; sends its blocks and then the facts of the whole. @throws IngestionError and nothing else */
-export async function parse(input: ParserInput, send: (message: ChildMessage) => void): Promise<void> {
+/** A format's module is loaded with its first file. */
+export function loadParser(extension: ParsedExtension): Promise<Parser> {
+  return parsers[extension]();
+}
+
+/** Reads one file to the end; sends its blocks. @returns the facts of the whole. @throws IngestionError and nothing else */
+export async function parse(parser: Parser, input: ParserInput, send: (message: ChildMessage) => void): Promise<ParsedDocument> {
   const sink = new BlockSink({ limits: input.limits, send });
   try {
     checkSignature(input.content, input.extension);
-    const parser = await parsers[input.extension]();
     const result = await parser(input, sink);
     if (sink.isEmpty) throw new IngestionError('empty_document', 'There is no text in this file.');
     sink.flush();
-    send({ type: 'document', document: { ...result, warnings: sink.warnings } });
+    return { ...result, warnings: sink.warnings };
   } catch (error) {
     throw asFailure(error, input.extension);
   }

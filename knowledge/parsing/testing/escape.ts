@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
-import { lineWriter, sealNetwork } from '../child/block-sink.ts';
+import { LineWriter } from '../child/line-writer.ts';
+import { sealNetwork } from '../child/seal-network.ts';
 
 sealNetwork();
 const attempts: Readonly<Record<string, () => unknown>> = {
@@ -27,5 +28,7 @@ const succeeded = Object.entries(attempts).flatMap(([name, attempt]) => {
     return [];
   }
 });
-lineWriter(3)({ type: 'document', document: { warnings: succeeded } });
+const output = new LineWriter(3);
+output.write({ type: 'document', document: { warnings: succeeded }, process: { residentBytes: 0, processorMs: 0 } });
+output.flush();
 process.exit(0);

@@ -17,6 +17,9 @@ interface Page extends PageOfLines {
   readonly turned: readonly Line[];
 }
 
+// pdf.js takes its worker's code from here instead of loading a script.
+Object.assign(globalThis, { pdfjsWorker: worker });
+
 /** A file whose pages all fail is damaged; so many in a row are enough to say so. */
 const MOST_FAILURES = 50;
 
@@ -125,8 +128,6 @@ async function documentTitle(pdf: PDFDocumentProxy): Promise<string> {
 
 /** Opens without a worker thread (this process is the worker), without fonts of the system, canvas, scripts or forms. */
 async function openPdf(content: Buffer): Promise<PDFDocumentProxy> {
-  // pdf.js takes its worker's code from here instead of loading a script.
-  Object.assign(globalThis, { pdfjsWorker: worker });
   const task = getDocument({
     data: new Uint8Array(content.buffer, content.byteOffset, content.byteLength),
     cMapUrl: pdfAsset('cmaps'),

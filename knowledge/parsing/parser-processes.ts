@@ -1,0 +1,214 @@
+import type { Clock, Timer } from '../../platform/clock.ts';
+import { NEW_PROCESS_BYTES, START_ANOTHER_MS } from './limits.ts';
+import type { MemoryBudget, Sharing } from './memory-budget.ts';
+import type { ParserKind, ProcessReport } from './messages.ts';
+import type { ParserMetrics } from './parser-metrics.ts';
+import type { ParserProcess } from './parser-process.ts';
+import { type AfterFile, type EndReason, type RecycleLimits, recycleReason } from './recycling.ts';
+
+export interface ParserProcessesOptions {
+  readonly kind: ParserKind;
+  /** Most processes at a time. */
+  readonly most: number;
+  readonly start: () => ParserProcess;
+  readonly recycle: RecycleLimits;
+  /** How long a process waits for files before it ends, in milliseconds. */
+  readonly idleMs: number;
+  readonly memory: MemoryBudget;
+  readonly metrics: ParserMetrics;
+  readonly clock: Clock;
+}
+
+/** A process that reads one file for whoever holds this. */
+export interface ProcessLease {
+  readonly process: ParserProcess;
+  /** It has read no file before. */
+  readonly isNew: boolean;
+  holds(bytes: number): void;
+  /** The file has been read, or refused. The process takes the next one if it may. */
+  finished(outcome: AfterFile['outcome'], report: ProcessReport): void;
+  /** Ends the process; does nothing once it has been given back. */
+  end(reason: EndReason): void;
+}
+
+interface Waiting {
+  readonly needsNew: boolean;
+  readonly since: number;
+  readonly grant: (member: Member) => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+/**
+ * Processes of one kind, which read files one after the other, first come first served. Few of them: another one is started only when the
+ * first file in the queue has waited for a while, so a flood of small files goes through one process and a slow file doesn't hold it up.
+ */
+export class ParserProcesses {
+  readonly #options: ParserProcessesOptions;
+  readonly #members = new Set<Member>();
+  readonly #waiting: Waiting[] = [];
+  #timer: Timer | undefined;
+  #isClosed = false;
+
+  constructor(options: ParserProcessesOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a process ahead of the first file. */
+  warm(): void {
+    if (this.#members.size === 0 && !this.#isClosed) this.#rest(this.#start());
+  }
+
+  /** @param options.needsNew gives a process that has read no file. @throws the signal's reason when it aborts while waiting */
+  async take({ needsNew, signal }: { readonly needsNew: boolean; readonly signal: AbortSignal | undefined }): Promise<ProcessLease> {
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw poolClosed();
+    const { promise, resolve, reject } = Promise.withResolvers<Member>();
+    const waiting: Waiting = { needsNew, since: this.#options.clock.monotonic(), grant: resolve, refuse: reject };
+    const leave = (): void => {
+      const at = this.#waiting.indexOf(waiting);
+      if (at >= 0) this.#waiting.splice(at, 1);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    this.#waiting.push(waiting);
+    this.#serve();
+    const member = await promise.finally(() => signal?.removeEventListener('abort', leave));
+    if (this.#isClosed) throw poolClosed();
+    return this.#lease(member);
+  }
+
+  /** Kills all; files that wait are refused in a way that may be tried again. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    const members = [...this.#members];
+    for (const { refuse } of this.#waiting.splice(0)) refuse(poolClosed());
+    for (const member of members) this.#end(member, 'closed');
+    await Promise.all(members.map(({ process }) => process.ended));
+  }
+
+  /** Gives processes to the files that wait, in their order. */
+  #serve(): void {
+    this.#timer?.cancel();
+    for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
+      const member = this.#idleFor(first) ?? (this.#mayStart(first) ? this.#start() : undefined);
+      if (member === undefined) break;
+      this.#waiting.shift();
+      this.#occupy(member);
+      first.grant(member);
+    }
+    const [first] = this.#waiting;
+    if (first === undefined || this.#members.size >= this.#options.most) return;
+    const waited = this.#options.clock.monotonic() - first.since;
+    // One that waits longer than this waits for memory: for a process to end, and a while is soon enough to look again.
+    this.#timer = this.#options.clock.after(waited < START_ANOTHER_MS ? START_ANOTHER_MS - waited : START_ANOTHER_MS, () => this.#serve());
+  }
+
+  #idleFor({ needsNew }: Waiting): Member | undefined {
+    const idle = [...this.#members].filter(({ isBusy, process }) => !isBusy && !process.isOver);
+    if (!needsNew) return idle[0];
+    const unused = idle.find(({ documents }) => documents === 0);
+    const [used] = idle;
+    if (unused === undefined && used !== undefined && this.#members.size >= this.#options.most) this.#end(used, 'large_file');
+    return unused;
+  }
+
+  #mayStart({ needsNew, since }: Waiting): boolean {
+    const { most, clock, memory } = this.#options;
+    if (this.#members.size >= most) return false;
+    const isAlone = ![...this.#members].some(({ isBusy }) => isBusy);
+    if (isAlone) return true;
+    const hasWaited = needsNew || clock.monotonic() - since >= START_ANOTHER_MS;
+    return hasWaited && memory.hasRoomFor(NEW_PROCESS_BYTES);
+  }
+
+  #start(): Member {
+    const { kind, clock, memory, metrics } = this.#options;
+    const member = new Member(this.#options.start(), clock.monotonic(), () => this.#end(member, 'memory_budget'));
+    this.#members.add(member);
+    memory.join(member, NEW_PROCESS_BYTES);
+    metrics.started(kind);
+    // How one that reads a file came to its end, the file's lease says.
+    void member.process.ended.then(() => member.isBusy || this.#forget(member, 'crashed'));
+    return member;
+  }
+
+  #occupy(member: Member): void {
+    member.isBusy = true;
+    member.idle?.cancel();
+    member.process.holdParent(true);
+  }
+
+  /** Waits for the next file, for a while. */
+  #rest(member: Member): void {
+    const { clock, idleMs } = this.#options;
+    member.process.holdParent(false);
+    member.idle = clock.after(idleMs, () => this.#end(member, 'idle'));
+  }
+
+  #lease(member: Member): ProcessLease {
+    const { kind, clock, recycle, memory } = this.#options;
+    let isHeld = true;
+    return {
+      process: member.process,
+      isNew: member.documents === 0,
+      holds: (bytes) => memory.holds(member, bytes),
+      finished: (outcome, report) => {
+        if (!isHeld) return;
+        isHeld = false;
+        member.isBusy = false;
+        member.documents += 1;
+        const ageMs = clock.monotonic() - member.startedAt;
+        const reason = recycleReason({ kind, documents: member.documents, ageMs, report, outcome }, recycle);
+        if (reason === undefined) {
+          this.#rest(member);
+          memory.holds(member, report.residentBytes);
+        } else this.#end(member, reason);
+        this.#serve();
+        if (kind === 'plain') this.warm();
+      },
+      end: (reason) => {
+        if (!isHeld) return;
+        isHeld = false;
+        member.isBusy = false;
+        this.#end(member, reason);
+        this.#serve();
+      },
+    };
+  }
+
+  #end(member: Member, reason: EndReason): void {
+    this.#forget(member, reason);
+    member.process.kill(reason === 'memory_budget' ? 'crowd' : 'no_more_use');
+    // Whoever waits for a message of it learns from the end of its stream.
+    if (!member.isBusy) member.process.dispose();
+  }
+
+  /** Counts an end once, with its first reason. */
+  #forget(member: Member, reason: EndReason): void {
+    if (!this.#members.delete(member)) return;
+    member.idle?.cancel();
+    this.#options.memory.leave(member);
+    this.#options.metrics.ended(this.#options.kind, reason);
+  }
+}
+
+/** A process, and how it is used. */
+class Member implements Sharing {
+  readonly process: ParserProcess;
+  readonly startedAt: number;
+  readonly kill: () => void;
+  isBusy = false;
+  documents = 0;
+  idle: Timer | undefined;
+
+  constructor(process: ParserProcess, startedAt: number, kill: () => void) {
+    this.process = process;
+    this.startedAt = startedAt;
+    this.kill = kill;
+  }
+}
+
+function poolClosed(): Error {
+  return new Error('the pool of parsers is closed');
+}

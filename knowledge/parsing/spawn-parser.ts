@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { locateAsset } from '../../platform/assets.ts';
+import { assetFolders } from './assets.ts';
+import { HEAP_MEGABYTES, PROCESSOR_SECONDS } from './limits.ts';
+import type { ParserKind } from './messages.ts';
+
+/** Next to the code in `dist/`, where the build puts the child's entry. */
+export const PARSER_ENTRY = 'parser-process.mjs';
+
+/** A small new generation keeps text's garbage small, and costs nothing: see ADR 0055. */
+const FLAGS: Readonly<Record<ParserKind, readonly string[]>> = { plain: ['--max-semi-space-size=4'], binary: [] };
+
+/** Starts a process with an empty environment, and no rights but to read its own code. */
+export function spawnParser(kind: ParserKind, otherEntry?: string): ChildProcess {
+  const bundled = locateAsset(import.meta.url, PARSER_ENTRY);
+  const entry = otherEntry ?? bundled ?? fileURLToPath(new URL('child/main.ts', import.meta.url));
+  const node = [
+    process.execPath,
+    `--max-old-space-size=${HEAP_MEGABYTES}`,
+    '--permission',
+    ...readable(bundled).map((path) => `--allow-fs-read=${path}`),
+    '--disallow-code-generation-from-strings',
+    '--zero-fill-buffers',
+    ...FLAGS[kind],
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=SecurityWarning',
+    entry,
+  ];
+  // A shell, where there is one, to set what the kernel itself enforces: processor time, no dumps of memory, no files. And, where util-linux
+  // is there, an end with the parent's: a busy child does not notice that its parent is gone.
+  const limits = `ulimit -t ${PROCESSOR_SECONDS}; ulimit -c 0; ulimit -f 0
+    setpriv --pdeathsig KILL true 2>&- && exec setpriv --pdeathsig KILL "$0" "$@"
+    exec "$0" "$@"`;
+  const [file = '', ...args] = existsSync('/bin/sh') ? ['/bin/sh', '-c', limits, ...node] : node;
+  return spawn(file, args, { env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] });
+}
+
+/** The child's own code, and what the libraries read next to theirs. */
+function readable(bundled: string | undefined): readonly string[] {
+  if (bundled !== undefined) return [dirname(bundled)];
+  const sources = fileURLToPath(new URL('../../', import.meta.url));
+  const paths = ['knowledge', 'platform', 'package.json', 'node_modules'].map((name) => sources + name);
+  return [...new Set([...paths, ...paths.map((path) => realpathSync(path)), ...assetFolders()])];
+}
