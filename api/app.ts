@@ -13,6 +13,7 @@ import { registerDocs } from './docs/routes.ts';
 import { createServer } from './http/server.ts';
 import { knowledgeBaseResource } from './knowledge-bases/knowledge-base-service.ts';
 import { registerKnowledgeBases } from './knowledge-bases/routes.ts';
+import { registerMcp } from './mcp/routes.ts';
 import { registerMediaEvents } from './media-events/routes.ts';
 import { registerOpenApi } from './openapi/routes.ts';
 import { phoneNumberResource, phoneNumbersOfAgent } from './phone-numbers/phone-number-service.ts';
@@ -42,6 +43,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerApiKeys(app, dependencies, context.pageTokens);
   registerOpenApi(app);
   registerDocs(app);
+  if (dependencies.mcp) registerMcp(app, dependencies);
   const { mediaServer, page } = dependencies.calls;
   if (page) registerCallPage(app, dependencies.calls, context);
   if (mediaServer !== undefined) {

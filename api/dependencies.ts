@@ -93,4 +93,6 @@ export interface ResourceDependencies {
 export interface ApiDependencies extends ResourceDependencies {
   readonly knowledge: KnowledgeDependencies;
   readonly calls: CallDependencies;
+  /** Whether assistants are served at `/mcp`. */
+  readonly mcp: boolean;
 }

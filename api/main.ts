@@ -60,6 +60,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
       publicUrl: config.PARLEY_PUBLIC_URL,
       page: config.PARLEY_CALL_PAGE,
     },
+    mcp: config.PARLEY_MCP,
   });
 
   readiness.notReady('postgres', 'not asked yet');

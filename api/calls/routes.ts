@@ -7,7 +7,7 @@ import { covers, type CallRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Requirement } from '../http/permissions.ts';
+import { meets, type Requirement } from '../http/permissions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { Admission } from './admission.ts';
@@ -140,7 +140,7 @@ export function registerCalls(
 
 /** Who may make calls sees those that the same key has made, and with its permission all of them. */
 function maySee(caller: Caller, call: CallRecord, permission: Exclude<Requirement, 'public'>): boolean {
-  return covers(caller.permissions, permission) || (covers(caller.permissions, 'calls:create') && call.createdByKey === caller.keyId);
+  return meets(caller.permissions, permission) || (covers(caller.permissions, 'calls:create') && call.createdByKey === caller.keyId);
 }
 
 /** Where the API listens, for those on this machine: the address of an installation that says no other. */

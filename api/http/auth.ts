@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 
-import { covers, type Store } from '../../store/index.ts';
+import type { Store } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { limitHeaders, tightestOf } from '../limits/headers.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { ApiError } from './api-error.ts';
 import type { Caller } from './caller.ts';
+import { meets } from './permissions.ts';
 import { requestState } from './request-state.ts';
+import type { RouteDescription } from './route.ts';
 
 /** Longest credential that is looked at; ours have fewer than 100 characters. */
 const MAX_TOKEN_LENGTH = 512;
@@ -44,24 +46,36 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
     const caller = await state.timed('auth', () => authenticate(store.apiKeys, request));
     state.caller = caller;
     await signing.load();
-    const permitted = [needed, description.permissionForOwn ?? needed].some((enough) => covers(caller.permissions, enough));
-    // What a key may not do is no use of what its organisation may do: others would have to do without.
-    const decision = limiter.take(caller, description, permitted ? 'all' : 'key');
-    const headers = limitHeaders(decision);
-    if (!decision.allowed) {
-      const tightest = tightestOf(decision.limits)?.class;
-      const whose = tightest?.of === 'organization' ? 'your organisation has' : 'this API key has';
-      const { perSecond = 0, burst = 0 } = tightest?.limit ?? {};
-      const rate = `${perSecond} a second and ${burst} at once`;
-      const name = tightest?.name ?? '';
-      state.limitedBy = name;
-      limited.inc({ class: name });
-      throw new ApiError('rate_limited', `${whose} made too many requests: ${rate} are possible; see the header Retry-After`, { headers });
-    }
-    void reply.headers(headers);
+    const permitted = mayUse(caller, description);
+    const countRequest = (): void => {
+      // What a key may not do is no use of what its organisation may do: others would have to do without.
+      const decision = limiter.take(caller, description, permitted ? 'all' : 'key');
+      const headers = limitHeaders(decision);
+      if (!decision.allowed) {
+        const tightest = tightestOf(decision.limits)?.class;
+        const whose = tightest?.of === 'organization' ? 'your organisation has' : 'this API key has';
+        const { perSecond = 0, burst = 0 } = tightest?.limit ?? {};
+        const rate = `${perSecond} a second and ${burst} at once`;
+        const name = tightest?.name ?? '';
+        state.limitedBy = name;
+        limited.inc({ class: name });
+        throw new ApiError('rate_limited', `${whose} made too many requests: ${rate} are possible; see the header Retry-After`, {
+          headers,
+        });
+      }
+      void reply.headers(headers);
+    };
+    if (description.countsLater) state.countRequest = countRequest;
+    else countRequest();
     if (!permitted) throw new ApiError('forbidden', `this API key lacks the permission ${needed}`);
   });
   app.addHook('onClose', () => limiter.stop());
+}
+
+/** Whether the key is enough for the route, at least for what the key itself has made. */
+export function mayUse({ permissions }: Caller, { permission, permissionForOwn }: RouteDescription): boolean {
+  if (permission === 'public' || meets(permissions, permission)) return true;
+  return permissionForOwn !== undefined && meets(permissions, permissionForOwn);
 }
 
 async function authenticate(apiKeys: Pick<Store['apiKeys'], 'authenticate'>, request: FastifyRequest): Promise<Caller> {

@@ -19,6 +19,13 @@ export class RequestState {
   error: string | undefined;
   /** The limit that turned the request away. */
   limitedBy: string | undefined;
+  /** The MCP tool in whose course the request is made. */
+  tool: string | undefined;
+  /**
+   * Counts the request against the limits of its caller, where the route does that later than others (`countsLater`).
+   * @throws ApiError `rate_limited`
+   */
+  countRequest: (() => void) | undefined;
   /** For the answer: what nothing read in the request. */
   readonly warnings: string[] = [];
   readonly #clock: Clock;

@@ -9,6 +9,18 @@ import type { Requirement } from './permissions.ts';
 import { readRequest } from './read-request.ts';
 import { callerOf, requestState } from './request-state.ts';
 
+/** How a route is offered to assistants as an MCP tool. Names, arguments, answers and most hints follow from the rest of the description. */
+export interface ToolAnnotation {
+  /** It changes nothing, though it is no GET. */
+  readonly reads?: true;
+  /** What it does reaches further than Parley's own objects. */
+  readonly openWorld?: true;
+  /** Lists of the answer that may be long. What doesn't fit is cut, and read on from with `offset`. */
+  readonly longLists?: readonly string[];
+  /** The object can be read as a resource, too: `agents` for `parley://agents/{ai_agent_id}`. */
+  readonly resource?: string;
+}
+
 /** A good answer; an empty one without `schema` and `contentType`. */
 export interface AnswerDescription {
   readonly description: string;
@@ -36,7 +48,7 @@ export interface RouteDescription {
   /** What a key needs. */
   readonly permission: Requirement;
   /** Enough for what the key itself has made: `handle` sees to it that it is nothing else. */
-  readonly permissionForOwn?: Exclude<Requirement, 'public'>;
+  readonly permissionForOwn?: Exclude<Requirement, 'public' | 'any'>;
   /** What each path parameter is, by name. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
@@ -54,8 +66,14 @@ export interface RouteDescription {
   readonly ifMatch?: true;
   /** Longest body, in bytes; 1 MiB where absent. */
   readonly bodyLimit?: number;
-  /** Not for clients: it is no part of the OpenAPI document. */
+  /** Not for clients of REST: it is no part of the OpenAPI document. */
   readonly undocumented?: true;
+  /** Assistants get it as a tool. */
+  readonly mcp?: ToolAnnotation;
+  /** `handle` counts the request against the limits (`requestState(…).countRequest`), once it knows what it is. */
+  readonly countsLater?: true;
+  /** Browsers may send requests from the pages of this server, and of the own machine, and no others. */
+  readonly ownOriginsOnly?: true;
   /** By status. */
   readonly answers: Readonly<Record<number, AnswerDescription>>;
   /** Failures in addition to those that follow from the rest of the description (see `failuresOf`). */

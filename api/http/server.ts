@@ -10,9 +10,10 @@ import { registerDeadline } from './deadline.ts';
 import { registerForms } from './forms.ts';
 import { registerLargeBodies } from './large-bodies.ts';
 import { httpMetrics } from './metrics.ts';
+import { registerOriginCheck } from './origin.ts';
 import { registerProbes } from './probes.ts';
 import { sendFailure } from './reply.ts';
-import { inRequest, requestState, RequestState, startRequest } from './request-state.ts';
+import { currentRequest, inRequest, requestState, RequestState, startRequest } from './request-state.ts';
 import { requireDescriptions } from './route.ts';
 import { requestSpan, traceIdOf } from './trace.ts';
 import { registerUnknownRoutes } from './unknown-route.ts';
@@ -66,6 +67,8 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
         : undefined;
     const traceId = span?.reference?.traceId ?? traceIdOf(request.headers);
     const state = new RequestState({ traceId, span, clock });
+    // A request that a tool makes comes from this process, in the course of the request that called the tool.
+    state.tool = currentRequest()?.tool;
     startRequest(request, state);
     void reply.headers({ 'x-trace-id': traceId, 'x-content-type-options': 'nosniff' });
     // The default Content-Type of a body; a request without a body gets none.
@@ -96,6 +99,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
       org: state.caller?.org,
       method: request.method,
       route,
+      tool: state.tool,
       status: reply.statusCode,
       error: state.error,
       // To find the source of invalid keys.
@@ -129,6 +133,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   registerWarnings(app);
   registerLargeAnswers(app);
   registerUnknownRoutes(app);
+  registerOriginCheck(app, dependencies.calls.publicUrl);
   registerAuthentication(app, dependencies);
   registerProbes(app, dependencies);
   return app;

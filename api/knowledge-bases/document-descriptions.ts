@@ -52,6 +52,7 @@ export const listDocuments = defineRoute({
   method: 'GET',
   path: '/api/v1/knowledge-bases/:kb_id/documents',
   operationId: 'listDocuments',
+  mcp: {},
   tag,
   summary: 'List the documents of a knowledge base, in the order of their submission',
   permission: 'knowledge_bases:read',

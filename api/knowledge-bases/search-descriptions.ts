@@ -12,6 +12,7 @@ export const searchKnowledgeBase = defineRoute({
   method: 'POST',
   path: SEARCH_PATH,
   operationId: 'searchKnowledgeBase',
+  mcp: { reads: true },
   tag,
   summary: 'Search a knowledge base',
   description:

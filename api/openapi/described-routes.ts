@@ -36,5 +36,6 @@ export function unstartedApi(): ReturnType<typeof buildApi> {
     knowledge: {} as ApiDependencies['knowledge'],
     addresses: { web: () => undefined, sip: () => undefined },
     calls: {} as ApiDependencies['calls'],
+    mcp: true,
   });
 }

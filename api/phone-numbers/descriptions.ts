@@ -64,6 +64,7 @@ export const listPhoneNumbers = defineRoute({
   method: 'GET',
   path: '/v1/phone-numbers',
   operationId: 'listPhoneNumbers',
+  mcp: {},
   tag,
   summary: 'List phone numbers, in the order of their creation',
   permission: 'phone_numbers:read',
@@ -93,6 +94,7 @@ export const updatePhoneNumber = defineRoute({
   method: 'PATCH',
   path: '/v1/phone-numbers/:phone_number_id',
   operationId: 'updatePhoneNumber',
+  mcp: {},
   tag,
   summary: 'Change the fields given',
   description:

@@ -10,6 +10,7 @@ export const createTestRun = defineRoute({
   method: 'POST',
   path: '/v2/ai-agents/:ai_agent_id/test-runs',
   operationId: 'createTestRun',
+  mcp: { openWorld: true },
   tag,
   summary: 'Test an agent',
   description:
@@ -26,6 +27,7 @@ export const listTestRuns = defineRoute({
   method: 'GET',
   path: '/v1/test-runs',
   operationId: 'listTestRuns',
+  mcp: {},
   tag,
   summary: 'List test runs',
   description: 'The newest first, without results: a single run has them.',
@@ -40,6 +42,7 @@ export const getTestRun = defineRoute({
   method: 'GET',
   path: '/v1/test-runs/:test_run_id',
   operationId: 'getTestRun',
+  mcp: { longLists: ['results'] },
   tag,
   summary: 'Get a test run with its results',
   permission: 'agents:read',

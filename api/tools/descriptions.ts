@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';
 import { writeQuery } from '../http/conditions.ts';
-import { defineRoute } from '../http/route.ts';
+import { defineRoute, type RouteDescription } from '../http/route.ts';
 import { resourcePage } from '../state/answers.ts';
 import {
   builtinToolBodies,
@@ -34,16 +34,18 @@ interface Words<P extends string, N extends string, C, U, A> {
   readonly change: unknown;
   readonly answer: A;
   readonly example: unknown;
+  /** For the routes that write. */
+  readonly offered: Pick<RouteDescription, 'mcp'>;
 }
 
 function toolRoutes<const P extends string, const N extends string, C extends z.ZodType, U extends z.ZodType, A extends z.ZodType>(
   words: Words<P, N, C, U, A>,
 ) {
-  const { path, name, noun, answer: schema, example } = words;
+  const { path, name, noun, answer: schema, example, offered } = words;
   const all = `/v2/ai-agents/:ai_agent_id/${path}/` as const;
   const byId = `/v2/ai-agents/:ai_agent_id/${path}/:tool_id` as const;
   const reads = { tag, permission: 'tools:read' } as const;
-  const writes = { tag, permission: 'tools:write', query: writeQuery, errors: ['conflict'] } as const;
+  const writes = { tag, permission: 'tools:write', query: writeQuery, errors: ['conflict'], ...offered } as const;
   const answers = { 200: { description: 'The tool.', schema, example, headers: ['ETag'] } } as const;
   return {
     create: defineRoute({
@@ -62,6 +64,7 @@ function toolRoutes<const P extends string, const N extends string, C extends z.
       method: 'GET',
       path: all,
       operationId: `list${name}s`,
+      mcp: {},
       summary: `List the ${noun}s of an agent, in the order of their creation`,
       params: agent,
       query: resourcePage,
@@ -125,6 +128,7 @@ export const customToolRoutes = toolRoutes({
   change: customToolChange,
   answer: customToolAnswer,
   example: customToolExample,
+  offered: { mcp: {} },
 });
 
 export const builtinToolRoutes = toolRoutes({
@@ -145,4 +149,5 @@ export const builtinToolRoutes = toolRoutes({
   change: builtinToolChange,
   answer: builtinToolAnswer,
   example: builtinToolExample,
+  offered: {},
 });

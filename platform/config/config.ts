@@ -285,6 +285,7 @@ const schema = z.object({
   PARLEY_CALL_PAGE: flag(false).describe(
     'Serve pages with the REST API: /call, to talk to agents with a browser, and /calls, to look at calls. They ask for an API key.',
   ),
+  PARLEY_MCP: flag(true).describe('Serve assistants at /mcp of the REST API (Model Context Protocol), with the API keys of REST.'),
   LIVEKIT_AGENT_NAME: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, underscores and hyphens')

@@ -60,6 +60,7 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     knowledge: noKnowledge,
     addresses: localAddresses,
     calls: noCalls,
+    mcp: true,
   });
   const close = async (): Promise<void> => {
     await app.close();

@@ -102,6 +102,7 @@ export async function startFacade(
     knowledge: knowledge(store),
     addresses: localAddresses,
     calls: { ...noCalls, ...calls },
+    mcp: true,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
-import { covers, permissions } from '../../../store/index.ts';
+import { meets } from '../../../api/http/permissions.ts';
+import { permissions } from '../../../store/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
@@ -58,7 +59,7 @@ describe('authentication', () => {
     for (const { method, path, needed, own } of routes) {
       if (needed === 'public') continue;
       for (const { permission, key } of keys) {
-        const enough = covers([permission], needed) || (own !== undefined && covers([permission], own));
+        const enough = meets([permission], needed) || (own !== undefined && meets([permission], own));
         const answer = await facade.call(method, path, { key });
         expect(answer.status === 403, `${method} ${path} with ${permission}: ${answer.status}`).toBe(!enough);
         if (!enough)

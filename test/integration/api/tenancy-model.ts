@@ -274,9 +274,9 @@ export function anyRequest(route: string, situation: Situation): Request {
   return { path, ...(['POST', 'PUT', 'PATCH'].includes(method) && { body: {} }) };
 }
 
-/** Every route that needs a key, with the permission, and the one that is enough for what the key itself has made. */
+/** Every route that needs a permission, with the permission, and the one that is enough for what the key itself has made. */
 export const routes = describedRoutes().flatMap(({ method, path, permission, permissionForOwn = permission }) =>
-  permission === 'public' || permissionForOwn === 'public'
+  permission === 'public' || permission === 'any' || permissionForOwn === 'public' || permissionForOwn === 'any'
     ? []
     : ([[`${method} ${path.replace(/(?<=.)\/$/, '')}`, permission, permissionForOwn]] as const),
 );

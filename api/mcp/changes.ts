@@ -1,0 +1,32 @@
+/** What a rehearsed change would do to an object, field by field. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+
+import { isObject, type JsonObject } from './schemas.ts';
+
+export interface Change {
+  /** With dots: `llm.model_name`. */
+  readonly field: string;
+  /** Absent where the field is new, and `to` where it goes. */
+  readonly from?: unknown;
+  readonly to?: unknown;
+}
+
+/** Says how an object is doing, not what it is. */
+const NOT_CONFIGURATION: ReadonlySet<string> = new Set(['state', 'created_at', 'updated_at', 'warnings']);
+const MAX_TEXT = 500;
+
+/** Lists are compared as a whole, as they are written. */
+export function changesBetween(before: JsonObject, after: JsonObject, prefix = ''): readonly Change[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name): readonly Change[] => {
+    const [from, to, field] = [before[name], after[name], `${prefix}${name}`];
+    if (NOT_CONFIGURATION.has(field) || isDeepStrictEqual(from, to)) return [];
+    if (isObject(from) && isObject(to)) return changesBetween(from, to, `${field}.`);
+    return [{ field, ...(from !== undefined && { from: shortened(from) }), ...(to !== undefined && { to: shortened(to) }) }];
+  });
+}
+
+function shortened(value: unknown): unknown {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= MAX_TEXT ? value : `${text.slice(0, MAX_TEXT)}… (${text.length} characters)`;
+}

@@ -1,0 +1,25 @@
+/** Failures of REST in the words of a tool's result. Pure. */
+import { isObject } from './schemas.ts';
+
+export interface Failure {
+  readonly status: number;
+  /** As the route answered. */
+  readonly body: unknown;
+  readonly retryAfter: string | undefined;
+}
+
+/** The code and message of the failure, what is wrong with which argument, and when to try again. */
+export function describeFailure({ status, body, retryAfter }: Failure): string {
+  const { error, message, detail, conflicts } = isObject(body) ? body : {};
+  const code = typeof error === 'string' ? error : status === 422 ? 'validation_failed' : 'failed';
+  const said = typeof message === 'string' ? message : status === 422 ? 'some arguments can not be used' : 'the request failed';
+  const items = (Array.isArray(detail) ? detail : []) as { readonly loc: readonly (string | number)[]; readonly msg: string }[];
+  const issues = items.map(({ loc, msg }) => `- ${loc.slice(1).join('.') || 'arguments'}: ${msg}`);
+  const owned = (Array.isArray(conflicts) ? conflicts : []) as { readonly field: string; readonly manager: string }[];
+  return [
+    `${code} (HTTP ${status}): ${said}`,
+    ...issues,
+    ...owned.map(({ field, manager }) => `- ${field} is owned by ${manager}`),
+    ...(retryAfter === undefined ? [] : [`Try again in ${retryAfter} ${retryAfter === '1' ? 'second' : 'seconds'}.`]),
+  ].join('\n');
+}

@@ -1,0 +1,46 @@
+/** Objects as MCP resources: `parley://agents/receptionist` is what `get_agent` answers. Pure. */
+import { requestOf, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
+
+interface ResourceTemplate {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly uriTemplate: string;
+  readonly mimeType: string;
+}
+
+/** @returns the template of the tool's objects; none for a tool that answers no resource */
+export function templateOf({ annotation, definition, route }: RouteTool): readonly ResourceTemplate[] {
+  const { resource } = annotation;
+  if (resource === undefined) return [];
+  return [
+    {
+      name: resource,
+      title: definition.title ?? resource,
+      description: definition.description ?? '',
+      uriTemplate: `parley://${resource}/{${idOf(route)}}`,
+      mimeType: 'application/json',
+    },
+  ];
+}
+
+/** @returns the request that reads a resource; undefined where no tool answers such a one */
+export function addressOf(uri: string, tools: Iterable<RouteTool>): ToolRequest | undefined {
+  const [, resource, id = ''] = /^parley:\/\/([a-z-]+)\/([^/?#]+)$/.exec(uri) ?? [];
+  const tool = [...tools].find(({ annotation }) => resource !== undefined && annotation.resource === resource);
+  if (tool === undefined) return undefined;
+  const given = { [idOf(tool.route)]: decoded(id) };
+  return wrongIds(tool.route, given).length > 0 ? undefined : requestOf(tool, given);
+}
+
+function idOf({ params = {} }: RouteTool['route']): string {
+  return Object.keys(params)[0] ?? '';
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,166 @@
+/** Routes as MCP tools: name, texts, schemas and hints of each follow from its description. Pure. */
+import type { Tool } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+
+import type { RouteDescription, ToolAnnotation } from '../http/route.ts';
+import { schemaOf, type JsonObject } from './schemas.ts';
+
+export interface RouteTool {
+  readonly definition: Tool;
+  readonly route: RouteDescription;
+  readonly annotation: ToolAnnotation;
+  /** Of an update: the route that reads the object. */
+  readonly before: RouteDescription | undefined;
+}
+
+/** The address, and what is sent to it. */
+export interface ToolRequest {
+  readonly method: RouteDescription['method'];
+  readonly url: string;
+  readonly body: unknown;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Objects that are written out in arguments and in answers: a deeper one is any object, and the route says what is wrong with it. */
+const ARGUMENTS = { io: 'input', depth: 3, descriptions: true } as const;
+const ANSWERS = { io: 'output', depth: 1, descriptions: false } as const;
+
+const offset = { type: 'integer', minimum: 0, default: 0, description: 'To read on in long lists: `read_on.offset` of the answer before.' };
+const readOn = { type: 'object', properties: { offset: { type: 'integer' }, of: { type: 'integer' } } };
+const dryRun = {
+  type: 'boolean',
+  default: true,
+  description: 'Validate, say what would change, and change nothing. Only `false` makes the change.',
+};
+const changes = {
+  type: 'array',
+  items: { type: 'object', properties: { field: { type: 'string' } }, required: ['field'] },
+};
+
+/** @throws Error when two parts of a route have a field of the same name */
+export function toolsOf(routes: readonly RouteDescription[]): readonly RouteTool[] {
+  return routes.flatMap((route) => {
+    if (route.mcp === undefined) return [];
+    const isUpdate = route.method === 'PUT' || route.method === 'PATCH';
+    const before = isUpdate ? routes.find(({ method, path }) => method === 'GET' && path === route.path) : undefined;
+    return [{ definition: definitionOf(route, route.mcp), route, annotation: route.mcp, before }];
+  });
+}
+
+/** `getCall` → `get_call` */
+export function toolNameOf(operationId: string): string {
+  return operationId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export function rehearses(route: RouteDescription): boolean {
+  return route.query !== undefined && 'dry_run' in route.query.shape;
+}
+
+function definitionOf(route: RouteDescription, annotation: ToolAnnotation): Tool {
+  const name = toolNameOf(route.operationId);
+  const reads = route.method === 'GET' || annotation.reads === true;
+  const words = name.replaceAll('_', ' ');
+  const output = outputOf(route, annotation);
+  return {
+    name,
+    title: words.charAt(0).toUpperCase() + words.slice(1),
+    description: [route.summary, route.description].filter((text) => text !== undefined).join('. '),
+    inputSchema: inputOf(route, annotation),
+    ...(output !== undefined && { outputSchema: output }),
+    annotations: {
+      readOnlyHint: reads,
+      destructiveHint: !reads && route.method !== 'POST',
+      idempotentHint: reads || route.method !== 'POST',
+      openWorldHint: annotation.openWorld === true,
+    },
+  } as Tool;
+}
+
+function inputOf(route: RouteDescription, annotation: ToolAnnotation): JsonObject {
+  const params = Object.entries(route.params ?? {}).map(([name, description]) => [name, { type: 'string', description }] as const);
+  const query = route.query === undefined ? {} : schemaOf(route.query, ARGUMENTS);
+  const body = bodyOf(route);
+  const parts = [
+    Object.fromEntries(params),
+    { ...propertiesOf(query), ...(rehearses(route) && { dry_run: dryRun }) },
+    annotation.longLists === undefined ? {} : { offset },
+    // An id that the body may repeat is that of the address.
+    Object.fromEntries(Object.entries(propertiesOf(body)).filter(([name]) => !(name in (route.params ?? {})))),
+  ];
+  const names = parts.flatMap((part) => Object.keys(part));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`${route.operationId} has ${twice} in two parts of its request: a tool needs one name for each`);
+  const required = [...params.map(([name]) => name), ...requiredOf(query), ...requiredOf(body)];
+  return { type: 'object', properties: Object.assign({}, ...parts) as JsonObject, ...(required.length > 0 && { required }) };
+}
+
+/** A body that is one of several objects is one argument; the fields of any other stand next to those of the query. */
+function bodyOf(route: RouteDescription): JsonObject {
+  if (route.body === undefined) return {};
+  const schema = schemaOf(route.body, ARGUMENTS);
+  return isOneArgument(route) ? { properties: { body: schema }, required: ['body'] } : schema;
+}
+
+function isOneArgument({ body }: RouteDescription): boolean {
+  return body !== undefined && !(body instanceof z.ZodObject);
+}
+
+function outputOf(route: RouteDescription, annotation: ToolAnnotation): JsonObject | undefined {
+  const schema = Object.values(route.answers).find((answer) => answer.schema !== undefined)?.schema;
+  if (schema === undefined) return undefined;
+  const answered = schemaOf(schema, ANSWERS);
+  const added = {
+    ...(rehearses(route) && { dry_run: { type: 'boolean' }, changes }),
+    ...(annotation.longLists !== undefined && { read_on: readOn }),
+  };
+  // A union has no properties of its own: what is added is allowed as it is.
+  return {
+    type: 'object',
+    ...answered,
+    ...(answered['properties'] !== undefined && { properties: { ...propertiesOf(answered), ...added } }),
+  };
+}
+
+/** @returns the arguments that are no id and have to be one */
+export function wrongIds({ params = {} }: RouteDescription, given: Arguments): readonly string[] {
+  return Object.keys(params).filter((name) => !isId(given[name]));
+}
+
+/**
+ * What the arguments of a call ask of the route, their ids being sound. What is in no part of it goes where unknown fields are warned of,
+ * and nothing but `dry_run: false` makes a change.
+ */
+export function requestOf({ route, annotation }: Pick<RouteTool, 'route' | 'annotation'>, given: Arguments): ToolRequest {
+  const inPath = Object.keys(route.params ?? {});
+  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(given[name])));
+  const rest = Object.entries({ ...given, ...(rehearses(route) && { dry_run: given['dry_run'] !== false }) }).filter(
+    ([name]) => !inPath.includes(name) && !(name === 'offset' && annotation.longLists !== undefined),
+  );
+  const inQuery = (name: string): boolean => route.body === undefined || name in (route.query?.shape ?? {});
+  const query = new URLSearchParams(rest.filter(([name, value]) => inQuery(name) && value !== null).flatMap(queryItems));
+  const fields = Object.fromEntries(rest.filter(([name]) => !inQuery(name)));
+  return {
+    method: route.method,
+    url: query.size === 0 ? path : `${path}?${query.toString()}`,
+    body: route.body === undefined ? undefined : isOneArgument(route) ? fields['body'] : fields,
+  };
+}
+
+/** Dots would be resolved as parts of the address, which then leads to something else. */
+function isId(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && value !== '.' && value !== '..' && value.isWellFormed();
+}
+
+function queryItems([name, value]: readonly [string, unknown]): readonly [string, string][] {
+  const all = Array.isArray(value) ? (value as unknown[]) : [value];
+  return all.map((each) => [name, typeof each === 'string' ? each : JSON.stringify(each)]);
+}
+
+function propertiesOf(schema: JsonObject): JsonObject {
+  return (schema['properties'] ?? {}) as JsonObject;
+}
+
+function requiredOf(schema: JsonObject): readonly string[] {
+  return (schema['required'] ?? []) as readonly string[];
+}
