@@ -1,8 +1,15 @@
+/** `/mcp` with the clients of the official SDK, in both protocol versions. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { customToolBody } from '../../../api/tools/examples.ts';
+import { covers, type CallMessage } from '../../../store/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
-import { mcpClient, protocolVersions, textsOf } from './mcp-clients.ts';
+import { unlimited } from '../../support/limits.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { mcpClient, protocolVersions, textsOf, type ProtocolVersion } from './mcp-clients.ts';
 
 let facade: Facade;
 let org: TestOrganization;
@@ -13,19 +20,317 @@ beforeAll(async () => {
 });
 afterAll(() => facade.close());
 
-describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
-  const connect = async (key = org.key) => mcpClient({ url: facade.url, key, version });
+const connect = (version: ProtocolVersion, key = org.key): Promise<Client> => mcpClient({ url: facade.url, key, version });
+const call = (client: Client, name: string, given: Record<string, unknown> = {}): Promise<CallToolResult> =>
+  client.callTool({ name, arguments: given });
+const contentOf = async (client: Client, name: string, given: Record<string, unknown> = {}) => {
+  const result = await call(client, name, given);
+  expect(result.isError, textsOf(result).join()).toBeFalsy();
+  // Looked into freely, as other answers are.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  return result.structuredContent as any;
+};
+const failureOf = async (client: Client, name: string, given: Record<string, unknown> = {}): Promise<string> => {
+  const result = await call(client, name, given);
+  expect(result.isError, textsOf(result).join()).toBe(true);
+  return textsOf(result).join('\n');
+};
+const madeAgent = async (name: string, fields = {}): Promise<string> =>
+  (await org.call('POST', '/v2/ai-agents', anAgentRequest(name, fields))).body.ai_agent_id as string;
 
-  it('lists tools with schemas and hints, and reads agents with them', async () => {
-    const client = await connect();
+describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
+  it('lists tools with schemas and hints, and gets what REST answers', async () => {
+    const client = await connect(version);
     expect(client.getServerVersion()).toMatchObject({ name: 'parley' });
     const { tools } = await client.listTools();
-    const listAgents = tools.find(({ name }) => name === 'list_agents');
-    expect(listAgents).toMatchObject({ title: 'List agents', annotations: { readOnlyHint: true, openWorldHint: false } });
-    const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Read by an assistant'));
-    const result = await client.callTool({ name: 'get_agent', arguments: { ai_agent_id: agent.ai_agent_id } });
-    expect(result.isError).toBeFalsy();
-    expect(result.structuredContent).toMatchObject({ ai_agent_id: agent.ai_agent_id, agent_name: 'Read by an assistant' });
-    expect(JSON.parse(textsOf(result).at(-1) ?? '')).toEqual(result.structuredContent);
+    const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
+    expect(hints['search_knowledge_base']).toMatchObject({ readOnlyHint: true, destructiveHint: false });
+    expect(hints['create_agent']).toMatchObject({ readOnlyHint: false, destructiveHint: false, idempotentHint: false });
+    expect(hints['delete_agent']).toMatchObject({ readOnlyHint: false, destructiveHint: true, idempotentHint: true });
+    expect(tools.find(({ name }) => name === 'update_agent')).toMatchObject({
+      title: 'Update agent',
+      inputSchema: { properties: { dry_run: { default: true }, llm: { type: 'object' } }, required: ['ai_agent_id'] },
+    });
+    const id = await madeAgent('Read by an assistant');
+    const result = await call(client, 'get_agent', { ai_agent_id: id });
+    const { body } = await org.call('GET', `/v2/ai-agents/${id}`);
+    expect(result.structuredContent).toEqual(body);
+    expect(JSON.parse(textsOf(result).at(-1) ?? '')).toEqual(body);
+    const { contents } = await client.readResource({ uri: `parley://agents/${id}` });
+    expect(JSON.parse((contents[0] as { readonly text: string }).text)).toEqual(body);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['parley://agents/{ai_agent_id}', 'parley://calls/{call_id}']);
+  });
+
+  it('makes a change only with dry_run: false, and hears before what it would be', async () => {
+    const client = await connect(version);
+    const wanted = anAgentRequest('Written by an assistant');
+    const made = await contentOf(client, 'create_agent', wanted);
+    expect(made).toMatchObject({ dry_run: true, agent_name: 'Written by an assistant' });
+    expect((await org.call('GET', `/v2/ai-agents/${made.ai_agent_id}`)).status).toBe(404);
+    const { ai_agent_id: id } = await contentOf(client, 'create_agent', { ...wanted, dry_run: false });
+    expect((await org.call('GET', `/v2/ai-agents/${id}`)).body.agent_name).toBe('Written by an assistant');
+
+    for (const dry of [{}, { dry_run: true }, { dry_run: null }, { dry_run: 'false' }]) {
+      const result = await call(client, 'update_agent', { ai_agent_id: id, llm: { model_name: 'gpt-5' }, agent_name: 'Other', ...dry });
+      expect(result.structuredContent).toMatchObject({
+        dry_run: true,
+        changes: [
+          { field: 'agent_name', from: 'Written by an assistant', to: 'Other' },
+          { field: 'llm.model_name', from: 'gpt-4o-mini', to: 'gpt-5' },
+        ],
+      });
+      expect(textsOf(result)[0]).toBe('Dry run: nothing was changed. To make the change, call update_agent again with dry_run: false.');
+    }
+    expect((await org.call('GET', `/v2/ai-agents/${id}`)).body).toMatchObject({ agent_name: 'Written by an assistant' });
+    const changed = await contentOf(client, 'update_agent', { ai_agent_id: id, agent_name: 'Other', dry_run: false });
+    expect(changed).toMatchObject({ agent_name: 'Other' });
+    expect(changed).not.toHaveProperty('dry_run');
+
+    expect(await contentOf(client, 'delete_agent', { ai_agent_id: id })).toMatchObject({ message: 'The AI agent would be deleted' });
+    expect((await org.call('GET', `/v2/ai-agents/${id}`)).status).toBe(200);
+    await contentOf(client, 'delete_agent', { ai_agent_id: id, dry_run: false });
+    expect((await org.call('GET', `/v2/ai-agents/${id}`)).status).toBe(404);
+  });
+
+  it('gets the failures of REST with their code, and what is wrong with which argument', async () => {
+    const client = await connect(version);
+    expect(await failureOf(client, 'get_agent', { ai_agent_id: 'no-such-agent' })).toBe('not_found (HTTP 404): AI agent not found');
+    expect(await failureOf(client, 'get_agent')).toContain('ai_agent_id: Field required');
+    const problems = await failureOf(client, 'create_agent', { agent_name: 'x', llm: { model_name: 5 } });
+    expect(problems).toContain('validation_failed (HTTP 422)');
+    expect(problems).toContain('- llm.model_name: Input should be a valid string');
+    expect(problems).toContain('- stt: Field required');
+    await expect(call(client, 'no_such_tool')).rejects.toThrow('there is no tool no_such_tool');
+    await expect(client.readResource({ uri: 'parley://keys/x' })).rejects.toThrow('there is no resource parley://keys/x');
+    await expect(client.readResource({ uri: 'parley://agents/none' })).rejects.toThrow('AI agent not found');
+    // What nothing reads is named, as in REST.
+    const warned = await contentOf(client, 'create_agent', { ...anAgentRequest('Warned'), modelname: 'x' });
+    expect(warned.warnings).toEqual([expect.stringContaining('modelname')]);
+  });
+
+  it('never gets from one object to another by dots in an id', async () => {
+    const client = await connect(version);
+    const id = await madeAgent('Dotted');
+    await org.call('POST', `/v2/ai-agents/${id}/custom-tools/`, customToolBody);
+    for (const dots of ['..', '.', '']) {
+      const failure = await failureOf(client, 'delete_custom_tool', { ai_agent_id: id, tool_id: dots, dry_run: false, force: true });
+      expect(failure).toContain('tool_id: Field required');
+    }
+    for (const dots of ['%2e%2e', '../x', '..?a', '\ud800x'])
+      expect((await call(client, 'delete_custom_tool', { ai_agent_id: id, tool_id: dots, dry_run: false })).isError).toBe(true);
+    expect((await org.call('GET', `/v2/ai-agents/${id}`)).status).toBe(200);
+  });
+
+  it('has the tools that its key may use, and no object of another organisation', async () => {
+    const key = await org.keyWith('agents:read', 'calls:read');
+    const client = await connect(version, key);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).toSorted()).toEqual([
+      'explain_resource',
+      'get_agent',
+      'get_agent_release',
+      'get_call',
+      'get_test_run',
+      'list_agent_revisions',
+      'list_agent_tests',
+      'list_agents',
+      'list_calls',
+      'list_test_runs',
+    ]);
+    expect(covers(['agents:read'], 'agents:write')).toBe(false);
+    const refused = await failureOf(client, 'create_agent', { ...anAgentRequest('Not allowed'), dry_run: false });
+    expect(refused).toBe('forbidden (HTTP 403): this API key lacks the permission agents:write');
+
+    const id = await madeAgent('Ours');
+    const other = await organization(facade);
+    const stranger = await connect(version, other.key);
+    const unknown = await failureOf(stranger, 'get_agent', { ai_agent_id: 'agent-aaaaaaaaaaaaaaaa' });
+    expect(await failureOf(stranger, 'get_agent', { ai_agent_id: id })).toBe(unknown);
+    expect(await failureOf(stranger, 'update_agent', { ai_agent_id: id, agent_name: 'Theirs', dry_run: false })).toBe(unknown);
+    expect(await failureOf(stranger, 'explain_resource', { kind: 'agent', name: id })).toContain('not_found');
+    expect((await contentOf(stranger, 'list_agents')).data).toEqual([]);
+    await expect(stranger.readResource({ uri: `parley://agents/${id}` })).rejects.toThrow('AI agent not found');
+  });
+
+  it('is refused with an unknown key and with one that was revoked meanwhile', async () => {
+    await expect(connect(version, 'nonsense')).rejects.toThrow(/401|Unauthorized/i);
+    const { body: made } = await org.call('POST', '/v1/api-keys', { name: 'short', permissions: ['agents:read'] });
+    const client = await connect(version, made.api_key);
+    await contentOf(client, 'list_agents', { page_size: 1 });
+    await org.call('POST', `/v1/api-keys/${made.key_id}/revoke`);
+    await expect.poll(() => call(client, 'list_agents').then(() => 'answered', String)).toMatch(/401|Unauthorized/i);
+  });
+
+  it('reads a long transcript part by part, and pages that are too long in smaller ones', async () => {
+    const client = await connect(version);
+    const id = `call_01234567-89ab-7def-8123-${version.replaceAll('-', '')}0000`;
+    const agent = { agentName: 'receptionist', agentDisplayName: 'Receptionist', agentUid: 'u', revision: 'a'.repeat(64) };
+    await facade.store.calls.calls.register({ org: org.name, id, callType: 'web_call', ...agent, maxDurationMs: 1000, room: `room-${version}` });
+    const messages = Array.from(
+      { length: 3_000 },
+      (_, seq): CallMessage => ({
+        seq,
+        role: seq % 2 === 0 ? 'agent' : 'user',
+        content: `message ${seq} ${'x'.repeat(200)}`,
+        spokenAt: new Date(seq * 1000),
+        interrupted: false,
+        sources: null,
+      }),
+    );
+    await facade.store.calls.log.add({ org: org.name, id }, { messages });
+    const read: string[] = [];
+    let parts = 0;
+    for (let offset: number | undefined = 0; offset !== undefined; parts += 1) {
+      const result = await call(client, 'get_call', { call_id: id, offset });
+      const answer = result.structuredContent as {
+        readonly messages: readonly { readonly content: string }[];
+        readonly read_on?: { readonly offset: number; readonly of: number };
+      };
+      expect(JSON.stringify(answer).length).toBeLessThan(100_000);
+      read.push(...answer.messages.map(({ content }) => content));
+      if (answer.read_on) expect(textsOf(result)[0]).toContain(`offset: ${answer.read_on.offset} to read on, up to 3000`);
+      offset = answer.read_on?.offset;
+    }
+    expect(parts).toBeGreaterThan(5);
+    expect(read).toEqual(messages.map(({ content }) => content));
+
+    const rich = await organization(facade);
+    const reader = await connect(version, rich.key);
+    const long = { llm: { model_name: 'm', system_prompt: 'p'.repeat(30_000) } };
+    for (let n = 0; n < 6; n += 1) await rich.call('POST', '/v2/ai-agents', anAgentRequest(`Long ${n}`, long));
+    const names: string[] = [];
+    let pages = 0;
+    for (let token: string | null = ''; token !== null; pages += 1) {
+      const page = await contentOf(reader, 'list_agents', { page_size: 100, page_token: token });
+      expect(JSON.stringify(page).length).toBeLessThan(100_000);
+      names.push(...page.data.map(({ agent_name: name }: { readonly agent_name: string }) => name));
+      token = page.next_page_token as string | null;
+    }
+    expect(pages).toBeGreaterThan(2);
+    expect(names).toEqual(Array.from({ length: 6 }, (_, n) => `Long ${n}`));
+  }, 120_000);
+
+  it('may go away in the middle of a call, and others are served side by side', async () => {
+    const client = await connect(version);
+    const gone = new AbortController();
+    const left = client.callTool({ name: 'list_agents', arguments: {} }, { signal: gone.signal });
+    gone.abort('not interested any more');
+    await expect(left).rejects.toThrow();
+    const clients = await Promise.all(Array.from({ length: 20 }, () => connect(version)));
+    const ids = await Promise.all(clients.map((_, n) => madeAgent(`Side by side ${n}`)));
+    const answers = await Promise.all(
+      clients.flatMap((each, n) => [contentOf(each, 'get_agent', { ai_agent_id: ids[n] }), contentOf(each, 'list_agents', { page_size: 1 })]),
+    );
+    expect(answers.flatMap(({ agent_name: name }) => (name === undefined ? [] : [name]))).toEqual(ids.map((_, n) => `Side by side ${n}`));
+    expect(await contentOf(client, 'list_agents', { page_size: 1 })).toHaveProperty('data');
+  });
+
+  it('counts as one request for each call of a tool, and hears in words when to come back', async () => {
+    const perKey = { name: 'key', of: 'key', limit: { perSecond: 0.5, burst: 12 } } as const;
+    const strict = await startFacade(facade.database, undefined, { ...unlimited, classes: [perKey] });
+    try {
+      const key = await org.keyWith('agents:read');
+      const client = await mcpClient({ url: strict.url, key, version });
+      const remaining = async () => Number((await strict.call('GET', '/v2/ai-agents', { key })).headers.get('ratelimit-remaining'));
+      const before = await remaining();
+      await contentOf(client, 'list_agents');
+      expect(await remaining()).toBe(before - 2);
+      let result = await call(client, 'list_agents');
+      while (!result.isError) result = await call(client, 'list_agents');
+      expect(textsOf(result)[0]).toMatch(/^rate_limited \(HTTP 429\): this API key has made too many requests: .*\nTry again in [12] seconds?\.$/);
+      await expect(client.listTools()).rejects.toThrow(/429|too many requests/);
+      await delay(2_100);
+      await contentOf(client, 'list_agents');
+    } finally {
+      await strict.close();
+    }
+  });
+});
+
+describe('an MCP message', () => {
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const post = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    facade.call('POST', '/mcp', {
+      key: org.key,
+      body,
+      headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25', ...headers },
+    });
+
+  it('needs a key in a header: 401 says which scheme', async () => {
+    const answer = await facade.call('POST', `/mcp?api_key=${org.key}`, { body: list });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    const behindProxy = await facade.call('POST', '/mcp', {
+      body: list,
+      headers: { 'x-parley-api-key': org.key, accept: 'application/json, text/event-stream' },
+    });
+    expect(behindProxy.status).toBe(200);
+  });
+
+  it.each([
+    ['https://evil.example', 403],
+    ['null', 403],
+    ['http://localhost.evil.example', 403],
+    ['http://localhost:6274', 200],
+    ['http://127.0.0.1', 200],
+    ['http://[::1]:8080', 200],
+  ])('from a page of %s is answered with %i', async (origin, status) => {
+    const answer = await post(list, { origin, host: 'localhost' });
+    expect(answer.status).toBe(status);
+    if (status === 403) expect(answer.body.error).toBe('forbidden');
+    // The same without a key: what a page may not do is no matter of keys.
+    const keyless = await facade.call('POST', '/mcp', { body: list, headers: { origin } });
+    expect(keyless.status).toBe(status === 403 ? 403 : 401);
+  });
+
+  it('begins no session, and joins none that somebody else names', async () => {
+    const begin = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+    };
+    const first = await post(begin, { 'mcp-session-id': 'given-by-an-attacker' });
+    expect([first.status, first.headers.get('mcp-session-id')]).toEqual([200, null]);
+    for (const method of ['GET', 'DELETE']) expect((await facade.call(method, '/mcp', { key: org.key })).status).toBe(405);
+  });
+
+  it.each([
+    ['several at once', [list, list], 400],
+    ['no JSON', '{"jsonrpc": ', 400],
+    ['no message', { hello: 'world' }, 400],
+    ['more than 1 MiB', { ...list, params: { x: 'x'.repeat(1_100_000) } }, 413],
+    ['more values than are read', { ...list, params: { x: Array.from({ length: 20_001 }, () => 0) } }, 413],
+  ])('is refused as %s', async (_, body, status) => {
+    expect((await post(body)).status).toBe(status);
+  });
+
+  it('opens no stream that lasts: there is nothing to subscribe to', async () => {
+    const client = await connect('2026-07-28');
+    await expect(client.request({ method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } })).rejects.toThrow();
+  });
+
+  it('leaves a log line that names the tool, next to that of the route, and is counted by tool', async () => {
+    const client = await connect('2025-11-25');
+    const id = await madeAgent('mcp-canary');
+    await contentOf(client, 'get_agent', { ai_agent_id: id });
+    const lines = facade
+      .log()
+      .split('\n')
+      .flatMap((line) => (line.includes('"tool":"get_agent"') ? [JSON.parse(line) as Record<string, unknown>] : []));
+    const last = lines.slice(-2);
+    expect(last).toMatchObject([
+      { msg: 'request', route: '/v2/ai-agents/:ai_agent_id', method: 'GET', status: 200, org: org.name, keyId: expect.any(String) },
+      { msg: 'request', route: '/mcp', method: 'POST', status: 200, org: org.name, keyId: expect.any(String) },
+    ]);
+    expect(new Set(last.map(({ traceId }) => traceId)).size).toBe(1);
+    expect(facade.log()).not.toContain('mcp-canary');
+    const metrics = await facade.registry.metrics();
+    expect(metrics).toMatch(/parley_mcp_tool_calls_total\{tool="get_agent",outcome="ok"\} [1-9]/);
+    expect(metrics).toMatch(/parley_mcp_tool_calls_total\{tool="create_agent",outcome="error"\} [1-9]/);
+    expect(metrics).not.toContain('no_such_tool');
+    // A request of the key itself belongs to no tool, whatever it says.
+    await org.call('GET', `/v2/ai-agents/${id}`);
+    expect(facade.log().trimEnd().split('\n').at(-1)).not.toContain('"tool"');
   });
 });
