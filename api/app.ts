@@ -10,6 +10,7 @@ import { registerCallPage } from './call-page/routes.ts';
 import { registerCalls } from './calls/routes.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { registerDocs } from './docs/routes.ts';
+import { registerExplanations } from './explain/routes.ts';
 import { createServer } from './http/server.ts';
 import { knowledgeBaseResource } from './knowledge-bases/knowledge-base-service.ts';
 import { registerKnowledgeBases } from './knowledge-bases/routes.ts';
@@ -40,6 +41,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerWebhooks(app, context, dependencies);
   registerCalls(app, context, dependencies);
   registerTestRuns(app, context, dependencies);
+  registerExplanations(app, dependencies);
   registerApiKeys(app, dependencies, context.pageTokens);
   registerOpenApi(app);
   registerDocs(app);

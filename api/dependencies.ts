@@ -13,6 +13,8 @@ import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { NumberAssignments, NumberPool } from '../platform/config/phone-numbers.ts';
 import type { Store } from '../store/index.ts';
+import type { KindDefinition } from '../crds/index.ts';
+import type { Explanation } from './explain/answers.ts';
 import type { LimitClass } from './limits/limit-class.ts';
 import type { SigningKeys } from './signing/signing-keys.ts';
 
@@ -90,9 +92,18 @@ export interface ResourceDependencies {
   readonly namespace?: string | undefined;
 }
 
+/** @returns why the object is or isn't in use; undefined for one that isn't there */
+export type ExplainObject = (object: {
+  readonly kind: KindDefinition;
+  readonly org: string;
+  readonly name: string;
+}) => Promise<Explanation | undefined>;
+
 export interface ApiDependencies extends ResourceDependencies {
   readonly knowledge: KnowledgeDependencies;
   readonly calls: CallDependencies;
+  /** Made of the operator's checks, which the facade doesn't know. */
+  readonly explain: ExplainObject;
   /** Whether assistants are served at `/mcp`. */
   readonly mcp: boolean;
 }

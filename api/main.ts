@@ -5,10 +5,12 @@ import { createAddressChecks } from '../voice/calls/address-checks.ts';
 import { mediaServerOf } from '../voice/calls/media-server.ts';
 import { prepareJsonSchemas } from '../crds/json-schema.ts';
 import { openKnowledge } from '../knowledge/open-knowledge.ts';
-import { createTransport, kubeConfigOf } from '../kube/index.ts';
+import { createTransport, kubeConfigOf, type Transport } from '../kube/index.ts';
+import type { Clock } from '../platform/clock.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
 import { openStore, watchHealth } from '../store/index.ts';
 import { buildApi } from './app.ts';
+import type { ExplainObject } from './dependencies.ts';
 import { connectionDrain } from './http/drain-connections.ts';
 import { limitsOf } from './limits/limit-class.ts';
 import { SigningKeys } from './signing/signing-keys.ts';
@@ -16,15 +18,27 @@ import { SigningKeys } from './signing/signing-keys.ts';
 /** A request fails rather than wait longer than this for Postgres, in milliseconds. */
 export const DATABASE_TIMEOUTS = { statementTimeoutMs: 3_000, connectTimeoutMs: 2_000, retryForMs: 1_000 } as const;
 
+/** What the facade is given by who starts it, because no role imports another. */
+export interface ApiParts {
+  readonly explainerOf: (transport: Transport, leaseNamespace: string, clock: Clock) => ExplainObject;
+}
+
 /**
  * Serves the REST API until SIGTERM, SIGINT or `signal`.
  * @throws ConfigError without DATABASE_URL or with a media server that is configured in part
  */
-export function runApi(options: RoleOptions): Promise<void> {
-  return runRole(options, { name: 'api', database: 'stores API keys, calls and deliveries in Postgres', start });
+export function runApi(options: RoleOptions, parts: ApiParts): Promise<void> {
+  return runRole(options, {
+    name: 'api',
+    database: 'stores API keys, calls and deliveries in Postgres',
+    start: (context) => start(context, parts),
+  });
 }
 
-async function start({ config, databaseUrl, logger, registry, clock, readiness, ...role }: RoleContext): Promise<void> {
+async function start(
+  { config, databaseUrl, logger, registry, clock, readiness, ...role }: RoleContext,
+  { explainerOf }: ApiParts,
+): Promise<void> {
   const mediaServer = mediaServerOf(config);
   const store = openStore({
     databaseUrl,
@@ -60,6 +74,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
       publicUrl: config.PARLEY_PUBLIC_URL,
       page: config.PARLEY_CALL_PAGE,
     },
+    explain: explainerOf(transport, config.PARLEY_LEASE_NAMESPACE, clock),
     mcp: config.PARLEY_MCP,
   });
 

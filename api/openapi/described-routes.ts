@@ -36,6 +36,7 @@ export function unstartedApi(): ReturnType<typeof buildApi> {
     knowledge: {} as ApiDependencies['knowledge'],
     addresses: { web: () => undefined, sip: () => undefined },
     calls: {} as ApiDependencies['calls'],
+    explain: unreachable,
     mcp: true,
   });
 }

@@ -18,6 +18,7 @@ const tags = [
   { name: 'Webhooks', description: 'Where events are sent, and what became of them.' },
   { name: 'Calls', description: 'Conversations with agents: begun, looked up, listened to.' },
   { name: 'Test runs', description: 'Tests of agents, run in the cluster, and what came of them.' },
+  { name: 'Explanations', description: 'Why an object is not in use, and what to do.' },
   { name: 'API keys', description: 'Who may use this interface, and for what.' },
   { name: 'Operations', description: 'For those who run the service. No key is needed.' },
 ];

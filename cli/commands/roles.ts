@@ -15,7 +15,13 @@ const ROLES: Readonly<Record<string, RoleCommand>> = {
     does: 'reconcile Agents, Tools, PhoneNumbers, KnowledgeBases, WebhookSubscriptions and AgentTests',
     load: async () => (await import('../../operator/main.ts')).runOperator,
   },
-  api: { does: 'serve the REST API', load: async () => (await import('../../api/main.ts')).runApi },
+  api: {
+    does: 'serve the REST API',
+    load: async () => {
+      const [{ runApi }, parts] = await Promise.all([import('../../api/main.ts'), import('../kubectl/explain/over-rest.ts')]);
+      return (options) => runApi(options, parts);
+    },
+  },
   worker: {
     does: 'run the Temporal workflows: document ingestion, webhook retries, call analysis, housekeeping',
     load: async () => (await import('../../workflows/main.ts')).runWorker,

@@ -124,6 +124,7 @@ const apiRows = () =>
       limits: limitsOf(config),
       knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
       addresses: { web: () => undefined, sip: () => undefined },
+      explain: () => Promise.resolve(undefined),
       mcp: true,
       calls: {
         mediaServer: {

@@ -60,6 +60,7 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     knowledge: noKnowledge,
     addresses: localAddresses,
     calls: noCalls,
+    explain: () => Promise.resolve(undefined),
     mcp: true,
   });
   const close = async (): Promise<void> => {

@@ -11,6 +11,7 @@ import { expect } from 'vitest';
 import { buildApi } from '../../../api/app.ts';
 import type { ApiDependencies, Limits } from '../../../api/dependencies.ts';
 import { SigningKeys } from '../../../api/signing/signing-keys.ts';
+import { explainerOf } from '../../../cli/kubectl/explain/over-rest.ts';
 import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
 import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -102,6 +103,7 @@ export async function startFacade(
     knowledge: knowledge(store),
     addresses: localAddresses,
     calls: { ...noCalls, ...calls },
+    explain: explainerOf(transport, 'parley-system', systemClock),
     mcp: true,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { customToolBody } from '../../../api/tools/examples.ts';
 import { covers, type CallMessage } from '../../../store/index.ts';
-import { anAgentRequest } from '../../support/builders.ts';
+import { anAgent, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { kubectl, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 import { mcpClient, protocolVersions, textsOf, type ProtocolVersion } from './mcp-clients.ts';
 
 let facade: Facade;
@@ -109,6 +109,29 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
     expect(warned.warnings).toEqual([expect.stringContaining('modelname')]);
   });
 
+  it('is told why an object is not in use, and what to do', async () => {
+    const client = await connect(version);
+    await kubectl(
+      ['apply', '--server-side', '-f', '-'],
+      anAgent(`broken-${version}`, org.name, {
+        llm: { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'missing', key: 'apiKey' } },
+      }),
+    );
+    const object = { kind: 'agent', name: `broken-${version}` };
+    expect(await contentOf(client, 'explain_resource', object)).toMatchObject({
+      kind: 'Agent',
+      ready: false,
+      problems: [
+        { condition: 'ResolvedRefs', reason: 'SecretNotFound', message: expect.stringContaining('missing'), cure: expect.any(String) },
+      ],
+      refers_to: [{ object: 'Secret missing, key apiKey', state: 'does not exist', sound: false }],
+    });
+    expect(await failureOf(client, 'explain_resource', { ...object, kind: 'secret' })).toContain('use one of agent, tool, phone_number');
+    expect(await failureOf(client, 'explain_resource', { ...object, kind: 'tool' })).toBe('not_found (HTTP 404): Tool not found');
+    const agents = await connect(version, await org.keyWith('agents:read'));
+    expect(await failureOf(agents, 'explain_resource', { kind: 'tool', name: 'x' })).toContain('lacks the permission tools:read');
+  });
+
   it('never gets from one object to another by dots in an id', async () => {
     const client = await connect(version);
     const id = await madeAgent('Dotted');
@@ -166,18 +189,22 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
     const client = await connect(version);
     const id = `call_01234567-89ab-7def-8123-${version.replaceAll('-', '')}0000`;
     const agent = { agentName: 'receptionist', agentDisplayName: 'Receptionist', agentUid: 'u', revision: 'a'.repeat(64) };
-    await facade.store.calls.calls.register({ org: org.name, id, callType: 'web_call', ...agent, maxDurationMs: 1000, room: `room-${version}` });
-    const messages = Array.from(
-      { length: 3_000 },
-      (_, seq): CallMessage => ({
-        seq,
-        role: seq % 2 === 0 ? 'agent' : 'user',
-        content: `message ${seq} ${'x'.repeat(200)}`,
-        spokenAt: new Date(seq * 1000),
-        interrupted: false,
-        sources: null,
-      }),
-    );
+    await facade.store.calls.calls.register({
+      org: org.name,
+      id,
+      callType: 'web_call',
+      ...agent,
+      maxDurationMs: 1000,
+      room: `room-${version}`,
+    });
+    const messages = Array.from({ length: 3_000 }, (_, seq): CallMessage => ({
+      seq,
+      role: seq % 2 === 0 ? 'agent' : 'user',
+      content: `message ${seq} ${'x'.repeat(200)}`,
+      spokenAt: new Date(seq * 1000),
+      interrupted: false,
+      sources: null,
+    }));
     await facade.store.calls.log.add({ org: org.name, id }, { messages });
     const read: string[] = [];
     let parts = 0;
@@ -220,7 +247,10 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
     const clients = await Promise.all(Array.from({ length: 20 }, () => connect(version)));
     const ids = await Promise.all(clients.map((_, n) => madeAgent(`Side by side ${n}`)));
     const answers = await Promise.all(
-      clients.flatMap((each, n) => [contentOf(each, 'get_agent', { ai_agent_id: ids[n] }), contentOf(each, 'list_agents', { page_size: 1 })]),
+      clients.flatMap((each, n) => [
+        contentOf(each, 'get_agent', { ai_agent_id: ids[n] }),
+        contentOf(each, 'list_agents', { page_size: 1 }),
+      ]),
     );
     expect(answers.flatMap(({ agent_name: name }) => (name === undefined ? [] : [name]))).toEqual(ids.map((_, n) => `Side by side ${n}`));
     expect(await contentOf(client, 'list_agents', { page_size: 1 })).toHaveProperty('data');
@@ -238,7 +268,9 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
       expect(await remaining()).toBe(before - 2);
       let result = await call(client, 'list_agents');
       while (!result.isError) result = await call(client, 'list_agents');
-      expect(textsOf(result)[0]).toMatch(/^rate_limited \(HTTP 429\): this API key has made too many requests: .*\nTry again in [12] seconds?\.$/);
+      expect(textsOf(result)[0]).toMatch(
+        /^rate_limited \(HTTP 429\): this API key has made too many requests: .*\nTry again in [12] seconds?\.$/,
+      );
       await expect(client.listTools()).rejects.toThrow(/429|too many requests/);
       await delay(2_100);
       await contentOf(client, 'list_agents');
@@ -307,7 +339,9 @@ describe('an MCP message', () => {
 
   it('opens no stream that lasts: there is nothing to subscribe to', async () => {
     const client = await connect('2026-07-28');
-    await expect(client.request({ method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } })).rejects.toThrow();
+    await expect(
+      client.request({ method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }),
+    ).rejects.toThrow();
   });
 
   it('leaves a log line that names the tool, next to that of the route, and is counted by tool', async () => {

@@ -10,6 +10,7 @@ import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { runApi } from '../../../api/main.ts';
+import { explainerOf } from '../../../cli/kubectl/explain/over-rest.ts';
 import { recordingKey } from '../../../voice/calls/names.ts';
 import { kinds } from '../../../crds/index.ts';
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
@@ -38,7 +39,9 @@ type Run = (options: {
   readonly registry: ReturnType<typeof createRegistry>;
   readonly signal: AbortSignal;
 }) => Promise<void>;
-const roles = { operator: runOperator, api: runApi, dispatcher: runDispatcher } satisfies Readonly<Record<string, Run>>;
+const roles = { operator: runOperator, api: (options) => runApi(options, { explainerOf }), dispatcher: runDispatcher } satisfies Readonly<
+  Record<string, Run>
+>;
 
 interface Installation {
   readonly env: Readonly<Record<string, string>>;

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { runApi } from '../../../api/main.ts';
+import { explainerOf } from '../../../cli/kubectl/explain/over-rest.ts';
 import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
 import { createContext } from '../../../api/kinds/context.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
@@ -275,7 +276,11 @@ describe('permissions', () => {
       registry: registries[role],
       signal: stop.signal,
     });
-    const running = [runOperator(await options('operator')), runApi(await options('api')), runDispatcher(await options('dispatcher'))];
+    const running = [
+      runOperator(await options('operator')),
+      runApi(await options('api'), { explainerOf }),
+      runDispatcher(await options('dispatcher')),
+    ];
     try {
       await facadeAndOperatorWork(`http://127.0.0.1:${port}`, 'acme');
       // Its Secrets can't be looked at: the status says so, and says it of this one alone.
@@ -326,7 +331,7 @@ describe('a release in one namespace', () => {
       registry: new Registry(),
       signal: stop.signal,
     });
-    const running = [runOperator(await options('operator')), runApi(await options('api'))];
+    const running = [runOperator(await options('operator')), runApi(await options('api'), { explainerOf })];
     try {
       await facadeAndOperatorWork(`http://127.0.0.1:${port}`, 'solo');
       expect(await conditions('neighbour', 'hidden')).toEqual([]);

@@ -1,0 +1,35 @@
+/** `parley explain` for the REST API: the same verdict, with the permissions of the api role. */
+import type { Explanation } from '../../../api/explain/answers.ts';
+import type { ExplainObject } from '../../../api/dependencies.ts';
+import { UserError } from '../../../platform/user-error.ts';
+import type { Transport } from '../../../kube/index.ts';
+import { assess } from './assess.ts';
+import { gather } from './gather.ts';
+import { refersTo, type Relation } from './relations.ts';
+
+/** @param leaseNamespace where the operator has its Lease */
+export function explainerOf(transport: Transport, leaseNamespace: string, clock: { now(): number }): ExplainObject {
+  return async ({ kind, org, name }) => {
+    const now = clock.now();
+    const gathered = await existing(gather({ transport, namespace: org }, { kind, name }, { leaseNamespace, now }));
+    if (gathered === undefined) return undefined;
+    const { object, snapshot } = gathered;
+    const { namespace: _, problems, remarks, notes, ...verdict } = assess(gathered, now);
+    const references = refersTo(object, snapshot, { ...gathered, phoneNumbers: [] });
+    return { ...verdict, problems: [...problems], remarks: [...remarks], refers_to: references.flatMap(withParts), notes: [...notes] };
+  };
+}
+
+/** What a tool of an agent refers to follows the tool. */
+function withParts({ object, field, state, sound, refersTo: parts = [] }: Relation): Explanation['refers_to'] {
+  return [{ object, field, state, ...(sound !== undefined && { sound }) }, ...parts.flatMap(withParts)];
+}
+
+async function existing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}
