@@ -2,24 +2,10 @@ import fs from 'node:fs';
 
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 
+import { SECRET_KEYS } from './secret-keys.ts';
 import { currentSpan } from './telemetry/tracing.ts';
 
 export type { Logger } from 'pino';
-
-/** Keys whose values never reach a log line, wherever they stand (three levels deep). */
-const secretKeys = [
-  'authorization',
-  'Authorization',
-  'password',
-  'token',
-  'secret',
-  'api_key',
-  'apiKey',
-  'app_password',
-  'sip_trunk_password',
-  'carrier_auth_token',
-  'cal_api_key',
-];
 
 /** A line waits at most so long for others, in milliseconds: one system call for each would cost as much as all the rest of it. */
 const GATHER_MS = 100;
@@ -39,7 +25,7 @@ export function createLogger(options: {
       base: { role: options.role },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
+      redact: { paths: [...SECRET_KEYS].flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
       mixin: spanFields,
       serializers: { err: pino.stdSerializers.err },
       ...(options.hooks && { hooks: options.hooks }),

@@ -9,6 +9,7 @@ import { openFileStorage } from '../knowledge/storage/open-file-storage.ts';
 import { locateAsset } from '../platform/assets.ts';
 import { ConfigError } from '../platform/config/config.ts';
 import type { Logger } from '../platform/logging.ts';
+import { createGenAiMetrics } from '../platform/telemetry/gen-ai/gen-ai-metrics.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
 import { openStore } from '../store/index.ts';
 import { AcceptedJobs } from './accepted-jobs.ts';
@@ -79,7 +80,11 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   role.onStop('kubernetes', () => cluster.close());
   const takeovers = takeoversCounter();
   registry.registerMetric(takeovers);
-  const keyCache = await serveKeyCache(createProviderKeyReader({ transport: cluster, clock }), (part) => takeovers.inc({ part }));
+  const genAiMetrics = createGenAiMetrics(registry);
+  const keyCache = await serveKeyCache(createProviderKeyReader({ transport: cluster, clock }), {
+    onTakeover: (part) => takeovers.inc({ part }),
+    onMeasurement: (measurement) => genAiMetrics.record(measurement),
+  });
   role.onStop('key cache', () => keyCache.close());
   process.env[KEY_CACHE_VARIABLE] = keyCache.path;
   const spool = spoolFolderOf(config);

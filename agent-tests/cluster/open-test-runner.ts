@@ -5,6 +5,7 @@ import type { Config } from '../../platform/config/config.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { Store } from '../../store/index.ts';
 import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { mediaServerOf } from '../../voice/calls/media-server.ts';
@@ -27,12 +28,14 @@ export interface OpenTestRunnerOptions {
   readonly search: Pick<Search, 'search'>;
   readonly egress: Egress;
   readonly keys: ProviderKeyReader;
+  /** Of each request to a model. */
+  readonly measure: (measurement: Measurement) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** Connects to nothing before it is used. */
-export function openTestRunner({ config, store, search, egress, keys, clock, logger }: OpenTestRunnerOptions): TestRunner {
+export function openTestRunner({ config, store, search, egress, keys, measure, clock, logger }: OpenTestRunnerOptions): TestRunner {
   const mediaServer = mediaServerOf(config);
   const tools = createToolServices({ config, clock });
   const { calls } = store;
@@ -44,7 +47,16 @@ export function openTestRunner({ config, store, search, egress, keys, clock, log
     clock,
     logger,
   };
-  const services = { keys, egress, defaults: config.PARLEY_PROVIDERS, env: process.env, tools: { ...tools, search }, clock, logger };
+  const services = {
+    keys,
+    egress,
+    defaults: config.PARLEY_PROVIDERS,
+    env: process.env,
+    tools: { ...tools, search },
+    measure,
+    clock,
+    logger,
+  };
   const judge = config.PARLEY_TEST_JUDGE;
   const livekit = lazily(async () => ({ loaded: await loadLiveKit(logger) }));
   return {

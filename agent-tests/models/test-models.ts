@@ -2,6 +2,7 @@
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { AgentModels } from '../../voice/calls/analysis/agent-models.ts';
+import { observeModelRequests } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import { Model } from '../../voice/calls/analysis/model.ts';
 import { llmEndpointOf, type FetchInterceptor } from '../../voice/calls/provider-access/index.ts';
 import type { TextServices } from '../text/text-call.ts';
@@ -16,7 +17,7 @@ export interface TestModels {
 export type ChatModel = NonNullable<AgentTestSpec['judge']>;
 
 export interface TestModelsOptions {
-  readonly services: Pick<TextServices, 'keys' | 'egress' | 'defaults' | 'env' | 'clock' | 'logger'>;
+  readonly services: Pick<TextServices, 'keys' | 'egress' | 'defaults' | 'env' | 'measure' | 'clock' | 'logger'>;
   readonly org: string;
   readonly config: AgentRevisionConfig;
   readonly spec: Pick<AgentTestSpec, 'judge' | 'simulatedUser'>;
@@ -26,15 +27,20 @@ export interface TestModelsOptions {
 }
 
 export function createTestModels({ services, org, config, spec, installationJudge, intercept }: TestModelsOptions): TestModels {
-  const { egress, keys, defaults, env, clock, logger } = services;
-  const model = new Model({ egress, clock, intercept });
-  const modelsOf = (llm: ConstructorParameters<typeof AgentModels>[0]['llm']): AskedModel =>
-    new AgentModels({ llm, endpointOf: (wanted) => llmEndpointOf({ llm: wanted, org, keys, defaults, env }), model, clock, logger });
+  const { egress, keys, defaults, env, measure, clock, logger } = services;
+  const modelsOf = (purpose: string, llm: ConstructorParameters<typeof AgentModels>[0]['llm']): AskedModel => {
+    const observer = observeModelRequests({ attributes: { 'parley.purpose': purpose }, measure });
+    const model = new Model({ egress, clock, intercept, observer });
+    return new AgentModels({ llm, endpointOf: (wanted) => llmEndpointOf({ llm: wanted, org, keys, defaults, env }), model, clock, logger });
+  };
   const own = config.agent.llm;
-  const chosen = (wanted: ChatModel | undefined): AskedModel | undefined => (wanted === undefined ? undefined : modelsOf(wanted));
-  const analysis = modelsOf(own);
-  const judge = chosen(spec.judge ?? installationJudge) ?? analysis;
-  return { judge, user: chosen(spec.simulatedUser?.llm) ?? judge, analysis };
+  const asked = (purpose: string, wanted: ChatModel | undefined): AskedModel => modelsOf(purpose, wanted ?? own);
+  const judge = spec.judge ?? installationJudge;
+  return {
+    judge: asked('judge', judge),
+    user: asked('simulated_user', spec.simulatedUser?.llm ?? judge),
+    analysis: modelsOf('analysis', own),
+  };
 }
 
 /** `provider/model`, as PARLEY_TEST_JUDGE has it. */

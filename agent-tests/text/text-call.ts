@@ -9,6 +9,7 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { FinishReason } from '../../store/index.ts';
 import type { FetchInterceptor, ProviderDefaults, ProviderError, ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
 import type { DynamicData } from '../../voice/calls/template.ts';
@@ -17,6 +18,7 @@ import { createLanguageModel } from '../../voice/providers/create-language-model
 import type { Conversation } from '../../voice/session/conversation.ts';
 import { createConversation } from '../../voice/session/create-conversation.ts';
 import type { Entry } from '../../voice/session/transcript.ts';
+import { AgentTurns } from '../../voice/telemetry/agent-turns.ts';
 import type { CreateToolsOptions } from '../../voice/tools/create-tools.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
 import type { ToolCallRecord } from '../result.ts';
@@ -29,6 +31,8 @@ export interface TextServices {
   readonly defaults: ProviderDefaults;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tools: Pick<CreateToolsOptions, 'search' | 'mailer' | 'calendar'>;
+  /** Of each request to a model. */
+  readonly measure?: ((measurement: Measurement) => void) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -100,10 +104,13 @@ export class TextCall implements AgentDriver {
 
   async #prepare(): Promise<Conversation> {
     const { services, org, config, dynamicData, mocks, intercept, now, offline = false } = this.#options;
-    const { keys, egress, defaults, env, tools, clock, logger } = services;
+    const { keys, egress, defaults, env, tools, measure, clock, logger } = services;
+    const { name, agent, knowledgeBase } = config;
+    const turns = new AgentTurns({ agent: { name, knowledgeBase }, llm: agent.llm, measure });
+    const observer = turns.requests;
     const [{ data, contexts }, llm] = await Promise.all([
-      dataOf({ org, lookups: config.agent.dynamicData ?? [], given: dynamicData, egress, keys, clock, logger, offline }),
-      createLanguageModel({ org, agent: config.agent, keys, egress, defaults, env, clock, logger, intercept }).catch((cause: Error) => {
+      dataOf({ org, lookups: agent.dynamicData ?? [], given: dynamicData, egress, keys, clock, logger, offline }),
+      createLanguageModel({ org, agent, keys, egress, defaults, env, clock, logger, intercept, observer }).catch((cause: Error) => {
         throw new DriverError(cause.message, { cause });
       }),
     ]);
@@ -122,6 +129,7 @@ export class TextCall implements AgentDriver {
         this.#decision.decide('call_transferred');
         return { outcome: 'done' };
       },
+      turns,
       log: { add: (entries) => void this.#entries.push(...entries) },
       clock: now === undefined ? clock : { ...clock, now: () => now + (clock.now() - this.#began) },
       logger,

@@ -1,5 +1,7 @@
 /** How a search runs: Postgres says how rare the terms are, the vector store ranks, Postgres decides what may be shown. */
 import { LruMap } from '../../platform/lru.ts';
+import * as genAi from '../../platform/telemetry/gen-ai/conventions.ts';
+import { capturesContent, inSpan, type SpanStart } from '../../platform/telemetry/tracing.ts';
 import { type Collection, type KnowledgeStore, StoreError } from '../../store/index.ts';
 import type { FoundChunk, Prepared } from '../../store/knowledge/lookup.ts';
 import type { Embedder } from '../embedding/embedder.ts';
@@ -32,23 +34,34 @@ export function createSearch(dependencies: SearchDependencies): Search {
   /** How to analyse a question before Postgres is queried: language and model of the collection at its last search, by `org/name`. */
   const known = new LruMap<string, Collection>(10_000);
   return {
-    async search(request) {
-      return available(async () => {
-        const { org, knowledgeBase: name } = request;
-        const key = `${org}/${name}`;
-        for (;;) {
-          const before = known.get(key) ?? (await collections.byName({ org, name }));
-          if (before === undefined) return undefined;
-          known.set(key, before);
-          const asked = await ask(before, request, dependencies);
-          if (asked.outcome === 'answered') return asked.hits;
-          if (asked.outcome === 'changed') known.set(key, asked.collection);
-          else known.delete(key);
-        }
-      });
-    },
+    search: (request) => inSpan(spanOf(request), () => available(() => found(request))),
   };
+  async function found(request: SearchRequest): Promise<readonly SearchHit[] | undefined> {
+    const { org, knowledgeBase: name } = request;
+    const key = `${org}/${name}`;
+    for (;;) {
+      const before = known.get(key) ?? (await collections.byName({ org, name }));
+      if (before === undefined) return undefined;
+      known.set(key, before);
+      const asked = await ask(before, request, dependencies);
+      if (asked.outcome === 'answered') return asked.hits;
+      if (asked.outcome === 'changed') known.set(key, asked.collection);
+      else known.delete(key);
+    }
+  }
 }
+
+const spanOf = ({ org, knowledgeBase, topK, query }: SearchRequest): SpanStart => ({
+  name: genAi.spanName(genAi.RETRIEVAL, knowledgeBase),
+  kind: 'client',
+  attributes: {
+    [genAi.OPERATION_NAME]: genAi.RETRIEVAL,
+    [genAi.DATA_SOURCE_ID]: knowledgeBase,
+    [genAi.REQUEST_TOP_K]: topK,
+    'parley.org': org,
+    ...(capturesContent() && { [genAi.RETRIEVAL_QUERY]: query }),
+  },
+});
 
 type Asked =
   | { readonly outcome: 'answered'; readonly hits: readonly SearchHit[] }

@@ -34,5 +34,11 @@ export const telemetryFields = {
     .regex(/^(0(\.[0-9]+)?|1(\.0+)?)$/, 'must be a number from 0 to 1')
     .optional()
     .describe('For the two that end with `ratio`: the share of traces, from 0 to 1.'),
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: z
+    .enum(['true', 'false', 'span_only', 'span_and_event', 'event_only', 'no_content'])
+    .default('false')
+    .describe(
+      'Whether spans have what was said: messages, and arguments and results of tools, with secrets masked. `span_only` and `span_and_event` mean `true`, the others `false`.',
+    ),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false').describe('Disables traces, whatever else is set.'),
 } as const;

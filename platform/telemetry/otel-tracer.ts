@@ -7,6 +7,7 @@ import {
   SpanStatusCode,
   trace,
   TraceFlags,
+  type Attributes as OtelAttributes,
   type Context,
   type Span as OtelSpan,
   type SpanContext,
@@ -16,6 +17,8 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 
+import { wantsContent } from './gen-ai/content.ts';
+import { SCHEMA_URL } from './gen-ai/conventions.ts';
 import type { OpenTracingOptions } from './open-tracing.ts';
 import { OutageLog } from './outage-log.ts';
 import { readTraceparent, writeTraceparent, type SpanReference, type TraceContext } from './trace-context.ts';
@@ -49,7 +52,7 @@ export function createTracer({ env, role, version, logger }: OpenTracingOptions)
     resource: named.merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(new OutageLog(new OTLPTraceExporter(), logger))],
   });
-  const otel = provider.getTracer('parley', version);
+  const otel = provider.getTracer('parley', version, { schemaUrl: SCHEMA_URL });
   // Global for the process, so that libraries with their own spans find it, too.
   const contexts = new AsyncLocalStorageContextManager().enable();
   contextApi.setGlobalContextManager(contexts);
@@ -60,7 +63,7 @@ export function createTracer({ env, role, version, logger }: OpenTracingOptions)
       name,
       {
         kind: kinds[kind],
-        attributes: { ...attributes },
+        attributes: mutable(attributes),
         links: links.flatMap((link) => linkTo(link)),
         ...(startedAt !== undefined && { startTime: startedAt }),
       },
@@ -74,18 +77,19 @@ export function createTracer({ env, role, version, logger }: OpenTracingOptions)
     return {
       context: handedOn(spanContext),
       reference: referenceTo(spanContext),
-      set: (attributes: Attributes) => void span.setAttributes({ ...attributes }),
+      set: (attributes: Attributes) => void span.setAttributes(mutable(attributes)),
       fail: (error) => {
         const { type, message } = describe(error);
         span.setAttribute('error.type', type);
         span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== '' && { message }) });
       },
-      end: () => span.end(),
+      end: (at) => span.end(at),
       run: (work) => contexts.with(inside, work),
     };
   };
 
   return {
+    capturesContent: wantsContent(env),
     startSpan,
     current() {
       const spanContext = trace.getSpanContext(contexts.active());
@@ -102,6 +106,9 @@ export function createTracer({ env, role, version, logger }: OpenTracingOptions)
     },
   };
 }
+
+/** The SDK's type asks for lists that may be changed. */
+const mutable = (attributes: Attributes): OtelAttributes => ({ ...attributes }) as OtelAttributes;
 
 function contextOf(context: TraceContext): Context {
   const spanContext = spanContextOf(context);

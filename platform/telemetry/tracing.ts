@@ -4,7 +4,7 @@
  */
 import { readTraceparent, traceContextOf, type SpanReference, type TraceContext } from './trace-context.ts';
 
-export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 export interface SpanStart {
   /** Of low cardinality: details belong into attributes. */
@@ -17,7 +17,7 @@ export interface SpanStart {
   readonly startedAt?: number | undefined;
   /** Other spans that led to it. */
   readonly links?: readonly TraceContext[];
-  /** Names and numbers: never a prompt, a key or an address with its query. */
+  /** Names and numbers: never a key or an address with its query; what was said only where {@link capturesContent}. */
   readonly attributes?: Attributes;
 }
 
@@ -29,14 +29,16 @@ export interface Span {
   set(attributes: Attributes): void;
   /** Marks it as failed: an error, or a short reason. */
   fail(error: unknown): void;
-  /** Once; later calls on the span are ignored. */
-  end(): void;
+  /** Once; later calls on the span are ignored. @param at milliseconds since the epoch; default now */
+  end(at?: number): void;
   /** Runs `work`, and everything that it starts, within this span. */
   run<T>(work: () => T): T;
 }
 
 /** The tracer that {@link openTracing} sets for the process. */
 export interface Tracer {
+  /** Whether spans may have content: messages, and arguments and results of tools. */
+  readonly capturesContent: boolean;
   startSpan(start: SpanStart): Span;
   /** The current span or continued context. */
   current(): { readonly context: TraceContext; readonly reference: SpanReference } | undefined;
@@ -67,6 +69,11 @@ export function setTracer(wanted: Tracer | undefined): void {
 /** Whether a tracer is open: else skip work that only traces need. */
 export function isTracing(): boolean {
   return tracer !== undefined;
+}
+
+/** Whether content is put on spans: messages, and arguments and results of tools. */
+export function capturesContent(): boolean {
+  return tracer?.capturesContent === true;
 }
 
 /** Starts a span that the caller ends. */

@@ -18,6 +18,7 @@ import { loadConfig } from '../../platform/config/config.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
 import { Readiness } from '../../platform/lifecycle.ts';
 import { createLogger, type Logger } from '../../platform/logging.ts';
+import { createGenAiMetrics } from '../../platform/telemetry/gen-ai/gen-ai-metrics.ts';
 import { readyGauge } from '../../platform/ready-gauge.ts';
 import { openDispatchStore, openStore, type Store } from '../../store/index.ts';
 import { createDeliveryMetrics, createOutcomeMetrics, observeDispatcher } from '../../webhooks/metrics.ts';
@@ -146,6 +147,7 @@ const apiRows = () =>
 async function voiceRows(): Promise<readonly (readonly string[])[]> {
   const registry = new Registry();
   const store = openStore({ databaseUrl: config.DATABASE_URL ?? '', logger: createLogger({ role: 'voice', level: 'silent' }), registry });
+  createGenAiMetrics(registry);
   registry.registerMetric(takeoversCounter());
   registry.registerMetric(freePlacesGauge(() => 0));
   registry.registerMetric(liveCallsGauge(() => 0));
@@ -202,7 +204,8 @@ const workerRows = () =>
       logger,
       registry,
     });
-    createAnalysisActivities({ store, keys, defaults: [], egress, clock: systemClock, logger, registry });
+    createGenAiMetrics(registry);
+    createAnalysisActivities({ store, keys, defaults: [], egress, measure: () => undefined, clock: systemClock, logger, registry });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry, readersAtOnce: 1 });
     await directory.stop();
     egress.close();

@@ -1,4 +1,5 @@
 /** A call that only remembers what tools ask of it. */
+import { startSpan, type Span, type SpanStart } from '../../platform/telemetry/tracing.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../../voice/tools/tool-host.ts';
 
 export class RecordingHost implements ToolHost {
@@ -31,6 +32,10 @@ export class RecordingHost implements ToolHost {
 
   recordToolCall(call: Parameters<ToolHost['recordToolCall']>[0]): void {
     this.toolCalls.push(call);
+  }
+
+  startSpan(start: SpanStart): Span {
+    return startSpan(start);
   }
 
   recordSources(sources: readonly KnowledgeSource[]): void {

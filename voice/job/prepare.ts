@@ -12,6 +12,7 @@ import { createProviders, ProviderError, type Providers } from '../providers/ind
 import { createConversation } from '../session/create-conversation.ts';
 import type { Conversation, ConversationOptions } from '../session/conversation.ts';
 import type { LogWriter } from '../session/log-writer.ts';
+import { AgentTurns } from '../telemetry/agent-turns.ts';
 import { ToolMocks, type ToolMock } from '../tools/tool-mocks.ts';
 import type { Services } from './services.ts';
 
@@ -50,6 +51,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   const { store, egress, keys, clock } = services;
   const config = await revisionOf(services, call);
   const { agent } = config;
+  const turns = turnsOf(services, call, config);
   const { dynamicData: lookups = [] } = agent;
   const [{ data, contexts }, providers] = await Promise.all([
     resolveDynamicData({
@@ -62,7 +64,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
       clock,
       logger,
     }),
-    providersOf(services, call, agent, logger),
+    providersOf({ services, call, agent, turns, logger }),
   ]);
   store.calls.calls
     .keepDynamicData({ org: call.org, id: call.id, data })
@@ -81,6 +83,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     tools: { ...services.tools, keypad, egress, keys, search: services.search, over, mocks: mocksOf(call, clock) },
     transfer: options.transfer,
     log: options.log,
+    turns,
     clock,
     logger,
     onEnd: options.onEnd,
@@ -102,10 +105,32 @@ function mocksOf({ test }: CallRecord, clock: Clock): ToolMocks | undefined {
   return test === null ? undefined : new ToolMocks({ mocks: test.tools as readonly ToolMock[], clock });
 }
 
-async function providersOf(services: Services, call: CallRecord, agent: AgentRevisionConfig['agent'], logger: Logger): Promise<Providers> {
+function turnsOf({ measure }: Services, { id, agentUid, revision }: CallRecord, config: AgentRevisionConfig): AgentTurns {
+  const { name, agent, knowledgeBase } = config;
+  return new AgentTurns({ agent: { name, id: agentUid, revision, knowledgeBase }, llm: agent.llm, conversationId: id, measure });
+}
+
+interface ProvidersWanted {
+  readonly services: Services;
+  readonly call: CallRecord;
+  readonly agent: AgentRevisionConfig['agent'];
+  readonly turns: AgentTurns;
+  readonly logger: Logger;
+}
+
+async function providersOf({ services, call, agent, turns, logger }: ProvidersWanted): Promise<Providers> {
   const { keys, egress, providerDefaults, onTakeover } = services;
   try {
-    return await createProviders({ org: call.org, agent, keys, egress, defaults: providerDefaults, onTakeover, logger });
+    return await createProviders({
+      org: call.org,
+      agent,
+      keys,
+      egress,
+      defaults: providerDefaults,
+      onTakeover,
+      observer: turns.requests,
+      logger,
+    });
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const { part, provider, kind, status } = error;

@@ -10,10 +10,12 @@ import { ConfigError, type Config } from '../../platform/config/config.ts';
 import { egressOf } from '../../platform/egress/egress-of.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import { openStore, type Store } from '../../store/index.ts';
-import { keysFromCache, KEY_CACHE_VARIABLE, reportTakeover } from '../providers/key-cache.ts';
+import { keysFromCache, KEY_CACHE_VARIABLE, reportMeasurements, reportTakeover } from '../providers/key-cache.ts';
 import { createProviderKeyReader, type ProviderKeyReader, type ProviderDefaults, type ProviderPart } from '../providers/index.ts';
 import { spoolFolderOf, Recordings } from '../recording/index.ts';
+import { MeasurementReports } from '../telemetry/measurement-reports.ts';
 import { createToolServices, type ToolServices } from '../tools/services.ts';
 import { lazyTransport } from './lazy-transport.ts';
 
@@ -25,6 +27,8 @@ export interface Services {
   readonly keys: ProviderKeyReader;
   readonly providerDefaults: ProviderDefaults;
   readonly onTakeover: (part: ProviderPart) => void;
+  /** Of each request to a provider. */
+  readonly measure: (measurement: Measurement) => void;
   readonly egress: Egress;
   readonly search: Pick<Search, 'search'>;
   readonly tools: ToolServices;
@@ -51,6 +55,10 @@ export function openServices(config: Config, logger: Logger): Services {
   const cluster = lazyTransport(config, logger);
   const own = createProviderKeyReader({ transport: cluster, clock });
   const keyCache = process.env[KEY_CACHE_VARIABLE];
+  const measurements = new MeasurementReports({
+    send: async (gathered) => (keyCache === undefined ? undefined : reportMeasurements(keyCache, gathered)),
+    clock,
+  });
   return {
     config,
     store,
@@ -59,12 +67,14 @@ export function openServices(config: Config, logger: Logger): Services {
     keys: keyCache === undefined ? own : keysFromCache({ path: keyCache, fallback: own }),
     providerDefaults: config.PARLEY_PROVIDERS,
     onTakeover: (part) => keyCache !== undefined && reportTakeover(keyCache, part),
+    measure: (measurement) => measurements.add(measurement),
     egress,
     search: searching.search,
     tools,
     clock,
     logger,
     async close() {
+      await measurements.flush();
       egress.close();
       tools.close();
       await Promise.allSettled([searching.close(), cluster.close()]);

@@ -13,6 +13,7 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { ModelRequestObserver } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import { usable } from './fallback/usable.ts';
 import { HedgedLanguageModel } from './llm/hedged-language-model.ts';
 import { LanguageModel } from './llm/language-model.ts';
@@ -32,6 +33,8 @@ export interface ProviderOptions {
   readonly clock?: Clock;
   /** A fallback has taken over. */
   readonly onTakeover?: (part: ProviderPart) => void;
+  /** Sees each request to a provider. */
+  readonly observer?: ModelRequestObserver | undefined;
   /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -44,12 +47,12 @@ export interface LanguageModelSettings extends ProviderOptions {
 
 /** @throws ProviderError where the model and its fallbacks can't be used as they are configured, or no key can be read */
 export async function createLanguageModel(options: LanguageModelSettings): Promise<HedgedLanguageModel> {
-  const { agent, egress, logger, clock = systemClock, intercept = (fetch) => fetch } = options;
+  const { agent, egress, logger, observer, clock = systemClock, intercept = (fetch) => fetch } = options;
   const { temperature, maxTokens } = agent.llm;
   const create = async (llm: WantedLlm): Promise<LanguageModel> => {
     const endpoint = await llmEndpointOf({ ...options, llm });
     const fetch = intercept(createProviderFetch({ endpoint, egress, clock }), endpoint);
-    return new LanguageModel({ endpoint, temperature, maxTokens, contextTokens: llm.contextTokens, fetch, clock });
+    return new LanguageModel({ endpoint, temperature, maxTokens, contextTokens: llm.contextTokens, fetch, clock, observer });
   };
   const models = await providerOrder<WantedLlm, LanguageModel>('llm', agent.llm, { ...options, create, restMs: LLM_REST_MS });
   return new HedgedLanguageModel({ models, clock, logger });

@@ -14,6 +14,7 @@ import { LATE_MS } from '../calls/fallback/provider-order.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
+import { unobserved } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import { createLanguageModel, providerOrder, type ProviderOptions } from './create-language-model.ts';
 import { createSpeechSource, voiceSettingsOf } from './create-speech-source.ts';
 import { sttProtocolOf, sttStreamingOf } from './provider-table.ts';
@@ -23,6 +24,7 @@ import type { Recognizer } from './stt/streaming/stt-stream.ts';
 import { STREAMING_ATTEMPT_MS, supportsStreaming } from './stt/streaming/try-streaming.ts';
 import { connectToWholeTurns, wholeTurns } from './stt/streaming/whole-turns.ts';
 import { FallbackTts } from './tts/fallback-tts.ts';
+import { observedSpeech } from './tts/observed-speech.ts';
 import { TtsAdapter } from './tts/tts-adapter.ts';
 import { withWelcomeSounds } from './tts/welcome-sounds.ts';
 
@@ -43,14 +45,15 @@ export interface CreateProvidersOptions extends ProviderOptions {
  * @throws ProviderError where a provider and its fallbacks can't be used as it is configured, or its key can't be read
  */
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
-  const { agent, egress, logger, clock = systemClock } = options;
+  const { agent, egress, logger, clock = systemClock, observer = unobserved } = options;
   const { language } = agent;
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
   const ttsOf = async (tts: WantedTts): Promise<TtsAdapter> => {
     const settings = await voiceSettingsOf({ ...options, tts, language, temperature: agent.textToSpeech.temperature, clock });
-    const source = createSpeechSource({ ...settings, egress, clock });
+    const { endpoint } = settings;
+    const source = observedSpeech({ source: createSpeechSource({ ...settings, egress, clock }), endpoint, observer });
     return new TtsAdapter({
-      provider: settings.endpoint.provider,
+      provider: endpoint.provider,
       language,
       clock,
       source: withWelcomeSounds({ source, welcome: agent.welcomeMessage, settings, clock }),
@@ -76,7 +79,7 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   ]);
   const { streaming, connect, turns } = recognizers.current;
   const speaks = listensAlone ? (turns ?? { streaming, connect }) : { recognizers };
-  const stt = new SttAdapter({ provider: recognizers.current.provider, language, clock, speaks });
+  const stt = new SttAdapter({ provider: recognizers.current.provider, language, clock, speaks, observer });
   const tts = voices.all.length === 1 ? voices.current : new FallbackTts({ voices, language, clock });
   logger.debug(
     {

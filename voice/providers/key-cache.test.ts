@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 
 import { ProviderKeyError, type ProviderKeyReader } from '../calls/provider-access/index.ts';
-import { keysFromCache, reportTakeover, serveKeyCache, type KeyCacheServer } from './key-cache.ts';
+import { keysFromCache, reportMeasurements, reportTakeover, serveKeyCache, type KeyCacheServer } from './key-cache.ts';
 
 const ref = { name: 'keys', key: 'llm' };
 const never: ProviderKeyReader = { read: () => Promise.reject(new Error('unexpected read')) };
@@ -43,8 +43,22 @@ it('falls back when the role is gone, and leaves no folder behind', async () => 
 it('tells the role which part a fallback has taken over, and nothing else', async () => {
   const both = Promise.withResolvers<void>();
   const parts: string[] = [];
-  cache = await serveKeyCache(never, (part) => parts.push(part) === 2 && both.resolve());
+  cache = await serveKeyCache(never, { onTakeover: (part) => parts.push(part) === 2 && both.resolve() });
   for (const part of ['llm', 'toString', 'tts'] as const) reportTakeover(cache.path, part as 'llm');
   await both.promise;
   expect(parts.toSorted()).toEqual(['llm', 'tts']);
+});
+
+it('tells the role what was measured, all before it answers', async () => {
+  const measured: unknown[] = [];
+  cache = await serveKeyCache(never, { onMeasurement: (measurement) => measured.push(measurement) });
+  const measurements = [200, 201].map((inputTokens) => ({
+    operation: 'chat',
+    provider: 'openai',
+    model: 'gpt-4o',
+    seconds: 0.5,
+    usage: { inputTokens, outputTokens: 3 },
+  }));
+  await reportMeasurements(cache.path, measurements);
+  expect(measured).toEqual(measurements);
 });

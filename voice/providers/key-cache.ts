@@ -1,13 +1,14 @@
 /**
  * The voice role reads provider keys for its jobs and caches them: a job lives as long as one call, so without the role each call would ask the
- * Kubernetes API again, and none could begin while that is away. Jobs ask over a Unix socket, and report the takeovers of fallbacks there, for the
- * role's metrics.
+ * Kubernetes API again, and none could begin while that is away. Jobs ask over a Unix socket, and report the takeovers of fallbacks and their requests to
+ * providers there, for the role's metrics.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import {
   PART_NAMES,
   ProviderKeyError,
@@ -22,8 +23,8 @@ export const KEY_CACHE_VARIABLE = 'PARLEY_VOICE_KEY_CACHE';
 
 /** How long a job waits, in milliseconds: longer than the role waits for the Kubernetes API. */
 const TIMEOUT_MS = 10_000;
-/** Of a request. */
-const MAX_BYTES = 4_096;
+/** Of a request: keys are asked for by name, measurements come together. */
+const MAX_BYTES = 64 * 1024;
 
 export interface KeyCacheServer {
   /** Of the socket; its folder is closed to other users. */
@@ -39,11 +40,18 @@ interface KeyRequest {
 type KeyResponse = { readonly value: string } | { readonly reason: ProviderKeyErrorReason; readonly message: string };
 
 const TAKEOVERS_PATH = '/takeovers/';
+const MEASUREMENTS_PATH = '/measurements';
 
-/** For the role. @param onTakeover in a job */
+/** What jobs report. */
+export interface JobReports {
+  readonly onTakeover?: (part: ProviderPart) => void;
+  readonly onMeasurement?: (measurement: Measurement) => void;
+}
+
+/** For the role. */
 export async function serveKeyCache(
   keys: ProviderKeyReader,
-  onTakeover: (part: ProviderPart) => void = () => undefined,
+  { onTakeover = () => undefined, onMeasurement = () => undefined }: JobReports = {},
 ): Promise<KeyCacheServer> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-voice-'));
   const path = join(folder, 'keys');
@@ -60,6 +68,9 @@ export async function serveKeyCache(
         const part = url.slice(TAKEOVERS_PATH.length);
         if (Object.hasOwn(PART_NAMES, part)) onTakeover(part as ProviderPart);
         response.end('{}');
+      } else if (url === MEASUREMENTS_PATH) {
+        for (const measurement of measurementsIn(text)) onMeasurement(measurement);
+        response.end('{}');
       } else void readKey(keys, text).then((answer) => response.end(JSON.stringify(answer)));
     });
   });
@@ -71,6 +82,15 @@ export async function serveKeyCache(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function measurementsIn(text: string): readonly Measurement[] {
+  try {
+    return JSON.parse(text) as readonly Measurement[];
+  } catch {
+    // Of a job that ended in the middle of it.
+    return [];
+  }
 }
 
 async function readKey(keys: ProviderKeyReader, text: string): Promise<KeyResponse> {
@@ -98,6 +118,11 @@ export function keysFromCache({ path, fallback }: { readonly path: string; reado
 /** For a job. Never fails: a role that is gone counts nothing. */
 export function reportTakeover(path: string, part: ProviderPart): void {
   ask(path, TAKEOVERS_PATH + part, {}).catch(() => undefined);
+}
+
+/** For a job. Never fails: a role that is gone counts nothing. */
+export async function reportMeasurements(path: string, measurements: readonly Measurement[]): Promise<void> {
+  await ask(path, MEASUREMENTS_PATH, measurements).catch(() => undefined);
 }
 
 function ask(socketPath: string, path: string, question: object): Promise<unknown> {

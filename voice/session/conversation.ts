@@ -4,11 +4,14 @@ import type { Room } from '@livekit/rtc-node';
 
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { Span, SpanStart } from '../../platform/telemetry/tracing.ts';
 import type { FinishReason } from '../../store/index.ts';
 import { WELCOMED_ATTRIBUTE } from '../calls/names.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { EndOfTurnDetector, expectNoSpeech, joinRoom, MeasuredVad, resumeAnswer } from '../livekit-patches/index.ts';
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
+import { errorTypeOf } from '../calls/provider-access/index.ts';
+import type { AgentTurns } from '../telemetry/agent-turns.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import { Ambience } from './ambient/ambience.ts';
 import { isBackchannel } from './backchannels.ts';
@@ -56,6 +59,7 @@ export interface ConversationOptions {
   readonly tools: (host: ToolHost) => ConstructorParameters<typeof CallAgent>[0]['tools'];
   readonly transfer: (target: TransferTarget) => Promise<TransferOutcome>;
   readonly log: Pick<LogWriter, 'add'>;
+  readonly turns: AgentTurns;
   readonly clock: Clock;
   readonly logger: Logger;
   /**
@@ -196,7 +200,9 @@ export class Conversation implements ToolHost {
 
   /** What the user writes is a turn, like words. */
   written(text: string): void {
-    if (this.#begun && this.#closed === undefined) this.#session.generateReply({ userInput: text });
+    if (!this.#begun || this.#closed !== undefined) return;
+    this.#options.turns.heard();
+    this.#session.generateReply({ userInput: text });
   }
 
   /** Resolves when all is said and no answer is pending, those that begin meanwhile included. */
@@ -243,6 +249,10 @@ export class Conversation implements ToolHost {
     this.#transcript.addSources(sources);
   }
 
+  startSpan(start: SpanStart): Span {
+    return this.#options.turns.startSpan(start);
+  }
+
   recordToolCall(call: Parameters<ToolHost['recordToolCall']>[0]): void {
     this.#write(this.#transcript.addToolCall(call));
   }
@@ -265,6 +275,7 @@ export class Conversation implements ToolHost {
     await this.#ambience?.close().catch(() => undefined);
     await this.#session.close();
     this.#write(this.#transcript.close());
+    this.#options.turns.close();
   }
 
   #listen(): void {
@@ -323,6 +334,7 @@ export class Conversation implements ToolHost {
 
   #write(entries: ReturnType<Transcript['add']>): void {
     this.#statistics.written(entries);
+    this.#options.turns.written(entries);
     this.#options.log.add(entries);
   }
 
@@ -332,6 +344,7 @@ export class Conversation implements ToolHost {
     const reason = finishReasonOfProviderFailure(failure, { answeredBefore: this.#statistics.modelAnswered });
     const { provider, kind, status } = failure;
     this.#statistics.failed(failure);
+    this.#options.turns.failed(errorTypeOf(failure));
     this.#options.logger.error({ part, provider, kind, status, reason, err: failure }, 'a provider has failed');
     this.#options.onFailure?.(failure);
     this.#options.onEnd(reason, () => this.#apologise(part));

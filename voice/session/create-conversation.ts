@@ -8,7 +8,7 @@ import { conversationSettingsOf } from './settings.ts';
 
 export interface CreateConversationOptions extends Pick<
   ConversationOptions,
-  'sound' | 'llm' | 'transfer' | 'log' | 'clock' | 'logger' | 'onEnd' | 'onFailure'
+  'sound' | 'llm' | 'transfer' | 'log' | 'turns' | 'clock' | 'logger' | 'onEnd' | 'onFailure'
 > {
   readonly org: string;
   readonly config: AgentRevisionConfig;

@@ -2,10 +2,8 @@
 import type { Clock } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { currentTrace, startSpan } from '../../platform/telemetry/tracing.ts';
 import type { CallRef, CallStore } from '../../store/index.ts';
 import type { Entry } from './transcript.ts';
-import type { TraceContext } from '../../platform/telemetry/trace-context.ts';
 
 /** More than is said in the longest call. */
 const MAX_WAITING = 20_000;
@@ -27,8 +25,6 @@ export class LogWriter {
   #lost = 0;
   #writing: Promise<void> | undefined;
   readonly #stopped = new AbortController();
-  /** Of the call: entries are added outside of its span. */
-  readonly #trace = currentTrace();
 
   constructor(options: LogWriterOptions) {
     this.#options = options;
@@ -37,7 +33,6 @@ export class LogWriter {
   /** Never waits, never fails. */
   add(entries: readonly Entry[]): void {
     if (entries.length === 0) return;
-    for (const entry of entries) traceTurn(entry, this.#trace);
     this.#waiting = [...this.#waiting, ...entries];
     const over = this.#waiting.length - MAX_WAITING;
     if (over > 0) {
@@ -81,28 +76,3 @@ export class LogWriter {
     });
   }
 }
-
-/**
- * An answer as a span of its call's trace, with its latencies. Numbers only: those who read traces must not see what was said, which is also why the
- * media library's own spans are not sent.
- */
-export function traceTurn({ message, turn }: Entry, call: TraceContext | undefined): void {
-  if (turn === undefined || call === undefined) return;
-  const spokenAt = message?.spokenAt.getTime();
-  startSpan({
-    name: 'turn',
-    parent: call,
-    startedAt: spokenAt === undefined ? undefined : spokenAt - (turn.v2v ?? 0),
-    attributes: {
-      'parley.turn': turn.seq,
-      'parley.turn.interrupted': message?.interrupted,
-      ...milliseconds('eou', turn.eou),
-      ...milliseconds('stt', turn.stt),
-      ...milliseconds('llm_ttft', turn.llmTtft),
-      ...milliseconds('tts_ttfb', turn.ttsTtfb),
-      ...milliseconds('v2v', turn.v2v),
-    },
-  }).end();
-}
-
-const milliseconds = (name: string, value: number | null) => (value === null ? {} : { [`parley.turn.${name}_ms`]: value });

@@ -10,6 +10,7 @@ import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { type DynamicData, fillTemplate } from '../calls/template.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { inToolSpan } from '../telemetry/tool-span.ts';
 import type { ToolHost } from './tool-host.ts';
 import { type Arguments, failure, type ToolDefinition, type ToolResult } from './tool-result.ts';
 
@@ -32,13 +33,15 @@ export function toFunctionTool(definition: ToolDefinition, options: RunOptions):
     description,
     // The session's type allows less than it passes on.
     parameters: parameters as { type: 'object' },
-    execute: async (args: Arguments, { ctx, abortSignal }) => {
+    execute: async (args: Arguments, { ctx, toolCallId: callId, abortSignal }) => {
       const { clock, host, logger } = options;
       const beganAt = new Date(clock.now());
       const begin = clock.monotonic();
       const refused = definition.refuse(args);
       if (refused !== undefined) logger.info({ tool: name }, "a tool wasn't run: its arguments don't fit");
-      const result = refused === undefined ? await runTool(definition, args, options) : failure(refused);
+      const result = await inToolSpan({ definition, args, callId, startSpan: (start) => host.startSpan(start) }, async () =>
+        refused === undefined ? runTool(definition, args, options) : failure(refused),
+      );
       host.recordToolCall({
         name,
         arguments: args,

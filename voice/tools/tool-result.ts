@@ -22,6 +22,8 @@ export interface ToolDefinition {
   readonly messages: ToolMessages;
   /** It acts on the call and on nothing outside, so that tests run it without a mock. `ends`: when it succeeds, the call is over. */
   readonly actsOnCall?: 'ends' | 'continues';
+  /** It looks things up in the agent's own data. */
+  readonly searches?: true;
   /** Problems of the arguments, in words for the model; undefined where they fit. Nothing runs unless they do. */
   refuse(args: Arguments): string | undefined;
   /** May reject: the model doesn't get the reason. */

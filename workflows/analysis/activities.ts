@@ -11,6 +11,8 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { CONVERSATION_ID } from '../../platform/telemetry/gen-ai/conventions.ts';
+import { observeModelRequests, type Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { AnalysisOutcome, CallRecord, NewEvent, Store } from '../../store/index.ts';
 import { buildEvent } from '../../events/emit.ts';
 import { whileAlive } from '../while-alive.ts';
@@ -21,6 +23,8 @@ export interface AnalysisActivityDependencies {
   readonly keys: ProviderKeyReader;
   readonly defaults: ProviderDefaults;
   readonly egress: Pick<Egress, 'dispatcher'>;
+  /** Of each request to a model. */
+  readonly measure: (measurement: Measurement) => void;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -45,8 +49,14 @@ const codes = {
 } as const satisfies Readonly<Record<ProviderError['kind'], string>>;
 
 export function createAnalysisActivities(dependencies: AnalysisActivityDependencies): AnalysisActivities {
-  const { store, keys, defaults, egress, clock, logger, registry } = dependencies;
-  const model = new Model({ egress, clock });
+  const { store, keys, defaults, egress, measure, clock, logger, registry } = dependencies;
+  /** Of the call's conversation. */
+  const modelOf = ({ id }: CallRecord): Model =>
+    new Model({
+      egress,
+      clock,
+      observer: observeModelRequests({ attributes: { [CONVERSATION_ID]: id, 'parley.purpose': 'analysis' }, measure }),
+    });
   const analysed = new Counter({
     name: 'parley_call_analyses_total',
     help: 'Analyses of calls that came to an end, by outcome: completed, or why not.',
@@ -86,7 +96,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
           models: new AgentModels({
             llm: agent.llm,
             endpointOf: (llm) => llmEndpointOf({ org: call.org, llm, keys, defaults }),
-            model,
+            model: modelOf(call),
             clock,
             logger: logger.child({ org: call.org, callId: call.id }),
           }),

@@ -12,6 +12,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { WorkflowStarter } from '../../platform/temporal/workflow-starter.ts';
 import type { Store } from '../../store/index.ts';
 import { createAnalysisActivities } from './activities.ts';
@@ -29,15 +30,16 @@ export interface OpenAnalysesOptions {
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly keys: ProviderKeyReader;
   readonly workflows: Pick<WorkflowStarter, 'start'>;
+  readonly measure: (measurement: Measurement) => void;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
 }
 
-export function openAnalyses({ config, store, egress, keys, workflows, clock, logger, registry }: OpenAnalysesOptions): Analyses {
+export function openAnalyses({ config, store, egress, keys, workflows, measure, clock, logger, registry }: OpenAnalysesOptions): Analyses {
   const starting = { analyses: store.calls.analyses, workflows, taskQueue: config.TEMPORAL_TASK_QUEUE, clock, random: Math.random, logger };
   return {
-    activities: createAnalysisActivities({ store, keys, defaults: config.PARLEY_PROVIDERS, egress, clock, logger, registry }),
+    activities: createAnalysisActivities({ store, keys, defaults: config.PARLEY_PROVIDERS, egress, measure, clock, logger, registry }),
     run: (signal) => keepStartingAnalyses(starting, signal),
   };
 }

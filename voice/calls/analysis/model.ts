@@ -1,7 +1,19 @@
 /** One request to a model that speaks OpenAI's `/chat/completions`. */
 import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
-import { createProviderFetch, failureOf, type FetchInterceptor, type llmEndpointOf, ProviderError } from '../provider-access/index.ts';
+import { CHAT } from '../../../platform/telemetry/gen-ai/conventions.ts';
+import { unobserved, type ModelRequestObserver } from '../../../platform/telemetry/gen-ai/model-requests.ts';
+import { capturesContent } from '../../../platform/telemetry/tracing.ts';
+import {
+  chatAttributes,
+  CompletionReader,
+  createProviderFetch,
+  errorTypeOf,
+  failureOf,
+  type FetchInterceptor,
+  type llmEndpointOf,
+  ProviderError,
+} from '../provider-access/index.ts';
 import type { ChatMessage } from './questions.ts';
 
 export type ModelEndpoint = Awaited<ReturnType<typeof llmEndpointOf>>;
@@ -33,6 +45,7 @@ interface ModelOptions {
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly clock: Clock;
   readonly intercept?: FetchInterceptor | undefined;
+  readonly observer?: ModelRequestObserver | undefined;
 }
 
 export class Model {
@@ -44,9 +57,23 @@ export class Model {
 
   /** @throws ProviderError, or the signal's own reason */
   async ask({ endpoint, messages, schema, signal }: Ask): Promise<string> {
-    const { egress, clock, intercept = (unchanged) => unchanged } = this.#options;
+    const { egress, clock, intercept = (unchanged) => unchanged, observer = unobserved } = this.#options;
     const fetch = intercept(createProviderFetch({ endpoint, egress, clock, headMs: HEAD_TIMEOUT_MS }), endpoint);
     const send = async (form: Readonly<Record<string, unknown>>): Promise<string> => {
+      const request = { model: endpoint.model, messages, stream: false, ...form };
+      const { provider, model, baseURL: address } = endpoint;
+      const observed = observer.begin({ operation: CHAT, provider, model, address, streams: false, attributes: chatAttributes(request) });
+      const reader = new CompletionReader({ keepsWords: capturesContent() });
+      try {
+        const text = await answerTo(request, reader);
+        observed.end('completed', reader.answer);
+        return text;
+      } catch (error) {
+        observed.end(signal.aborted ? 'cancelled' : { failure: errorTypeOf(error) }, reader.answer);
+        throw error;
+      }
+    };
+    const answerTo = async (request: object, reader: CompletionReader): Promise<string> => {
       const response = await fetch(`${endpoint.baseURL}/chat/completions`, {
         method: 'POST',
         headers: {
@@ -54,10 +81,10 @@ export class Model {
           accept: 'application/json',
           ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
         },
-        body: JSON.stringify({ model: endpoint.model, messages, stream: false, ...form }),
+        body: JSON.stringify(request),
         signal,
       });
-      const text = completionText(await bodyOf(response, endpoint), response.headers.get('content-type') ?? '');
+      const text = completionText((await bodyOf(response, endpoint)).toString('utf8'), response.headers.get('content-type') ?? '', reader);
       if (text === undefined) throw failureOf(endpoint, 'payload', 'answered what is no chat completion: check its address');
       return text;
     };
@@ -88,10 +115,14 @@ async function bodyOf(response: Response, endpoint: ModelEndpoint): Promise<Buff
 }
 
 /** Of one JSON object or of a stream of events. @returns undefined for what is no chat completion */
-function completionText(body: Buffer, contentType: string): string | undefined {
-  const text = body.toString('utf8');
+function completionText(text: string, contentType: string, reader: CompletionReader): string | undefined {
   // Some servers stream whatever they were asked for.
-  return contentType.includes('text/event-stream') ? streamed(text) : whole(text);
+  if (contentType.includes('text/event-stream')) {
+    reader.push(text);
+    return streamed(text);
+  }
+  reader.read(text);
+  return whole(text);
 }
 
 interface Choice {

@@ -51,6 +51,10 @@ export class ProviderError extends Error {
   }
 }
 
+/** For spans and metrics: one of few words. */
+export const errorTypeOf = (error: unknown): string =>
+  error instanceof ProviderError ? String(error.status ?? error.kind) : error instanceof Error ? error.name : 'unknown';
+
 /** @param message completes `openai (language model) …` */
 export function failureOf(
   { part, provider }: Pick<ProviderError, 'part' | 'provider'>,

@@ -3,8 +3,20 @@ import { type APIConnectOptions, APITimeoutError, DEFAULT_API_CONNECT_OPTIONS, i
 import * as openai from '@livekit/agents-plugin-openai';
 import { OpenAI } from 'openai';
 
-import { failureOf, type ProviderEndpoint, type ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import {
+  chatAttributes,
+  CompletionReader,
+  errorTypeOf,
+  failureOf,
+  type ChatRequest,
+  type ProviderEndpoint,
+  type ProviderError,
+  type ProviderFetch,
+} from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import { CHAT } from '../../../platform/telemetry/gen-ai/conventions.ts';
+import { unobserved, type ModelRequestObserver, type ObservedRequest } from '../../../platform/telemetry/gen-ai/model-requests.ts';
+import { capturesContent } from '../../../platform/telemetry/tracing.ts';
 import { ProviderApiError } from '../provider-errors.ts';
 import { ContextWindow } from './context-window.ts';
 
@@ -15,6 +27,7 @@ export interface LanguageModelOptions {
   readonly contextTokens?: number | undefined;
   readonly fetch: ProviderFetch;
   readonly clock: Clock;
+  readonly observer?: ModelRequestObserver | undefined;
 }
 
 type ChatOptions = Parameters<llms.LLM['chat']>[0];
@@ -63,7 +76,7 @@ export class LanguageModel extends llms.LLM {
     parallelToolCalls,
     extraKwargs,
   }: ChatOptions): CompletionStream {
-    const { endpoint, temperature, maxTokens, clock } = this.#options;
+    const { endpoint, temperature, maxTokens, clock, observer = unobserved } = this.#options;
     const tools = llms.toToolContext(toolCtx);
     const effort = endpoint.provider === 'openai' ? openai.defaultReasoningEffort(endpoint.model) : undefined;
     return new CompletionStream(this, {
@@ -71,6 +84,7 @@ export class LanguageModel extends llms.LLM {
       client: this.#client,
       fetch: this.#options.fetch,
       clock,
+      observer,
       chatCtx,
       toolCtx: tools,
       connOptions,
@@ -112,6 +126,7 @@ interface CompletionOptions {
   readonly client: OpenAI;
   readonly fetch: ProviderFetch;
   readonly clock: Clock;
+  readonly observer: ModelRequestObserver;
   readonly chatCtx: llms.ChatContext;
   readonly toolCtx: llms.ToolContext | undefined;
   readonly connOptions: APIConnectOptions;
@@ -127,6 +142,8 @@ interface Seen {
   /** When, by the monotonic clock. */
   at: number;
   toolCall: boolean;
+  /** The request of this attempt; absent before it is sent. */
+  request?: { readonly observed: ObservedRequest; readonly reader: CompletionReader };
 }
 
 /** One completion. Failures come from the HTTP layer below: the client above hides them. */
@@ -137,12 +154,16 @@ export class CompletionStream extends openai.LLMStream {
   readonly #clock: Clock;
   readonly #seen: Seen;
 
-  constructor(model: LanguageModel, { endpoint, client, fetch, clock, toolCtx, ...options }: CompletionOptions) {
+  constructor(model: LanguageModel, { endpoint, client, fetch, clock, observer, toolCtx, ...options }: CompletionOptions) {
     const seen: Seen = { at: 0, toolCall: false };
     const onFailure = (failure: ProviderError): void => void (seen.failure ??= failure);
     const onData = (text: string): void => {
       // Servers keep the connection open with comments.
-      if (!text.startsWith(':')) seen.at = clock.monotonic();
+      if (!text.startsWith(':')) {
+        seen.at = clock.monotonic();
+        seen.request?.observed.firstChunk();
+      }
+      seen.request?.reader.push(text);
       seen.toolCall ||= TOOL_CALL.test(text);
     };
     const own = client.withOptions({
@@ -152,6 +173,21 @@ export class CompletionStream extends openai.LLMStream {
         const { method = 'POST', body, signal = null } = init ?? {};
         if (typeof url !== 'string' || typeof body !== 'string') throw new TypeError('not a request of a chat');
         const sent = endpoint.provider === 'google' ? withoutEmptyParameters(body) : body;
+        seen.request = {
+          observed: observer.begin({
+            operation: CHAT,
+            provider: endpoint.provider,
+            model: endpoint.model,
+            address: endpoint.baseURL,
+            streams: true,
+            attributes: chatAttributes({
+              ...options.modelOptions,
+              // Parsed only where it is wanted: it has the whole conversation.
+              ...(capturesContent() && { messages: (JSON.parse(sent) as ChatRequest).messages }),
+            }),
+          }),
+          reader: new CompletionReader({ keepsWords: capturesContent() }),
+        };
         const response = await fetch(url, { method, headers, body: sent, signal, onFailure });
         return watchCompletion(response, endpoint, { onData, onFailure });
       },
@@ -184,12 +220,20 @@ export class CompletionStream extends openai.LLMStream {
     this.failure = undefined;
     try {
       await super.run();
+      this.#observed(this.abortController.signal.aborted ? 'cancelled' : 'completed');
     } catch (error) {
       // The plugin knows whether part of the answer has been used already.
       const retryable = isAPIError(error) && error.retryable;
       this.failure = new ProviderApiError(this.#seen.failure ?? this.#unseen(error), { retryable });
+      this.#observed({ failure: errorTypeOf(this.failure.failure) });
       throw this.failure;
     }
+  }
+
+  #observed(outcome: Parameters<ObservedRequest['end']>[0]): void {
+    const { request } = this.#seen;
+    delete this.#seen.request;
+    request?.observed.end(outcome, request.reader.answer);
   }
 
   /** An answer came, and could not be read. */

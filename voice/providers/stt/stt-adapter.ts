@@ -2,12 +2,17 @@
 import { mergeFrames, normalizeLanguage, stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { failureOf, type ProviderConnect, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { OUTPUT_MESSAGES, OUTPUT_TYPE, SPEECH_TO_TEXT } from '../../../platform/telemetry/gen-ai/conventions.ts';
+import { messagesText } from '../../../platform/telemetry/gen-ai/content.ts';
+import { unobserved, type ModelRequestObserver } from '../../../platform/telemetry/gen-ai/model-requests.ts';
+import { capturesContent } from '../../../platform/telemetry/tracing.ts';
+import { errorTypeOf, failureOf, type ProviderConnect, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { wavOf } from '../../../platform/wav.ts';
 import { parseMessage } from '../protocol-support.ts';
 import type { ProviderOrder } from '../../calls/fallback/provider-order.ts';
 import { withRetries } from '../provider-errors.ts';
+import { transcriptOf } from './observed-utterances.ts';
 import type { SttStreaming } from './streaming/protocol.ts';
 import { SttStream, type Recognizer, type SttStreamOptions } from './streaming/stt-stream.ts';
 import type { SttProtocol } from './stt-protocols.ts';
@@ -21,6 +26,7 @@ export interface SttAdapterOptions {
     | { readonly recognizers: ProviderOrder<Recognizer> }
     | { readonly protocol: SttProtocol; readonly fetch: ProviderFetch };
   readonly clock: Clock;
+  readonly observer?: ModelRequestObserver | undefined;
 }
 
 /** Between attempts, in milliseconds: short, for the user waits. */
@@ -100,7 +106,22 @@ export class SttAdapter extends stt.STT {
     const wav = wavOf({ samples: frame.data, sampleRate: frame.sampleRate, channels: frame.channels });
     const either = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     const retries = { clock, signal: either, pauseMs: (failures: number) => RETRY_DELAYS_MS[failures] };
-    return withRetries(retries, () => this.#ask(speaks, wav, either));
+    return withRetries(retries, () => this.#observed(speaks.protocol, either, () => this.#ask(speaks, wav, either)));
+  }
+
+  async #observed(protocol: SttProtocol, signal: AbortSignal, ask: () => Promise<string>): Promise<string> {
+    const { provider, observer = unobserved } = this.#options;
+    const { model } = protocol;
+    const observed = observer.begin({ operation: SPEECH_TO_TEXT, provider, model, streams: false, attributes: { [OUTPUT_TYPE]: 'text' } });
+    try {
+      const text = await ask();
+      const content = capturesContent() && { attributes: { [OUTPUT_MESSAGES]: messagesText([transcriptOf(text)]) } };
+      observed.end('completed', content || {});
+      return text;
+    } catch (error) {
+      observed.end(signal.aborted ? 'cancelled' : { failure: errorTypeOf(error) });
+      throw error;
+    }
   }
 
   /** All finals of one stream. */

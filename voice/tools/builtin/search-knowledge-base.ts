@@ -41,6 +41,7 @@ export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: 
       'Looks something up in the knowledge base. Use it before you answer a question about facts that you were not told; answer from what it finds, and say so when it finds nothing.',
     parameters: PARAMETERS,
     messages: NO_MESSAGES,
+    searches: true,
     refuse: createArgumentCheck(PARAMETERS),
     async run({ query }, signal) {
       const question = textOf(query).trim().slice(0, MAX_QUERY_LENGTH);

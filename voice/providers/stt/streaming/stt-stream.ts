@@ -6,7 +6,9 @@ import { normalizeLanguage, stt, type APIConnectOptions } from '@livekit/agents'
 import { AudioFrame, AudioResampler } from '@livekit/rtc-node';
 
 import type { Clock, Timer } from '../../../../platform/clock.ts';
+import { unobserved, type ModelRequestObserver } from '../../../../platform/telemetry/gen-ai/model-requests.ts';
 import {
+  errorTypeOf,
   failureOf,
   ProviderError,
   type ProviderConnect,
@@ -16,6 +18,7 @@ import {
 import { parseMessage } from '../../protocol-support.ts';
 import { LATE_MS, type Named, type ProviderOrder } from '../../../calls/fallback/provider-order.ts';
 import { ProviderApiError, withRetries } from '../../provider-errors.ts';
+import { ObservedUtterances, type RecognizerName } from '../observed-utterances.ts';
 import { AudioBacklog } from './audio-backlog.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
@@ -25,6 +28,7 @@ export interface Recognizer extends Named {
 }
 
 export interface SttStreamOptions {
+  readonly observer?: ModelRequestObserver | undefined;
   readonly recognizers: Pick<ProviderOrder<Recognizer>, 'all' | 'order' | 'answered'>;
   /** BCP 47. */
   readonly language: string;
@@ -70,6 +74,7 @@ export class SttStream extends stt.SpeechStream {
   readonly #sampleRate: number;
   readonly #bytesPerSecond: number;
   #recognizer: Recognizer;
+  readonly #observed: ObservedUtterances;
   /** In this round, and with what: each is tried once before the next round. */
   readonly #failed = new Map<Recognizer, unknown>();
   /** Silence, of which only the end is sent once somebody speaks. */
@@ -94,6 +99,7 @@ export class SttStream extends stt.SpeechStream {
     const [first] = options.recognizers.all;
     super(owner, first!.streaming.sampleRate, connOptions);
     this.#options = options;
+    this.#observed = new ObservedUtterances({ observer: options.observer ?? unobserved, now: () => options.clock.now() });
     this.#recognizer = first!;
     this.#sampleRate = first!.streaming.sampleRate;
     this.#bytesPerSecond = this.#sampleRate * BYTES_PER_SAMPLE;
@@ -118,6 +124,7 @@ export class SttStream extends stt.SpeechStream {
         return await this.#serve({ last: left.length === 1 });
       } catch (error) {
         this.abortSignal.throwIfAborted();
+        this.#observed.failed(errorTypeOf(error));
         this.#failed.set(this.#recognizer, error);
         if (this.#failed.size < this.#options.recognizers.all.length) continue;
         const failures = [...this.#failed.values()];
@@ -132,6 +139,7 @@ export class SttStream extends stt.SpeechStream {
     if (this.#pauses.length > 0) this.#pauses[this.#pauses.length - 1] = true;
     if (this.#speaking) return;
     this.#speaking = true;
+    this.#observed.speaks();
     for (const chunk of this.#takeUnsent()) this.#send(chunk);
   }
 
@@ -149,6 +157,7 @@ export class SttStream extends stt.SpeechStream {
   }
 
   override close(): void {
+    this.#observed.closed();
     this.#disconnect();
     this.#options.onClose();
     super.close();
@@ -281,6 +290,7 @@ export class SttStream extends stt.SpeechStream {
     const messages = this.#connection?.session.flush?.();
     const canBeAsked = this.#connection === undefined || messages !== undefined;
     const position = this.#backlog.end;
+    this.#observed.paused(this.#by);
     if (canBeAsked) this.#flushes.push(position);
     this.#sendMessages(messages);
     const others = this.#failed.size + 1 < this.#options.recognizers.all.length;
@@ -320,6 +330,7 @@ export class SttStream extends stt.SpeechStream {
     this.#silentPauses = 0;
     switch (event.type) {
       case 'interim':
+        if (event.text.trim() !== '') this.#observed.words(this.#by);
         this.#wordsAt = event.text.trim() === '' ? undefined : (this.#wordsAt ?? this.#backlog.end);
         this.#put(SpeechEventType.INTERIM_TRANSCRIPT, event.text);
         break;
@@ -331,18 +342,28 @@ export class SttStream extends stt.SpeechStream {
           const samples = Math.round(event.upToSeconds * this.#sampleRate);
           this.#backlog.settle((this.#connection?.from ?? 0) + samples * BYTES_PER_SAMPLE);
         }
+        if (event.text.trim() !== '') this.#observed.final(this.#by, event.text);
         this.#put(SpeechEventType.FINAL_TRANSCRIPT, event.text);
         break;
       case 'flushed':
         this.#backlog.settle(this.#flushes.shift() ?? 0);
-        if (this.#flushes.length === 0) this.#deadline?.cancel();
+        if (this.#flushes.length === 0) {
+          this.#deadline?.cancel();
+          this.#observed.settled();
+        }
         break;
       case 'end_of_turn':
+        this.#observed.settled();
         this.queue.put({ type: SpeechEventType.END_OF_SPEECH });
         break;
       case 'failed':
         throw this.#failure(event.kind, event.message);
     }
+  }
+
+  get #by(): RecognizerName {
+    const { provider, streaming } = this.#recognizer;
+    return { provider, model: streaming.model, address: streaming.url };
   }
 
   #put(type: stt.SpeechEventType, text: string): void {

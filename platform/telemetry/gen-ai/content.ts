@@ -1,0 +1,42 @@
+/**
+ * Content on spans: messages, and arguments and results of tools. Off by default, for those who read traces are not those who may read calls. Each
+ * attribute is JSON, as the conventions want it where attributes have no structure.
+ */
+import { MASK } from '../../masking.ts';
+import { SECRET_KEYS } from '../../secret-keys.ts';
+
+/** Of an attribute, in characters. */
+const MAX_CHARACTERS = 32_000;
+/** Of a text within one. */
+const MAX_TEXT = 8_000;
+
+/** As the field's variable has it: `true`, or what newer instrumentations of other languages take. */
+export function wantsContent(env: Readonly<Record<string, string | undefined>>): boolean {
+  const wanted = env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']?.trim().toLowerCase() ?? '';
+  return ['true', 'span_only', 'span_and_event'].includes(wanted);
+}
+
+/** A message in the form of the conventions. Source: gen-ai-input-messages.json. */
+export interface ContentMessage {
+  readonly role: string;
+  readonly parts: readonly object[];
+  readonly finish_reason?: string;
+}
+
+export const textPart = (content: string): object => ({ type: 'text', content });
+
+/** @returns JSON with secrets masked as in logs, its texts cut, without the oldest messages where all have no room */
+export function messagesText(messages: readonly ContentMessage[]): string {
+  let left = messages.map((message) => valueText(message));
+  while (left.length > 1 && left.reduce((sum, text) => sum + text.length + 1, 2) > MAX_CHARACTERS) left = left.slice(1);
+  return `[${left.join(',')}]`;
+}
+
+/** @returns JSON with secrets masked as in logs, its texts cut */
+export function valueText(value: unknown): string {
+  const text = JSON.stringify(value, (key, item: unknown) => {
+    if (SECRET_KEYS.has(key)) return MASK;
+    return typeof item === 'string' && item.length > MAX_TEXT ? `${item.slice(0, MAX_TEXT).toWellFormed()}…` : item;
+  });
+  return text === undefined ? 'null' : text.length <= MAX_CHARACTERS ? text : JSON.stringify(`${text.slice(0, MAX_CHARACTERS)}…`);
+}

@@ -1,0 +1,149 @@
+/** Requests to models, as spans and measurements of OpenTelemetry's conventions for generative AI. */
+import type { TraceContext } from '../trace-context.ts';
+import { startSpan, type Attributes } from '../tracing.ts';
+import * as genAi from './conventions.ts';
+
+export interface ModelRequest {
+  readonly operation: typeof genAi.CHAT | typeof genAi.SPEECH_TO_TEXT | typeof genAi.TEXT_TO_SPEECH;
+  /** As agents name it. */
+  readonly provider: string;
+  /** Absent for the provider's default. */
+  readonly model?: string | undefined;
+  /** Base URL. */
+  readonly address?: string | undefined;
+  /** The answer comes in parts. */
+  readonly streams: boolean;
+  /** When it began, in milliseconds since the epoch; default now. */
+  readonly startedAt?: number | undefined;
+  /** Further ones, of this request. */
+  readonly attributes?: Attributes;
+}
+
+export interface TokenUsage {
+  /** Cached ones included. */
+  readonly inputTokens: number;
+  /** Reasoning included. */
+  readonly outputTokens: number;
+  readonly cachedTokens?: number | undefined;
+  readonly reasoningTokens?: number | undefined;
+}
+
+export interface ModelAnswer {
+  readonly id?: string | undefined;
+  readonly model?: string | undefined;
+  readonly finishReasons?: readonly string[] | undefined;
+  readonly usage?: TokenUsage | undefined;
+  readonly attributes?: Attributes;
+}
+
+/** `cancelled`: the asker wanted no more of it, such as of an interrupted answer. */
+export type RequestOutcome = 'completed' | 'cancelled' | { readonly failure: string };
+
+export interface ObservedRequest {
+  /** The first part of the answer has come; later calls count nothing. */
+  firstChunk(): void;
+  /** Once; later calls are ignored. */
+  end(outcome: RequestOutcome, answer?: ModelAnswer): void;
+}
+
+export interface ModelRequestObserver {
+  begin(request: ModelRequest): ObservedRequest;
+}
+
+/** Of one request, for metrics. */
+export interface Measurement {
+  readonly operation: string;
+  readonly provider: string;
+  readonly model: string;
+  /** Absent for a cancelled one: how long it would have taken isn't known. */
+  readonly seconds?: number | undefined;
+  readonly firstChunkSeconds?: number | undefined;
+  readonly usage?: Pick<TokenUsage, 'inputTokens' | 'outputTokens'> | undefined;
+  readonly failure?: string | undefined;
+}
+
+export interface ModelRequestObserverOptions {
+  /** To which the spans belong; the current one by default. */
+  readonly parent?: (request: ModelRequest) => TraceContext | undefined;
+  /** On all spans. */
+  readonly attributes?: Attributes;
+  readonly measure?: ((measurement: Measurement) => void) | undefined;
+  readonly onEnd?: (request: ModelRequest, answer: ModelAnswer) => void;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+export function observeModelRequests(options: ModelRequestObserverOptions): ModelRequestObserver {
+  const { parent = () => undefined, attributes: common, measure, onEnd, now = Date.now } = options;
+  return {
+    begin(request) {
+      const { operation, model, streams, address, attributes } = request;
+      const provider = genAi.providerName(operation, request.provider);
+      const startedAt = request.startedAt ?? now();
+      const span = startSpan({
+        name: genAi.spanName(operation, model),
+        kind: 'client',
+        parent: parent(request),
+        startedAt,
+        attributes: {
+          [genAi.OPERATION_NAME]: operation,
+          [genAi.PROVIDER_NAME]: provider,
+          [genAi.REQUEST_MODEL]: model,
+          ...genAi.serverOf(address),
+          ...(streams && { [genAi.REQUEST_STREAM]: true }),
+          ...common,
+          ...attributes,
+        },
+      });
+      let firstChunkSeconds: number | undefined;
+      let over = false;
+      return {
+        firstChunk: () => void (firstChunkSeconds ??= (now() - startedAt) / 1_000),
+        end(outcome, answer = {}) {
+          if (over) return;
+          over = true;
+          const failure = typeof outcome === 'object' ? outcome.failure : undefined;
+          span.set({
+            ...attributesOf(answer),
+            ...(streams && { [genAi.TIME_TO_FIRST_CHUNK]: firstChunkSeconds }),
+            ...(outcome === 'cancelled' && { 'parley.cancelled': true }),
+          });
+          if (failure !== undefined) span.fail(failure);
+          span.end();
+          measure?.({
+            operation,
+            provider,
+            model: model ?? '',
+            seconds: outcome === 'cancelled' ? undefined : (now() - startedAt) / 1_000,
+            firstChunkSeconds: streams ? firstChunkSeconds : undefined,
+            usage: answer.usage && { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens },
+            failure,
+          });
+          onEnd?.(request, answer);
+        },
+      };
+    },
+  };
+}
+
+/** Where nobody looks. */
+export const unobserved: ModelRequestObserver = { begin: () => ({ firstChunk: () => undefined, end: () => undefined }) };
+
+function attributesOf({ id, model, finishReasons, usage, attributes }: ModelAnswer): Attributes {
+  return {
+    [genAi.RESPONSE_ID]: id,
+    [genAi.RESPONSE_MODEL]: model,
+    [genAi.FINISH_REASONS]: finishReasons,
+    ...usageAttributes(usage),
+    ...attributes,
+  };
+}
+
+export function usageAttributes(usage: TokenUsage | undefined): Attributes {
+  return {
+    [genAi.INPUT_TOKENS]: usage?.inputTokens,
+    [genAi.OUTPUT_TOKENS]: usage?.outputTokens,
+    [genAi.CACHED_TOKENS]: usage?.cachedTokens,
+    [genAi.REASONING_TOKENS]: usage?.reasoningTokens,
+  };
+}
