@@ -36,7 +36,7 @@ export interface Limits {
 
 /** What knowledge bases need in addition to their rows in the store. */
 export interface KnowledgeDependencies {
-  readonly files: Pick<FileStorage, 'put' | 'delete'>;
+  readonly files: Pick<FileStorage, 'put' | 'read' | 'delete'>;
   readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection'>;
   readonly search: Search;
   /** That a KnowledgeBase can name. */

@@ -65,6 +65,7 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
       }
       void reply.headers(headers);
     };
+    state.countAgain = () => limiter.take(caller, description);
     if (description.countsLater) state.countRequest = countRequest;
     else countRequest();
     if (!permitted) throw new ApiError('forbidden', `this API key lacks the permission ${needed}`);

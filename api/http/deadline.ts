@@ -22,7 +22,8 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
   };
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.routeOptions.config.description?.form === undefined) watchAnswer(request, reply);
+    const { form, streamed } = request.routeOptions.config.description ?? {};
+    if (form === undefined && streamed === undefined) watchAnswer(request, reply);
     else watchUpload(request, reply);
     done();
   });
@@ -58,7 +59,19 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
     };
     arm(request, timeoutMs / 10, look);
     raw.once('end', () => {
-      if (!reply.raw.writableEnded) arm(request, timeoutMs, () => end(request, reply));
+      if (request.routeOptions.config.description?.streamed !== undefined) watchEntries(request, reply);
+      else if (!reply.raw.writableEnded) arm(request, timeoutMs, () => end(request, reply));
+    });
+  }
+
+  /** Many entries take long: as long as results come, there is progress. */
+  function watchEntries(request: FastifyRequest, reply: FastifyReply): void {
+    const { socket } = request.raw;
+    const before = socket.bytesWritten;
+    if (reply.raw.writableEnded) return;
+    arm(request, timeoutMs, () => {
+      if (socket.bytesWritten > before) watchEntries(request, reply);
+      else end(request, reply);
     });
   }
 }

@@ -49,7 +49,8 @@ export function registerForms(app: FastifyInstance): void {
     const isForm = /^multipart\/form-data *(;|$)/i.test(type ?? '');
     const hasBody = type !== undefined || headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
     if (takesForms && hasBody && !isForm) done(new ApiError('unsupported_media_type', 'send the file as multipart/form-data'));
-    else if (isForm && !takesForms) done(new ApiError('unsupported_media_type', 'send the body as application/json'));
+    else if (isForm && !takesForms && request.routeOptions.config.description?.streamed === undefined)
+      done(new ApiError('unsupported_media_type', 'send the body as application/json'));
     else if (isForm && (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
       done(
         new ApiError('unsupported_media_type', 'send the body without Content-Encoding', { headers: { 'accept-encoding': 'identity' } }),

@@ -33,7 +33,7 @@ export function registerLargeBodies(app: FastifyInstance): void {
 const [quote, backslash, comma, openBracket, openBrace] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
 
 /** Whether JSON holds more than `most` values, in one pass that makes nothing of them. Every one but the first follows a comma or a bracket. */
-function hasMoreValues(json: Uint8Array, most: number): boolean {
+export function hasMoreValues(json: Uint8Array, most: number): boolean {
   let values = 1;
   let inText = false;
   for (let at = 0; at < json.length && values <= most; at += 1) {

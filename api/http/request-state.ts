@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 
 import type { Clock } from '../../platform/clock.ts';
 import { inSpan, type Span } from '../../platform/telemetry/tracing.ts';
+import type { RateLimitDecision } from '../limits/rate-limiter.ts';
 import type { Caller } from './caller.ts';
 import { ApiError } from './api-error.ts';
 
@@ -26,6 +27,8 @@ export class RequestState {
    * @throws ApiError `rate_limited`
    */
   countRequest: (() => void) | undefined;
+  /** Counts the request once more against its limits: for what is as much work as several. Set where the request has limits. */
+  countAgain: (() => RateLimitDecision) | undefined;
   /** For the answer: what nothing read in the request. */
   readonly warnings: string[] = [];
   readonly #clock: Clock;

@@ -8,6 +8,7 @@ import type { Caller } from './caller.ts';
 import type { Requirement } from './permissions.ts';
 import { readRequest } from './read-request.ts';
 import { callerOf, requestState } from './request-state.ts';
+import type { StreamedType } from './streamed-bodies.ts';
 
 /** How a route is offered to assistants as an MCP tool. Names, arguments, answers and most hints follow from the rest of the description. */
 export interface ToolAnnotation {
@@ -29,10 +30,18 @@ export interface AnswerDescription {
   /** `Content-Type` of any other answer, without parameters. */
   readonly contentType?: string;
   readonly example?: unknown;
+  /** What else is answered where the header `Accept` asks for it, by `Content-Type`. */
+  readonly alternatives?: Readonly<Record<string, { readonly schema: z.ZodType; readonly example: unknown }>>;
   /** Names from the table of documented headers, in addition to those that every answer has. */
   readonly headers?: readonly ('ETag' | 'Age')[];
   /** Which field of the answer is which path parameter of other routes: `{agent_id: 'ai_agent_id'}`. */
   readonly identifies?: Readonly<Record<string, string>>;
+}
+
+export interface StreamedBody {
+  /** Of one entry in a body of lines; of the whole body else. */
+  readonly schema: z.ZodType;
+  readonly examples: Readonly<Record<string, unknown>>;
 }
 
 export interface RouteDescription {
@@ -55,6 +64,8 @@ export interface RouteDescription {
   readonly body?: z.ZodType;
   /** The body is a form (`multipart/form-data`) that `handle` reads as it arrives, with a file in it. Its fields, for the document. */
   readonly form?: z.ZodObject;
+  /** The body holds many entries, which `handle` reads as they arrive; for the document, by `Content-Type`. */
+  readonly streamed?: Readonly<Record<StreamedType, StreamedBody>>;
   /**
    * `query` and `body` are for the document: what is stored decides how the request is read, and `handle` reads it, when it knows
    * (`readRequest`).

@@ -16,6 +16,7 @@ import { sendFailure } from './reply.ts';
 import { currentRequest, inRequest, requestState, RequestState, startRequest } from './request-state.ts';
 import { requireDescriptions } from './route.ts';
 import { requestSpan, traceIdOf } from './trace.ts';
+import { registerStreamedBodies } from './streamed-bodies.ts';
 import { registerUnknownRoutes } from './unknown-route.ts';
 import { warnOfUntrustedProxies } from './untrusted-proxy.ts';
 import { registerLargeAnswers } from './large-answers.ts';
@@ -118,6 +119,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
 
   app.removeAllContentTypeParsers();
   registerForms(app);
+  registerStreamedBodies(app);
   const asBytes = { parseAs: 'buffer' } as const;
   app.addContentTypeParser(/^application\/([\w.!#$&^-]+\+)?json(;|$)/i, asBytes, ({ headers }, body, done) => {
     const plain = (headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';

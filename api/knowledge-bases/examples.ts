@@ -71,3 +71,17 @@ export const searchExample = {
     },
   ],
 };
+
+export const bulkResultExamples = [
+  { index: 0, name: 'opening-hours.md', status: 'accepted', document_id: documentId, existing: false },
+  {
+    index: 1,
+    name: 'photo.png',
+    status: 'failed',
+    existing: false,
+    error: {
+      code: 'unsupported_media_type',
+      message: 'files of this kind are not read: send one of .pdf, .docx, .txt, .md, .xlsx, .xls',
+    },
+  },
+];

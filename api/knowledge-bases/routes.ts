@@ -14,6 +14,8 @@ import { listPage } from '../state/list-page.ts';
 import { stateOf } from '../state/resource-state.ts';
 import { issues } from '../validation/issue.ts';
 import { BaseCollections, knowledgeBaseNotFound } from './base-collections.ts';
+import { registerBulkUpload } from './bulk/bulk-routes.ts';
+import { BulkService } from './bulk/bulk-service.ts';
 import { knowledgeBaseToRest } from './fields.ts';
 import { createKnowledgeBase, deleteKnowledgeBase, getKnowledgeBase, listKnowledgeBases, updateKnowledgeBase } from './descriptions.ts';
 import { registerDocuments } from './document-routes.ts';
@@ -24,7 +26,7 @@ import { searchKnowledgeBase } from './search-descriptions.ts';
 export function registerKnowledgeBases(
   app: FastifyInstance,
   context: KindContext,
-  { store, knowledge, logger }: Pick<ApiDependencies, 'store' | 'knowledge' | 'logger'>,
+  { store, knowledge, logger, clock }: Pick<ApiDependencies, 'store' | 'knowledge' | 'logger' | 'clock'>,
   users: readonly FindUsers[],
 ): void {
   const { collections } = store.knowledge;
@@ -36,6 +38,8 @@ export function registerKnowledgeBases(
     pageTokens: context.pageTokens,
   });
   app.addHook('onClose', () => starter.close());
+  // Closed before the starter, which its last documents need.
+  registerBulkUpload(app, new BulkService({ bases, store: store.knowledge, files: knowledge.files, starter, clock, logger }));
 
   addRoute(app, createKnowledgeBase, async ({ query, body, caller, reply }) => {
     const base = await service.create(caller, body, { dryRun: query.dry_run });

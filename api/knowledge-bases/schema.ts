@@ -35,7 +35,7 @@ const pageUrl = withRule(
 );
 
 /** What the fields have to look like is read by `readMetadata`, as for a file. */
-const websiteMetadata = z.record(z.string(), z.unknown()).meta({
+export const documentMetadata = z.record(z.string(), z.unknown()).meta({
   id: 'DocumentMetadataCreate',
   additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
   propertyNames: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' },
@@ -43,7 +43,7 @@ const websiteMetadata = z.record(z.string(), z.unknown()).meta({
 
 export const websiteSubmission = z.object({
   page_urls: z.array(pageUrl).min(1).max(100).describe('Pages to read; together they become one document. No links are followed.'),
-  metadata: websiteMetadata.nullish().describe('What a search can filter by, as for a file: at most 8 KiB and 256 fields.'),
+  metadata: documentMetadata.nullish().describe('What a search can filter by, as for a file: at most 8 KiB and 256 fields.'),
 });
 
 export type WebsiteSubmission = z.output<typeof websiteSubmission>;

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 
 import { version } from '../../platform/version.ts';
-import type { AnswerDescription, RouteDescription } from '../http/route.ts';
+import type { AnswerDescription, RouteDescription, StreamedBody } from '../http/route.ts';
 import { warningsAnswer } from '../http/warnings.ts';
 import { failureRefs, failureResponses } from './failures.ts';
 import { INTRODUCTION } from './introduction.ts';
@@ -111,6 +111,7 @@ function operation(route: RouteDescription, all: readonly RouteDescription[], sc
     ...(parameters.length > 0 && { parameters }),
     ...(route.body !== undefined && { requestBody: requestBody('application/json', route.body, route.bodyExamples ?? {}, schemas) }),
     ...(route.form !== undefined && { requestBody: requestBody('multipart/form-data', route.form, route.bodyExamples ?? {}, schemas) }),
+    ...(route.streamed !== undefined && { requestBody: streamedRequestBody(route.streamed, schemas) }),
     responses: {
       ...Object.fromEntries(
         Object.entries(route.answers).map(([status, answer]) => [status, response(route, answer, linksFrom(route, answer, all), schemas)]),
@@ -183,16 +184,19 @@ function requestBody(
   examples: Readonly<Record<string, unknown>>,
   schemas: SchemaCollection,
 ): OpenApiObject {
-  const required = body._zod.optin === undefined;
+  return { required: body._zod.optin === undefined, content: { [type]: mediaType({ schema: body, examples }, schemas) } };
+}
+
+function streamedRequestBody(streamed: NonNullable<RouteDescription['streamed']>, schemas: SchemaCollection): OpenApiObject {
+  const content = Object.entries(streamed).map(([type, body]) => [type, mediaType(body, schemas)]);
+  return { required: true, content: Object.fromEntries(content) as OpenApiObject };
+}
+
+function mediaType({ schema, examples }: StreamedBody, schemas: SchemaCollection): OpenApiObject {
   const named = Object.entries(examples).map(([summary, value]) => [summary.replaceAll(/\W+/g, '-'), { summary, value }]);
   return {
-    required,
-    content: {
-      [type]: {
-        schema: schemas.schemaOf(body, { io: 'input' }),
-        ...(named.length > 0 && { examples: Object.fromEntries(named) as OpenApiObject }),
-      },
-    },
+    schema: schemas.schemaOf(schema, { io: 'input' }),
+    ...(named.length > 0 && { examples: Object.fromEntries(named) as OpenApiObject }),
   };
 }
 
@@ -211,7 +215,7 @@ function hasBody({ body, form }: RouteDescription): boolean {
 }
 
 function response(route: RouteDescription, answer: AnswerDescription, links: OpenApiObject, schemas: SchemaCollection): OpenApiObject {
-  const { description, schema, contentType, example } = answer;
+  const { description, schema, contentType, example, alternatives = {} } = answer;
   const isEmpty = schema === undefined && contentType === undefined;
   const type = contentType ?? 'application/json';
   const answered = schema === undefined ? { type: 'string' } : schemas.schemaOf(schema, { io: 'output' });
@@ -224,6 +228,12 @@ function response(route: RouteDescription, answer: AnswerDescription, links: Ope
           schema: hasBody(route) ? schemas.addProperties(answered, warningProperties(schemas)) : answered,
           ...(example !== undefined && { example }),
         },
+        ...Object.fromEntries(
+          Object.entries(alternatives).map(([other, each]) => [
+            other,
+            { schema: schemas.schemaOf(each.schema, { io: 'output' }), example: each.example },
+          ]),
+        ),
       },
     }),
     ...(Object.keys(links).length > 0 && { links }),

@@ -239,7 +239,8 @@ export function failuresOf(route: RouteDescription): readonly FailureName[] {
   const names: FailureName[] = ['bad_request', 'request_timeout', 'headers_too_large', ...(route.errors ?? [])];
   if (route.permission !== 'public') names.push('unauthorized', 'forbidden', 'rate_limited', 'internal_error', 'unavailable');
   if (route.params !== undefined) names.push('not_found');
-  if (route.query !== undefined || route.body !== undefined || route.form !== undefined) names.push('validation');
+  if (route.query !== undefined || route.body !== undefined || route.form !== undefined || route.streamed !== undefined)
+    names.push('validation');
   if (route.ifMatch) names.push('precondition_failed');
   if (route.method !== 'GET') names.push('payload_too_large', 'unsupported_media_type');
   // There, all unusable input is one failure.

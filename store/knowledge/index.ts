@@ -3,6 +3,7 @@ import type { Logger } from '../../platform/logging.ts';
 import type { Listening } from '../channel-listener.ts';
 import type { Database } from '../database.ts';
 import { listenForChanges, type ObjectChanges } from '../object-changes.ts';
+import { BulkDocuments } from './bulk-documents.ts';
 import { Collections, KNOWLEDGE_CHANNEL } from './collections.ts';
 import { Completion } from './completion.ts';
 import { Documents } from './documents.ts';
@@ -14,6 +15,7 @@ import { KnowledgeLookup } from './lookup.ts';
 export interface KnowledgeStore {
   readonly collections: Collections;
   readonly documents: Documents;
+  readonly bulk: BulkDocuments;
   readonly ingestion: Ingestion;
   readonly completion: Completion;
   readonly lookup: KnowledgeLookup;
@@ -29,6 +31,7 @@ export function createKnowledgeStore(
   return {
     collections: new Collections(database),
     documents: new Documents(database),
+    bulk: new BulkDocuments(database),
     ingestion: new Ingestion(database),
     completion: new Completion(database),
     lookup: new KnowledgeLookup(database),

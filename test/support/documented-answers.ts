@@ -48,8 +48,9 @@ export function documentedAnswers(): AnswerCheck {
     if (response === undefined) throw new Error(`${asked}, which the document doesn't know: ${JSON.stringify(body)}`);
     const reference = response.$ref?.split('/').at(-1);
     const { content = {} } = reference === undefined ? response : (document.components.responses[reference] ?? {});
-    const [type] = Object.keys(content);
     const sent = contentType?.split(';')[0];
+    const types = Object.keys(content);
+    const type = types.find((each) => each === sent) ?? types[0];
     if (type !== '*/*' && type !== sent) throw new Error(`${asked} as ${sent}, and the document says ${type}`);
     if (type !== 'application/json' || method === 'HEAD') return;
     const pointer =

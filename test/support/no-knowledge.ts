@@ -5,7 +5,7 @@ const unused = (): Promise<never> => Promise.reject(new Error('this facade was s
 
 /** For facades that are asked nothing about documents: knowledge bases themselves can be made and deleted. */
 export const noKnowledge: ApiDependencies['knowledge'] = {
-  files: { put: unused, delete: unused },
+  files: { put: unused, read: unused, delete: unused },
   jobs: { ingest: unused, clearDocument: unused, clearCollection: unused },
   // Nothing was ever put into any.
   search: { search: () => Promise.resolve(undefined) },

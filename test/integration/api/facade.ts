@@ -145,7 +145,7 @@ async function call(url: string, method: string, path: string, { body, key, head
   const [sniffing, caching] = ['x-content-type-options', 'cache-control'].map((name) => response.headers.get(name));
   if (sniffing !== 'nosniff' || (key !== undefined && response.status < 400 && caching?.includes('no-store') !== true))
     throw new Error(`${method} ${path} answers with X-Content-Type-Options ${sniffing} and Cache-Control ${caching}`);
-  const json = response.headers.get('content-type')?.includes('json') ?? false;
+  const json = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
   const answer = { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : undefined };
   checkAnswer({ method, path, status: answer.status, contentType: response.headers.get('content-type'), body: answer.body });
   return answer;

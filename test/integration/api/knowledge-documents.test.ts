@@ -258,6 +258,7 @@ describe('an uploaded file', () => {
           await go.promise;
           return means.knowledge(facade.store).files.put(key, content, options);
         },
+        read: () => Promise.reject(new StorageError('unavailable', 'nothing is read here')),
         delete: () => Promise.resolve(),
       },
     });
@@ -489,6 +490,7 @@ describe('with something away', () => {
             content.destroy();
             throw new StorageError(kind, 'the bucket does not answer');
           },
+          read: () => Promise.reject(new StorageError(kind, 'the bucket does not answer')),
           delete: () => Promise.reject(new StorageError(kind, 'the bucket does not answer')),
         },
       });

@@ -98,9 +98,13 @@ export const knowledgeGenerators: Readonly<Record<string, Generator>> = {
       },
     };
   },
-  // A form is another suite's business: what is sent here is none, whatever the address.
+  // Forms and lines are other suites' business: what is sent here is neither, whatever the address.
   [`POST ${all}/:kb_id/documents/file`]: (situation) => ({
     request: { path: `${all}/${baseId(situation)}/documents/file`, body: {} },
+    expected: { status: 415 },
+  }),
+  [`POST ${all}/:kb_id/documents/bulk`]: (situation) => ({
+    request: { path: `${all}/${baseId(situation)}/documents/bulk`, body: {} },
     expected: { status: 415 },
   }),
   [`POST ${all}/:kb_id/documents/website`]: (situation) => {

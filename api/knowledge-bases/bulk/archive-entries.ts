@@ -1,0 +1,170 @@
+/** Entries of a zip archive (`application/zip`) that lies in the storage. */
+import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+
+import { fromRandomAccessReaderPromise, type Entry as ZipEntry, type ZipFile } from 'yauzl';
+
+import { ARCHIVE_LIMITS } from '../../../knowledge/parsing/limits.ts';
+import { StorageError } from '../../../knowledge/storage/file-storage.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { maxFileBytes } from '../schema.ts';
+import { MANIFEST, readManifest, type ManifestEntry } from './archive-manifest.ts';
+import { archiveName, baseName, isNoFile, pathFault } from './archive-names.ts';
+import { EntryError, requireFileName, tooLargeFile, type Entry, type SoundEntry } from './entry.ts';
+import { MAX_ENTRIES, MAX_MANIFEST_BYTES, MAX_UNPACKED_BYTES, SMALL_ENTRY_BYTES } from './limits.ts';
+import type { StoredFileReader } from './stored-file-reader.ts';
+
+interface File {
+  readonly name: string;
+  readonly entry: ZipEntry;
+}
+
+const STORED = 0;
+const DEFLATED = 8;
+/** Entries that a folder has for each file, at most: the directory is read to its end before anything is stored. */
+const MAX_DIRECTORY_ENTRIES = 2 * MAX_ENTRIES;
+/** Of Unix, in the upper half of the attributes. */
+const [FILE_TYPE, LINK] = [0o170_000, 0o120_000];
+
+/**
+ * Reads the directory and the manifest; entries are unpacked one by one as they are asked for.
+ * @throws ApiError `bad_request` or `payload_too_large`, or ValidationError, for what concerns the archive as a whole
+ */
+export async function openArchiveEntries(reader: StoredFileReader, bytes: number): Promise<AsyncGenerator<Entry>> {
+  const zip = await readable(() =>
+    fromRandomAccessReaderPromise(reader, bytes, { decodeStrings: false, validateEntrySizes: false, autoClose: false }),
+  );
+  const { files, manifest } = await readDirectory(zip);
+  const described = manifest === undefined ? new Map<string, ManifestEntry>() : await readManifest(await contentOf(zip, manifest));
+  return entriesOf(zip, files, described);
+}
+
+async function* entriesOf(zip: ZipFile, files: readonly File[], described: ReadonlyMap<string, ManifestEntry>): AsyncGenerator<Entry> {
+  const missing = new Set(described.keys());
+  for (const [index, { name, entry }] of files.entries()) {
+    missing.delete(name);
+    const shown = name.toWellFormed().slice(0, 1_024);
+    try {
+      yield { index, name: shown, file: await fileOf(zip, { name, entry }, described.get(name)) };
+    } catch (error) {
+      yield { index, name: shown, failure: entryFailure(error).failure };
+    }
+  }
+  let index = files.length;
+  for (const name of missing) {
+    yield { index, name, failure: { code: 'not_found', message: `the manifest names this file, and the archive does not have it` } };
+    index += 1;
+  }
+}
+
+async function fileOf(zip: ZipFile, file: File, described: ManifestEntry | undefined): Promise<SoundEntry> {
+  const { name, entry } = file;
+  const fault = pathFault(name);
+  if (fault !== undefined) throw new EntryError({ code: 'bad_request', message: fault });
+  const names = requireFileName(baseName(name));
+  requireReadable(entry);
+  const content = entry.uncompressedSize <= SMALL_ENTRY_BYTES ? await contentOf(zip, file) : async () => unpacked(zip, entry);
+  return { ...names, metadata: {}, idempotencyKey: undefined, ...described, content };
+}
+
+function requireReadable(entry: ZipEntry): void {
+  if (((entry.externalFileAttributes >>> 16) & FILE_TYPE) === LINK)
+    throw new EntryError({ code: 'bad_request', message: 'this is a link and no file: put the file itself into the archive' });
+  if (entry.isEncrypted())
+    throw new EntryError({ code: 'bad_request', message: 'the entry is protected with a password: make the archive without one' });
+  if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
+    throw new EntryError({
+      code: 'unsupported_media_type',
+      message: `the entry is compressed with method ${entry.compressionMethod}: only stored and deflated entries are read`,
+    });
+  if (entry.uncompressedSize > maxFileBytes) throw tooLargeFile();
+}
+
+async function readDirectory(zip: ZipFile): Promise<{ readonly files: readonly File[]; readonly manifest: File | undefined }> {
+  if (zip.entryCount > MAX_DIRECTORY_ENTRIES) throw tooManyFiles();
+  const files: File[] = [];
+  let manifest: File | undefined;
+  let declared = 0;
+  await readable(async () => {
+    for await (const entry of zip.eachEntry()) {
+      const name = archiveName(entry);
+      declared += entry.uncompressedSize;
+      refuseBomb(declared, zip.fileSize);
+      if (isNoFile(name)) continue;
+      if (name === MANIFEST) manifest = requireManifest({ name, entry });
+      else files.push({ name, entry });
+      if (files.length > MAX_ENTRIES) throw tooManyFiles();
+    }
+  });
+  return { files, manifest };
+}
+
+function requireManifest(file: File): File {
+  if (file.entry.uncompressedSize <= MAX_MANIFEST_BYTES) return file;
+  throw new ApiError('payload_too_large', `${MANIFEST} in the archive may have ${MAX_MANIFEST_BYTES / 1024 / 1024} MB`);
+}
+
+function tooManyFiles(): ApiError {
+  return new ApiError('payload_too_large', `an archive may have ${MAX_ENTRIES} files: make several archives`);
+}
+
+function refuseBomb(inflated: number, packed: number): void {
+  const tooMuch = inflated > MAX_UNPACKED_BYTES;
+  if (!tooMuch && (inflated <= ARCHIVE_LIMITS.ratioFloorBytes || inflated <= packed * ARCHIVE_LIMITS.ratio)) return;
+  const limit = tooMuch ? `more than ${MAX_UNPACKED_BYTES / 1024 / 1024} MB` : `more than ${ARCHIVE_LIMITS.ratio} times its size`;
+  throw new ApiError('payload_too_large', `unpacked, the archive has ${limit}: make several archives`);
+}
+
+/** Of what is small. */
+async function contentOf(zip: ZipFile, { entry }: File): Promise<Buffer> {
+  requireReadable(entry);
+  const pieces: Buffer[] = [];
+  for await (const piece of unpackedPieces(zip, entry)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+function unpacked(zip: ZipFile, entry: ZipEntry): Readable {
+  return Readable.from(unpackedPieces(zip, entry), { objectMode: false });
+}
+
+/** Never more than the directory says: what all entries have together was counted by it. @throws EntryError for damaged content */
+async function* unpackedPieces(zip: ZipFile, entry: ZipEntry): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  let sum = 0;
+  try {
+    for await (const piece of (await zip.openReadStreamPromise(entry)) as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > entry.uncompressedSize) break;
+      sum = crc32(piece, sum);
+      yield piece;
+    }
+  } catch (error) {
+    throw entryFailure(error);
+  }
+  if (bytes !== entry.uncompressedSize || sum !== entry.crc32) throw damaged();
+}
+
+function damaged(cause?: unknown): EntryError {
+  return new EntryError(
+    { code: 'bad_request', message: 'the entry is damaged, or is not what the directory of the archive says: make the archive again' },
+    { cause },
+  );
+}
+
+/** What reading an entry failed with; a storage that is unavailable fails the request instead. */
+function entryFailure(error: unknown): EntryError {
+  if (error instanceof EntryError) return error;
+  if (error instanceof StorageError || error instanceof ApiError) throw error;
+  return damaged(error);
+}
+
+async function readable<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof StorageError) throw error;
+    throw new ApiError('bad_request', `this is no zip archive that can be read (${(error as Error).message}): make it again`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../../../platform/clock.ts';
+
+export interface BatchOptions<T> {
+  /** Longest batch. */
+  readonly items: number;
+  /** A batch ends with the item that brings it to this weight. */
+  readonly weight: number;
+  readonly weightOf: (item: T) => number;
+  /** A batch does not wait longer than this for its next item, in milliseconds. */
+  readonly idleMs: number;
+  readonly clock: Clock;
+}
+
+/** Items in the order in which they come, as many at a time as are there. What a source yields before it fails comes before the failure. */
+export async function* batches<T>(source: AsyncIterable<T>, options: BatchOptions<T>): AsyncGenerator<readonly T[]> {
+  const items = source[Symbol.asyncIterator]();
+  let batch: T[] = [];
+  let weight = 0;
+  let next = attempted(items.next());
+  for (;;) {
+    const read = batch.length === 0 ? await next : await orIdle(next, options);
+    if (read === 'idle' || 'failure' in read || read.done === true) {
+      if (batch.length > 0) yield batch;
+      [batch, weight] = [[], 0];
+      if (read === 'idle') continue;
+      if ('failure' in read) throw read.failure;
+      return;
+    }
+    batch.push(read.value);
+    weight += options.weightOf(read.value);
+    if (batch.length >= options.items || weight >= options.weight) {
+      yield batch;
+      [batch, weight] = [[], 0];
+    }
+    next = attempted(items.next());
+  }
+}
+
+type Attempt<T> = IteratorResult<T, unknown> | { readonly failure: unknown };
+
+/** It may fail while nothing waits for it. */
+function attempted<T>(next: Promise<IteratorResult<T, unknown>>): Promise<Attempt<T>> {
+  return next.catch((failure: unknown) => ({ failure }));
+}
+
+async function orIdle<T>(
+  next: Promise<Attempt<T>>,
+  { clock, idleMs }: Pick<BatchOptions<T>, 'clock' | 'idleMs'>,
+): Promise<Attempt<T> | 'idle'> {
+  const idle = Promise.withResolvers<'idle'>();
+  const timer = clock.after(idleMs, () => idle.resolve('idle'));
+  return Promise.race([next, idle.promise]).finally(() => timer.cancel());
+}

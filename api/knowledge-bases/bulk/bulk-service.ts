@@ -1,0 +1,143 @@
+/** Takes on many files with one request. */
+import type { Readable } from 'node:stream';
+
+import type { JobStarter } from '../../../knowledge/jobs/job-starter.ts';
+import { fileKey } from '../../../knowledge/ingestion/clear-document.ts';
+import { StorageError, type FileStorage } from '../../../knowledge/storage/file-storage.ts';
+import { sleep, type Clock } from '../../../platform/clock.ts';
+import type { Logger } from '../../../platform/logging.ts';
+import { newDocumentId, type Collection, type KnowledgeStore } from '../../../store/index.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { Caller } from '../../http/caller.ts';
+import type { RequestState } from '../../http/request-state.ts';
+import type { StreamedType } from '../../http/streamed-bodies.ts';
+import type { BaseCollections } from '../base-collections.ts';
+import { openArchiveEntries } from './archive-entries.ts';
+import { batches } from './batches.ts';
+import { BulkUpload } from './bulk-upload.ts';
+import type { Entry } from './entry.ts';
+import { ENTRIES_PER_REQUEST, MAX_BODY_BYTES } from './limits.ts';
+import { lineEntries } from './line-entries.ts';
+import { ResultStream, type ResultFormat } from './result-stream.ts';
+import { StoredFileReader } from './stored-file-reader.ts';
+
+/** Entries of one transaction, at most; their contents are in memory together. */
+const BATCH = { items: 200, weight: 4 * 1024 * 1024, idleMs: 250 } as const;
+
+export interface BulkServiceOptions {
+  readonly bases: BaseCollections;
+  readonly store: Pick<KnowledgeStore, 'bulk'>;
+  readonly files: Pick<FileStorage, 'put' | 'read' | 'delete'>;
+  readonly starter: JobStarter;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface BulkRequest {
+  readonly type: StreamedType;
+  readonly body: Readable;
+  readonly contentLength: number;
+  readonly format: ResultFormat;
+  readonly state: RequestState;
+}
+
+/** Entries, and what to do when they have all been read. */
+interface Source {
+  readonly entries: AsyncIterable<Entry>;
+  close(): Promise<void>;
+}
+
+export class BulkService {
+  readonly #options: BulkServiceOptions;
+  /** What answers that have begun still write. */
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: BulkServiceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @returns the results as they come
+   * @throws ApiError for what concerns the request as a whole: nothing was stored then
+   */
+  async submit({ org, userId }: Caller, baseName: string, request: BulkRequest): Promise<Readable> {
+    if (request.contentLength > MAX_BODY_BYTES) throw tooLarge();
+    const { bases, store, files, starter } = this.#options;
+    const { state } = request;
+    const collection = await bases.ensure(org, baseName);
+    const source = request.type === 'application/zip' ? await this.#archive(collection, request) : this.#lines(request);
+    const results = new ResultStream(request.format);
+    const upload = new BulkUpload({ collection, createdBy: userId, bulk: store.bulk, files, starter, signal: state.signal });
+    const running = this.#run(source, { upload, results, state }).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    return results.readable;
+  }
+
+  /** Waits for what has begun. */
+  async close(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  async #run(
+    source: Source,
+    { upload, results, state }: { readonly upload: BulkUpload; readonly results: ResultStream; readonly state: RequestState },
+  ): Promise<void> {
+    const { clock } = this.#options;
+    try {
+      let entries = 0;
+      for await (const batch of batches(source.entries, { ...BATCH, weightOf, clock })) {
+        await this.#pace(state, entries, batch.length);
+        entries += batch.length;
+        results.write(await state.timed('upload', () => upload.take(batch)));
+      }
+      results.end();
+    } catch (error) {
+      state.failure ??= error;
+      this.#options.logger.warn({ err: error, traceId: state.traceId }, 'a bulk upload broke off; what was answered as accepted is kept');
+      results.breakOff(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** Each {@link ENTRIES_PER_REQUEST} entries are one request: over its limit a key is slowed down, and no entry is refused. */
+  async #pace(state: RequestState, before: number, entries: number): Promise<void> {
+    // The request itself has been counted for the first ones.
+    const due = requestsFor(before + entries) - Math.max(1, requestsFor(before));
+    for (let counted = 0; counted < due;) {
+      const decision = state.countAgain?.();
+      if (decision === undefined || decision.allowed) counted += 1;
+      else await sleep(this.#options.clock, Math.max(...decision.limits.map(({ standing }) => standing.nextInMs)), state.signal);
+    }
+  }
+
+  #lines({ body }: BulkRequest): Source {
+    return { entries: lineEntries(body), close: async () => undefined };
+  }
+
+  /** An archive is read from its end, so it is stored first: under the id of a document that never comes, for the sweep of orphaned files. */
+  async #archive({ org }: Collection, { body, state: { signal } }: BulkRequest): Promise<Source> {
+    const { files } = this.#options;
+    const key = fileKey(org, newDocumentId());
+    const close = (): Promise<void> => files.delete(key).catch(() => undefined);
+    try {
+      const { bytes } = await files.put(key, body, { maxBytes: MAX_BODY_BYTES, signal });
+      return { entries: await openArchiveEntries(new StoredFileReader({ files, key, bytes, signal }), bytes), close };
+    } catch (error) {
+      await close();
+      throw error instanceof StorageError && error.kind === 'too_large' ? tooLarge() : error;
+    }
+  }
+}
+
+function weightOf(entry: Entry): number {
+  return 'file' in entry && Buffer.isBuffer(entry.file.content) ? entry.file.content.length : 0;
+}
+
+function requestsFor(entries: number): number {
+  return Math.ceil(entries / ENTRIES_PER_REQUEST);
+}
+
+function tooLarge(): ApiError {
+  return new ApiError('payload_too_large', `the body is too large: one request takes ${MAX_BODY_BYTES / 1024 / 1024} MB`);
+}

@@ -1,0 +1,26 @@
+/** Entries of one request. */
+export const MAX_ENTRIES = 10_000;
+
+/** Longest body, in bytes. */
+export const MAX_BODY_BYTES = 256 * 1024 * 1024;
+
+/** Longest line, in bytes: it is whole in memory. Larger files come in an archive, or by themselves. */
+export const MAX_LINE_BYTES = 8 * 1024 * 1024;
+
+/** Most values in a line: an entry has its own fields, and those of its metadata. */
+export const MAX_LINE_VALUES = 1_000;
+
+/** What all entries of an archive may have together, unpacked, in bytes. */
+export const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024;
+
+/** Entries of an archive of up to this size are unpacked in memory, in bytes. */
+export const SMALL_ENTRY_BYTES = 1024 * 1024;
+
+/** Longest manifest of an archive, in bytes. */
+export const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
+
+/** Entries that count as much as one request, against the rate limits. */
+export const ENTRIES_PER_REQUEST = 100;
+
+/** Longest idempotency key, in characters. */
+export const MAX_KEY_CHARACTERS = 200;

@@ -1,0 +1,177 @@
+/** Entries of a body of JSON lines (`application/x-ndjson`). */
+import { z } from 'zod';
+
+import { hasMoreValues } from '../../http/large-bodies.ts';
+import type { ValidationIssue } from '../../validation/issue.ts';
+import { unknownFields } from '../../validation/unknown-fields.ts';
+import { validate } from '../../validation/validate.ts';
+import { unknownFieldWarnings } from '../../validation/warning.ts';
+import { readMetadata } from '../metadata.ts';
+import { documentMetadata, maxFileBytes } from '../schema.ts';
+import { EntryError, requireFileName, tooLargeFile, type Entry, type SoundEntry } from './entry.ts';
+import { MAX_BODY_BYTES, MAX_ENTRIES, MAX_KEY_CHARACTERS, MAX_LINE_BYTES, MAX_LINE_VALUES } from './limits.ts';
+import { readLines, type Line } from './read-lines.ts';
+
+const MOST_WARNINGS = 10;
+
+export const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(MAX_KEY_CHARACTERS)
+  .regex(/^[!-~]+$/)
+  .nullish()
+  .describe(
+    'What you call this entry in this knowledge base: sent again with the same key, it is stored once, whatever its content. Its content (SHA-256) where absent.',
+  );
+
+export const entryMetadata = documentMetadata.nullish().describe('What a search can filter by: at most 8 KiB and 256 fields.');
+
+export const bulkEntry = z
+  .object({
+    name: z.string().describe('Name of the file, with its extension and without a path.'),
+    content: z.string().nullish().describe('The file as text, which is stored in UTF-8; either this or `content_base64`.'),
+    content_base64: z
+      .string()
+      .nullish()
+      .meta({ contentEncoding: 'base64' })
+      .describe('The bytes of the file in Base64 (RFC 4648, section 4).'),
+    metadata: entryMetadata,
+    idempotency_key: idempotencyKey,
+  })
+  .meta({ id: 'BulkDocument' });
+
+/** Ends early with an entry that says so where there are too many entries or bytes. @throws what reading the body throws */
+export async function* lineEntries(body: AsyncIterable<Uint8Array>): AsyncGenerator<Entry> {
+  let index = 0;
+  const limited = new LimitedBody(body);
+  for await (const line of readLines(limited.chunks(), { maxBytes: MAX_LINE_BYTES })) {
+    // What was cut off in the middle is no line.
+    if (limited.isOver) break;
+    if (index === MAX_ENTRIES) {
+      yield overLimit(index, `one request takes ${MAX_ENTRIES} entries`);
+      return;
+    }
+    yield entryOf(line, index);
+    index += 1;
+  }
+  if (limited.isOver) yield overLimit(index, `one request takes ${MAX_BODY_BYTES / 1024 / 1024} MB`);
+}
+
+class LimitedBody {
+  readonly #body: AsyncIterable<Uint8Array>;
+  isOver = false;
+
+  constructor(body: AsyncIterable<Uint8Array>) {
+    this.#body = body;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    for await (const chunk of this.#body) {
+      bytes += chunk.length;
+      if (bytes > MAX_BODY_BYTES) {
+        this.isOver = true;
+        return;
+      }
+      yield chunk;
+    }
+  }
+}
+
+function overLimit(index: number, limit: string): Entry {
+  return {
+    index,
+    name: null,
+    failure: { code: 'payload_too_large', message: `${limit}: send this entry and all after it in another one` },
+  };
+}
+
+/** Pure. */
+export function entryOf(line: Line, index: number): Entry {
+  let name: string | null = null;
+  let warnings: readonly string[] = [];
+  try {
+    if ('tooLong' in line)
+      throw new EntryError({
+        code: 'payload_too_large',
+        message: `a line may have ${MAX_LINE_BYTES / 1024 / 1024} MB: send larger files in a zip archive, or each by itself`,
+      });
+    const value = parse(line.bytes);
+    name = nameOf(value);
+    warnings = unknownFieldWarnings(unknownFields(bulkEntry, value, [], MOST_WARNINGS), MOST_WARNINGS);
+    return { index, name, ...(warnings.length > 0 && { warnings }), file: fileOf(value) };
+  } catch (error) {
+    if (!(error instanceof EntryError)) throw error;
+    return { index, name, ...(warnings.length > 0 && { warnings }), failure: error.failure };
+  }
+}
+
+/** @throws EntryError */
+export function parse(line: Buffer): unknown {
+  if (hasMoreValues(line, MAX_LINE_VALUES))
+    throw new EntryError({ code: 'payload_too_large', message: `the line holds more than ${MAX_LINE_VALUES} values` });
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(line);
+  } catch {
+    throw new EntryError({ code: 'bad_request', message: 'the line is not UTF-8' });
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new EntryError({ code: 'bad_request', message: 'the line is not JSON: send one object a line' });
+  }
+}
+
+function nameOf(value: unknown): string | null {
+  const { name } = (value ?? {}) as { readonly name?: unknown };
+  return typeof name === 'string' ? Array.from(name.toWellFormed()).slice(0, 255).join('') : null;
+}
+
+function fileOf(value: unknown): SoundEntry {
+  const read = validate(bulkEntry, value, []);
+  if (!read.ok) throw asEntryError(read.issues);
+  const { name, content, content_base64: base64, metadata, idempotency_key: key } = read.value;
+  return {
+    ...requireFileName(name),
+    content: contentOf(content, base64),
+    metadata: metadataOf(metadata),
+    idempotencyKey: key ?? undefined,
+  };
+}
+
+/** @throws EntryError */
+export function metadataOf(sent: Readonly<Record<string, unknown>> | null | undefined): SoundEntry['metadata'] {
+  const read = readMetadata({ json: sent ?? {} });
+  if (!read.ok) throw new EntryError({ code: 'bad_request', message: `metadata: ${read.issue.msg}` });
+  return read.metadata;
+}
+
+export function asEntryError(found: readonly ValidationIssue[]): EntryError {
+  const message = found
+    .slice(0, 5)
+    .map(({ loc, msg }) => (loc.length === 0 ? msg : `${loc.join('.')}: ${msg}`))
+    .join('; ');
+  return new EntryError({ code: 'bad_request', message });
+}
+
+function contentOf(text: string | null | undefined, base64: string | null | undefined): Buffer {
+  if ((text ?? undefined) !== undefined && (base64 ?? undefined) !== undefined)
+    throw new EntryError({ code: 'bad_request', message: 'send either content or content_base64, not both' });
+  const content = typeof text === 'string' ? textContent(text) : decoded(base64);
+  if (content.length > maxFileBytes) throw tooLargeFile();
+  return content;
+}
+
+function textContent(text: string): Buffer {
+  if (!text.isWellFormed())
+    throw new EntryError({ code: 'bad_request', message: 'content: half a character (a lone surrogate) is no text' });
+  return Buffer.from(text);
+}
+
+function decoded(base64: string | null | undefined): Buffer {
+  if (typeof base64 !== 'string') throw new EntryError({ code: 'bad_request', message: 'content: send content, or content_base64' });
+  if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64))
+    throw new EntryError({ code: 'bad_request', message: 'content_base64: this is no Base64 as of RFC 4648, section 4' });
+  return Buffer.from(base64, 'base64');
+}

@@ -1,0 +1,46 @@
+/** Splits a body into lines, of which one at a time is in memory. */
+
+export type Line = { readonly bytes: Buffer } | { readonly tooLong: true };
+
+const NEWLINE = 0x0a;
+
+/** Lines without their ends, and without those that are empty. What is longer than `maxBytes` is passed over, and said. */
+export async function* readLines(body: AsyncIterable<Uint8Array>, { maxBytes }: { readonly maxBytes: number }): AsyncGenerator<Line> {
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  const take = (piece: Uint8Array): void => {
+    bytes += piece.length;
+    if (bytes > maxBytes) pieces = [];
+    else pieces.push(piece);
+  };
+  const line = (): Line | undefined => {
+    const found: Line = bytes > maxBytes ? { tooLong: true } : { bytes: trimmed(Buffer.concat(pieces)) };
+    pieces = [];
+    bytes = 0;
+    return 'bytes' in found && found.bytes.length === 0 ? undefined : found;
+  };
+  for await (const chunk of body) {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      take(chunk.subarray(from, at));
+      from = at + 1;
+      const found = line();
+      if (found !== undefined) yield found;
+    }
+    take(chunk.subarray(from));
+  }
+  const last = line();
+  if (last !== undefined) yield last;
+}
+
+/** Without white space at its ends: a carriage return, or a blank line. */
+function trimmed(line: Buffer): Buffer {
+  let [from, to] = [0, line.length];
+  while (from < to && isBlank(line[from])) from += 1;
+  while (to > from && isBlank(line[to - 1])) to -= 1;
+  return line.subarray(from, to);
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
+}
