@@ -14,6 +14,8 @@ export async function bundleWorkflows(): Promise<{ readonly code: string }> {
     workflowsPath: fileURLToPath(new URL('./catalogue.ts', import.meta.url)),
     workflowInterceptorModules: [fileURLToPath(new URL('./tracing/forward-trace.ts', import.meta.url))],
     logger: new DefaultLogger('WARN'),
+    // Each worker keeps the map in memory: stack traces need its positions, and nothing needs the sources in it.
+    webpackConfigHook: (config) => ({ ...config, devtool: 'inline-nosources-source-map' }),
   });
 }
 

@@ -1,6 +1,6 @@
 /** Holds Temporal workers up: connects, works, and begins again after anything but a wished stop. */
 import { Client } from '@temporalio/client';
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection, type Worker, type WorkerOptions } from '@temporalio/worker';
 
 import { backoffDelay } from '../platform/backoff.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
@@ -8,6 +8,7 @@ import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { tracedActivities } from '../platform/temporal/trace.ts';
 import type { Temporal } from '../platform/temporal/access.ts';
+import { workerOnOneThread } from './one-thread-worker.ts';
 
 export interface KeepWorkingOptions extends Temporal {
   /** One for each task queue; they share the connection. */
@@ -54,8 +55,9 @@ async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promi
     if (signal.aborted) return;
     await options.prepare(new Client({ connection, namespace }));
     const workers: Worker[] = [];
+    const OneThreadWorker = workerOnOneThread(new Map(options.workers.flatMap(({ activities = {} }) => Object.entries(activities))));
     for (const worker of options.workers)
-      workers.push(await Worker.create({ interceptors: { activity: [tracedActivities] }, ...worker, connection, namespace }));
+      workers.push(await OneThreadWorker.create({ interceptors: { activity: [tracedActivities] }, ...worker, connection, namespace }));
     const stop = (): void => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     };

@@ -48,7 +48,7 @@ const ANALYSES_AT_ONCE = 20;
 /** Websites that are fetched at once, for each file that is read at once: they mostly wait. */
 const SITES_FOR_EACH = 4;
 /** Small documents that are under way in one pass, for each that is read at once: the others wait for their turn, or are written together. */
-const ONE_PASS_FOR_EACH = 16;
+const ONE_PASS_FOR_EACH = 8;
 /**
  * Workflows of each queue that stay in memory between two of their tasks. Those beyond are read again from Temporal; without a limit a
  * thousand documents that wait would be kept.
@@ -144,7 +144,12 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
           maxConcurrentWorkflowTaskExecutions: ONE_PASS_FOR_EACH * atOnce,
           maxConcurrentLocalActivityExecutions: ONE_PASS_FOR_EACH * atOnce,
         },
-        { ...worker, taskQueue: queues.websites, activities: ingestion, maxConcurrentActivityTaskExecutions: SITES_FOR_EACH * atOnce },
+        {
+          ...activitiesOnly,
+          taskQueue: queues.websites,
+          activities: ingestion,
+          maxConcurrentActivityTaskExecutions: SITES_FOR_EACH * atOnce,
+        },
         { ...worker, taskQueue: queues.bulk, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
         {
           ...worker,

@@ -130,7 +130,7 @@ export class OnePass {
     await vectors.upsert(ref, records.flat());
     for (const sample of new Set([records[0], records.at(-1)])) if (sample !== undefined) await requireFound(ref, sample, vectors);
     const completed = await knowledge.completion.completeTogether(key, rows, (ended) => documentCompleted(ended, clock.now()));
-    return Promise.all(rows.map(({ id }) => completed.get(id) ?? this.#endedBefore(ref, id)));
+    return Promise.all(rows.map(async ({ id }) => completed.get(id) ?? this.#endedBefore(ref, id)));
   }
 
   /** Completed by another attempt, whose answer was lost, or deleted while it was written: then its vectors go, too. */

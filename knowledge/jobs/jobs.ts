@@ -43,7 +43,7 @@ export function createKnowledgeJobs({ taskQueue, ...options }: KnowledgeJobsOpti
     workflowId: string,
     queue: string,
     job: CollectionJob | DocumentJob,
-    options?: object,
+    how?: object,
   ): Promise<void> => {
     const attributes = {
       ParleyOrganization: job.org,
@@ -55,7 +55,7 @@ export function createKnowledgeJobs({ taskQueue, ...options }: KnowledgeJobsOpti
     ).start(workflow, {
       workflowId,
       taskQueue: queue,
-      args: options === undefined ? [job] : [job, options],
+      args: how === undefined ? [job] : [job, how],
       attributes,
       fairnessKey: job.org,
     });

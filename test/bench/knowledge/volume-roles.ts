@@ -37,7 +37,7 @@ export interface Roles {
   readonly databaseUrl: string;
   readonly workerPid: number;
   readonly apiPid: number;
-  upload(org: string, base: string, file: { readonly name: string; readonly content: Uint8Array }): Promise<string>;
+  upload(org: string, base: string, file: { readonly name: string; readonly content: Uint8Array<ArrayBuffer> }): Promise<string>;
   search(org: string, base: string, question: string): Promise<readonly Hit[]>;
   /** Documents that are neither completed nor failed. */
   unfinished(org: string): Promise<number>;
@@ -108,7 +108,7 @@ export async function startRoles(host: Host, name: string, bundle: string): Prom
     apiPid: api.pid,
     async upload(org, base, { name: filename, content }) {
       const form = new FormData();
-      form.set('file', new Blob([content as Uint8Array<ArrayBuffer>]), filename);
+      form.set('file', new Blob([content]), filename);
       return (await send(org, `/api/v1/knowledge-bases/${base}/documents/file`, form))['document_id'] as string;
     },
     async search(org, base, question) {

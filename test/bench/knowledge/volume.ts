@@ -9,7 +9,6 @@ import { forEachOf, load } from '../harness/rounds.ts';
 import { median, percentile } from '../harness/stats.ts';
 import { duration, figure, times, type Table } from '../harness/table.ts';
 import { index, readDocument } from './fill.ts';
-import type { Host } from './host.ts';
 import type { Part, Scale } from './part.ts';
 import { createTexts, type Texts } from './texts.ts';
 import { startRoles, type Roles } from './volume-roles.ts';
@@ -26,6 +25,7 @@ interface Load {
   readonly firstMs: number;
   readonly uploadedMs: number;
   readonly lastMs: number;
+  readonly workerRssBeforeBytes: number;
   readonly workerRssBytes: number;
   readonly workerCpuMs: number;
   readonly apiCpuMs: number;
@@ -131,6 +131,7 @@ async function uploadAll(
   texts: Texts,
 ): Promise<{ readonly took: Load; readonly ids: readonly string[] }> {
   const worker = new ProcessSampler({ pid: roles.workerPid });
+  const workerRssBeforeBytes = worker.use()?.rssLastBytes ?? 0;
   const api = new ProcessSampler({ pid: roles.apiPid });
   const contents = Array.from({ length: files }, (_, at) => ({
     name: `${word}-${at}.txt`,
@@ -158,6 +159,7 @@ async function uploadAll(
     firstMs,
     uploadedMs,
     lastMs,
+    workerRssBeforeBytes,
     workerRssBytes: used[0]?.rssMaxBytes ?? 0,
     workerCpuMs: used[0]?.cpuMs ?? 0,
     apiCpuMs: used[1]?.cpuMs ?? 0,
@@ -171,7 +173,7 @@ function sample<T>(items: readonly T[]): readonly T[] {
 }
 
 /** About so many bytes of text, with a word that no other file has. */
-function fileWith(word: string, bytes: number, texts: Texts): Uint8Array {
+function fileWith(word: string, bytes: number, texts: Texts): Uint8Array<ArrayBuffer> {
   let text = `The word of this file is ${word}.`;
   while (text.length < bytes) text += `\n\n${texts.passage(60)}`;
   return Buffer.from(text.slice(0, bytes));
@@ -214,6 +216,7 @@ function toTable(results: Readonly<Record<string, readonly Volume[]>>, scale: Sc
     ['10 KB of another organisation meanwhile, median', ({ othersMs }) => median(othersMs), duration],
     ['10 KB of another organisation meanwhile, slowest', ({ othersMs }) => percentile(othersMs, 100), duration],
     [`${figure(scale.smallFiles)} files of 10 KB, until the last is found`, ({ larger }) => larger.lastMs, duration],
+    ['worker: RSS before, MB', ({ many }) => many.workerRssBeforeBytes / 1e6, figure],
     ['worker: highest RSS, MB', ({ many }) => many.workerRssBytes / 1e6, figure],
     ['worker: CPU a file of 1 KB, ms', ({ many }) => many.workerCpuMs / scale.manyFiles, figure],
     ['api: CPU a file of 1 KB, ms', ({ many }) => many.apiCpuMs / scale.manyFiles, figure],
@@ -228,7 +231,10 @@ function toTable(results: Readonly<Record<string, readonly Volume[]>>, scale: Sc
     rows: rows.map(([what, of, show]) => {
       const values = names.map((name) => median((results[name] ?? []).map(of)));
       const [before = 0, now = 0] = values;
-      return [what, ...values.map((value) => show(value)), ...(names.length > 1 ? [times(before / now)] : [])];
+      return [what].concat(
+        values.map((value) => show(value)),
+        names.length > 1 ? [times(before / now)] : [],
+      );
     }),
     notes: [
       `api, worker, Postgres, Temporal and the clients share the machine. ${uploadsAtOnce} uploads are under way at once, one search every 20 ms, and one file of 10 KB of another organisation a second.`,
