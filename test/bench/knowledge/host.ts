@@ -12,6 +12,7 @@ import { startMilvusLite } from '../../support/milvus-lite.ts';
 import { findPython } from '../../support/python.ts';
 import { readSharedStack } from '../../support/shared-stack.ts';
 import { TestStack } from '../../support/test-stack.ts';
+import { treeCpuMs } from '../harness/process-tree.ts';
 import { query } from '../harness/sql.ts';
 import { randomDimension, randomEmbedder } from './random-embedder.ts';
 
@@ -25,6 +26,8 @@ export interface Host {
   temporalAddress(): Promise<string>;
   /** Path of the kubeconfig with the permissions of the api role. */
   kubeconfig(): Promise<string>;
+  /** Processor time of Postgres and Temporal so far, in milliseconds; undefined where others run them. */
+  serverCpuMs(server: 'postgres' | 'temporal'): number | undefined;
   /** The address of a further database, migrated; it goes with the host. */
   database(): Promise<string>;
   /** The stores that can be had here, each on a real server. */
@@ -67,6 +70,10 @@ export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string)
       store,
       databaseUrl,
       database,
+      serverCpuMs: (name) => {
+        const pid = own?.pid(name);
+        return pid === undefined ? undefined : treeCpuMs(pid);
+      },
       storageUrl: pathToFileURL(folder).href,
       // Another server may be measured: one that keeps its workflows in Postgres, say.
       temporalAddress: async () => env['TEMPORAL_ADDRESS'] ?? shared?.temporalAddress ?? (await own?.temporalAddress()) ?? '',

@@ -5,6 +5,7 @@ import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import type { Collection } from '../../../store/index.ts';
 import { bundle, ensureBundle } from '../harness/bundle.ts';
 import { ProcessSampler } from '../harness/process-sampler.ts';
+import { treeCpuMs } from '../harness/process-tree.ts';
 import { forEachOf, load } from '../harness/rounds.ts';
 import { median, percentile } from '../harness/stats.ts';
 import { duration, figure, times, type Table } from '../harness/table.ts';
@@ -27,9 +28,11 @@ interface Load {
   readonly lastMs: number;
   readonly workerRssBeforeBytes: number;
   readonly workerRssBytes: number;
-  readonly workerCpuMs: number;
-  readonly apiCpuMs: number;
+  /** A file's, in milliseconds; the worker's with its parsers. */
+  readonly cpuMs: Readonly<Record<Process, number>>;
 }
+
+type Process = 'worker' | 'api' | 'Postgres' | 'Temporal';
 
 interface Volume {
   readonly many: Load;
@@ -56,8 +59,14 @@ export const volume: Part = async ({ host: startedHost, scale, against, progress
     for (const [name, path] of Object.entries(contenders)) {
       progress(`${name}, round ${round + 1} of ${scale.rounds}: starting the roles`);
       const roles = await startRoles(host, name, path);
+      const cpuMs = (): Record<Process, number> => ({
+        worker: treeCpuMs(roles.workerPid) ?? 0,
+        api: treeCpuMs(roles.apiPid) ?? 0,
+        Postgres: host.serverCpuMs('postgres') ?? 0,
+        Temporal: host.serverCpuMs('temporal') ?? 0,
+      });
       try {
-        results[name]?.push(await measure(roles, scale, (line) => progress(`${name}: ${line}`)));
+        results[name]?.push(await measure({ roles, cpuMs }, scale, (line) => progress(`${name}: ${line}`)));
       } finally {
         await roles.stop();
       }
@@ -65,7 +74,13 @@ export const volume: Part = async ({ host: startedHost, scale, against, progress
   return { figures: results, tables: [toTable(results, scale)] };
 };
 
-async function measure(roles: Roles, scale: Scale, progress: (line: string) => void): Promise<Volume> {
+interface Measured {
+  readonly roles: Roles;
+  readonly cpuMs: () => Record<Process, number>;
+}
+
+async function measure(measured: Measured, scale: Scale, progress: (line: string) => void): Promise<Volume> {
+  const { roles } = measured;
   const texts = createTexts(7);
   await fillLibrary(roles, scale, progress);
   for (const org of ['busy', 'other', 'tens']) await collectionOf(roles, org, 'base');
@@ -102,13 +117,13 @@ async function measure(roles: Roles, scale: Scale, progress: (line: string) => v
   let many: Load;
   let ids: readonly string[];
   try {
-    ({ took: many, ids } = await uploadAll(roles, 'busy', { files: scale.manyFiles, bytes: 1_000, word: 'many' }, texts));
+    ({ took: many, ids } = await uploadAll(measured, 'busy', { files: scale.manyFiles, bytes: 1_000, word: 'many' }, texts));
   } finally {
     over.abort();
     await Promise.all([others, searching]);
   }
   progress(`${scale.smallFiles} files of 10 KB`);
-  const { took: larger } = await uploadAll(roles, 'tens', { files: scale.smallFiles, bytes: 10_000, word: 'tens' }, texts);
+  const { took: larger } = await uploadAll(measured, 'tens', { files: scale.smallFiles, bytes: 10_000, word: 'tens' }, texts);
   const histories = await Promise.all(sample(ids).map((id) => roles.history(id)));
   return {
     many,
@@ -125,19 +140,19 @@ async function measure(roles: Roles, scale: Scale, progress: (line: string) => v
 
 /** All of them, until each is completed, and a sample of them found. @throws Error when one is not found */
 async function uploadAll(
-  roles: Roles,
+  { roles, cpuMs }: Measured,
   org: string,
   { files, bytes, word }: { readonly files: number; readonly bytes: number; readonly word: string },
   texts: Texts,
 ): Promise<{ readonly took: Load; readonly ids: readonly string[] }> {
   const worker = new ProcessSampler({ pid: roles.workerPid });
   const workerRssBeforeBytes = worker.use()?.rssLastBytes ?? 0;
-  const api = new ProcessSampler({ pid: roles.apiPid });
   const contents = Array.from({ length: files }, (_, at) => ({
     name: `${word}-${at}.txt`,
     content: fileWith(`${word}${at}x`, bytes, texts),
   }));
   const ids: string[] = [];
+  const before = cpuMs();
   const startedAt = performance.now();
   let firstMs = 0;
   const first = (async () => {
@@ -150,7 +165,9 @@ async function uploadAll(
   await first;
   while ((await roles.unfinished(org)) > 0) await delay(50);
   const lastMs = performance.now() - startedAt;
-  const used = [worker.stop(), api.stop()];
+  const after = cpuMs();
+  const used = worker.stop();
+  const ofFile = (process: Process): number => (after[process] - before[process]) / files;
   for (const id of sample(ids)) {
     const hits = await roles.search(org, 'base', `${word}${ids.indexOf(id)}x`);
     if (hits[0]?.document_id !== id) throw new Error(`file ${ids.indexOf(id)} of ${files} is completed and not found`);
@@ -160,9 +177,8 @@ async function uploadAll(
     uploadedMs,
     lastMs,
     workerRssBeforeBytes,
-    workerRssBytes: used[0]?.rssMaxBytes ?? 0,
-    workerCpuMs: used[0]?.cpuMs ?? 0,
-    apiCpuMs: used[1]?.cpuMs ?? 0,
+    workerRssBytes: used?.rssMaxBytes ?? 0,
+    cpuMs: { worker: ofFile('worker'), api: ofFile('api'), Postgres: ofFile('Postgres'), Temporal: ofFile('Temporal') },
   };
   return { took, ids };
 }
@@ -218,8 +234,10 @@ function toTable(results: Readonly<Record<string, readonly Volume[]>>, scale: Sc
     [`${figure(scale.smallFiles)} files of 10 KB, until the last is found`, ({ larger }) => larger.lastMs, duration],
     ['worker: RSS before, MB', ({ many }) => many.workerRssBeforeBytes / 1e6, figure],
     ['worker: highest RSS, MB', ({ many }) => many.workerRssBytes / 1e6, figure],
-    ['worker: CPU a file of 1 KB, ms', ({ many }) => many.workerCpuMs / scale.manyFiles, figure],
-    ['api: CPU a file of 1 KB, ms', ({ many }) => many.apiCpuMs / scale.manyFiles, figure],
+    ...(['worker', 'api', 'Postgres', 'Temporal'] as const).map(
+      (process) => [`CPU a file of 1 KB: ${process}, ms`, ({ many }: Volume) => many.cpuMs[process], figure] as const,
+    ),
+    ['CPU a file of 1 KB: all of them, ms', ({ many }) => Object.values(many.cpuMs).reduce((sum, ms) => sum + ms, 0), figure],
     ['events in Temporal a document', ({ events }) => events, figure],
     ['activities a document', ({ activities }) => activities, figure],
     [`search in ${figure(scale.chunks)} chunks at rest, p95`, ({ searchAtRestP95 }) => searchAtRestP95, duration],
@@ -238,7 +256,7 @@ function toTable(results: Readonly<Record<string, readonly Volume[]>>, scale: Sc
     }),
     notes: [
       `api, worker, Postgres, Temporal and the clients share the machine. ${uploadsAtOnce} uploads are under way at once, one search every 20 ms, and one file of 10 KB of another organisation a second.`,
-      'A worker with its defaults. RSS and CPU are of the worker process, without its parsers.',
+      'A worker with its defaults. RSS is that of its process without its parsers, CPU with them, and with the searches and files meanwhile.',
     ],
   };
 }
