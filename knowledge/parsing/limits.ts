@@ -49,8 +49,8 @@ export const NEW_PROCESS_BYTES = 80_000_000;
 /** Larger files get a new process: only so much of a file is kept to read it once more. */
 export const READ_AHEAD_BYTES = 1_000_000;
 
-/** How long the first file in the queue waits for a process before another is started, in milliseconds. */
-export const START_ANOTHER_MS = 200;
+/** How long the first file in the queue waits before another process is started, in milliseconds. */
+export const START_ANOTHER_MS = 500;
 
 /** How long a process waits for files, in milliseconds. */
 export const IDLE_MS = 60_000;

@@ -32,6 +32,21 @@ it('ends the last of those that take more than their share', () => {
   expect(endedOf(all)).toEqual([1, 2]);
 });
 
+it('ends idle ones first', () => {
+  const budget = new MemoryBudget(1_000);
+  const all = processes(budget, 3);
+  const [busy, idle, other] = all;
+  if (busy === undefined || idle === undefined || other === undefined) throw new Error('three were asked for');
+  idle.isBusy = other.isBusy = false;
+  budget.holds(idle, 300);
+  budget.holds(other, 300);
+  expect([budget.hasRoomFor(400), budget.hasRoomFor(401)]).toEqual([true, false]);
+  budget.holds(busy, 600);
+  expect(endedOf(all)).toEqual([1]);
+  budget.holds(busy, 900);
+  expect(endedOf(all)).toEqual([1, 2]);
+});
+
 it('leaves one that is alone to its own limit, and forgets those that left', () => {
   const budget = new MemoryBudget(1_000);
   const [one, other] = processes(budget, 2);

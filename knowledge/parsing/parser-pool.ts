@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 import type { Registry } from 'prom-client';
 
 import { type Clock, systemClock } from '../../platform/clock.ts';
@@ -29,6 +31,10 @@ export interface ParserPoolOptions {
   readonly idleMs?: number;
   /** When processes that behave are replaced; see recycling.ts. */
   readonly recycle?: Partial<RecycleLimits>;
+  /** Processes of each kind that work through a queue of files side by side; by default one for each processor but one, at least one. */
+  readonly forBacklog?: number;
+  /** Path of the module that runs in the processes; the parsers' by default. */
+  readonly entry?: string;
 }
 
 export interface ParseRequest {
@@ -82,7 +88,15 @@ export class ParserPool {
   readonly #processes: Readonly<Record<ParserKind, ParserProcesses>>;
 
   constructor(options: ParserPoolOptions) {
-    const { size, clock = systemClock, sharedBytes = SHARED_PARSER_BYTES, idleMs = IDLE_MS, recycle } = options;
+    const {
+      size,
+      clock = systemClock,
+      sharedBytes = SHARED_PARSER_BYTES,
+      idleMs = IDLE_MS,
+      recycle,
+      entry,
+      forBacklog = availableParallelism() - 1,
+    } = options;
     this.#clock = clock;
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#limits = { ...limits, residentBytes: Math.min(limits.residentBytes, sharedBytes) };
@@ -94,7 +108,8 @@ export class ParserPool {
       new ParserProcesses({
         kind,
         most: size,
-        start: () => new ParserProcess({ clock, kind }),
+        forBacklog,
+        start: () => new ParserProcess({ clock, kind, ...(entry !== undefined && { entry }) }),
         recycle: { ...RECYCLE_LIMITS[kind], ...recycle },
         idleMs,
         memory,

@@ -10,6 +10,8 @@ export interface ParserProcessesOptions {
   readonly kind: ParserKind;
   /** Most processes at a time. */
   readonly most: number;
+  /** Processes that may be at work because many files wait; beyond, others are started only when all of these are slow. */
+  readonly forBacklog: number;
   readonly start: () => ParserProcess;
   readonly recycle: RecycleLimits;
   /** How long a process waits for files before it ends, in milliseconds. */
@@ -39,13 +41,15 @@ interface Waiting {
 }
 
 /**
- * Processes of one kind, which read files one after the other, first come first served. Few of them: another one is started only when the
- * first file in the queue has waited for a while, so a flood of small files goes through one process and a slow file doesn't hold it up.
+ * Processes of one kind, which read files one after the other, first come first served. Few of them: on a machine with few processors a flood
+ * of small files goes through one, and a slow file, which would hold up the queue, has another one started.
  */
 export class ParserProcesses {
   readonly #options: ParserProcessesOptions;
   readonly #members = new Set<Member>();
   readonly #waiting: Waiting[] = [];
+  /** When a file last left the queue. */
+  #movedAt = -Infinity;
   #timer: Timer | undefined;
   #isClosed = false;
 
@@ -94,14 +98,12 @@ export class ParserProcesses {
       const member = this.#idleFor(first) ?? (this.#mayStart(first) ? this.#start() : undefined);
       if (member === undefined) break;
       this.#waiting.shift();
+      this.#movedAt = this.#options.clock.monotonic();
       this.#occupy(member);
       first.grant(member);
     }
-    const [first] = this.#waiting;
-    if (first === undefined || this.#members.size >= this.#options.most) return;
-    const waited = this.#options.clock.monotonic() - first.since;
-    // One that waits longer than this waits for memory: for a process to end, and a while is soon enough to look again.
-    this.#timer = this.#options.clock.after(waited < START_ANOTHER_MS ? START_ANOTHER_MS - waited : START_ANOTHER_MS, () => this.#serve());
+    if (this.#waiting.length > 0 && this.#members.size < this.#options.most)
+      this.#timer = this.#options.clock.after(START_ANOTHER_MS, () => this.#serve());
   }
 
   #idleFor({ needsNew }: Waiting): Member | undefined {
@@ -114,12 +116,11 @@ export class ParserProcesses {
   }
 
   #mayStart({ needsNew, since }: Waiting): boolean {
-    const { most, clock, memory } = this.#options;
+    const { most, forBacklog, clock, memory } = this.#options;
     if (this.#members.size >= most) return false;
-    const isAlone = ![...this.#members].some(({ isBusy }) => isBusy);
-    if (isAlone) return true;
-    const hasWaited = needsNew || clock.monotonic() - since >= START_ANOTHER_MS;
-    return hasWaited && memory.hasRoomFor(NEW_PROCESS_BYTES);
+    if (![...this.#members].some(({ isBusy }) => isBusy)) return true;
+    const slowSince = this.#members.size < forBacklog ? since : Math.max(since, this.#movedAt);
+    return (needsNew || clock.monotonic() - slowSince >= START_ANOTHER_MS) && memory.hasRoomFor(NEW_PROCESS_BYTES);
   }
 
   #start(): Member {

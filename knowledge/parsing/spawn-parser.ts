@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { locateAsset } from '../../platform/assets.ts';
@@ -16,13 +16,12 @@ const FLAGS: Readonly<Record<ParserKind, readonly string[]>> = { plain: ['--max-
 
 /** Starts a process with an empty environment, and no rights but to read its own code. */
 export function spawnParser(kind: ParserKind, otherEntry?: string): ChildProcess {
-  const bundled = locateAsset(import.meta.url, PARSER_ENTRY);
-  const entry = otherEntry ?? bundled ?? fileURLToPath(new URL('child/main.ts', import.meta.url));
+  const entry = otherEntry ?? locateAsset(import.meta.url, PARSER_ENTRY) ?? fileURLToPath(new URL('child/main.ts', import.meta.url));
   const node = [
     process.execPath,
     `--max-old-space-size=${HEAP_MEGABYTES}`,
     '--permission',
-    ...readable(bundled).map((path) => `--allow-fs-read=${path}`),
+    ...readable(entry).map((path) => `--allow-fs-read=${path}`),
     '--disallow-code-generation-from-strings',
     '--zero-fill-buffers',
     ...FLAGS[kind],
@@ -40,8 +39,8 @@ export function spawnParser(kind: ParserKind, otherEntry?: string): ChildProcess
 }
 
 /** The child's own code, and what the libraries read next to theirs. */
-function readable(bundled: string | undefined): readonly string[] {
-  if (bundled !== undefined) return [dirname(bundled)];
+function readable(entry: string): readonly string[] {
+  if (basename(entry) === PARSER_ENTRY) return [dirname(entry)];
   const sources = fileURLToPath(new URL('../../', import.meta.url));
   const paths = ['knowledge', 'platform', 'package.json', 'node_modules'].map((name) => sources + name);
   return [...new Set([...paths, ...paths.map((path) => realpathSync(path)), ...assetFolders()])];

@@ -15,15 +15,21 @@ const parsers: Readonly<Record<ParsedExtension, () => Promise<Parser>>> = {
 };
 
 /** A format's module is loaded with its first file. */
-export function loadParser(extension: ParsedExtension): Promise<Parser> {
-  return parsers[extension]();
+export type LoadParser = (extension: ParsedExtension) => Promise<Parser>;
+
+export const loadParser: LoadParser = (extension) => parsers[extension]();
+
+interface ParseOptions {
+  readonly load: LoadParser;
+  readonly send: (message: ChildMessage) => void;
 }
 
 /** Reads one file to the end; sends its blocks. @returns the facts of the whole. @throws IngestionError and nothing else */
-export async function parse(parser: Parser, input: ParserInput, send: (message: ChildMessage) => void): Promise<ParsedDocument> {
+export async function parse(input: ParserInput, { load, send }: ParseOptions): Promise<ParsedDocument> {
   const sink = new BlockSink({ limits: input.limits, send });
   try {
     checkSignature(input.content, input.extension);
+    const parser = await load(input.extension);
     const result = await parser(input, sink);
     if (sink.isEmpty) throw new IngestionError('empty_document', 'There is no text in this file.');
     sink.flush();
