@@ -21,6 +21,16 @@ export async function read(pool: ParserPool, what: What): Promise<Read> {
   return { blocks, document: await parsing.document };
 }
 
+/** What reading a file comes to, as text: its blocks and facts, or its failure. */
+export async function outcomeOf(pool: ParserPool, what: What): Promise<string> {
+  return JSON.stringify(
+    await read(pool, what).catch((error: unknown) => {
+      if (error instanceof IngestionError) return { code: error.code, message: error.message };
+      throw error;
+    }),
+  );
+}
+
 /** Reads a file that must not be readable. @returns why it is not */
 export async function failureCode(pool: ParserPool, what: What): Promise<IngestionFailureCode> {
   try {
