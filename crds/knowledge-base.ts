@@ -67,9 +67,10 @@ const status = z.object({
       processing: documents('that are being read'),
       completed: documents('that a search can find'),
       failed: documents('that could not be read'),
+      progress: text(32).optional().describe('Documents that a search can find, of all: `42/1400`. For `kubectl get`.'),
     })
     .optional()
-    .describe('How many documents are in which state; at most 10 s old.'),
+    .describe('How many documents are in which state. While they change it is written every 2 s at most, and otherwise not at all.'),
   chunks: z.int().min(0).optional().describe('Chunks that a search can find.'),
   sources: mapOf(
     z.object({
@@ -93,7 +94,8 @@ export const knowledgeBaseKind = defineKind('KnowledgeBase', 'knowledgebases', {
     displayNameColumn(),
     readyColumn,
     reasonColumn,
-    { name: 'Documents', type: 'integer', jsonPath: '.status.documents.total' },
+    { name: 'Documents', type: 'string', jsonPath: '.status.documents.progress' },
+    { name: 'Failed', type: 'integer', jsonPath: '.status.documents.failed' },
     { name: 'Chunks', type: 'integer', jsonPath: '.status.chunks' },
     { name: 'Model', type: 'string', jsonPath: '.status.embedding.model' },
     ageColumn,

@@ -12,6 +12,7 @@ export const knowledgeBaseExample = {
   description: null,
   document_language: 'en',
   total_documents: 3,
+  documents: { total: 3, processing: 1, completed: 2, failed: 0 },
   status: 'ready',
   state: readyExample,
   created_at: '2026-11-21T06:00:00Z',

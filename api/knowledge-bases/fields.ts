@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { knowledgeBaseKind, wellKnown, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
+import type { CollectionOverview } from '../../store/knowledge/collections.ts';
 import { describeFields } from '../codec/describe-fields.ts';
 import { answerShape, createShape, field, fieldNamesOf, readFields, updateShape, writeFields, type Decoding } from '../codec/fields.ts';
 import type { Draft } from '../codec/present.ts';
@@ -14,8 +15,10 @@ import { stateOf } from '../state/resource-state.ts';
 type Base = Stored<KnowledgeBase>;
 
 interface KnowledgeBaseReading extends Decoding {
-  readonly totalDocuments: number;
+  readonly documents: CollectionOverview['documents'];
 }
+
+const count = (of: string) => z.int().min(0).describe(`Documents ${of}.`);
 
 const nameSchema = z.string().min(1).max(200).describe('Unique in the organisation.');
 const documentLanguage = z
@@ -68,7 +71,19 @@ const fields = {
   }),
   total_documents: field({
     answer: z.int().min(0).describe('Documents in it, in whatever state.'),
-    read: (_: Base, { totalDocuments }: KnowledgeBaseReading) => totalDocuments,
+    read: (_: Base, { documents }: KnowledgeBaseReading) => documents.total,
+  }),
+  documents: field({
+    answer: z
+      .object({
+        total: count('in whatever state'),
+        processing: count('that are being read'),
+        completed: count('that a search can find'),
+        failed: count('that could not be read'),
+      })
+      .meta({ id: 'DocumentCounts' })
+      .describe('How far the ingestion is, as of this answer.'),
+    read: (_: Base, { documents }: KnowledgeBaseReading) => documents,
   }),
   status: field({
     answer: z
@@ -99,8 +114,11 @@ export const knowledgeBaseAnswer = z.object(answerShape(fields)).meta({ id: 'Kno
 /** Paths of a KnowledgeBase's spec in REST's words. */
 export const knowledgeBaseFieldNames = fieldNamesOf(fields);
 
-export function knowledgeBaseToRest(base: Base, totalDocuments: number): Readonly<Record<string, unknown>> {
-  const reading: KnowledgeBaseReading = { secrets: masked, totalDocuments };
+const NO_DOCUMENTS = { total: 0, processing: 0, completed: 0, failed: 0 };
+
+/** @param documents - how many there are; undefined for none */
+export function knowledgeBaseToRest(base: Base, documents: CollectionOverview['documents'] | undefined): Readonly<Record<string, unknown>> {
+  const reading: KnowledgeBaseReading = { secrets: masked, documents: documents ?? NO_DOCUMENTS };
   return readFields(fields, base, reading);
 }
 

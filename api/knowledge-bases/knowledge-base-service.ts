@@ -2,6 +2,7 @@
 import type { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { knowledgeBaseKind, type KnowledgeBase } from '../../crds/index.ts';
 import type { KnowledgeStore } from '../../store/index.ts';
+import type { CollectionOverview } from '../../store/knowledge/collections.ts';
 import type { Stored } from '../../kube/types.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
@@ -40,8 +41,8 @@ export class KnowledgeBaseService {
   }
 
   /** How many documents are in each, by the resource's name; what isn't in it has none. */
-  totals(org: string, bases: readonly Stored<KnowledgeBase>[]): Promise<ReadonlyMap<string, number>> {
-    return this.#options.collections.documentTotals({ org, names: bases.map(({ metadata }) => metadata.name) });
+  documentCounts(org: string, bases: readonly Stored<KnowledgeBase>[]): Promise<ReadonlyMap<string, CollectionOverview['documents']>> {
+    return this.#options.collections.documentCounts({ org, names: bases.map(({ metadata }) => metadata.name) });
   }
 
   async create(caller: Caller, body: KnowledgeBaseCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Stored<KnowledgeBase>> {

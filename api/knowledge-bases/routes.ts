@@ -44,22 +44,22 @@ export function registerKnowledgeBases(
   addRoute(app, createKnowledgeBase, async ({ query, body, caller, reply }) => {
     const base = await service.create(caller, body, { dryRun: query.dry_run });
     sendEtag(reply, base.metadata.resourceVersion);
-    return reply.code(201).send(knowledgeBaseToRest(base, 0));
+    return reply.code(201).send(knowledgeBaseToRest(base, undefined));
   });
 
   addRoute(app, listKnowledgeBases, async ({ query, caller: { org }, timed }) => {
     const objects = await context.views.knowledgeBases.list(org);
     const { items, next_page_token } = await listPage(context.pageTokens, { list: `knowledge-bases/${org}`, objects, query, stateOf });
-    const totals = await timed('db', () => service.totals(org, items));
-    return { data: items.map((base) => knowledgeBaseToRest(base, totals.get(base.metadata.name) ?? 0)), next_page_token };
+    const counts = await timed('db', () => service.documentCounts(org, items));
+    return { data: items.map((base) => knowledgeBaseToRest(base, counts.get(base.metadata.name))), next_page_token };
   });
 
   addRoute(app, getKnowledgeBase, async ({ params, caller: { org }, reply, timed }) => {
     const base = await context.views.knowledgeBases.get(org, params.kb_id);
     if (base === undefined) throw knowledgeBaseNotFound();
     sendEtag(reply, base.metadata.resourceVersion);
-    const totals = await timed('db', () => service.totals(org, [base]));
-    return knowledgeBaseToRest(base, totals.get(base.metadata.name) ?? 0);
+    const counts = await timed('db', () => service.documentCounts(org, [base]));
+    return knowledgeBaseToRest(base, counts.get(base.metadata.name));
   });
 
   addRoute(app, updateKnowledgeBase, async ({ params, query, body, caller: { org }, request, reply, timed }) => {
@@ -67,8 +67,8 @@ export function registerKnowledgeBases(
     const base = await service.update(org, params.kb_id, body, options);
     if (base === undefined) throw knowledgeBaseNotFound();
     sendEtag(reply, base.metadata.resourceVersion);
-    const totals = await timed('db', () => service.totals(org, [base]));
-    return knowledgeBaseToRest(base, totals.get(base.metadata.name) ?? 0);
+    const counts = await timed('db', () => service.documentCounts(org, [base]));
+    return knowledgeBaseToRest(base, counts.get(base.metadata.name));
   });
 
   addRoute(app, deleteKnowledgeBase, async ({ params, query, caller, request }) => {

@@ -70,6 +70,43 @@ const documentOf = (wanted: WantedDocument, id: string, fields: Partial<SourceDo
   ...fields,
 });
 
+describe('how far the documents are', () => {
+  const at = (documents: { total: number; processing: number; completed: number; failed: number }, base = baseWith()) =>
+    conditionOf(plan(base, holding([], { documents })), 'Ingesting');
+
+  it('is a condition of its own, which changes nothing about Ready', () => {
+    expect(at({ total: 0, processing: 0, completed: 0, failed: 0 })).toBeUndefined();
+    expect(at({ total: 1_400, processing: 1_358, completed: 42, failed: 0 })).toMatchObject({
+      status: 'True',
+      reason: 'DocumentsInProgress',
+      message: '1,358 of 1,400 documents are being read',
+    });
+    expect(at({ total: 3, processing: 1, completed: 1, failed: 1 })?.message).toBe('1 of 3 documents is being read; 1 has failed');
+    expect(at({ total: 1, processing: 0, completed: 1, failed: 0 })).toMatchObject({
+      status: 'False',
+      reason: 'DocumentsSettled',
+      message: '1 document can be found',
+    });
+    for (const processing of [0, 1, 1_000]) {
+      const { status } = plan(
+        baseWith(),
+        holding([], { documents: { total: 2_000, processing, completed: 2_000 - processing, failed: 0 } }),
+      );
+      expect(conditionOf({ status }, 'Ready')?.status).toBe('True');
+      expect([conditionOf({ status }, 'Reconciling'), conditionOf({ status }, 'Stalled')]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('is what the status has while Postgres is unavailable', () => {
+    const before = baseWith();
+    const { status } = plan(before, holding([], { documents: { total: 2, processing: 1, completed: 1, failed: 0 } }));
+    const { type, message, reason } = conditionOf({ status }, 'Ingesting') ?? {};
+    const shown = { ...before, ...(status !== undefined && { status }) };
+    expect(conditionOf(plan(shown, unavailable), 'Ingesting')).toMatchObject({ type, message, reason });
+    expect(plan(shown, unavailable).status?.documents).toEqual(status?.documents);
+  });
+});
+
 describe('the collection', () => {
   it('is made after the finalizer, and changed when the spec changes', () => {
     const without = plan(baseWith({}, { finalizers: [] }), { state: 'known', sourceDocuments: [] });
@@ -87,7 +124,12 @@ describe('the collection', () => {
   it('shows what it holds', () => {
     const documents = { total: 3, processing: 1, completed: 1, failed: 1 };
     const { status } = plan(baseWith(), holding([], { documents, chunks: 12 }));
-    expect(status).toMatchObject({ documents, chunks: 12, store: 'pgvector', embedding: { model: 'bm25', dimension: 0 } });
+    expect(status).toMatchObject({
+      documents: { ...documents, progress: '1/3' },
+      chunks: 12,
+      store: 'pgvector',
+      embedding: { model: 'bm25', dimension: 0 },
+    });
     expect(conditionOf({ status: status! }, 'Ready')).toMatchObject({ status: 'True', reason: 'Available' });
   });
 

@@ -3,6 +3,7 @@ import { knowledgeBaseProblems } from '../../crds/limits.ts';
 import { collectionSpecOf } from '../../knowledge/collection-spec.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { CollectionSpec } from '../../store/index.ts';
+import { ingesting } from './ingesting.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
 import { displayNameTaken, notAnOrganization, unresolved } from '../references/unresolved.ts';
 import { displayNameOf, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
@@ -84,7 +85,10 @@ export function planKnowledgeBase(
     notices: actions.length > 0 || sources === undefined ? [] : newlyFailed(knowledgeBase, sources.status),
     ...(sources !== undefined && sources.dueInMs !== Infinity && { requeueAfterMs: Math.min(sources.dueInMs, LONGEST_REQUEUE_MS) }),
     status: {
-      ...commonFields(knowledgeBase, options.now, stages, { message: 'its documents can be found' }),
+      ...commonFields(knowledgeBase, options.now, stages, {
+        message: 'its documents can be found',
+        further: ingesting(knowledgeBase, view),
+      }),
       ...(profile && { embedding: { model: profile.model, dimension: profile.dimension } }),
       ...contents,
       ...(sources && shownSources(sources.status)),
@@ -163,7 +167,7 @@ function contentsOf(knowledgeBase: KnowledgeBase, view: KnowledgeView, { store }
     ...shown,
     embedding: { model, dimension },
     store,
-    ...(view.documents && { documents: { ...view.documents } }),
+    ...(view.documents && { documents: { ...view.documents, progress: `${view.documents.completed}/${view.documents.total}` } }),
     ...(view.chunks !== undefined && { chunks: view.chunks }),
   };
 }

@@ -23,7 +23,7 @@ export interface KnowledgeBaseReconcilerOptions {
 }
 
 /** Documents that come and go in a knowledge base show in its status this often, in milliseconds. */
-const DOCUMENTS_MS = 10_000;
+const DOCUMENTS_MS = 2_000;
 
 export function knowledgeBaseReconciler(
   options: KnowledgeBaseReconcilerOptions,

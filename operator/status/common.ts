@@ -19,19 +19,19 @@ export interface CommonFields {
  * Builds the shared part of a status.
  *
  * @param now - milliseconds since the epoch
- * @param ready - see {@link summarize}
+ * @param ready - see {@link summarize}; `further`: conditions of the kind that change nothing about `Ready`
  */
 export function commonFields(
   object: Managed,
   now: number,
   stages: readonly ConditionStage[],
-  ready: ReadyMessage = { message: '' },
+  { further = [], ...ready }: ReadyMessage & { readonly further?: readonly PlannedCondition[] } = { message: '' },
 ): CommonFields {
   const generation = object.metadata.generation ?? 0;
   const requested = object.metadata.annotations?.[wellKnown.reconcileRequestedAt]?.slice(0, 256);
   return {
     observedGeneration: generation,
-    conditions: toConditions(summarize(stages, ready), object.status?.conditions, { generation, now }),
+    conditions: toConditions([...summarize(stages, ready), ...further], object.status?.conditions, { generation, now }),
     ...(requested === undefined ? {} : { lastHandledReconcileAt: requested }),
   };
 }

@@ -18,6 +18,7 @@ export const conditionTypes = [
   'EndpointHealthy',
   'Progressing',
   'Degraded',
+  'Ingesting',
   'Reconciling',
   'Stalled',
 ] as const;
@@ -25,7 +26,16 @@ export type ConditionType = (typeof conditionTypes)[number];
 
 export interface ReasonDefinition {
   /** The stage the reason belongs to; `Ready`, `Reconciling` and `Stalled` repeat the reason of the stage that failed. */
-  readonly condition: 'Ready' | 'Suspended' | 'Accepted' | 'ResolvedRefs' | 'Tested' | 'Synced' | 'EndpointHealthy' | 'Reconciling';
+  readonly condition:
+    | 'Ready'
+    | 'Suspended'
+    | 'Accepted'
+    | 'ResolvedRefs'
+    | 'Tested'
+    | 'Synced'
+    | 'EndpointHealthy'
+    | 'Ingesting'
+    | 'Reconciling';
   readonly status: 'True' | 'False' | 'Unknown';
   readonly meaning: string;
   /** What a person does about it; absent where nothing needs doing. */
@@ -233,6 +243,16 @@ const table = {
       'The operator creates and changes nothing for the knowledge base, because the spec is not accepted. Its documents can still be found.',
     cure: 'See the condition Accepted.',
     blocks: 'person',
+  },
+  DocumentsInProgress: {
+    condition: 'Ingesting',
+    status: 'True',
+    meaning: 'Documents are being read. What has been read before can be found meanwhile, so this does not change `Ready`.',
+  },
+  DocumentsSettled: {
+    condition: 'Ingesting',
+    status: 'False',
+    meaning: 'No document is being read: each can be found, or has failed.',
   },
   EmbeddingModelMismatch: {
     condition: 'Synced',

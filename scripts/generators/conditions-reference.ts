@@ -20,6 +20,10 @@ const sections = [
     condition: 'EndpointHealthy',
     text: 'Of a WebhookSubscription only: its endpoint is sent what is due. Follows the state of its circuit breaker within half a minute.',
   },
+  {
+    condition: 'Ingesting',
+    text: 'Of a KnowledgeBase with documents: whether some of them are being read; the message counts them. Says nothing about `Ready`, and neither kstatus nor Argo CD waits for it. `kubectl wait --for=condition=Ingesting=False` does, from two seconds after an upload on.',
+  },
   { condition: 'Ready', text: 'The summary. Where an earlier stage failed, `Ready` repeats the reason and message of the first that did.' },
   { condition: 'Suspended', text: 'Stands alone, in place of every other condition, while `spec.suspend` is true.' },
   { condition: 'Reconciling', text: 'Only present while the operator still works on the object by itself.' },

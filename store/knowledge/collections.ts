@@ -226,16 +226,24 @@ export class Collections {
     });
   }
 
-  /** How many documents are in each of the named collections, in whatever state; one that has none isn't in the answer. */
-  async documentTotals({ org, names }: { readonly org: string; readonly names: readonly string[] }): Promise<ReadonlyMap<string, number>> {
+  /** How many documents are in each of the named collections, by state; one that has none isn't in the answer. */
+  async documentCounts({
+    org,
+    names,
+  }: {
+    readonly org: string;
+    readonly names: readonly string[];
+  }): Promise<ReadonlyMap<string, CollectionOverview['documents']>> {
     return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ name: string; total: number }>(
-        `SELECT c.name, count(*)::int AS total FROM parley.collections c
+      const { rows } = await transaction.query<CollectionOverview['documents'] & { readonly name: string }>(
+        `SELECT c.name, count(*)::int AS total, count(*) FILTER (WHERE d.status = 'processing')::int AS processing,
+           count(*) FILTER (WHERE d.status = 'completed')::int AS completed, count(*) FILTER (WHERE d.status = 'failed')::int AS failed
+         FROM parley.collections c
          JOIN parley.documents d ON d.org = c.org AND d.collection_id = c.id AND d.deleted_at IS NULL
          WHERE c.org = $1 AND c.name = ANY ($2) AND c.deleted_at IS NULL AND c.released_at IS NULL GROUP BY c.name`,
         [org, names],
       );
-      return new Map(rows.map(({ name, total }) => [name, total]));
+      return new Map(rows.map(({ name, ...counts }) => [name, counts]));
     });
   }
 

@@ -10,7 +10,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { maxFileBytes } from '../schema.ts';
 import { MANIFEST, readManifest, type ManifestEntry } from './archive-manifest.ts';
 import { archiveName, baseName, isNoFile, pathFault } from './archive-names.ts';
-import { EntryError, requireFileName, tooLargeFile, type Entry, type SoundEntry } from './entry.ts';
+import { EntryError, requireFileName, tooLargeFile, type BulkEntry, type SoundEntry } from './entry.ts';
 import { MAX_ENTRIES, MAX_MANIFEST_BYTES, MAX_UNPACKED_BYTES, SMALL_ENTRY_BYTES } from './limits.ts';
 import type { StoredFileReader } from './stored-file-reader.ts';
 
@@ -30,7 +30,7 @@ const [FILE_TYPE, LINK] = [0o170_000, 0o120_000];
  * Reads the directory and the manifest; entries are unpacked one by one as they are asked for.
  * @throws ApiError `bad_request` or `payload_too_large`, or ValidationError, for what concerns the archive as a whole
  */
-export async function openArchiveEntries(reader: StoredFileReader, bytes: number): Promise<AsyncGenerator<Entry>> {
+export async function openArchiveEntries(reader: StoredFileReader, bytes: number): Promise<AsyncGenerator<BulkEntry>> {
   const zip = await readable(() =>
     fromRandomAccessReaderPromise(reader, bytes, { decodeStrings: false, validateEntrySizes: false, autoClose: false }),
   );
@@ -39,7 +39,7 @@ export async function openArchiveEntries(reader: StoredFileReader, bytes: number
   return entriesOf(zip, files, described);
 }
 
-async function* entriesOf(zip: ZipFile, files: readonly File[], described: ReadonlyMap<string, ManifestEntry>): AsyncGenerator<Entry> {
+async function* entriesOf(zip: ZipFile, files: readonly File[], described: ReadonlyMap<string, ManifestEntry>): AsyncGenerator<BulkEntry> {
   const missing = new Set(described.keys());
   for (const [index, { name, entry }] of files.entries()) {
     missing.delete(name);

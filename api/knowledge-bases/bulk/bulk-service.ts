@@ -15,7 +15,7 @@ import type { BaseCollections } from '../base-collections.ts';
 import { openArchiveEntries } from './archive-entries.ts';
 import { batches } from './batches.ts';
 import { BulkUpload } from './bulk-upload.ts';
-import type { Entry } from './entry.ts';
+import type { BulkEntry } from './entry.ts';
 import { ENTRIES_PER_REQUEST, MAX_BODY_BYTES } from './limits.ts';
 import { lineEntries } from './line-entries.ts';
 import { ResultStream, type ResultFormat } from './result-stream.ts';
@@ -43,7 +43,7 @@ export interface BulkRequest {
 
 /** Entries, and what to do when they have all been read. */
 interface Source {
-  readonly entries: AsyncIterable<Entry>;
+  readonly entries: AsyncIterable<BulkEntry>;
   close(): Promise<void>;
 }
 
@@ -130,7 +130,7 @@ export class BulkService {
   }
 }
 
-function weightOf(entry: Entry): number {
+function weightOf(entry: BulkEntry): number {
   return 'file' in entry && Buffer.isBuffer(entry.file.content) ? entry.file.content.length : 0;
 }
 

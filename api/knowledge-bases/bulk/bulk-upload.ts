@@ -13,7 +13,7 @@ import { toApiError } from '../../http/reply.ts';
 import { knowledgeBaseNotFound } from '../base-collections.ts';
 import { maxFileBytes } from '../schema.ts';
 import type { UploadStorage } from '../upload.ts';
-import { EntryError, tooLargeFile, type Entry, type EntryFailure, type SoundEntry } from './entry.ts';
+import { EntryError, tooLargeFile, type BulkEntry, type EntryFailure, type SoundEntry } from './entry.ts';
 
 export interface EntryResult {
   readonly index: number;
@@ -63,7 +63,7 @@ export class BulkUpload {
   }
 
   /** @returns one for each entry, in their order. What is `accepted` outlives this process. */
-  async take(entries: readonly Entry[]): Promise<readonly EntryResult[]> {
+  async take(entries: readonly BulkEntry[]): Promise<readonly EntryResult[]> {
     const candidates = new Map(entries.flatMap((entry) => ('file' in entry ? [[entry, candidateOf(entry.file)] as const] : [])));
     if (this.#stopped === undefined) await this.#store([...candidates.values()]);
     return entries.map((entry) => {

@@ -22,7 +22,7 @@ export interface SoundEntry {
   readonly content: Buffer | (() => Promise<Readable>);
 }
 
-export type Entry = {
+export type BulkEntry = {
   /** Of the entries of its request, from 0. */
   readonly index: number;
   /** As it was sent, for people; null where it could not be read. */

@@ -8,9 +8,9 @@ import { validate } from '../../validation/validate.ts';
 import { unknownFieldWarnings } from '../../validation/warning.ts';
 import { readMetadata } from '../metadata.ts';
 import { documentMetadata, maxFileBytes } from '../schema.ts';
-import { EntryError, requireFileName, tooLargeFile, type Entry, type SoundEntry } from './entry.ts';
+import { EntryError, requireFileName, tooLargeFile, type BulkEntry, type SoundEntry } from './entry.ts';
 import { MAX_BODY_BYTES, MAX_ENTRIES, MAX_KEY_CHARACTERS, MAX_LINE_BYTES, MAX_LINE_VALUES } from './limits.ts';
-import { readLines, type Line } from './read-lines.ts';
+import { readLines, type BodyLine } from './read-lines.ts';
 
 const MOST_WARNINGS = 10;
 
@@ -41,7 +41,7 @@ export const bulkEntry = z
   .meta({ id: 'BulkDocument' });
 
 /** Ends early with an entry that says so where there are too many entries or bytes. @throws what reading the body throws */
-export async function* lineEntries(body: AsyncIterable<Uint8Array>): AsyncGenerator<Entry> {
+export async function* lineEntries(body: AsyncIterable<Uint8Array>): AsyncGenerator<BulkEntry> {
   let index = 0;
   const limited = new LimitedBody(body);
   for await (const line of readLines(limited.chunks(), { maxBytes: MAX_LINE_BYTES })) {
@@ -78,7 +78,7 @@ class LimitedBody {
   }
 }
 
-function overLimit(index: number, limit: string): Entry {
+function overLimit(index: number, limit: string): BulkEntry {
   return {
     index,
     name: null,
@@ -87,7 +87,7 @@ function overLimit(index: number, limit: string): Entry {
 }
 
 /** Pure. */
-export function entryOf(line: Line, index: number): Entry {
+export function entryOf(line: BodyLine, index: number): BulkEntry {
   let name: string | null = null;
   let warnings: readonly string[] = [];
   try {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { readLines, type Line } from './read-lines.ts';
+import { readLines, type BodyLine } from './read-lines.ts';
 
 async function* cut(body: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let at = 0;
@@ -15,7 +15,7 @@ async function* cut(body: Buffer, sizes: readonly number[]): AsyncGenerator<Uint
 }
 
 const linesOf = async (body: Buffer, sizes: readonly number[], maxBytes = 64) =>
-  ((await Readable.from(readLines(cut(body, sizes), { maxBytes })).toArray()) as Line[]).map((line) =>
+  ((await Readable.from(readLines(cut(body, sizes), { maxBytes })).toArray()) as BodyLine[]).map((line) =>
     'bytes' in line ? line.bytes.toString('latin1') : undefined,
   );
 

@@ -1,11 +1,11 @@
 /** Splits a body into lines, of which one at a time is in memory. */
 
-export type Line = { readonly bytes: Buffer } | { readonly tooLong: true };
+export type BodyLine = { readonly bytes: Buffer } | { readonly tooLong: true };
 
 const NEWLINE = 0x0a;
 
 /** Lines without their ends, and without those that are empty. What is longer than `maxBytes` is passed over, and said. */
-export async function* readLines(body: AsyncIterable<Uint8Array>, { maxBytes }: { readonly maxBytes: number }): AsyncGenerator<Line> {
+export async function* readLines(body: AsyncIterable<Uint8Array>, { maxBytes }: { readonly maxBytes: number }): AsyncGenerator<BodyLine> {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
   const take = (piece: Uint8Array): void => {
@@ -13,8 +13,8 @@ export async function* readLines(body: AsyncIterable<Uint8Array>, { maxBytes }: 
     if (bytes > maxBytes) pieces = [];
     else pieces.push(piece);
   };
-  const line = (): Line | undefined => {
-    const found: Line = bytes > maxBytes ? { tooLong: true } : { bytes: trimmed(Buffer.concat(pieces)) };
+  const line = (): BodyLine | undefined => {
+    const found: BodyLine = bytes > maxBytes ? { tooLong: true } : { bytes: trimmed(Buffer.concat(pieces)) };
     pieces = [];
     bytes = 0;
     return 'bytes' in found && found.bytes.length === 0 ? undefined : found;

@@ -45,6 +45,7 @@ describe('knowledge bases', () => {
         user_id: 'user-1',
         ...sent,
         total_documents: 0,
+        documents: { total: 0, processing: 0, completed: 0, failed: 0 },
         status: 'pending',
         state: notLookedAt,
         created_at: expect.any(String),

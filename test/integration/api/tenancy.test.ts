@@ -93,7 +93,7 @@ describe('two organisations', () => {
     };
     const [own, foreign] = [await make(ours), await make(theirs)];
     const strange = ['agent-aaaaaaaaaaaaaaaa', 'UPPER', 'a%2Fb', '%00', '%ZZ', 'é', 'x'.repeat(300)];
-    for (const { method, path, bodyExamples = {} } of describedRoutes()) {
+    for (const { method, path, bodyExamples = {}, streamed } of describedRoutes()) {
       const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
       for (const name of names) {
         const answers: unknown[] = [];
@@ -101,8 +101,9 @@ describe('two organisations', () => {
           // The others are one's own: a tool is asked for under an agent that is there.
           const address = path.replaceAll(/:(\w+)/g, (_, other: string) => (other === name ? id : (own[other] ?? 'x')));
           const [example] = Object.values(bodyExamples);
-          const body = path.endsWith('/file') ? aFile() : example;
-          answers.push(visible(await ours.call(method, address, body)));
+          const body = path.endsWith('/file') ? aFile() : streamed === undefined ? example : '{"name": "a.md", "content": "# A"}\n';
+          const headers = streamed === undefined ? {} : { headers: { 'content-type': 'application/x-ndjson' } };
+          answers.push(visible(await ours.call(method, address, body, headers)));
         }
         const [first, ...others] = answers;
         expect(first, `${method} ${path}`).toMatchObject({ status: 404 });

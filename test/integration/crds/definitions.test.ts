@@ -60,7 +60,7 @@ describe('the definitions on a real API server', () => {
     ['Agent', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'LANGUAGE', 'LLM', 'VOICE', 'TOOLS', 'AGE']],
     ['Tool', ['NAME', 'FUNCTION', 'READY', 'REASON', 'TYPE', 'AGENTS', 'AGE']],
     ['PhoneNumber', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'NUMBER', 'PROVIDER', 'INBOUND', 'OUTBOUND', 'AGE']],
-    ['KnowledgeBase', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'DOCUMENTS', 'CHUNKS', 'MODEL', 'AGE']],
+    ['KnowledgeBase', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'DOCUMENTS', 'FAILED', 'CHUNKS', 'MODEL', 'AGE']],
     ['WebhookSubscription', ['NAME', 'DISPLAYNAME', 'READY', 'REASON', 'URL', 'EVENTS', 'ACTIVE', 'LASTDELIVERY', 'AGE']],
     ['AgentTest', ['NAME', 'AGENTS', 'READY', 'REASON', 'REQUIRED', 'RESULT', 'LASTRUN', 'AGE']],
   ])('%s prints the columns %j', async (kind, columns) => {

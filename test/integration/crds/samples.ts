@@ -211,7 +211,7 @@ export const samples: readonly Manifest[] = [
     {
       embedding: { model: 'e5', dimension: 384 },
       store: 'pgvector',
-      documents: { total: 4, processing: 1, completed: 2, failed: 1 },
+      documents: { total: 4, processing: 1, completed: 2, failed: 1, progress: '2/4' },
       chunks: 99,
       sources: [{ name: 'faq', documentID: 'doc_1', state: 'completed', lastRefreshedAt: time, message: 'two pages' }],
     },

@@ -1,12 +1,12 @@
 /** Knowledge bases under a running operator, with a real API server, Postgres and Temporal; the worker's part is played by hand. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 import { Client, Connection } from '@temporalio/client';
 import { Client as PostgresClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
-import type { DocumentRecord } from '../../../store/index.ts';
+import { newDocumentId, type DocumentRecord } from '../../../store/index.ts';
 import { aConfigMap, aKnowledgeBase, type Manifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
@@ -111,7 +111,7 @@ describe('with everything there', () => {
   });
   afterAll(() => operator.stop());
 
-  it('writes one status for a hundred documents, and none for what does not show', async () => {
+  it('writes one status in two seconds for 1,400 documents, none for what does not show, and stays ready', async () => {
     const org = await cluster.organization();
     await cluster.apply(aKnowledgeBase('faq', org));
     const before = await cluster.ready('KnowledgeBase', org, 'faq');
@@ -125,17 +125,51 @@ describe('with everything there', () => {
 
     const { id: collectionId } = (await collectionOf(org))!;
     const from = performance.now();
-    for (let index = 0; index < 100; index += 1)
-      await cluster.store.knowledge.documents.create({ org, collectionId, kind: 'text', filename: `${index}.txt`, content: 'x' });
-    await cluster.until(
-      'KnowledgeBase',
-      org,
-      'faq',
-      (object) => (object.status?.['documents'] as { readonly processing?: number } | undefined)?.processing === 100,
+    const files = Array.from({ length: 1_400 }, (_, n) => aFile(n));
+    for (let at = 0; at < files.length; at += 200)
+      await cluster.store.knowledge.bulk.create({ org, collectionId, createdBy: null }, files.slice(at, at + 200));
+    const untilCounted = (counts: object) =>
+      cluster.until('KnowledgeBase', org, 'faq', (object) => expect(object.status?.['documents']).toMatchObject(counts));
+    const reading = await untilCounted({ total: 1_400, processing: 1_400, progress: '0/1400' });
+    expect(condition(reading, 'Ingesting')).toMatchObject({
+      status: 'True',
+      reason: 'DocumentsInProgress',
+      message: '1,400 of 1,400 documents are being read',
+    });
+    const { ingestion } = cluster.store.knowledge;
+    for (const { id } of files.slice(0, 60)) await finish({ org, id });
+    for (const { id } of files.slice(60, 62)) await ingestion.fail({ org, id }, { code: 'corrupt_file', message: 'damaged' });
+    await asAdministrator((admin) =>
+      admin.query("UPDATE parley.documents SET status = 'completed', stage = 'completed' WHERE org = $1 AND status = 'processing'", [org]),
     );
-    // One in 10 s, however long it takes to write a hundred documents down here.
-    expect((await writes()) - written).toBeLessThanOrEqual(2 + (performance.now() - from) / 10_000);
+    await finish({ org, id: await oneMore(org, collectionId) });
+    const settled = await untilCounted({ total: 1_401, processing: 0, completed: 1_399, failed: 2, progress: '1399/1401' });
+    // One in 2 s, however long it takes to write all of this down here.
+    expect((await writes()) - written).toBeLessThanOrEqual(2 + (performance.now() - from) / 2_000);
+    expect(condition(settled, 'Ingesting')).toMatchObject({
+      status: 'False',
+      reason: 'DocumentsSettled',
+      message: expect.stringMatching(/^1,399 of 1,401 documents can be found; 2 have failed: /),
+    });
+    // Being ready is another matter: it never changed.
+    for (const object of [reading, settled]) expect(condition(object, 'Ready')).toEqual(condition(before, 'Ready'));
   });
+
+  const finish = async ({ org, id }: { readonly org: string; readonly id: string }): Promise<void> => {
+    const { ingestion } = cluster.store.knowledge;
+    await ingestion.parsed({ org, id }, { warnings: [], chunkCount: 1, termTotal: 1, terms: { terms: [7], chunks: [1] } });
+    expect(await ingestion.complete({ org, id }, 'found')).toBeDefined();
+  };
+  const oneMore = async (org: string, collectionId: string): Promise<string> => {
+    const file = aFile(9_999);
+    await cluster.store.knowledge.bulk.create({ org, collectionId, createdBy: null }, [file]);
+    return file.id;
+  };
+  const aFile = (n: number) => {
+    const contentSha256 = createHash('sha256').update(`${n}`).digest('hex');
+    const id = newDocumentId();
+    return { id, key: `key:${n}`, filename: `${n}.txt`, extension: 'txt', objectKey: `none/${id}`, bytes: 1, contentSha256, metadata: {} };
+  };
 
   it.concurrent('makes a collection, and follows the text of a ConfigMap', async () => {
     const org = await cluster.organization();
