@@ -71,6 +71,7 @@ export function sendFailure(request: FastifyRequest, reply: FastifyReply, error:
     if (failure instanceof ApiError) void reply.headers(failure.headers);
     return reply.code(own.status).send(own);
   }
+  if (request.routeOptions.config.description?.jsonRpc) return sendJsonRpcFailure(reply, failure);
   if (failure instanceof ValidationError) return reply.code(422).send({ detail: failure.issues });
   const authentication = failure.code === 'unauthorized' || failure.code === 'forbidden';
   return reply
@@ -82,4 +83,15 @@ export function sendFailure(request: FastifyRequest, reply: FastifyReply, error:
       ...(authentication && { traceId: state.traceId }),
       ...(failure.conflicts !== undefined && { conflicts: failure.conflicts }),
     });
+}
+
+/** Without an id: what is refused as a whole is not looked into. Source: Model Context Protocol 2025-11-25, Streamable HTTP. */
+function sendJsonRpcFailure(reply: FastifyReply, failure: ApiError | ValidationError): FastifyReply {
+  const { status, code, headers } = failure instanceof ApiError ? failure : { status: 422, code: 'validation_failed', headers: {} };
+  const retryAfter = (headers as Readonly<Record<string, string>>)['retry-after'];
+  const message = `${code}: ${failure.message}${retryAfter === undefined ? '' : `; try again in ${retryAfter} s`}`;
+  return reply
+    .code(status)
+    .headers(headers)
+    .send({ jsonrpc: '2.0', id: null, error: { code: status >= 500 ? -32_603 : -32_000, message } });
 }

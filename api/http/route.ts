@@ -85,6 +85,8 @@ export interface RouteDescription {
   readonly countsLater?: true;
   /** Browsers may send requests from the pages of this server, and of the own machine, and no others. */
   readonly ownOriginsOnly?: true;
+  /** Failures are answered as errors of JSON-RPC, which clients show to people. */
+  readonly jsonRpc?: true;
   /** By status. */
   readonly answers: Readonly<Record<number, AnswerDescription>>;
   /** Failures in addition to those that follow from the rest of the description (see `failuresOf`). */

@@ -26,6 +26,7 @@ const postMessage = defineRoute({
   undocumented: true,
   countsLater: true,
   ownOriginsOnly: true,
+  jsonRpc: true,
   answers: { 200: { description: 'The answer to the message.', contentType: 'application/json' } },
 });
 

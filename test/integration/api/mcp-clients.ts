@@ -2,6 +2,8 @@
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
 
+import type { Facade } from './facade.ts';
+
 export const protocolVersions = ['2025-11-25', '2026-07-28'] as const;
 export type ProtocolVersion = (typeof protocolVersions)[number];
 
@@ -29,4 +31,24 @@ export async function mcpClient({ url, key, version = '2026-07-28', headers }: C
 /** The texts of a result, the hints before the answer. */
 export function textsOf({ content }: CallToolResult): readonly string[] {
   return content.map((block) => (block.type === 'text' ? block.text : ''));
+}
+
+/** A call that is longer than one answer of a tool. @returns its id */
+export async function registerLongCall({ store }: Pick<Facade, 'store'>, org: string, id: string, messages: number): Promise<string> {
+  const agent = { agentName: 'receptionist', agentDisplayName: 'Receptionist', agentUid: 'u', revision: 'a'.repeat(64) };
+  await store.calls.calls.register({ org, id, callType: 'web_call', ...agent, maxDurationMs: 1000, room: `room-${id}` });
+  await store.calls.log.add(
+    { org, id },
+    {
+      messages: Array.from({ length: messages }, (_, seq) => ({
+        seq,
+        role: seq % 2 === 0 ? ('agent' as const) : ('user' as const),
+        content: `message ${seq} ${'x'.repeat(200)}`,
+        spokenAt: new Date(seq * 1000),
+        interrupted: false,
+        sources: null,
+      })),
+    },
+  );
+  return id;
 }
