@@ -31,20 +31,27 @@ function workbook(format: string, bookType: XLSX.BookType, uses1904 = false): Bu
   return Buffer.from(XLSX.write(book, { type: 'buffer', bookType }) as Uint8Array);
 }
 
-/** A workbook of before 1997 in this code page; its record (number 0x42, two bytes) is set afterwards. */
-function oldWorkbook(codePage: number): Buffer {
+/** A workbook of before 1997 in this code page: its record (number 0x42, two bytes) and its letters are set afterwards. Without one it is `default`. */
+function oldWorkbook(codePage: number | 'default'): Buffer {
   const book = XLSX.utils.book_new();
   XLSX.utils.book_append_sheet(
     book,
     XLSX.utils.aoa_to_sheet([
-      ['Stra\u00dfe', 'caf\u00e9'],
-      ['\u00c4pfel', 3],
+      ['Stra~e', 'caf~'],
+      ['~pfel', 3],
     ]),
     'One',
   );
-  const bytes = Buffer.from(XLSX.write(book, { type: 'buffer', bookType: 'biff5' }) as Uint8Array);
+  const written = Buffer.from(XLSX.write(book, { type: 'buffer', bookType: 'biff5' }) as Uint8Array);
+  const bytes = Buffer.from(
+    written.toString('latin1').replaceAll(/(Stra|caf)~|~(?=pfel)/gu, (found) => found.replace('~', '\u00c4')),
+    'latin1',
+  );
   const at = bytes.indexOf(Buffer.from('42000200', 'hex'));
-  if (at > 0) bytes.writeUInt16LE(codePage, at + 4);
+  if (at < 0) throw new Error('the workbook names no code page');
+  // 0xc1 is a record that says nothing.
+  if (codePage === 'default') bytes.writeUInt16LE(0xc1, at);
+  else bytes.writeUInt16LE(codePage, at + 4);
   return bytes;
 }
 
@@ -145,7 +152,7 @@ export const HONEST_FILES: readonly HonestFile[] = [
   { name: 'old workbook', extension: 'xls', content: workbook('#,##0.00', 'biff8') },
   { name: 'old workbook with formats of its own', extension: 'xls', content: workbook('"USD" 0.0', 'biff8') },
   { name: 'old workbook that counts from 1904', extension: 'xls', content: workbook('0', 'biff8', true) },
-  ...[1250, 1251, 1252, 932].map((codePage): HonestFile => ({
+  ...([1250, 1251, 1252, 932, 'default'] as const).map((codePage): HonestFile => ({
     name: `workbook in code page ${codePage}`,
     extension: 'xls',
     content: oldWorkbook(codePage),
