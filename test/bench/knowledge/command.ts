@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { partsOf, wholeNumber } from '../harness/flags.ts';
 import type { Scale } from './part.ts';
 
-export const partNames = ['quality', 'indexing', 'search', 'pdf', 'queue', 'throughput', 'volume'] as const;
+export const partNames = ['quality', 'indexing', 'search', 'pdf', 'queue', 'throughput', 'volume', 'parsing'] as const;
 export type PartName = (typeof partNames)[number];
 
 const full: Scale = {
@@ -46,14 +46,14 @@ export function registerKnowledge(program: Command): void {
   program
     .command('knowledge')
     .description(
-      'knowledge bases: how good the offline ranking is against plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput), the same over REST with all roles (volume)',
+      'knowledge bases: how good the offline ranking is against plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput), the same over REST with all roles (volume), parser processes (parsing)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)
     .option('--rounds <n>', `turns of each contender (${full.rounds})`, wholeNumber)
     .option('--chunks <n>', `chunks that are searched, in tens (${full.chunks})`, wholeNumber)
     .option('--files <n>', `files of 1 KB that volume uploads (${full.manyFiles})`, wholeNumber)
-    .option('--against <folder>', 'another checkout, built: volume measures its roles next to those of this one')
+    .option('--against <folder>', 'another checkout, built: volume measures its roles next to those of this one, parsing its parsers')
     .option('--data <folder>', 'where the test collections are; BENCH_DATA unless set (see docs/benchmarks.md)')
     .option('--out <path>', 'where the JSON goes (test/bench/results/knowledge-<time>.json)')
     .action(async (flags: Flags) => {

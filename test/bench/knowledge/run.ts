@@ -5,6 +5,7 @@ import { pdf, queue, throughput } from './documents.ts';
 import { startHost, type Host } from './host.ts';
 import { indexing } from './indexing.ts';
 import type { Part, Scale } from './part.ts';
+import { parsing } from './parsing.ts';
 import { quality } from './quality.ts';
 import { search } from './search.ts';
 import { volume } from './volume.ts';
@@ -18,7 +19,7 @@ export interface KnowledgeOptions {
   readonly out?: string;
 }
 
-const parts: Readonly<Record<PartName, Part>> = { quality, indexing, search, pdf, queue, throughput, volume };
+const parts: Readonly<Record<PartName, Part>> = { quality, indexing, search, pdf, queue, throughput, volume, parsing };
 
 /** @throws Error when any part failed, or a signal ended the run */
 export async function runKnowledge({ parts: names, scale, dataFolder, against, out }: KnowledgeOptions): Promise<void> {
