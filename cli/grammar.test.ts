@@ -77,7 +77,7 @@ describe('completion', () => {
     expect(await candidates('')).toEqual(expect.arrayContaining(['kb', 'webhooks', 'completion']));
     expect(await candidates('')).not.toContain('__complete');
     expect(await candidates('kb', '')).toEqual(expect.arrayContaining(['add', 'search']));
-    expect(await candidates('kb', 'add', '--no-')).toEqual(['--no-skip-existing']);
+    expect(await candidates('kb', 'add', '--no-')).toEqual(['--no-skip-existing', '--no-wait']);
     expect(await candidates('kb', 'search', '-o', '')).toEqual(['json', 'yaml', 'wide']);
     expect(await candidates('completion', 'b')).toEqual(['bash']);
     expect(await candidates('kubectl', 'sta')).toEqual(['status']);

@@ -1,21 +1,10 @@
 /** Puts files into a knowledge base, a few at a time, and follows them until searches find them. */
-import { createHash } from 'node:crypto';
-
 import { awakeClock, sleep, type Clock } from '../../platform/clock.ts';
-import { causeOf, UserError } from '../../platform/user-error.ts';
-import { judgeFileName } from '../knowledge-bases/file-name.ts';
-import { fileExtensions, maxFileBytes } from '../knowledge-bases/schema.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { documentPages, documentsPath, KnownContent, type ListedDocument } from './document-list.ts';
+import { inRequests, prepare, type DocumentUpload, type PreparedUpload } from './prepare-uploads.ts';
 import { RestError, type RestClient } from './rest-client.ts';
-
-export interface DocumentUpload {
-  /** As the person knows it. */
-  readonly file: string;
-  /** As the document is called. */
-  readonly filename: string;
-  /** @throws UserError when it cannot be read */
-  readonly open: () => Promise<Blob>;
-}
+import { UploadSender, type SendOutcome } from './send-uploads.ts';
 
 export interface AddedDocument {
   readonly file: string;
@@ -32,8 +21,10 @@ export interface AddOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Leaves out what is there with the same content; what has failed with the same content is replaced. */
   readonly skipExisting: boolean;
-  /** Uploads at a time. */
+  /** Requests with uploads at a time. */
   readonly concurrency?: number;
+  /** Follows documents until searches find them; so unless it is false. */
+  readonly wait?: boolean;
   /** An upload has begun to be ingested. */
   readonly onAccepted?: (file: string) => void;
   /** Called once for each file, in the order in which they end. */
@@ -44,11 +35,11 @@ export interface AddOptions {
 }
 
 const CONCURRENCY = 4;
-/** Between two looks at the list, in milliseconds. */
+/** Between two looks at the list, in milliseconds, for each page of it that has to be read: two requests a second in all. */
 const LOOK_EVERY_MS = 500;
 /** How long the list may be unreadable while documents are followed, in milliseconds. */
 const UNREADABLE_FOR_MS = 60_000;
-/** Uploads in a row that got no answer, after which the rest is left. */
+/** Requests in a row that got no answer, after which the rest is left. */
 const UNANSWERED_IN_A_ROW = 4;
 
 /**
@@ -74,11 +65,16 @@ class Addition {
   #from: string | undefined;
   #uploading = true;
   #unanswered = 0;
+  #pagesRead = 1;
+  readonly #sender: UploadSender;
+  /** By content: what the first file of this run became, and others of the same content that wait for that. */
+  readonly #firsts = new Map<string, { outcome?: SendOutcome; readonly twins: DocumentUpload[] }>();
 
   constructor(client: RestClient, options: AddOptions) {
     this.#client = client;
     this.#options = options;
     this.#clock = options.clock ?? awakeClock;
+    this.#sender = new UploadSender(client, { ...options, clock: this.#clock });
   }
 
   async readList(): Promise<void> {
@@ -93,12 +89,12 @@ class Addition {
   }
 
   async upload(): Promise<void> {
-    const { uploads, concurrency = CONCURRENCY } = this.#options;
-    const queue = uploads.values();
+    const { concurrency = CONCURRENCY } = this.#options;
+    const requests = inRequests(this.#prepared());
     const worker = async (): Promise<void> => {
-      for (const upload of queue) {
+      for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
         if (this.#isInterrupted || this.#isUnanswered) return;
-        await this.#uploadOne(upload);
+        await this.#send(next.value);
       }
     };
     // Also after a failure: nothing would end the watching otherwise.
@@ -107,8 +103,9 @@ class Addition {
 
   async follow(): Promise<void> {
     let readableAt = this.#clock.monotonic();
-    while (!this.#isInterrupted && (this.#uploading || this.#followed.size > 0)) {
-      await sleep(this.#clock, LOOK_EVERY_MS, this.#options.stop).catch(() => undefined);
+    const isWanted = this.#options.wait !== false;
+    while (isWanted && !this.#isInterrupted && (this.#uploading || this.#followed.size > 0)) {
+      await sleep(this.#clock, LOOK_EVERY_MS * this.#pagesRead, this.#options.stop).catch(() => undefined);
       if (this.#followed.size === 0 || this.#isInterrupted) continue;
       try {
         await this.#look();
@@ -119,10 +116,11 @@ class Addition {
         for (const [id] of this.#followed) this.#settle(id, 'processing', `no longer followed: ${error.message}`);
       }
     }
-    for (const [id] of this.#followed) this.#settle(id, 'processing', 'being ingested; not followed to its end');
+    if (isWanted) this.#leave();
   }
 
   results(): readonly AddedDocument[] {
+    this.#leave();
     const message = this.#isUnanswered ? 'not uploaded, as the api did not answer' : 'not uploaded';
     const unsent = { document_id: null, status: 'unsent', message } as const;
     return this.#options.uploads.map((upload) => this.#ended.get(upload) ?? { file: upload.file, ...unsent });
@@ -136,33 +134,63 @@ class Addition {
     return this.#unanswered >= UNANSWERED_IN_A_ROW;
   }
 
-  async #uploadOne(upload: DocumentUpload): Promise<void> {
-    try {
-      const content = await openChecked(upload);
-      const sha256 = await sha256Of(content);
-      const twin = this.#options.skipExisting ? this.#known.find(sha256) : undefined;
-      if (twin?.status === 'completed') return this.#end(upload, twin.document_id, 'skipped', `its content is there as ${twin.filename}`);
-      if (twin !== undefined) return this.#accepted(upload, twin.document_id, true);
-      if (this.#options.skipExisting) for (const id of this.#known.takeFailed(sha256)) await this.#delete(id);
-      this.#accepted(upload, await this.#send(upload, content), false);
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      this.#end(upload, null, 'failed', error instanceof RestError ? error.said : error.message);
+  /** What has to be uploaded, in order; all else is settled on the way. */
+  async *#prepared(): AsyncGenerator<PreparedUpload> {
+    for (const upload of this.#options.uploads) {
+      if (this.#isInterrupted || this.#isUnanswered) return;
+      try {
+        const prepared = await prepare(upload);
+        if (await this.#isToBeSent(prepared)) yield prepared;
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        this.#end(upload, null, 'failed', error instanceof RestError ? error.said : error.message);
+      }
     }
   }
 
-  async #send({ filename }: DocumentUpload, content: Blob): Promise<string> {
-    const { metadata, knowledgeBase } = this.#options;
-    const form = new FormData();
-    if (metadata !== undefined) form.set('metadata', JSON.stringify(metadata));
-    form.set('file', content, filename);
-    try {
-      const answer = (await this.#client.request('POST', `${documentsPath(knowledgeBase)}/file`, form)) as { readonly document_id: string };
-      this.#unanswered = 0;
-      return answer.document_id;
-    } catch (error) {
-      this.#unanswered = error instanceof RestError ? 0 : this.#unanswered + 1;
-      throw error;
+  async #isToBeSent({ upload, sha256 }: PreparedUpload): Promise<boolean> {
+    if (!this.#options.skipExisting) return true;
+    const there = this.#known.find(sha256);
+    if (there?.status === 'completed') {
+      this.#end(upload, there.document_id, 'skipped', `its content is there as ${there.filename}`);
+      return false;
+    }
+    if (there !== undefined) {
+      this.#accepted(upload, there.document_id, true);
+      return false;
+    }
+    const first = this.#firsts.get(sha256);
+    if (first !== undefined) {
+      first.twins.push(upload);
+      this.#settleTwins(sha256);
+      return false;
+    }
+    for (const id of this.#known.takeFailed(sha256)) await this.#delete(id);
+    this.#firsts.set(sha256, { twins: [] });
+    return true;
+  }
+
+  async #send(uploads: readonly PreparedUpload[]): Promise<void> {
+    let isUnanswered = false;
+    await this.#sender.send(uploads, ({ upload, sha256 }, outcome) => {
+      if ('documentId' in outcome) this.#accepted(upload, outcome.documentId, false);
+      else this.#end(upload, null, 'failed', outcome.failure);
+      isUnanswered = 'unanswered' in outcome && outcome.unanswered;
+      const first = this.#firsts.get(sha256);
+      if (first === undefined) return;
+      first.outcome = outcome;
+      this.#settleTwins(sha256);
+    });
+    this.#unanswered = isUnanswered ? this.#unanswered + 1 : 0;
+  }
+
+  /** Files of the same content share one document. */
+  #settleTwins(sha256: string): void {
+    const { outcome, twins = [] } = this.#firsts.get(sha256) ?? {};
+    if (outcome === undefined) return;
+    for (const upload of twins.splice(0)) {
+      if ('documentId' in outcome) this.#accepted(upload, outcome.documentId, true);
+      else this.#end(upload, null, 'failed', outcome.failure);
     }
   }
 
@@ -181,7 +209,9 @@ class Addition {
     const unseen = new Set(this.#followed.keys());
     let from: string | undefined;
     let isWaiting = false;
+    let pages = 0;
     for await (const { token, documents } of documentPages(this.#client, this.#options.knowledgeBase, this.#from)) {
+      pages += 1;
       for (const document of documents) {
         unseen.delete(document.document_id);
         this.#see(document);
@@ -190,6 +220,7 @@ class Addition {
       isWaiting ||= documents.some(({ document_id: id }) => this.#followed.has(id));
     }
     this.#from = from;
+    this.#pagesRead = Math.max(1, pages);
     for (const id of unseen) await this.#ask(id);
   }
 
@@ -201,6 +232,11 @@ class Addition {
       if (!(error instanceof RestError && error.status === 404)) throw error;
       this.#settle(id, 'failed', 'deleted while it was being ingested');
     }
+  }
+
+  /** What is not followed any more. */
+  #leave(): void {
+    for (const [id] of this.#followed) this.#settle(id, 'processing', 'being ingested; not followed to its end');
   }
 
   #see({ document_id: id, status, message }: ListedDocument): void {
@@ -223,29 +259,4 @@ class Addition {
 /** The answer won't be another one later. */
 function isRefusal(error: UserError): boolean {
   return error instanceof RestError && error.status < 500;
-}
-
-/** Refused here, too: a server that ends a large upload early is not always heard. */
-async function openChecked({ filename, open }: DocumentUpload): Promise<Blob> {
-  const content = await open();
-  const judged = judgeFileName(filename);
-  if (judged.verdict === 'unusable') throw new UserError(judged.reason);
-  if (judged.verdict !== 'sound') {
-    throw new UserError(`files of this kind are not read: only ${fileExtensions.map((each) => `.${each}`).join(', ')}`);
-  }
-  if (content.size > maxFileBytes) {
-    throw new UserError(`it has ${Math.ceil(content.size / 1024 / 1024)} MB, and at most ${maxFileBytes / 1024 / 1024} MB are taken`);
-  }
-  return content;
-}
-
-/** @throws UserError for a file that has changed since it was opened */
-async function sha256Of(content: Blob): Promise<string> {
-  const hash = createHash('sha256');
-  try {
-    for await (const chunk of content.stream()) hash.update(chunk);
-  } catch (error) {
-    throw new UserError(`it cannot be read: ${causeOf(error)}`, { cause: error });
-  }
-  return hash.digest('hex');
 }

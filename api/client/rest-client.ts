@@ -14,6 +14,8 @@ export interface RestClient {
   request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | FormData, options?: RequestOptions): Promise<unknown>;
   /** The same for an answer that is not JSON. */
   download(method: 'GET' | 'POST', path: string, body?: object, options?: RequestOptions): Promise<Uint8Array>;
+  /** Sends lines of JSON, and hands over each line of the answer as it comes. Rejects where the answer breaks off. */
+  lines(path: string, lines: readonly string[], onLine: (value: unknown) => void, options?: RequestOptions): Promise<void>;
 }
 
 /** How long a whole answer may take, in milliseconds: an api that is being restarted needs less. */
@@ -67,13 +69,13 @@ export function restClientFromEnvironment(env: NodeJS.ProcessEnv): RestClient {
 
 export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awakeClock }: RestClientOptions): RestClient {
   const once = async <T>({ method, path, body, signal }: Exchange, read: (answer: Response, limit: Limit) => Promise<T>): Promise<T> => {
-    const isForm = body instanceof FormData;
-    const limit = new Limit(clock, isForm ? FILE_WITHIN_MS : ANSWER_WITHIN_MS);
+    const { type, content } = encoded(body);
+    const limit = new Limit(clock, type === 'application/json' ? ANSWER_WITHIN_MS : FILE_WITHIN_MS);
     try {
       const response = await ask(new URL(path, url), {
         method,
-        headers: { authorization: `Bearer ${apiKey}`, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
-        ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+        headers: { authorization: `Bearer ${apiKey}`, ...(content !== undefined && type !== undefined && { 'content-type': type }) },
+        ...(content !== undefined && { body: content }),
         signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
       });
       if (!response.ok) {
@@ -113,13 +115,46 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
         limit.renew(FILE_WITHIN_MS);
         return new Uint8Array(await answer.arrayBuffer());
       }),
+    lines: (path, lines, onLine, options) =>
+      exchange({ method: 'POST', path, body: new JsonLines(lines), ...options }, async (answer, limit) => {
+        for await (const line of linesOf(answer)) {
+          limit.renew(FILE_WITHIN_MS);
+          onLine(JSON.parse(line));
+        }
+      }),
   };
 }
 
 interface Exchange extends RequestOptions {
   readonly method: string;
   readonly path: string;
-  readonly body: object | FormData | undefined;
+  readonly body: object | FormData | JsonLines | undefined;
+}
+
+class JsonLines {
+  readonly lines: readonly string[];
+
+  constructor(lines: readonly string[]) {
+    this.lines = lines;
+  }
+}
+
+/** A form brings its own type. */
+function encoded(body: Exchange['body']): { readonly type: string | undefined; readonly content: FormData | string | undefined } {
+  if (body instanceof FormData) return { type: undefined, content: body };
+  if (body instanceof JsonLines) return { type: 'application/x-ndjson', content: body.lines.map((line) => `${line}\n`).join('') };
+  return { type: 'application/json', content: body === undefined ? undefined : JSON.stringify(body) };
+}
+
+async function* linesOf({ body }: Response): AsyncGenerator<string> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 /** A deadline that can be extended. */

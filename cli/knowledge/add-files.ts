@@ -1,9 +1,11 @@
 /** `parley kb add`: a line for each file as it ends, a bar while files are on their way, a summary, and an exit code by outcome. */
-import { addDocuments, type AddedDocument, type DocumentUpload } from '../../api/client/add-documents.ts';
+import { addDocuments, type AddedDocument } from '../../api/client/add-documents.ts';
+import type { DocumentUpload } from '../../api/client/prepare-uploads.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
 import { INTERRUPTED } from '../interruptible.ts';
 import type { Io } from '../kubectl/io.ts';
 import { writeAs, type Format } from '../output.ts';
+import { Pace } from '../pace.ts';
 import { ProgressBar } from '../progress-bar.ts';
 
 export interface AddFilesOptions {
@@ -12,20 +14,26 @@ export interface AddFilesOptions {
   readonly metadata: Readonly<Record<string, string>>;
   readonly skipExisting: boolean;
   readonly concurrency: number;
+  /** Until searches find the files. */
+  readonly wait: boolean;
   readonly format: Format;
   /** Only the lines of what has failed. */
   readonly quiet: boolean;
 }
 
 export async function addFiles(client: RestClient, options: AddFilesOptions, io: Io): Promise<void> {
-  const { uploads, format, quiet } = options;
+  const { uploads, format, quiet, wait } = options;
   const bar = new ProgressBar(io, !quiet);
   const isForPeople = format === 'table' || format === 'wide';
   const ended: AddedDocument[] = [];
+  const pace = new Pace(io.now());
   let accepted = 0;
   const show = (): void => {
     const { failed } = countsOf(ended);
-    bar.show(ended.length, uploads.length, `${accepted} uploaded${failed === 0 ? '' : `, ${failed} failed`}`);
+    const done = wait ? ended.length : accepted + failed;
+    pace.reached(done, io.now());
+    const parts = [`${accepted} uploaded`, failed > 0 && `${failed} failed`, pace.text(uploads.length)];
+    bar.show(done, uploads.length, parts.filter((part) => part !== false && part !== '').join(', '));
   };
   const documents = await addDocuments(client, {
     ...options,
@@ -41,7 +49,7 @@ export async function addFiles(client: RestClient, options: AddFilesOptions, io:
     },
   }).finally(() => bar.clear());
   const counts = countsOf(documents);
-  const complete = counts.failed + counts.processing + counts.unsent === 0;
+  const complete = counts.failed + counts.unsent === 0 && (counts.processing === 0 || !wait);
   if (!isForPeople) await writeAs(io, format, { documents, summary: counts }, () => '');
   if (!quiet) io.err.write(summaryOf(counts, documents.length));
   if (!quiet && !complete) io.err.write(cureFor(counts));

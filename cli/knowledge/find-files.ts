@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 
-import type { DocumentUpload } from '../../api/client/add-documents.ts';
+import type { DocumentUpload } from '../../api/client/prepare-uploads.ts';
 import { causeOf, UserError } from '../../platform/user-error.ts';
 
 export interface FileSources {

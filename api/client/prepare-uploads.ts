@@ -1,0 +1,92 @@
+/** Files on their way into a knowledge base: read, checked and put together into requests. */
+import { createHash, randomUUID } from 'node:crypto';
+
+import { causeOf, UserError } from '../../platform/user-error.ts';
+import { judgeFileName } from '../knowledge-bases/file-name.ts';
+import { fileExtensions, maxFileBytes } from '../knowledge-bases/schema.ts';
+
+export interface DocumentUpload {
+  /** As the person knows it. */
+  readonly file: string;
+  /** As the document is called. */
+  readonly filename: string;
+  /** @throws UserError when it cannot be read */
+  readonly open: () => Promise<Blob>;
+}
+
+export interface PreparedUpload {
+  readonly upload: DocumentUpload;
+  readonly content: Blob;
+  readonly sha256: string;
+  /** The upload is accepted once under this, however often it is sent. */
+  readonly key: string;
+}
+
+/** Files up to this size share requests, in bytes. */
+const SMALL_BYTES = 256 * 1024;
+/** Files in a request: as many as count as one against the rate limits. */
+const FILES_IN_REQUEST = 100;
+/** Bytes in a request, before their encoding. */
+const BYTES_IN_REQUEST = 4 * 1024 * 1024;
+
+/** @throws UserError with what is wrong with the file */
+export async function prepare(upload: DocumentUpload): Promise<PreparedUpload> {
+  const content = await openChecked(upload);
+  return { upload, content, sha256: await sha256Of(content), key: randomUUID() };
+}
+
+/** Small files together, as many as a request takes; large ones alone. */
+export async function* inRequests(prepared: AsyncIterable<PreparedUpload>): AsyncGenerator<readonly PreparedUpload[]> {
+  let together: PreparedUpload[] = [];
+  let bytes = 0;
+  for await (const each of prepared) {
+    if (each.content.size > SMALL_BYTES) {
+      yield [each];
+      continue;
+    }
+    together.push(each);
+    bytes += each.content.size;
+    if (together.length < FILES_IN_REQUEST && bytes < BYTES_IN_REQUEST) continue;
+    yield together;
+    [together, bytes] = [[], 0];
+  }
+  if (together.length > 0) yield together;
+}
+
+export function isSmall({ content }: PreparedUpload): boolean {
+  return content.size <= SMALL_BYTES;
+}
+
+/** @throws UserError for a file that has changed since it was opened */
+export async function base64Of({ content }: PreparedUpload): Promise<string> {
+  try {
+    return Buffer.from(await content.arrayBuffer()).toString('base64');
+  } catch (error) {
+    throw new UserError(`it cannot be read: ${causeOf(error)}`, { cause: error });
+  }
+}
+
+/** Refused here, too: a server that ends a large upload early is not always heard. */
+async function openChecked({ filename, open }: DocumentUpload): Promise<Blob> {
+  const content = await open();
+  const judged = judgeFileName(filename);
+  if (judged.verdict === 'unusable') throw new UserError(judged.reason);
+  if (judged.verdict !== 'sound') {
+    throw new UserError(`files of this kind are not read: only ${fileExtensions.map((each) => `.${each}`).join(', ')}`);
+  }
+  if (content.size > maxFileBytes) {
+    throw new UserError(`it has ${Math.ceil(content.size / 1024 / 1024)} MB, and at most ${maxFileBytes / 1024 / 1024} MB are taken`);
+  }
+  return content;
+}
+
+/** @throws UserError for a file that has changed since it was opened */
+async function sha256Of(content: Blob): Promise<string> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of content.stream()) hash.update(chunk);
+  } catch (error) {
+    throw new UserError(`it cannot be read: ${causeOf(error)}`, { cause: error });
+  }
+  return hash.digest('hex');
+}

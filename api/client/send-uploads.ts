@@ -1,0 +1,124 @@
+/** Requests that carry files. */
+import { sleep, type Clock } from '../../platform/clock.ts';
+import { UserError } from '../../platform/user-error.ts';
+import { documentsPath } from './document-list.ts';
+import { base64Of, isSmall, type PreparedUpload } from './prepare-uploads.ts';
+import { RestError, type RestClient } from './rest-client.ts';
+
+export interface SendOptions {
+  readonly knowledgeBase: string;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** A file whose content is there is not stored again. */
+  readonly skipExisting: boolean;
+  readonly clock: Clock;
+}
+
+export type SendOutcome =
+  | { readonly documentId: string }
+  | { readonly failure: string; /** Nothing was heard of the server. */ readonly unanswered: boolean };
+
+interface EntryAnswer {
+  readonly index: number;
+  readonly status: 'accepted' | 'failed';
+  readonly document_id?: string;
+  readonly error?: { readonly message: string };
+}
+
+/** Times that files are sent whose answer did not come; none is stored twice by it. */
+const ATTEMPTS = 3;
+/** Wait before the next attempt, in milliseconds. */
+const AGAIN_AFTER_MS = 1_000;
+
+export class UploadSender {
+  readonly #client: RestClient;
+  readonly #options: SendOptions;
+  /** An older api has no route for many files. */
+  #takesMany = true;
+
+  constructor(client: RestClient, options: SendOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** @param onOutcome called once for each file, as its answer comes */
+  async send(uploads: readonly PreparedUpload[], onOutcome: (upload: PreparedUpload, outcome: SendOutcome) => void): Promise<void> {
+    const open = new Set(uploads);
+    const settle = (upload: PreparedUpload, outcome: SendOutcome): void => {
+      if (open.delete(upload)) onOutcome(upload, outcome);
+    };
+    if (this.#takesMany && uploads.every(isSmall)) await this.#sendMany(open, settle);
+    for (const upload of open) settle(upload, await this.#sendOne(upload));
+  }
+
+  /** Leaves `open` what has to be sent by itself. */
+  async #sendMany(open: ReadonlySet<PreparedUpload>, settle: (upload: PreparedUpload, outcome: SendOutcome) => void): Promise<void> {
+    const { clock, knowledgeBase } = this.#options;
+    const path = `${documentsPath(knowledgeBase)}/bulk`;
+    for (let attempt = 1; open.size > 0; attempt += 1) {
+      const sent = await this.#lines([...open], settle);
+      if (sent.length === 0) return;
+      try {
+        await this.#client.lines(
+          path,
+          sent.map(({ line }) => line),
+          (answer) => {
+            const { index, document_id: documentId, error } = answer as EntryAnswer;
+            const upload = sent[index]?.upload;
+            if (upload !== undefined)
+              settle(upload, documentId === undefined ? refused(error?.message ?? 'it was refused') : { documentId });
+          },
+        );
+        for (const upload of open) settle(upload, refused('the api has not said what became of it'));
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        if (error instanceof RestError && error.status === 405) {
+          this.#takesMany = false;
+          return;
+        }
+        const isAnswered = error instanceof RestError;
+        if (!isAnswered && attempt < ATTEMPTS) await sleep(clock, AGAIN_AFTER_MS);
+        else for (const upload of open) settle(upload, failureOf(error));
+      }
+    }
+  }
+
+  async #lines(
+    uploads: readonly PreparedUpload[],
+    settle: (upload: PreparedUpload, outcome: SendOutcome) => void,
+  ): Promise<readonly { readonly upload: PreparedUpload; readonly line: string }[]> {
+    const { metadata, skipExisting } = this.#options;
+    const lines: { upload: PreparedUpload; line: string }[] = [];
+    for (const upload of uploads) {
+      try {
+        const entry = { name: upload.upload.filename, content_base64: await base64Of(upload), metadata };
+        lines.push({ upload, line: JSON.stringify(skipExisting ? entry : { ...entry, idempotency_key: upload.key }) });
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        settle(upload, failureOf(error));
+      }
+    }
+    return lines;
+  }
+
+  async #sendOne({ upload: { filename }, content }: PreparedUpload): Promise<SendOutcome> {
+    const { metadata, knowledgeBase } = this.#options;
+    const form = new FormData();
+    if (metadata !== undefined) form.set('metadata', JSON.stringify(metadata));
+    form.set('file', content, filename);
+    try {
+      const answer = (await this.#client.request('POST', `${documentsPath(knowledgeBase)}/file`, form)) as { readonly document_id: string };
+      return { documentId: answer.document_id };
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      return failureOf(error);
+    }
+  }
+}
+
+function refused(failure: string): SendOutcome {
+  return { failure, unanswered: false };
+}
+
+function failureOf(error: UserError): SendOutcome {
+  return error instanceof RestError ? refused(error.said) : { failure: error.message, unanswered: true };
+}
