@@ -11,6 +11,7 @@ const resources: readonly (readonly [RegExp, string])[] = [
   [/^\/v2\/ai-agents(\/|$)/, 'agents'],
   [/^\/v1\/agent-tests(\/|$)/, 'agents'],
   [/^\/v1\/test-runs(\/|$)/, 'agents'],
+  [/^\/v1\/explain\//, 'agents'],
   [/^\/v1\/phone-numbers(\/|$)/, 'phone_numbers'],
   [/^\/v1\/api-keys(\/|$)/, 'api_keys'],
   [/^\/v1\/public\/webhook\//, 'webhooks'],
@@ -28,6 +29,11 @@ describe('permissions', () => {
   it.each(routes.map(({ method, path, permission }) => [method, path, permission] as const))('%s %s needs %s', (method, path, needed) => {
     if (publicPaths.test(path)) {
       expect(needed).toBe('public');
+      return;
+    }
+    if (path === '/mcp') {
+      // Each tool needs the permission of its route.
+      expect(needed).toBe('any');
       return;
     }
     if (path === '/v1/calls/create-web-call') {

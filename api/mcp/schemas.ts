@@ -11,13 +11,15 @@ export interface SchemaOptions {
   /** Levels of objects that are written out; those below are any object. */
   readonly depth: number;
   readonly descriptions: boolean;
+  /** Whether null is named where it may stand for a value. */
+  readonly nulls: boolean;
 }
 
 /** What says something to a model. Sizes and patterns are left to the route, whose errors name the field and the cure. */
 const KEPT = ['type', 'enum', 'const', 'format', 'default', 'minimum', 'maximum', 'required', 'maxItems'] as const;
 
 /** @returns a schema that everything fits which fits the zod schema */
-export function schemaOf(schema: z.ZodType, { io, depth, descriptions }: SchemaOptions): JsonObject {
+export function schemaOf(schema: z.ZodType, { io, depth, descriptions, nulls }: SchemaOptions): JsonObject {
   const { $defs = {}, ...root } = z.toJSONSchema(schema, { target: 'draft-2020-12', io }) as JsonObject & {
     readonly $defs?: Readonly<Record<string, JsonObject>>;
   };
@@ -25,11 +27,16 @@ export function schemaOf(schema: z.ZodType, { io, depth, descriptions }: SchemaO
     const { description, ...node } = resolved(given, $defs);
     const { properties, items, anyOf = node['oneOf'], additionalProperties } = node;
     const kept = Object.fromEntries(KEPT.flatMap((key) => (node[key] === undefined || isVastLimit(node[key]) ? [] : [[key, node[key]]])));
-    const described = { ...kept, ...(descriptions && description !== undefined && { description }) };
-    if (Array.isArray(anyOf)) return union(described, unique((anyOf as JsonObject[]).map((each) => short(each, levels))));
+    const described: JsonObject = { ...kept, ...(descriptions && description !== undefined && { description }) };
+    if (Array.isArray(anyOf)) {
+      const variants = unique((anyOf as JsonObject[]).map((each) => short(each, levels))).filter(({ type }) => nulls || type !== 'null');
+      const [only] = variants;
+      return only !== undefined && variants.length === 1 ? { ...only, ...described } : { ...described, anyOf: variants };
+    }
+    if (Array.isArray(described['type'])) return union(described as JsonObject & { readonly type: readonly string[] }, nulls);
     if (isObject(items)) return { ...described, items: short(items, levels) };
     if (levels === 0 && (properties !== undefined || isObject(additionalProperties))) {
-      const { required: _, ...any } = described as JsonObject;
+      const { required: _, ...any } = described;
       return any;
     }
     return {
@@ -51,20 +58,13 @@ function resolved(node: JsonObject, definitions: Readonly<Record<string, JsonObj
   return { ...resolved(definitions[reference.replace('#/$defs/', '')] ?? {}, definitions), ...rest };
 }
 
-/** A value or null is a value of two types, where the type says everything. */
-function union(described: JsonObject, variants: readonly JsonObject[]): JsonObject {
-  const [value, ...others] = variants.filter(({ type }) => type !== 'null');
-  const nullable = variants.length > 1 + others.length;
-  if (value === undefined || others.length > 0) return { ...described, anyOf: variants };
-  if (!nullable) return { ...value, ...described };
-  if (typeof value['type'] !== 'string' || value['const'] !== undefined) return { ...described, anyOf: variants };
-  const choices = value['enum'];
-  return {
-    ...value,
-    ...described,
-    type: [value['type'], 'null'],
-    ...(Array.isArray(choices) && { enum: [...(choices as unknown[]), null] }),
-  };
+/** Several types are as many variants: some providers of models know no others. */
+function union({ type: types, description, ...rest }: JsonObject & { readonly type: readonly string[] }, nulls: boolean): JsonObject {
+  const variantOf = (type: string): JsonObject => (type === 'null' ? { type } : { type, ...rest });
+  const variants = types.filter((type) => nulls || type !== 'null').map(variantOf);
+  const described = description === undefined ? {} : { description };
+  const [only] = variants;
+  return only !== undefined && variants.length === 1 ? { ...only, ...described } : { ...described, anyOf: variants };
 }
 
 function unique(schemas: readonly JsonObject[]): readonly JsonObject[] {

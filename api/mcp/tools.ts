@@ -24,7 +24,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 /** Objects that are written out in arguments and in answers: a deeper one is any object, and the route says what is wrong with it. */
 const ARGUMENTS = { io: 'input', depth: 3, descriptions: true } as const;
-const ANSWERS = { io: 'output', depth: 1, descriptions: false } as const;
+const ANSWERS = { io: 'output', depth: 1, descriptions: false, nulls: true } as const;
 
 const offset = { type: 'integer', minimum: 0, default: 0, description: 'To read on in long lists: `read_on.offset` of the answer before.' };
 const readOn = { type: 'object', properties: { offset: { type: 'integer' }, of: { type: 'integer' } } };
@@ -79,7 +79,7 @@ function definitionOf(route: RouteDescription, annotation: ToolAnnotation): Tool
 
 function inputOf(route: RouteDescription, annotation: ToolAnnotation): JsonObject {
   const params = Object.entries(route.params ?? {}).map(([name, description]) => [name, { type: 'string', description }] as const);
-  const query = route.query === undefined ? {} : schemaOf(route.query, ARGUMENTS);
+  const query = route.query === undefined ? {} : schemaOf(route.query, { ...ARGUMENTS, nulls: false });
   const body = bodyOf(route);
   const parts = [
     Object.fromEntries(params),
@@ -98,7 +98,8 @@ function inputOf(route: RouteDescription, annotation: ToolAnnotation): JsonObjec
 /** A body that is one of several objects is one argument; the fields of any other stand next to those of the query. */
 function bodyOf(route: RouteDescription): JsonObject {
   if (route.body === undefined) return {};
-  const schema = schemaOf(route.body, ARGUMENTS);
+  // In an update null brings back the default; what is made has it by itself.
+  const schema = schemaOf(route.body, { ...ARGUMENTS, nulls: route.method !== 'POST' });
   return isOneArgument(route) ? { properties: { body: schema }, required: ['body'] } : schema;
 }
 
