@@ -19,6 +19,11 @@ export interface ReceivedSpan {
   /** 2 for one that failed. */
   readonly statusCode: number;
   readonly resource: Readonly<Record<string, unknown>>;
+  /** Of the conventions that its scope names. */
+  readonly schemaUrl: string;
+  /** In milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
 }
 
 export interface OtlpReceiver {
@@ -38,33 +43,39 @@ syntax = "proto3";
 message Request { repeated ResourceSpans resource_spans = 1; }
 message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
 message Resource { repeated KeyValue attributes = 1; }
-message ScopeSpans { repeated Span spans = 2; }
+message ScopeSpans { repeated Span spans = 2; string schema_url = 3; }
 message Span {
   bytes trace_id = 1; bytes span_id = 2; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
+  fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8;
   repeated KeyValue attributes = 9; repeated Link links = 13; Status status = 15;
 }
 message Link { bytes trace_id = 1; bytes span_id = 2; }
 message Status { string message = 2; int32 code = 3; }
 message KeyValue { string key = 1; AnyValue value = 2; }
-message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; } }
+message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; ArrayValue array_value = 5; } }
+message ArrayValue { repeated AnyValue values = 1; }
 `;
 
 interface Decoded {
   readonly resourceSpans: readonly {
     readonly resource?: { readonly attributes: readonly KeyValue[] };
-    readonly scopeSpans: readonly { readonly spans: readonly DecodedSpan[] }[];
+    readonly scopeSpans: readonly { readonly spans: readonly DecodedSpan[]; readonly schemaUrl: string }[];
   }[];
 }
 interface KeyValue {
   readonly key: string;
-  readonly value?: Readonly<Record<string, unknown>>;
+  readonly value?: AnyValue;
 }
+type AnyValue = Readonly<Record<string, unknown>>;
 interface DecodedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: number;
+  /** In nanoseconds, which numbers of JavaScript have to some hundreds. */
+  readonly startTimeUnixNano: number;
+  readonly endTimeUnixNano: number;
   readonly attributes: readonly KeyValue[];
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly status?: { readonly code: number };
@@ -96,8 +107,8 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
 
 function toSpans({ resource, scopeSpans }: Decoded['resourceSpans'][number]): readonly ReceivedSpan[] {
   const about = valuesOf(resource?.attributes ?? []);
-  return scopeSpans.flatMap(({ spans }) =>
-    spans.map(({ traceId, spanId, parentSpanId, name, kind, attributes, links, status }) => ({
+  return scopeSpans.flatMap(({ spans, schemaUrl }) =>
+    spans.map(({ traceId, spanId, parentSpanId, name, kind, attributes, links, status, startTimeUnixNano, endTimeUnixNano }) => ({
       traceId: hex(traceId),
       spanId: hex(spanId),
       parentSpanId: hex(parentSpanId),
@@ -107,6 +118,9 @@ function toSpans({ resource, scopeSpans }: Decoded['resourceSpans'][number]): re
       links: links.map((link) => ({ traceId: hex(link.traceId), spanId: hex(link.spanId) })),
       statusCode: status?.code ?? 0,
       resource: about,
+      schemaUrl,
+      startedAt: startTimeUnixNano / 1e6,
+      endedAt: endTimeUnixNano / 1e6,
     })),
   );
 }
@@ -114,10 +128,11 @@ function toSpans({ resource, scopeSpans }: Decoded['resourceSpans'][number]): re
 const hex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
 
 function valuesOf(attributes: readonly KeyValue[]): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    attributes.map(({ key, value = {} }) => {
-      const kind = Object.keys(value).find((name) => name.endsWith('Value'));
-      return [key, kind === undefined ? undefined : value[kind]];
-    }),
-  );
+  return Object.fromEntries(attributes.map(({ key, value = {} }) => [key, valueOf(value)]));
+}
+
+function valueOf(value: AnyValue): unknown {
+  const kind = Object.keys(value).find((name) => name.endsWith('Value'));
+  if (kind === undefined) return undefined;
+  return kind === 'arrayValue' ? (value[kind] as { readonly values: readonly AnyValue[] }).values.map(valueOf) : value[kind];
 }

@@ -1,6 +1,6 @@
 /**
  * The turns of a conversation as spans `invoke_agent`: each has the requests, tools and speech that belong to it. A turn begins with what the user says, or
- * with the welcome message, and goes on until the user says something after the agent has answered; its end is that of the last thing that happened in it.
+ * with what the agent says by itself, and goes on until the user says something else; its end is that of the last thing that happened in it.
  * Source: OpenTelemetry's conventions for generative AI, on agents and on voice agents.
  */
 import * as genAi from '../../platform/telemetry/gen-ai/conventions.ts';
@@ -9,6 +9,7 @@ import {
   usageAttributes,
   type Measurement,
   type ModelAnswer,
+  type ModelRequest,
   type ModelRequestObserver,
   type TokenUsage,
 } from '../../platform/telemetry/gen-ai/model-requests.ts';
@@ -33,9 +34,13 @@ export interface AgentTurnsOptions {
 
 interface Turn {
   readonly span: Span;
-  /** The user has said something in it. */
+  /** The user began it. */
+  readonly byUser: boolean;
+  /** What the user said in it is written down: what else is said belongs to the next one. */
   heard: boolean;
   answered: boolean;
+  /** When anything last happened in it, in milliseconds since the epoch. */
+  activeAt: number;
   usage: TokenUsage | undefined;
   finishReasons: readonly string[] | undefined;
 }
@@ -49,7 +54,9 @@ export class AgentTurns {
   readonly #trace = currentTrace();
   readonly #common: Attributes;
   #turn: Turn | undefined;
-  #activeAt = 0;
+  /** Begun by what the user says while the present one is not answered: an interruption, or nothing. */
+  #next: Turn | undefined;
+  readonly #turnOf = new WeakMap<ModelRequest, Turn>();
 
   constructor(options: AgentTurnsOptions) {
     const { conversationId, measure, now = Date.now } = options;
@@ -57,14 +64,15 @@ export class AgentTurns {
     this.#now = now;
     this.#common = { [genAi.CONVERSATION_ID]: conversationId };
     this.requests = observeModelRequests({
-      parent: ({ operation, startedAt }) => {
-        const turn = operation === genAi.SPEECH_TO_TEXT ? this.#hear(startedAt) : this.#open();
+      parent: (request) => {
+        const turn = request.operation === genAi.SPEECH_TO_TEXT ? this.#hear(request.startedAt) : this.#open();
+        this.#turnOf.set(request, turn);
         return turn.span.context;
       },
       attributes: this.#common,
       measure,
       now,
-      onEnd: ({ operation }, answer) => this.#requested(operation, answer),
+      onEnd: (request, answer) => this.#requested(request, answer),
     });
   }
 
@@ -76,36 +84,33 @@ export class AgentTurns {
   /** What is written into the transcript. */
   written(entries: readonly Entry[]): void {
     for (const { message, turn } of entries) {
-      if (message?.role === 'user') this.#hear().heard = true;
+      if (message?.role === 'user') {
+        this.#hear();
+        if (this.#next !== undefined) this.#advance();
+        this.#open().heard = true;
+      }
       if (message?.role !== 'agent' && turn === undefined) continue;
       const open = this.#open();
       // What a tool says while it works answers nothing.
-      if (turn !== undefined || !open.heard) open.answered = true;
-      this.#activeAt = this.#now();
-      if (turn === undefined) continue;
-      open.span.set({
-        'parley.turn': turn.seq,
-        'parley.turn.interrupted': message?.interrupted,
-        ...milliseconds('eou', turn.eou),
-        ...milliseconds('stt', turn.stt),
-        ...milliseconds('llm_ttft', turn.llmTtft),
-        ...milliseconds('tts_ttfb', turn.ttsTtfb),
-        ...milliseconds('v2v', turn.v2v),
-      });
+      if (turn !== undefined || !open.byUser) open.answered = true;
+      open.activeAt = this.#now();
+      if (turn !== undefined) describe(open.span, turn, message?.interrupted);
+      if (open.answered && this.#next !== undefined) this.#advance();
     }
   }
 
   /** Within the turn; the caller ends it. */
   startSpan(start: SpanStart): Span {
+    const turn = this.#open();
     const span = startSpan({
       ...start,
-      parent: this.#open().span.context,
+      parent: turn.span.context,
       attributes: { ...start.attributes, ...this.#common },
     });
     return {
       ...span,
       end: () => {
-        this.#activeAt = this.#now();
+        turn.activeAt = this.#now();
         span.end();
       },
     };
@@ -116,23 +121,35 @@ export class AgentTurns {
   }
 
   close(): void {
-    const turn = this.#turn;
+    this.#end(this.#turn);
+    this.#end(this.#next);
     this.#turn = undefined;
-    if (turn === undefined) return;
-    turn.span.set({ ...usageAttributes(turn.usage), [genAi.FINISH_REASONS]: turn.finishReasons });
-    turn.span.end(this.#activeAt);
+    this.#next = undefined;
   }
 
-  /** Another turn begins, unless the present one still waits for its answer. */
+  /** The turn of what the user says now. */
   #hear(startedAt?: number): Turn {
-    if (this.#turn?.answered === true) this.close();
-    return this.#open(startedAt);
+    const turn = this.#turn;
+    if (turn?.answered === true) {
+      this.#end(turn);
+      this.#turn = undefined;
+    } else if (turn !== undefined && (turn.heard || !turn.byUser)) return (this.#next ??= this.#begin({ byUser: true, startedAt }));
+    return (this.#turn ??= this.#begin({ byUser: true, startedAt }));
   }
 
-  #open(startedAt = this.#now()): Turn {
-    if (this.#turn !== undefined) return this.#turn;
+  /** The turn of what the agent does now. */
+  #open(): Turn {
+    return (this.#turn ??= this.#begin({ byUser: false }));
+  }
+
+  #advance(): void {
+    this.#end(this.#turn);
+    this.#turn = this.#next;
+    this.#next = undefined;
+  }
+
+  #begin({ byUser, startedAt = this.#now() }: { readonly byUser: boolean; readonly startedAt?: number | undefined }): Turn {
     const { agent, llm } = this.#options;
-    this.#activeAt = this.#now();
     const span = startSpan({
       name: genAi.spanName(genAi.INVOKE_AGENT, agent.name),
       parent: this.#trace ?? 'none',
@@ -148,17 +165,35 @@ export class AgentTurns {
         ...this.#common,
       },
     });
-    this.#turn = { span, heard: false, answered: false, usage: undefined, finishReasons: undefined };
-    return this.#turn;
+    return { span, byUser, heard: false, answered: false, activeAt: this.#now(), usage: undefined, finishReasons: undefined };
   }
 
-  #requested(operation: string, { usage, finishReasons }: ModelAnswer): void {
-    this.#activeAt = this.#now();
-    const turn = this.#turn;
-    if (turn === undefined || operation !== genAi.CHAT) return;
+  #end(turn: Turn | undefined): void {
+    turn?.span.set({ ...usageAttributes(turn.usage), [genAi.FINISH_REASONS]: turn.finishReasons });
+    turn?.span.end(turn.activeAt);
+  }
+
+  #requested(request: ModelRequest, { usage, finishReasons }: ModelAnswer): void {
+    const turn = this.#turnOf.get(request);
+    if (turn === undefined) return;
+    turn.activeAt = this.#now();
+    if (request.operation !== genAi.CHAT) return;
     turn.usage = sumOf(turn.usage, usage);
     turn.finishReasons = finishReasons ?? turn.finishReasons;
   }
+}
+
+/** With its latencies. */
+function describe(span: Span, turn: NonNullable<Entry['turn']>, interrupted: boolean | undefined): void {
+  span.set({
+    'parley.turn': turn.seq,
+    'parley.turn.interrupted': interrupted,
+    ...milliseconds('eou', turn.eou),
+    ...milliseconds('stt', turn.stt),
+    ...milliseconds('llm_ttft', turn.llmTtft),
+    ...milliseconds('tts_ttfb', turn.ttsTtfb),
+    ...milliseconds('v2v', turn.v2v),
+  });
 }
 
 const milliseconds = (name: string, value: number | null) => (value === null ? {} : { [`parley.turn.${name}_ms`]: value });

@@ -26,7 +26,10 @@ export async function inToolSpan(
       [genAi.TOOL_CALL_ID]: callId,
       [genAi.TOOL_TYPE]: searches ? 'datastore' : 'function',
       // A description may have data of the call in it.
-      ...(capturesContent() && { [genAi.TOOL_DESCRIPTION]: description, [genAi.TOOL_CALL_ARGUMENTS]: valueText(args) }),
+      ...(capturesContent() && {
+        [genAi.TOOL_DESCRIPTION]: description === '' ? undefined : description,
+        [genAi.TOOL_CALL_ARGUMENTS]: valueText(args),
+      }),
     },
   });
   const result = await span.run(run);

@@ -10,6 +10,9 @@ const MAX_CHARACTERS = 32_000;
 /** Of a text within one. */
 const MAX_TEXT = 8_000;
 
+/** JSON in a text, such as a transcript with the calls of tools. */
+const SECRET_IN_TEXT = new RegExp(String.raw`"(${[...SECRET_KEYS].join('|')})" ?: ?"(?:[^"\\]|\\.)*"`, 'g');
+
 /** As the field's variable has it: `true`, or what newer instrumentations of other languages take. */
 export function wantsContent(env: Readonly<Record<string, string | undefined>>): boolean {
   const wanted = env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']?.trim().toLowerCase() ?? '';
@@ -36,7 +39,9 @@ export function messagesText(messages: readonly ContentMessage[]): string {
 export function valueText(value: unknown): string {
   const text = JSON.stringify(value, (key, item: unknown) => {
     if (SECRET_KEYS.has(key)) return MASK;
-    return typeof item === 'string' && item.length > MAX_TEXT ? `${item.slice(0, MAX_TEXT).toWellFormed()}…` : item;
+    return typeof item === 'string' ? cut(item.replaceAll(SECRET_IN_TEXT, `"$1":"${MASK}"`)) : item;
   });
   return text === undefined ? 'null' : text.length <= MAX_CHARACTERS ? text : JSON.stringify(`${text.slice(0, MAX_CHARACTERS)}…`);
 }
+
+const cut = (text: string): string => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`);

@@ -30,7 +30,9 @@ it('has a span for itself and one for each answer, and its events and its line a
   await call.caller.hears('I heard: hello');
   await call.caller.leave();
   await call.becomes({ status: 'ended' });
-  await collector.until((spans) => expect(spans.map(({ name }) => name)).toEqual(expect.arrayContaining(['call', 'turn'])));
+  await collector.until((spans) =>
+    expect(spans.map(({ name }) => name)).toEqual(expect.arrayContaining(['call', 'invoke_agent receptionist'])),
+  );
   const span = collector.spans.find(({ name }) => name === 'call');
   expect(span).toMatchObject({
     traceId,
@@ -39,7 +41,9 @@ it('has a span for itself and one for each answer, and its events and its line a
     resource: { 'service.name': 'parley-voice' },
   });
   const [turn] = await call.turns();
-  const answered = collector.spans.find(({ name, attributes }) => name === 'turn' && attributes['parley.turn'] === turn?.seq);
+  const answered = collector.spans.find(
+    ({ name, attributes }) => name.startsWith('invoke_agent') && attributes['parley.turn'] === turn?.seq,
+  );
   expect(answered).toMatchObject({ traceId, parentSpanId: span?.spanId });
   const events = await stage.store.database.asOrganization(stage.org, async (transaction) => {
     const { rows } = await transaction.query<{ name: string; traceparent: string | null }>(

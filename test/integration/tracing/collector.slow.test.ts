@@ -1,0 +1,114 @@
+/** A conversation in a collector of OpenTelemetry's own, and what it passes on. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { initializeLogger } from '@livekit/agents';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+
+import { repositoryRoot } from '../../../local-stack/repository.ts';
+import { agentKind } from '../../../crds/agent.ts';
+import { SearchUnavailableError } from '../../../knowledge/search/search.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openTracing, type Tracing } from '../../../platform/telemetry/open-tracing.ts';
+import { inSpan } from '../../../platform/telemetry/tracing.ts';
+import { TextCall } from '../../../agent-tests/text/text-call.ts';
+import { freePort } from '../../support/free-port.ts';
+import { isGenAi, violationsOf } from '../../support/gen-ai-conventions.ts';
+import { startOtlpReceiver, type OtlpReceiver } from '../../support/otlp-receiver.ts';
+import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { keptLines } from './roles.ts';
+
+let folder: string;
+let collector: ChildProcess;
+let behind: OtlpReceiver;
+let tracing: Tracing;
+let provider: ProviderServer;
+let egress: Egress;
+let collectorLog = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-collector-'));
+  const program = join(folder, 'otelcol');
+  await promisify(execFile)('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd: join(repositoryRoot(), 'test/collector') });
+  behind = await startOtlpReceiver();
+  const port = await freePort();
+  const settings = {
+    receivers: { otlp: { protocols: { http: { endpoint: `127.0.0.1:${port}` } } } },
+    exporters: { otlp_http: { endpoint: behind.url, compression: 'none' } },
+    service: { telemetry: { metrics: { level: 'none' } }, pipelines: { traces: { receivers: ['otlp'], exporters: ['otlp_http'] } } },
+  };
+  collector = spawn(program, [`--config=yaml:${JSON.stringify(settings)}`], { stdio: ['ignore', 'ignore', 'pipe'] });
+  collector.stderr?.setEncoding('utf8').on('data', (text: string) => (collectorLog += text));
+  await vi.waitFor(() => expect(collectorLog).toContain('Everything is ready'), { timeout: 30_000 });
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `http://127.0.0.1:${port}`);
+  vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100');
+  tracing = await openTracing({ env: process.env, role: 'test', version: '1.2.3', logger: keptLines().loggerOf('test') });
+  initializeLogger({ pretty: false, level: 'silent' });
+  provider = await startProviderServer();
+  egress = createEgress({ allowCidrs: ['127.0.0.0/8'], allowedPorts: '1-65535' });
+}, 900_000);
+afterAll(async () => {
+  await tracing.close();
+  collector.kill('SIGTERM');
+  if (collector.exitCode === null) await once(collector, 'exit');
+  await behind.close();
+  await provider.close();
+  egress.close();
+  await rm(folder, { recursive: true });
+  vi.unstubAllEnvs();
+});
+
+it('comes through whole: one trace, valid spans, the version of the conventions', async () => {
+  const llm = { provider: 'openai_compatible', model: 'test-model', baseURL: provider.url };
+  const speech = { provider: 'openai_compatible', model: 'unused', baseURL: provider.url };
+  const parsed = agentKind.spec.parse({ llm, speechToText: speech, textToSpeech: speech });
+  const { suspend: _suspend, displayName: _name, knowledgeBaseRef: _ref, ...agent } = parsed;
+  const unused = () => Promise.reject(new SearchUnavailableError('not asked'));
+  const services = {
+    keys: { read: unused },
+    egress,
+    defaults: [],
+    env: {},
+    tools: { search: { search: unused }, mailer: { send: unused }, calendar: { book: unused, freeTimes: unused } as never },
+    clock: systemClock,
+    logger: keptLines().loggerOf('test'),
+  };
+  await inSpan({ name: 'test', parent: 'none' }, async () => {
+    const call = new TextCall({
+      services,
+      org: 'acme',
+      config: {
+        format: 1,
+        name: 'receptionist',
+        displayName: 'Receptionist',
+        agent,
+        systemPrompt: null,
+        tools: [],
+        knowledgeBase: null,
+        versions: { secrets: {}, knowledgeBaseUid: null },
+      },
+      dynamicData: {},
+    });
+    await call.start();
+    expect((await call.say('Hello?')).messages).toEqual(['I heard: Hello?']);
+    provider.chat(() => ({ text: 'Goodbye.', toolCalls: [{ name: 'end_call' }] }));
+    expect((await call.say('That is all.')).ended).toBe('agent_ended_call');
+  });
+  await vi.waitFor(() => expect(behind.spans.map(({ name }) => name)).toContain('test'), { timeout: 30_000 });
+  const spans = behind.spans.filter(isGenAi);
+  expect(spans.flatMap((span) => violationsOf(span, { content: false }))).toEqual([]);
+  expect(spans.map(({ name }) => name).toSorted()).toEqual([
+    'chat test-model',
+    'chat test-model',
+    'execute_tool end_call',
+    'invoke_agent receptionist',
+    'invoke_agent receptionist',
+  ]);
+  expect(new Set(behind.spans.map(({ traceId }) => traceId)).size).toBe(1);
+  expect(collectorLog).not.toMatch(/\t(warn|error)\t/);
+}, 60_000);
