@@ -143,6 +143,9 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
           maxConcurrentActivityTaskExecutions: atOnce,
           maxConcurrentWorkflowTaskExecutions: ONE_PASS_FOR_EACH * atOnce,
           maxConcurrentLocalActivityExecutions: ONE_PASS_FOR_EACH * atOnce,
+          // Each poll holds a place; one pass has no second task to poll for.
+          maxConcurrentWorkflowTaskPolls: 4,
+          nonStickyToStickyPollRatio: 0.5,
         },
         {
           ...activitiesOnly,

@@ -5,7 +5,7 @@
  */
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { Collection, DocumentRecord } from '../../store/index.ts';
-import { SMALL_FILE_MS, type DocumentJob } from '../jobs/names.ts';
+import { SMALL_FILE_MS, type CollectionJob, type DocumentJob } from '../jobs/names.ts';
 import { documentVector } from '../lexical/vectors.ts';
 import { filterableBy } from '../search/chunk-metadata.ts';
 import { collectionRef } from '../search/create-search.ts';
@@ -26,6 +26,8 @@ const CHUNKS_TOGETHER = 500;
 export interface OnePassDependencies extends ReadingDependencies, Pick<IngestionDependencies, 'vectors' | 'clock'> {
   /** Documents that are read at the same time. */
   readonly readersAtOnce: number;
+  /** Some of its documents have been completed. */
+  readonly onWritten: (collection: CollectionJob) => Promise<void>;
 }
 
 /** - `staged`: not for one pass, by its kind. `large`: has turned out to be long. Of both nothing was written. */
@@ -34,12 +36,12 @@ export type OnePassOutcome =
       readonly outcome: 'completed';
       readonly replaced: readonly string[];
       readonly document: DocumentRecord;
-      readonly collection: Collection;
     }
   | { readonly outcome: 'staged'; readonly kind: DocumentRecord['kind'] }
   | { readonly outcome: 'large' };
 
 interface Opened {
+  readonly job: DocumentJob;
   readonly document: DocumentRecord;
   readonly collection: Collection;
 }
@@ -52,13 +54,13 @@ interface Whole extends Opened {
 export class OnePass {
   readonly #dependencies: OnePassDependencies;
   readonly #readers: Semaphore;
-  readonly #opening: Batches<string, Opened | undefined>;
+  readonly #opening: Batches<DocumentJob, Opened | undefined>;
   readonly #writing: Batches<Whole, readonly string[] | undefined>;
 
   constructor(dependencies: OnePassDependencies) {
     this.#dependencies = dependencies;
     this.#readers = new Semaphore(dependencies.readersAtOnce);
-    this.#opening = new Batches({ most: 100, work: (org, ids) => this.#open(org, ids) });
+    this.#opening = new Batches({ most: 100, work: (org, jobs) => this.#open(org, jobs) });
     this.#writing = new Batches({
       most: WRITTEN_TOGETHER,
       mostWeight: CHUNKS_TOGETHER,
@@ -72,7 +74,7 @@ export class OnePass {
    * @throws the signal's reason, and anything that a store throws: it may be tried again
    */
   async ingest(job: DocumentJob, signal: AbortSignal): Promise<OnePassOutcome> {
-    const opened = await this.#opening.add(job.org, job.documentId);
+    const opened = await this.#opening.add(job.org, job);
     if (opened === undefined) throw new DocumentGoneError(job.documentId);
     const { document, collection } = opened;
     if (document.kind === 'website' || collection.dimension > 0) return { outcome: 'staged', kind: document.kind };
@@ -81,12 +83,15 @@ export class OnePass {
     signal.throwIfAborted();
     const replaced = await this.#writing.add(`${collection.org}/${collection.id}`, whole);
     if (replaced === undefined) throw new DocumentGoneError(job.documentId);
-    return { outcome: 'completed', replaced, document: { ...document, chunkCount: whole.chunks.length }, collection };
+    return { outcome: 'completed', replaced, document: { ...document, chunkCount: whole.chunks.length } };
   }
 
-  async #open(org: string, ids: readonly string[]): Promise<readonly (Opened | undefined)[]> {
-    const opened = await this.#dependencies.knowledge.documents.openAll({ org, ids });
-    return ids.map((id) => opened.get(id));
+  async #open(org: string, jobs: readonly DocumentJob[]): Promise<readonly (Opened | undefined)[]> {
+    const opened = await this.#dependencies.knowledge.documents.openAll({ org, ids: jobs.map(({ documentId }) => documentId) });
+    return jobs.map((job) => {
+      const found = opened.get(job.documentId);
+      return found && { job, ...found };
+    });
   }
 
   /** @returns undefined for one that has more chunks than are held in memory, or takes longer than a small file does */
@@ -113,7 +118,7 @@ export class OnePass {
 
   /** All are of one collection. Vectors first: nothing finds them before Postgres says that the document is completed. */
   async #write(documents: readonly Whole[]): Promise<readonly (readonly string[] | undefined)[]> {
-    const { knowledge, vectors, clock } = this.#dependencies;
+    const { knowledge, vectors, clock, onWritten } = this.#dependencies;
     const [first] = documents;
     if (first === undefined) return [];
     const { collection } = first;
@@ -130,6 +135,7 @@ export class OnePass {
     await vectors.upsert(ref, records.flat());
     for (const sample of new Set([records[0], records.at(-1)])) if (sample !== undefined) await requireFound(ref, sample, vectors);
     const completed = await knowledge.completion.completeTogether(key, rows, (ended) => documentCompleted(ended, clock.now()));
+    if (completed.size > 0) await onWritten(first.job);
     return Promise.all(rows.map(async ({ id }) => completed.get(id) ?? this.#endedBefore(ref, id)));
   }
 

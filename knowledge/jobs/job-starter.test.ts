@@ -39,6 +39,15 @@ it('starts a few at a time, in turn', async () => {
   await expect.poll(() => asked).toEqual(['1', '2', '3', '4', '5']);
 });
 
+it('lets organisations take turns', async () => {
+  const { asked, answers, jobs } = slowJobs();
+  const starter = starterOf(jobs);
+  for (const id of ['1', '2', '3', '4', '5', '6', '7']) starter.ingest(job(id));
+  starter.ingest({ ...job('other'), org: 'globex' });
+  for (const answer of answers) answer.resolve();
+  await expect.poll(() => asked).toEqual(['1', '2', '3', '4', '5', 'other', '6', '7']);
+});
+
 it('lets those that wait go when Temporal does not answer, and takes new ones', async () => {
   const { asked, answers, jobs } = slowJobs();
   const starter = starterOf(jobs);

@@ -20,7 +20,9 @@ const WAITING_LIMIT = 10_000;
  */
 export class JobStarter {
   readonly #options: JobStarterOptions;
-  readonly #waiting: (() => Promise<void>)[] = [];
+  /** By organisation: those of one in the order in which they came, and the organisations take turns. */
+  readonly #waiting = new Map<string, (() => Promise<void>)[]>();
+  #waitingCount = 0;
   readonly #running = new Set<Promise<void>>();
   #away = false;
   #closed = false;
@@ -31,34 +33,38 @@ export class JobStarter {
 
   /** @param job - `bytes`: size of the content, where there is one before it is fetched */
   ingest({ bytes, ...job }: DocumentJob & { readonly bytes?: number }): void {
-    this.#add(() => this.#options.jobs.ingest({ ...job, small: beginsSmall({ bytes }) }));
+    this.#add(job.org, () => this.#options.jobs.ingest({ ...job, small: beginsSmall({ bytes }) }));
   }
 
   clearDocument(job: DocumentJob): void {
-    this.#add(() => this.#options.jobs.clearDocument(job));
+    this.#add(job.org, () => this.#options.jobs.clearDocument(job));
   }
 
   clearCollection(job: CollectionJob): void {
-    this.#add(() => this.#options.jobs.clearCollection(job));
+    this.#add(job.org, () => this.#options.jobs.clearCollection(job));
   }
 
   /** Starts nothing more, and waits for what is under way. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#waiting.length = 0;
+    this.#dropWaiting();
     await Promise.all(this.#running);
   }
 
-  #add(start: () => Promise<void>): void {
-    if (this.#closed || this.#waiting.length >= WAITING_LIMIT) return;
+  #add(org: string, start: () => Promise<void>): void {
+    if (this.#closed || this.#waitingCount >= WAITING_LIMIT) return;
     // It starts later, when another start ends: it still belongs to the trace of its own request.
-    this.#waiting.push(AsyncLocalStorage.bind(start));
+    const bound = AsyncLocalStorage.bind(start);
+    const waiting = this.#waiting.get(org);
+    if (waiting === undefined) this.#waiting.set(org, [bound]);
+    else waiting.push(bound);
+    this.#waitingCount += 1;
     this.#next();
   }
 
   #next(): void {
     while (this.#running.size < AT_ONCE) {
-      const start = this.#waiting.shift();
+      const start = this.#take();
       if (start === undefined) return;
       const running = this.#run(start).finally(() => {
         this.#running.delete(running);
@@ -68,13 +74,30 @@ export class JobStarter {
     }
   }
 
+  #take(): (() => Promise<void>) | undefined {
+    const [turn] = this.#waiting;
+    if (turn === undefined) return undefined;
+    const [org, waiting] = turn;
+    const start = waiting.shift();
+    this.#waitingCount -= 1;
+    // To the end of the line.
+    this.#waiting.delete(org);
+    if (waiting.length > 0) this.#waiting.set(org, waiting);
+    return start;
+  }
+
+  #dropWaiting(): void {
+    this.#waiting.clear();
+    this.#waitingCount = 0;
+  }
+
   async #run(start: () => Promise<void>): Promise<void> {
     try {
       await start();
       this.#away = false;
     } catch (error) {
       // Each of the others would wait as long.
-      this.#waiting.length = 0;
+      this.#dropWaiting();
       if (!this.#away)
         this.#options.logger.warn(
           { cause: String(error) },

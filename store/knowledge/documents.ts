@@ -123,10 +123,11 @@ export class Documents {
         [org, collectionId],
       );
       if (collection.rowCount === 0) throw new StoreError('not_found', 'the knowledge base is gone');
-      await transaction.query(
+      const { rows: made } = await transaction.query<DocumentRecord>(
         `INSERT INTO parley.documents
            (org, id, collection_id, kind, filename, extension, object_key, bytes, sha256, urls, content, metadata, source, source_revision, created_by)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING`,
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING
+         RETURNING ${columns}`,
         [
           org,
           id,
@@ -145,7 +146,10 @@ export class Documents {
           document.createdBy ?? null,
         ],
       );
-      await tellOfCollection(transaction, org, collectionId);
+      if (made[0] !== undefined) {
+        await tellOfCollection(transaction, org, collectionId);
+        return made[0];
+      }
       const { rows } = await transaction.query<DocumentRecord>(
         `SELECT ${columns} FROM parley.documents
          WHERE org = $1 AND (id = $2 OR (collection_id = $3 AND source = $4 AND source_revision = $5)) AND deleted_at IS NULL`,

@@ -14,12 +14,12 @@ import { readDocument } from '../../knowledge/ingestion/read-document.ts';
 import { verifyDocument } from '../../knowledge/ingestion/verify-document.ts';
 import { IngestionError } from '../../knowledge/ingestion-failure.ts';
 import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
-import type { DocumentJob } from '../../knowledge/jobs/names.ts';
+import type { CollectionJob, DocumentJob } from '../../knowledge/jobs/names.ts';
 import type { DocumentRecord, DocumentStage } from '../../store/index.ts';
 import { whileAlive } from '../while-alive.ts';
 import { failureTypes, type IngestionActivities } from './types.ts';
 
-export type IngestionActivityDependencies = Omit<OnePassDependencies, 'readersAtOnce'> &
+export type IngestionActivityDependencies = Omit<OnePassDependencies, 'readersAtOnce' | 'onWritten'> &
   FetchingDependencies &
   IngestionDependencies & {
     /** Small documents that are read in one pass at the same time. */
@@ -57,21 +57,24 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     registers: [registry],
   });
 
-  const onePass = new OnePass(dependencies);
-
-  /** Counts and logs a completed document, and has the vectors of its collection weighed again where they are due. */
-  const afterCompletion = async (job: DocumentJob, document: DocumentRecord | undefined): Promise<void> => {
+  const completed = (job: DocumentJob, document: DocumentRecord | undefined): void => {
     ended.inc({ outcome: 'completed' });
     logger.info({ ...aboutIngestion(job, document, clock.now()), outcome: 'completed' }, 'ingestion');
-    const collection = await knowledge.collections.get({ org: job.org, id: job.collectionId });
+  };
+
+  /** Has the vectors of a collection weighed again where they are due. */
+  const reweigh = async ({ org, knowledgeBase, collectionId }: CollectionJob): Promise<void> => {
+    const collection = await knowledge.collections.get({ org, id: collectionId });
     if (collection === undefined || !needsReweighting(collection)) return;
     // Ranking is a little off until then; the next document asks again.
     await jobs
-      .reindex({ org: job.org, knowledgeBase: job.knowledgeBase, collectionId: job.collectionId })
+      .reindex({ org, knowledgeBase, collectionId })
       .catch((error: unknown) =>
-        logger.info({ err: error, job }, 'failed to start the reweighting of vectors; the next document asks again'),
+        logger.info({ err: error, org, collectionId }, 'failed to start the reweighting of vectors; the next document asks again'),
       );
   };
+
+  const onePass = new OnePass({ ...dependencies, onWritten: reweigh });
 
   const fail = async (job: DocumentJob, failure: { readonly code: string; readonly message: string }): Promise<void> => {
     const ref = { org: job.org, id: job.documentId };
@@ -129,7 +132,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
         const result = await onePass.ingest(job, Context.current().cancellationSignal);
         observe('done');
         if (result.outcome !== 'completed') return result;
-        await afterCompletion(job, result.document);
+        completed(job, result.document);
         return { outcome: 'completed', replaced: result.replaced };
       } catch (error) {
         observe('failed');
@@ -165,13 +168,14 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     async completeDocument(job) {
       const ref = { org: job.org, id: job.documentId };
       const document = await knowledge.documents.get(ref);
-      const completed =
+      const done =
         document && (await knowledge.ingestion.complete(ref, completionMessage(document), (done) => documentCompleted(done, clock.now())));
       // Found already, and its words are weighed more exactly with each step: an attempt that breaks off here is taken up again.
       while (await knowledge.ingestion.countMoreTerms(ref));
-      if (completed === undefined) return [];
-      await afterCompletion(job, document);
-      return completed.replaced;
+      if (done === undefined) return [];
+      completed(job, document);
+      await reweigh(job);
+      return done.replaced;
     },
     failDocument: fail,
   };

@@ -65,10 +65,10 @@ export interface HarnessOptions {
 export async function knowledgeHarness(options: HarnessOptions = {}): Promise<KnowledgeHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-knowledge-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const { url } = await migratedDatabase();
+  const url = options.env?.['DATABASE_URL'] ?? (await migratedDatabase()).url;
   const env = {
     DATABASE_URL: url,
-    TEMPORAL_ADDRESS: await temporalAddress(),
+    TEMPORAL_ADDRESS: options.env?.['TEMPORAL_ADDRESS'] ?? (await temporalAddress()),
     TEMPORAL_TASK_QUEUE: unique('knowledge'),
     STORAGE_URL: pathToFileURL(folder).href,
     PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8,::1/128',

@@ -1,0 +1,61 @@
+/** Small documents that are read side by side are written together, and end each by itself. */
+import { mulberry } from '../../../platform/mulberry.ts';
+import { Client } from 'pg';
+import { expect, it } from 'vitest';
+
+import { eventually } from '../../support/eventually.ts';
+import { expectCountedOnce } from './counted-once.ts';
+import { knowledgeHarness } from './harness.ts';
+
+it('share transactions, and each fails or is completed by itself', async () => {
+  const kb = await knowledgeHarness();
+  const names = Array.from({ length: 40 }, (_, index) => `marker${index.toString(36)}x`);
+  const good = names.map((name) => kb.add(`${name}.txt`, `What is to be known of ${name} stands here.`));
+  const bad = [kb.add('empty.txt', ''), kb.add('renamed.pdf', 'this is no PDF')];
+  const ids = await Promise.all(good);
+  for (const id of ids) expect(await kb.ended(id)).toMatchObject({ status: 'completed', stage: 'completed', chunkCount: 1 });
+  const failed = await Promise.all((await Promise.all(bad)).map((id) => kb.ended(id)));
+  expect(failed.map(({ errorCode }) => errorCode)).toEqual(['empty_document', 'unsupported_content']);
+  for (const [index, name] of names.entries()) expect((await kb.search(name))[0]?.documentId).toBe(ids[index]);
+  const client = new Client({ connectionString: kb.env['DATABASE_URL'] });
+  await client.connect();
+  // What one transaction wrote carries its number.
+  const { rows } = await client.query<{ n: number }>(`SELECT count(DISTINCT xmin::text)::int AS n FROM parley.chunks`);
+  await client.query(`DELETE FROM parley.documents WHERE status = 'failed'`);
+  await client.end();
+  expect(rows[0]?.n).toBeLessThan(names.length);
+  await expectCountedOnce(kb, ids);
+});
+
+it('go on in stages where they turn out to have very many chunks', async () => {
+  const kb = await knowledgeHarness();
+  const sections = Array.from({ length: 400 }, (_, index) => `# Section ${index}\n\nItem PX-${100_000 + index} is described here.`);
+  const id = await kb.add('sections.md', sections.join('\n\n'));
+  expect(await kb.ended(id)).toMatchObject({ status: 'completed', chunkCount: 400 });
+  expect((await kb.search('PX-100399'))[0]?.documentId).toBe(id);
+  await expectCountedOnce(kb, [id]);
+});
+
+it.each([1, 2])('leave nothing behind when they are deleted at any moment (%i)', async (seed) => {
+  const random = mulberry(seed);
+  const kb = await knowledgeHarness();
+  const kept: string[] = [];
+  const gone: string[] = [];
+  await Promise.all(
+    Array.from({ length: 30 }, async (_, index) => {
+      const id = await kb.add(`file-${index}.txt`, `Zeppelin ${index} is described here.`);
+      if (random() < 0.5) return void kept.push(id);
+      gone.push(id);
+      await new Promise((resolve) => setTimeout(resolve, random() * 1_500));
+      await kb.remove(id);
+    }),
+  );
+  for (const id of kept) expect(await kb.ended(id)).toMatchObject({ status: 'completed' });
+  await eventually(async () => {
+    expect(await kb.store.knowledge.documents.existing({ org: 'acme', ids: gone })).toEqual(new Set());
+    await expectCountedOnce(kb, kept);
+  }, 60_000);
+  expect((await kb.search('zeppelin', { topK: 30 })).map(({ documentId }) => documentId).toSorted()).toEqual(kept.toSorted());
+  const space = { model: 'bm25', dimension: 0 };
+  expect(await kb.knowledge.vectors.count({ org: 'acme', collectionId: kb.collection.id, space })).toBe(kept.length);
+});
