@@ -3,8 +3,10 @@
  * store and one transaction for many documents, each with an outcome of its own. Whatever goes wrong but the document itself leaves
  * nothing that the stages would not find and replace.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import { Semaphore } from '../../platform/semaphore.ts';
-import type { Collection, DocumentRecord } from '../../store/index.ts';
+import type { Collection, DocumentRecord, EndedDocument, NewEvent } from '../../store/index.ts';
 import { SMALL_FILE_MS, type CollectionJob, type DocumentJob } from '../jobs/names.ts';
 import { documentVector } from '../lexical/vectors.ts';
 import { filterableBy } from '../search/chunk-metadata.ts';
@@ -47,6 +49,8 @@ interface Opened {
 }
 
 interface Whole extends Opened {
+  /** In the trace that the document belongs to: the batch belongs to that of its first. */
+  readonly eventOf: (ended: EndedDocument) => NewEvent;
   readonly chunks: readonly ReadChunk[];
   readonly facts: ReadFacts;
 }
@@ -106,7 +110,7 @@ export class OnePass {
         if (chunks.length === SMALL_DOCUMENT_CHUNKS) return undefined;
         chunks.push(chunk);
       }
-      return { ...opened, chunks, facts: reading.facts() };
+      return { ...opened, eventOf: this.#eventOf(), chunks, facts: reading.facts() };
     } catch (error) {
       if (late.signal.aborted && error === late.signal.reason) return undefined;
       throw error;
@@ -116,16 +120,21 @@ export class OnePass {
     }
   }
 
+  #eventOf(): Whole['eventOf'] {
+    return AsyncLocalStorage.bind((ended: EndedDocument) => documentCompleted(ended, this.#dependencies.clock.now()));
+  }
+
   /** All are of one collection. Vectors first: nothing finds them before Postgres says that the document is completed. */
   async #write(documents: readonly Whole[]): Promise<readonly (readonly string[] | undefined)[]> {
-    const { knowledge, vectors, clock, onWritten } = this.#dependencies;
+    const { knowledge, vectors, onWritten } = this.#dependencies;
     const [first] = documents;
     if (first === undefined) return [];
     const { collection } = first;
     const key = { org: collection.org, collectionId: collection.id };
     const ref = collectionRef(collection);
-    const rows = documents.map(({ document, chunks, facts }) => ({
+    const rows = documents.map(({ document, chunks, facts, eventOf }) => ({
       ...facts,
+      eventOf,
       id: document.id,
       message: completionMessage({ ...document, warnings: facts.warnings, chunkCount: chunks.length }),
       chunks: chunks.map(({ stored }) => stored),
@@ -134,7 +143,7 @@ export class OnePass {
     const records = documents.map((whole) => recordsOf(whole, averageLength));
     await vectors.upsert(ref, records.flat());
     for (const sample of new Set([records[0], records.at(-1)])) if (sample !== undefined) await requireFound(ref, sample, vectors);
-    const completed = await knowledge.completion.completeTogether(key, rows, (ended) => documentCompleted(ended, clock.now()));
+    const completed = await knowledge.completion.completeTogether(key, rows);
     if (completed.size > 0) await onWritten(first.job);
     return Promise.all(rows.map(async ({ id }) => completed.get(id) ?? this.#endedBefore(ref, id)));
   }

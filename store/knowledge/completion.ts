@@ -16,6 +16,8 @@ export interface WholeDocument {
   readonly chunks: readonly StoredChunk[];
   readonly termTotal: number;
   readonly terms: DocumentTerms;
+  /** Its event, written in the same transaction. */
+  readonly eventOf: (ended: EndedDocument) => NewEvent;
 }
 
 interface CollectionKey {
@@ -32,13 +34,11 @@ export class Completion {
 
   /**
    * The documents can be found from here on. Of one that is deleted or at an end already nothing is written.
-   * @param eventOf its event, written in this same transaction
    * @returns for each document that was completed the documents that it replaced
    */
   async completeTogether(
     { org, collectionId }: CollectionKey,
     documents: readonly WholeDocument[],
-    eventOf: (ended: EndedDocument) => NewEvent,
   ): Promise<ReadonlyMap<string, readonly string[]>> {
     return this.#database.asOrganization(org, async (transaction) => {
       const replaced = new Map<string, readonly string[]>();
@@ -62,14 +62,12 @@ export class Completion {
         replaced.set(id, source === null ? [] : await replaceOlder(transaction, { org, id, collectionId, source }));
       }
       await tellOfCollection(transaction, org, collectionId);
-      const ends = completed.map(({ id, chunks }) => ({
-        org,
-        id,
-        knowledgeBase,
-        workspace: workspace ?? undefined,
-        chunkCount: chunks.length,
-      }));
-      await insertEvents(transaction, ends.map(eventOf));
+      await insertEvents(
+        transaction,
+        completed.map(({ id, chunks, eventOf }) =>
+          eventOf({ org, id, knowledgeBase, workspace: workspace ?? undefined, chunkCount: chunks.length }),
+        ),
+      );
       return replaced;
     });
   }

@@ -63,6 +63,33 @@ describe('the ingestion of a document', () => {
     expect(small.diary).toEqual(way);
   });
 
+  it('is one local activity where a small document is read in one pass', async () => {
+    const activities = pretendedIngestion({ replaced: ['doc_older'] });
+    const events = await whileWorking({ address: await temporalAddress(), activities }, async (client, taskQueue) => {
+      const options = { taskQueue, workflowId: unique('ingest'), args: [job, { onePass: true }] as [typeof job, { onePass: boolean }] };
+      const handle = await client.workflow.start(ingestDocument, options);
+      expect(await handle.result()).toBe('completed');
+      await eventually(() => expect(activities.diary).toContain('removeDocument doc_older'));
+      return (await handle.fetchHistory()).events ?? [];
+    });
+    expect(activities.diary[0]).toBe('ingestInOnePass');
+    expect(events.filter((event) => event.activityTaskScheduledEventAttributes !== null)).toEqual([]);
+  });
+
+  it.each([
+    ['has stages by its kind', { onePass: { outcome: 'staged', kind: 'file' } }, way.slice(1)],
+    ['takes long', { onePass: { outcome: 'large' } }, way],
+    ['was deleted', { onePass: { outcome: 'gone' } }, []],
+    ['failed', { onePass: { outcome: 'failed' } }, []],
+    ['finds no server', { failing: { ingestInOnePass: [new Error('away'), new Error('away'), new Error('away')] } }, way],
+  ] as const)('goes on from one pass as it has to where that %s', async (_what, pretence, then) => {
+    const activities = pretendedIngestion(pretence);
+    await whileWorking({ address: await temporalAddress(), activities }, (client, taskQueue) =>
+      client.workflow.execute(ingestDocument, { taskQueue, workflowId: unique('ingest'), args: [job, { onePass: true }] }),
+    );
+    expect(activities.diary.filter((step) => step !== 'ingestInOnePass')).toEqual(then);
+  });
+
   it('ends a document that cannot be read, with its code', async () => {
     const { outcome, diary } = await ingest({ failing: { parseDocument: [broken('password_protected')] } });
     expect(outcome).toBe('failed');
