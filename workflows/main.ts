@@ -88,7 +88,13 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   const queues = ingestionQueues(taskQueue);
   const testQueues = agentTestQueues(taskQueue);
   const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
-  const parsers = new ParserPool({ size: 3 * atOnce, logger, registry });
+  const parsers = new ParserPool({
+    size: 3 * atOnce,
+    sharedBytes: config.PARLEY_PARSER_MEMORY_MB * 1e6,
+    idleMs: config.PARLEY_PARSER_IDLE_SECONDS * 1000,
+    logger,
+    registry,
+  });
   role.onStop('parsers', () => parsers.close());
   const egress = egressOf(config, { logger, registry });
   role.onStop('egress', () => egress.close());

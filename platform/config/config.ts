@@ -169,6 +169,20 @@ const schema = z.object({
     .max(64)
     .default(2)
     .describe('Documents that a worker reads or indexes at the same time; as many small ones in addition.'),
+  PARLEY_PARSER_MEMORY_MB: z.coerce
+    .number()
+    .int()
+    .min(200)
+    .max(64_000)
+    .default(2000)
+    .describe('Memory of all processes in which a worker reads files, in MB; one file gets 1500 of it at most.'),
+  PARLEY_PARSER_IDLE_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(86_400)
+    .default(60)
+    .describe('How long such a process waits for the next file before it ends, in seconds.'),
   PARLEY_DELIVERY_RETRY_CONCURRENCY: z.coerce
     .number()
     .int()
