@@ -7,6 +7,7 @@ import { registerEventLoop } from './event-loop/command.ts';
 import { registerKnowledge } from './knowledge/command.ts';
 import { registerMediaSidecar } from './media-sidecar/command.ts';
 import { registerRateLimits } from './rate-limits/command.ts';
+import { registerTraces } from './traces/command.ts';
 import { registerVoiceBench } from './voice/command.ts';
 import { registerWebhooks } from './webhooks/command.ts';
 
@@ -20,6 +21,7 @@ registerEventLoop(program);
 registerKnowledge(program);
 registerMediaSidecar(program);
 registerRateLimits(program);
+registerTraces(program);
 registerVoiceBench(program);
 registerWebhooks(program);
 

@@ -1,0 +1,88 @@
+/** What traces cost a conversation: turns in text, each with a tool, two requests to a model and four spans, in processes that do nothing else. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
+import { startProviderServer } from '../../support/provider-server.ts';
+import { machineFacts, watchMachine } from '../harness/machine.ts';
+import { progress } from '../harness/progress.ts';
+import { publishReport } from '../harness/report.ts';
+import { median } from '../harness/stats.ts';
+import type { Table } from '../harness/table.ts';
+
+/** In the environment of the process. */
+const MODES = {
+  'traces off': {},
+  'every trace kept': { traced: 'true' },
+  'with what was said': { traced: 'true', OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
+type Mode = keyof typeof MODES;
+
+const modes = Object.keys(MODES) as readonly Mode[];
+const ROUNDS = 5;
+
+/** Takes three minutes; needs no server. */
+export async function runTraces({ quick, out }: { readonly quick?: true; readonly out?: string }): Promise<void> {
+  const startedAt = new Date();
+  const machine = await machineFacts();
+  const disturbanceSoFar = await watchMachine();
+  const turns = quick ? 50 : 500;
+  const measured: Readonly<Record<Mode, number[]>> = { 'traces off': [], 'every trace kept': [], 'with what was said': [] };
+  const [provider, collector] = await Promise.all([startProviderServer(), startOtlpReceiver()]);
+  provider.chat(({ toolResults }) =>
+    toolResults.length > 0
+      ? 'It has shipped, and will be with you tomorrow.'
+      : { toolCalls: [{ name: 'look_up', arguments: { order: '42' } }] },
+  );
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const mode of modes) {
+        progress(`${mode}, round ${round + 1}`);
+        measured[mode].push(await millisecondsOfATurn(mode, { turns, provider: provider.url, collector: collector.url }));
+      }
+    }
+  } finally {
+    await Promise.all([provider.close(), collector.close()]);
+  }
+  await publishReport(
+    {
+      benchmark: 'traces',
+      startedAt: startedAt.toISOString(),
+      durationSeconds: (Date.now() - startedAt.getTime()) / 1000,
+      machine,
+      disturbance: await disturbanceSoFar(),
+      scale: { rounds: ROUNDS, turns },
+      results: { millisecondsOfATurn: measured },
+      failures: {},
+    },
+    [tableOf(measured)],
+    out,
+  );
+}
+
+const conversation = fileURLToPath(new URL('conversation.ts', import.meta.url));
+
+async function millisecondsOfATurn(
+  mode: Mode,
+  { turns, provider, collector }: { readonly turns: number; readonly provider: string; readonly collector: string },
+): Promise<number> {
+  const { traced, ...settings }: { readonly traced?: string } = MODES[mode];
+  const env = { ...process.env, ...settings, OTEL_EXPORTER_OTLP_ENDPOINT: traced === undefined ? '' : collector };
+  const { stdout } = await promisify(execFile)(process.execPath, [conversation, provider, String(turns)], { env });
+  return Number(stdout);
+}
+
+function tableOf(measured: Readonly<Record<Mode, readonly number[]>>): Table {
+  const off = median(measured['traces off']);
+  return {
+    title: 'Processor time of a turn in text',
+    columns: ['', 'median', 'lowest', 'highest', 'more than off'],
+    rows: modes.map((mode) => {
+      const all = measured[mode];
+      const ms = (value: number): string => `${value.toFixed(2)} ms`;
+      return [mode, ms(median(all)), ms(Math.min(...all)), ms(Math.max(...all)), mode === 'traces off' ? '–' : ms(median(all) - off)];
+    }),
+    notes: [`Of ${ROUNDS} processes each, in turn. A turn has a tool call and two requests to a model; nothing is heard or spoken.`],
+  };
+}
