@@ -168,7 +168,7 @@ const schema = z.object({
     .min(1)
     .max(64)
     .default(2)
-    .describe('Documents that a worker reads or indexes at the same time; as many small ones in addition.'),
+    .describe('Documents that a worker reads or indexes at the same time; as many small ones in addition, in stages and in one pass.'),
   PARLEY_PARSER_MEMORY_MB: z.coerce
     .number()
     .int()

@@ -168,14 +168,14 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     async completeDocument(job) {
       const ref = { org: job.org, id: job.documentId };
       const document = await knowledge.documents.get(ref);
-      const done =
+      const ending =
         document && (await knowledge.ingestion.complete(ref, completionMessage(document), (done) => documentCompleted(done, clock.now())));
       // Found already, and its words are weighed more exactly with each step: an attempt that breaks off here is taken up again.
       while (await knowledge.ingestion.countMoreTerms(ref));
-      if (done === undefined) return [];
+      if (ending === undefined) return [];
       completed(job, document);
       await reweigh(job);
-      return done.replaced;
+      return ending.replaced;
     },
     failDocument: fail,
   };

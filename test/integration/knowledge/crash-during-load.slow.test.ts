@@ -13,7 +13,7 @@ import { eventually } from '../../support/eventually.ts';
 import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
 import { TestStack } from '../../support/test-stack.ts';
 import { expectCountedOnce } from './counted-once.ts';
-import { knowledgeHarness } from './harness.ts';
+import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
 
 const kills = Number(process.env['PARLEY_TEST_KILLS'] ?? 5);
 const filesForEachKill = 12;
@@ -38,7 +38,7 @@ it(
     const ids: string[] = [];
     for (let round = 0; round < kills; round += 1)
       for (const kill of Object.values(victims)) {
-        const adding = addFiles(kb.add, ids.length);
+        const adding = addFiles(kb, ids.length);
         await delay(Math.random() * 1_500);
         await kill();
         ids.push(...(await adding));
@@ -51,11 +51,11 @@ it(
 );
 
 /** As a client does that gets no answer: the same file again, until it is taken on. Whatever the lost answer was, it has another id then. */
-async function addFiles(add: (name: string, content: string) => Promise<string>, from: number): Promise<readonly string[]> {
+async function addFiles(kb: KnowledgeHarness, from: number): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let index = from; index < from + filesForEachKill; index += 1)
     await eventually(
-      async () => void ids.push(await add(`file-${index}.txt`, `What is to be known of marker${index}x stands here.`)),
+      async () => void ids.push(await kb.add(`file-${index}.txt`, `What is to be known of marker${index}x stands here.`)),
       60_000,
     );
   return ids;
