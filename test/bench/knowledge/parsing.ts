@@ -1,4 +1,5 @@
 /** What a parser process costs: for each file a new one, or one that stays, next to another checkout's. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -11,6 +12,7 @@ import { read } from '../../support/documents/read.ts';
 import { forEachOf } from '../harness/rounds.ts';
 import { median } from '../harness/stats.ts';
 import { duration, figure, megabytes, type Table } from '../harness/table.ts';
+import { type FlagsMeasured, PARSER_FLAGS } from './parser-flags.ts';
 import type { Part } from './part.ts';
 import { createTexts } from './texts.ts';
 
@@ -102,6 +104,34 @@ async function cancellation(entry: string | undefined): Promise<{ readonly freed
   }
 }
 
+/** What freezing the language's objects, and a small young generation, do to a text of 40 KB. */
+function flags(rounds: number): { readonly figures: unknown; readonly table: Table } {
+  const contenders = [[], ['--frozen-intrinsics'], ['--max-semi-space-size=4']];
+  const results = contenders.map((flag) => ({
+    name: flag[0] ?? 'no flag',
+    measured: Array.from(
+      { length: rounds },
+      () =>
+        JSON.parse(
+          execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', ...flag, PARSER_FLAGS], { encoding: 'utf8' }),
+        ) as FlagsMeasured,
+    ),
+  }));
+  return {
+    figures: results,
+    table: {
+      title: 'Markdown of 40 KB, six times in one process',
+      columns: ['', 'processor time each', 'memory', 'comparison of the language'],
+      rows: results.map(({ name, measured }) => [
+        name,
+        duration(median(measured.flatMap(({ processorMs: each }) => each))),
+        megabytes(median(measured.map(({ residentBytes }) => residentBytes))),
+        duration(median(measured.map(({ compareMs }) => compareMs))),
+      ]),
+    },
+  };
+}
+
 export const parsing: Part = async ({ scale, against, progress }) => {
   const built = fileURLToPath(new URL('../../../dist/parser-process.mjs', import.meta.url));
   const { few, many } = { few: Math.ceil(scale.smallFiles / 10), many: 5 * scale.smallFiles };
@@ -155,5 +185,7 @@ export const parsing: Part = async ({ scale, against, progress }) => {
       ],
     });
   }
-  return { figures, tables };
+  progress('flags of Node.js');
+  const measured = flags(scale.rounds);
+  return { figures: { ...figures, flags: measured.figures }, tables: [...tables, measured.table] };
 };
