@@ -145,3 +145,14 @@ it('goes on with the other files when one changes while it is read', async () =>
   expect(added.map(({ status }) => status)).toEqual(['completed', 'failed', 'completed']);
   expect(added[1]?.message).toContain('it cannot be read');
 });
+
+it('begins no other request once it is stopped, and goes on where it is repeated', async () => {
+  const { client, stored } = api();
+  const stopping = new AbortController();
+  const onAccepted = (): void => stopping.abort();
+  const stopped = await addDocuments(client, { ...adding, uploads: texts(...many), concurrency: 1, stop: stopping.signal, onAccepted });
+  expect(stopped.map(({ status }) => status)).toEqual(many.map((_, n) => (n < 100 ? 'processing' : 'unsent')));
+  const repeated = await addDocuments(client, { ...adding, uploads: texts(...many) });
+  expect(repeated.every(({ status }) => status === 'completed')).toBe(true);
+  expect(stored).toHaveLength(many.length);
+});

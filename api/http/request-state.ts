@@ -27,6 +27,8 @@ export class RequestState {
    * @throws ApiError `rate_limited`
    */
   countRequest: (() => void) | undefined;
+  /** Of a request with many: what became of them. */
+  entries: Readonly<Record<string, number>> | undefined;
   /** Counts the request once more against its limits: for what is as much work as several. Set where the request has limits. */
   countAgain: (() => RateLimitDecision) | undefined;
   /** For the answer: what nothing read in the request. */

@@ -106,6 +106,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
       // To find the source of invalid keys.
       client: state.error === 'unauthorized' ? request.ip : undefined,
       limitedBy: state.limitedBy,
+      entries: state.entries,
       ageSeconds: state.ageSeconds,
       durationMs,
       phases: { ...state.phases, total: durationMs },

@@ -26,7 +26,7 @@ import { searchKnowledgeBase } from './search-descriptions.ts';
 export function registerKnowledgeBases(
   app: FastifyInstance,
   context: KindContext,
-  { store, knowledge, logger, clock }: Pick<ApiDependencies, 'store' | 'knowledge' | 'logger' | 'clock'>,
+  { store, knowledge, logger, clock, registry }: Pick<ApiDependencies, 'store' | 'knowledge' | 'logger' | 'clock' | 'registry'>,
   users: readonly FindUsers[],
 ): void {
   const { collections } = store.knowledge;
@@ -39,7 +39,7 @@ export function registerKnowledgeBases(
   });
   app.addHook('onClose', () => starter.close());
   // Closed before the starter, which its last documents need.
-  registerBulkUpload(app, new BulkService({ bases, store: store.knowledge, files: knowledge.files, starter, clock, logger }));
+  registerBulkUpload(app, new BulkService({ bases, store: store.knowledge, files: knowledge.files, starter, clock, logger, registry }));
 
   addRoute(app, createKnowledgeBase, async ({ query, body, caller, reply }) => {
     const base = await service.create(caller, body, { dryRun: query.dry_run });

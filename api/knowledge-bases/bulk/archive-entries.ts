@@ -1,6 +1,7 @@
 /** Entries of a zip archive (`application/zip`) that lies in the storage. */
 import { Readable } from 'node:stream';
-import { crc32 } from 'node:zlib';
+import { promisify } from 'node:util';
+import { crc32, inflateRaw, type InputType, type ZlibOptions } from 'node:zlib';
 
 import { fromRandomAccessReaderPromise, type Entry as ZipEntry, type ZipFile } from 'yauzl';
 
@@ -14,6 +15,11 @@ import { EntryError, requireFileName, tooLargeFile, type BulkEntry, type SoundEn
 import { MAX_ENTRIES, MAX_MANIFEST_BYTES, MAX_UNPACKED_BYTES, SMALL_ENTRY_BYTES } from './limits.ts';
 import type { StoredFileReader } from './stored-file-reader.ts';
 
+interface Archive {
+  readonly zip: ZipFile;
+  readonly reader: StoredFileReader;
+}
+
 interface File {
   readonly name: string;
   readonly entry: ZipEntry;
@@ -23,6 +29,9 @@ const STORED = 0;
 const DEFLATED = 8;
 /** Entries that a folder has for each file, at most: the directory is read to its end before anything is stored. */
 const MAX_DIRECTORY_ENTRIES = 2 * MAX_ENTRIES;
+/** No compression makes what is small larger than this, in bytes. */
+const PACKED_LIMIT = MAX_MANIFEST_BYTES + 1024 * 1024;
+const inflate = promisify<InputType, ZlibOptions, Buffer>(inflateRaw);
 /** Of Unix, in the upper half of the attributes. */
 const [FILE_TYPE, LINK] = [0o170_000, 0o120_000];
 
@@ -35,17 +44,22 @@ export async function openArchiveEntries(reader: StoredFileReader, bytes: number
     fromRandomAccessReaderPromise(reader, bytes, { decodeStrings: false, validateEntrySizes: false, autoClose: false }),
   );
   const { files, manifest } = await readDirectory(zip);
-  const described = manifest === undefined ? new Map<string, ManifestEntry>() : await readManifest(await contentOf(zip, manifest));
-  return entriesOf(zip, files, described);
+  const described =
+    manifest === undefined ? new Map<string, ManifestEntry>() : await readManifest(await contentOf({ zip, reader }, manifest));
+  return entriesOf({ zip, reader }, files, described);
 }
 
-async function* entriesOf(zip: ZipFile, files: readonly File[], described: ReadonlyMap<string, ManifestEntry>): AsyncGenerator<BulkEntry> {
+async function* entriesOf(
+  archive: Archive,
+  files: readonly File[],
+  described: ReadonlyMap<string, ManifestEntry>,
+): AsyncGenerator<BulkEntry> {
   const missing = new Set(described.keys());
   for (const [index, { name, entry }] of files.entries()) {
     missing.delete(name);
     const shown = name.toWellFormed().slice(0, 1_024);
     try {
-      yield { index, name: shown, file: await fileOf(zip, { name, entry }, described.get(name)) };
+      yield { index, name: shown, file: await fileOf(archive, { name, entry }, described.get(name)) };
     } catch (error) {
       yield { index, name: shown, failure: entryFailure(error).failure };
     }
@@ -57,13 +71,13 @@ async function* entriesOf(zip: ZipFile, files: readonly File[], described: Reado
   }
 }
 
-async function fileOf(zip: ZipFile, file: File, described: ManifestEntry | undefined): Promise<SoundEntry> {
+async function fileOf(archive: Archive, file: File, described: ManifestEntry | undefined): Promise<SoundEntry> {
   const { name, entry } = file;
   const fault = pathFault(name);
   if (fault !== undefined) throw new EntryError({ code: 'bad_request', message: fault });
   const names = requireFileName(baseName(name));
   requireReadable(entry);
-  const content = entry.uncompressedSize <= SMALL_ENTRY_BYTES ? await contentOf(zip, file) : async () => unpacked(zip, entry);
+  const content = entry.uncompressedSize <= SMALL_ENTRY_BYTES ? await contentOf(archive, file) : async () => unpacked(archive.zip, entry);
   return { ...names, metadata: {}, idempotencyKey: undefined, ...described, content };
 }
 
@@ -115,12 +129,20 @@ function refuseBomb(inflated: number, packed: number): void {
   throw new ApiError('payload_too_large', `unpacked, the archive has ${limit}: make several archives`);
 }
 
-/** Of what is small. */
-async function contentOf(zip: ZipFile, { entry }: File): Promise<Buffer> {
+/** Of what is small: without streams, which cost more than the content. @throws EntryError for damaged content */
+async function contentOf({ zip, reader }: Archive, { entry }: File): Promise<Buffer> {
   requireReadable(entry);
-  const pieces: Buffer[] = [];
-  for await (const piece of unpackedPieces(zip, entry)) pieces.push(piece);
-  return Buffer.concat(pieces);
+  if (entry.compressedSize > PACKED_LIMIT) throw damaged();
+  try {
+    const { fileDataStart: start } = await zip.readLocalFileHeaderPromise(entry, { minimal: true });
+    const packed = await reader.bytes(start, start + entry.compressedSize);
+    const options = { maxOutputLength: Math.max(1, entry.uncompressedSize) };
+    const content = entry.compressionMethod === STORED ? packed : await inflate(packed, options);
+    if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) throw damaged();
+    return content;
+  } catch (error) {
+    throw entryFailure(error);
+  }
 }
 
 function unpacked(zip: ZipFile, entry: ZipEntry): Readable {

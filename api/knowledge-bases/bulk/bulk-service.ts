@@ -1,6 +1,8 @@
 /** Takes on many files with one request. */
 import type { Readable } from 'node:stream';
 
+import { Counter, type Registry } from 'prom-client';
+
 import type { JobStarter } from '../../../knowledge/jobs/job-starter.ts';
 import { fileKey } from '../../../knowledge/ingestion/clear-document.ts';
 import { StorageError, type FileStorage } from '../../../knowledge/storage/file-storage.ts';
@@ -14,7 +16,7 @@ import type { StreamedType } from '../../http/streamed-bodies.ts';
 import type { BaseCollections } from '../base-collections.ts';
 import { openArchiveEntries } from './archive-entries.ts';
 import { batches } from './batches.ts';
-import { BulkUpload } from './bulk-upload.ts';
+import { BulkUpload, type EntryResult } from './bulk-upload.ts';
 import type { BulkEntry } from './entry.ts';
 import { ENTRIES_PER_REQUEST, MAX_BODY_BYTES } from './limits.ts';
 import { lineEntries } from './line-entries.ts';
@@ -31,6 +33,7 @@ export interface BulkServiceOptions {
   readonly starter: JobStarter;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly registry: Registry;
 }
 
 export interface BulkRequest {
@@ -51,9 +54,16 @@ export class BulkService {
   readonly #options: BulkServiceOptions;
   /** What answers that have begun still write. */
   readonly #running = new Set<Promise<void>>();
+  readonly #entries: Counter<'outcome'>;
 
   constructor(options: BulkServiceOptions) {
     this.#options = options;
+    this.#entries = new Counter({
+      name: 'parley_bulk_upload_entries_total',
+      help: 'Entries of uploads of many files, by outcome: accepted, existing (stored before) or failed.',
+      labelNames: ['outcome'],
+      registers: [options.registry],
+    });
   }
 
   /**
@@ -88,7 +98,9 @@ export class BulkService {
       for await (const batch of batches(source.entries, { ...BATCH, weightOf, clock })) {
         await this.#pace(state, entries, batch.length);
         entries += batch.length;
-        results.write(await state.timed('upload', () => upload.take(batch)));
+        const taken = await state.timed('upload', () => upload.take(batch));
+        this.#count(state, taken);
+        results.write(taken);
       }
       results.end();
     } catch (error) {
@@ -98,6 +110,16 @@ export class BulkService {
     } finally {
       await source.close();
     }
+  }
+
+  #count(state: RequestState, results: readonly EntryResult[]): void {
+    const counts = { accepted: 0, existing: 0, failed: 0, ...state.entries };
+    for (const { status, existing } of results) {
+      const outcome = existing ? 'existing' : status;
+      counts[outcome] += 1;
+      this.#entries.inc({ outcome });
+    }
+    state.entries = counts;
   }
 
   /** Each {@link ENTRIES_PER_REQUEST} entries are one request: over its limit a key is slowed down, and no entry is refused. */

@@ -1,6 +1,7 @@
 /** Reads a file in the storage at any place, for the library that reads archives. */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { callbackify } from 'node:util';
 
 import { RandomAccessReader } from 'yauzl';
 
@@ -25,6 +26,19 @@ export class StoredFileReader extends RandomAccessReader {
   constructor(options: StoredFileReaderOptions) {
     super();
     this.#options = options;
+  }
+
+  /** @param end behind the last byte */
+  async bytes(start: number, end: number): Promise<Buffer> {
+    return buffer(this.#paged(start, end));
+  }
+
+  /** Of headers: without a stream for each. */
+  override read(target: Buffer, offset: number, length: number, position: number, done: (error: Error | null) => void): void {
+    callbackify(() => this.bytes(position, position + length))((error: Error | null, found: Buffer | undefined) => {
+      found?.copy(target, offset);
+      done(error);
+    });
   }
 
   /** @param end behind the last byte */

@@ -8,6 +8,7 @@ import type { Part, Scale } from './part.ts';
 import { parsing } from './parsing.ts';
 import { quality } from './quality.ts';
 import { search } from './search.ts';
+import { upload } from './upload.ts';
 import { volume } from './volume.ts';
 
 export interface KnowledgeOptions {
@@ -19,7 +20,7 @@ export interface KnowledgeOptions {
   readonly out?: string;
 }
 
-const parts: Readonly<Record<PartName, Part>> = { quality, indexing, search, pdf, queue, throughput, volume, parsing };
+const parts: Readonly<Record<PartName, Part>> = { quality, indexing, search, pdf, queue, throughput, volume, parsing, upload };
 
 /** @throws Error when any part failed, or a signal ended the run */
 export async function runKnowledge({ parts: names, scale, dataFolder, against, out }: KnowledgeOptions): Promise<void> {

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,9 +10,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limitsOf } from '../../../api/limits/limit-class.ts';
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { StorageError } from '../../../knowledge/storage/file-storage.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
-import { zipOf, type ZipFile } from '../../support/documents/zip.ts';
+import { makeZip, type ZipEntry } from '../../support/documents/make-zip.ts';
 import { eventually } from '../../support/eventually.ts';
+import { run } from '../../support/run.ts';
 import { type Answer, canary, type Facade, organization, startFacade, type TestOrganization } from './facade.ts';
 import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
 
@@ -47,8 +50,8 @@ afterAll(async () => {
 const aBase = async (org = ours): Promise<string> => `${all}/${(await org.call('POST', all, { name: `Manuals ${randomUUID()}` })).body.id}`;
 const sendLines = (base: string, body: string | Buffer, org = ours): Promise<Answer> =>
   org.call('POST', `${base}/documents/bulk`, body, { headers: lines });
-const sendZip = (base: string, files: readonly ZipFile[]): Promise<Answer> =>
-  ours.call('POST', `${base}/documents/bulk`, zipOf(files), { headers: archive });
+const sendZip = (base: string, files: readonly ZipEntry[]): Promise<Answer> =>
+  ours.call('POST', `${base}/documents/bulk`, makeZip(files), { headers: archive });
 const ndjson = (entries: readonly unknown[]): string => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 const resultsOf = ({ status, text }: Answer): readonly Result[] => {
   expect(status, text).toBe(202);
@@ -241,8 +244,8 @@ describe('an archive', () => {
         { name: '__MACOSX/docs/._a.md', content: 'x' },
         { name: 'docs/a.md', content: '# A' },
         { name: 'docs/b.txt', content: 'B', method: 0 },
-        { name: Buffer.from('docs/হাতল.md'), content: '# C', flags: 0 },
-        { name: Buffer.from([0x81, 0x2e, 0x6d, 0x64]), content: '# D', flags: 0 },
+        { name: Buffer.from('docs/হাতল.md'), content: '# C', oldName: true },
+        { name: Buffer.from([0x81, 0x2e, 0x6d, 0x64]), content: '# D', oldName: true },
         { name: 'big.txt', content: big },
         {
           name: 'manifest.ndjson',
@@ -285,15 +288,15 @@ describe('an archive', () => {
         { name: 'C:\\abs.md', content: 'x' },
         { name: 'a\\..\\..\\b.md', content: 'x' },
         { name: 'crc.md', content: 'x', crc: 1 },
-        { name: 'short.md', content: 'xxxx', uncompressedSize: 2 },
-        { name: 'long.md', content: 'x', uncompressedSize: 4 },
-        { name: 'junk.md', content: 'x', compressed: Buffer.from([0xff, 0xff, 0xff, 0xff]) },
-        { name: 'locked.md', content: 'x', flags: 0x801 },
+        { name: 'short.md', content: 'xxxx', declared: 2 },
+        { name: 'long.md', content: 'x', declared: 4 },
+        { name: 'junk.md', content: 'x', packed: Buffer.from([0xff, 0xff, 0xff, 0xff]) },
+        { name: 'locked.md', content: 'x', encrypted: true },
         { name: 'link.md', content: '/etc/passwd', mode: 0o120_777 },
-        { name: 'lzma.md', content: 'x', method: 14, compressed: Buffer.from('x') },
+        { name: 'lzma.md', content: 'x', method: 14, packed: Buffer.from('x') },
         { name: 'photo.png', content: 'x' },
         { name: 'turned\u202e.md', content: 'x' },
-        { name: 'huge.txt', content: 'x', uncompressedSize: 51 * 1024 * 1024, compressed: deflateRawSync(Buffer.alloc(4 * 1024 * 1024)) },
+        { name: 'huge.txt', content: 'x', declared: 51 * 1024 * 1024, packed: deflateRawSync(Buffer.alloc(4 * 1024 * 1024)) },
         { name: 'bigdamage.txt', content: Buffer.alloc(2 * 1024 * 1024, 'abc'), crc: 7, method: 0 },
         { name: 'last.md', content: '# Last' },
         // Keeps the archive below the ratio of a bomb.
@@ -328,17 +331,17 @@ describe('an archive', () => {
     const base = await aBase();
     const before = (await means.files()).length;
     const zeros = deflateRawSync(Buffer.alloc(40 * 1024 * 1024));
-    const bomb: ZipFile = { name: '0.txt', content: 'x', compressed: zeros, uncompressedSize: 40 * 1024 * 1024 };
+    const bomb: ZipEntry = { name: '0.txt', content: 'x', packed: zeros, declared: 40 * 1024 * 1024 };
     const refused: readonly (readonly [Buffer, number])[] = [
-      [zipOf([bomb]), 413],
+      [makeZip([bomb]), 413],
       // Entries that share their bytes.
-      [zipOf([bomb, ...Array.from({ length: 30 }, (_, n) => ({ ...bomb, name: `${n + 1}.txt`, overlaps: true }))]), 413],
-      [zipOf(Array.from({ length: 10_001 }, (_, n) => ({ name: `${n}.md`, content: '' }))), 413],
+      [makeZip([bomb, ...Array.from({ length: 30 }, (_, n) => ({ ...bomb, name: `${n + 1}.txt`, overlaps: true }))]), 413],
+      [makeZip(Array.from({ length: 10_001 }, (_, n) => ({ name: `${n}.md`, content: '' }))), 413],
       [Buffer.from('this is no zip'), 400],
-      [zipOf([{ name: 'a.md', content: '# A' }]).subarray(0, 60), 400],
+      [makeZip([{ name: 'a.md', content: '# A' }]).subarray(0, 60), 400],
       [Buffer.alloc(0), 400],
       [
-        zipOf([
+        makeZip([
           { name: 'a.md', content: '# A' },
           { name: 'manifest.ndjson', content: 'no JSON\n{"name": 5}\n' },
         ]),
@@ -432,5 +435,20 @@ describe('the route', () => {
       await without.close();
       await behind.close();
     }
+  });
+
+  it('does what the page about it shows', async () => {
+    const page = await readFile(join(repositoryRoot(), 'docs/knowledge/uploads.md'), 'utf8');
+    const command =
+      [...page.matchAll(/^```sh\n([^`]*)^```/gm)].map(([, block = '']) => block).find((block) => block.includes('curl')) ?? '';
+    const base = await aBase();
+    const env = { PARLEY_URL: facade.url, PARLEY_API_KEY: ours.key };
+    const done = await run('bash', ['-c', command.replace('/api/v1/knowledge-bases/workshop-handbook', base)], { env });
+    expect([done.code, done.stderr], done.stdout).toEqual([0, expect.any(String)]);
+    const results = done.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Result);
+    expect(brief(results)).toEqual(['hours.md accepted', 'reset.txt accepted']);
   });
 });

@@ -2,7 +2,7 @@ import { constants, crc32, deflateRawSync } from 'node:zlib';
 
 /** One entry of an archive; what is left out follows from `content`. */
 export interface ZipEntry {
-  readonly name: string;
+  readonly name: string | Buffer;
   readonly content?: string | Buffer;
   /** Packed already, as raw deflate data. */
   readonly packed?: Buffer;
@@ -10,6 +10,16 @@ export interface ZipEntry {
   readonly declared?: number;
   /** The entry's own bit 0: says that it is encrypted. */
   readonly encrypted?: boolean;
+  /** What the directory says of the checksum. */
+  readonly crc?: number;
+  /** 0: stored; 8, by default: deflated. */
+  readonly method?: number;
+  /** Without the flag that the name is UTF-8. */
+  readonly oldName?: boolean;
+  /** Of Unix: type and permissions. */
+  readonly mode?: number;
+  /** The bytes are those of the first entry. */
+  readonly overlaps?: boolean;
 }
 
 /** An archive as hostile as asked. */
@@ -19,20 +29,22 @@ export function makeZip(entries: readonly ZipEntry[]): Buffer {
   let offset = 0;
   for (const entry of entries) {
     const content = Buffer.from(entry.content ?? '');
-    const packed = entry.packed ?? deflateRawSync(content);
-    const name = Buffer.from(entry.name);
+    const packed = entry.packed ?? (entry.method === 0 ? content : deflateRawSync(content));
+    const name = Buffer.from(entry.name as string);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
-    common.writeUInt16LE(0x0800 | (entry.encrypted === true ? 1 : 0), 2);
-    common.writeUInt16LE(8, 4);
-    common.writeUInt32LE(crc32(content), 10);
+    common.writeUInt16LE((entry.oldName === true ? 0 : 0x0800) | (entry.encrypted === true ? 1 : 0), 2);
+    common.writeUInt16LE(entry.method ?? 8, 4);
+    common.writeUInt32LE(entry.crc ?? crc32(content), 10);
     common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(entry.declared ?? content.length, 18);
     common.writeUInt16LE(name.length, 22);
     const place = Buffer.alloc(14);
-    place.writeUInt32LE(offset, 10);
-    files.push(Buffer.from('504b0304', 'hex'), common, name, packed);
+    place.writeUInt16LE(entry.mode ?? 0, 8);
+    place.writeUInt32LE(entry.overlaps === true ? 0 : offset, 10);
     directory.push(Buffer.from('504b01021400', 'hex'), common, place, name);
+    if (entry.overlaps === true) continue;
+    files.push(Buffer.from('504b0304', 'hex'), common, name, packed);
     offset += 30 + name.length + packed.length;
   }
   const end = Buffer.alloc(22);
