@@ -9,6 +9,6 @@ it(`adds ${files - 3} of ${files} files, names the three bad ones, and doubles n
   const stage = await addStage();
   onTestFinished(() => stage.close());
   expect(await addsAllButThree(stage, files)).toHaveLength(files - 1);
-  // The limit was reached, and no request was refused for good.
-  expect(stage.facade.log()).toContain('"status":429');
+  // A hundred files share a request: the limit of 40 a second is not reached.
+  expect(stage.facade.log()).not.toContain('"status":429');
 }, 1_200_000);
