@@ -21,8 +21,8 @@ export function describedRoutes(): readonly RouteDescription[] {
   return unstartedApi().descriptions;
 }
 
-/** A facade without anything behind it; it must not be made ready. */
-export function unstartedApi(): ReturnType<typeof buildApi> {
+/** A facade without anything behind it; it must not be made ready. @param options what differs from the default */
+export function unstartedApi({ mcp = true }: Partial<Pick<ApiDependencies, 'mcp'>> = {}): ReturnType<typeof buildApi> {
   return buildApi({
     store: { knowledge: {}, calls: {} } as ApiDependencies['store'],
     transport: nowhere,
@@ -37,6 +37,6 @@ export function unstartedApi(): ReturnType<typeof buildApi> {
     addresses: { web: () => undefined, sip: () => undefined },
     calls: {} as ApiDependencies['calls'],
     explain: unreachable,
-    mcp: true,
+    mcp,
   });
 }

@@ -4,7 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { unstartedApi } from '../../../api/openapi/described-routes.ts';
 import { customToolBody } from '../../../api/tools/examples.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
 import { kubectl, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
@@ -224,6 +226,22 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
     const left = client.callTool({ name: 'list_agents', arguments: {} }, { signal: gone.signal });
     gone.abort('not interested any more');
     await expect(left).rejects.toThrow('not interested any more');
+    const raw = new AbortController();
+    const slow = Array.from({ length: 10 }, (_, n) => {
+      const body = { jsonrpc: '2.0', id: n, method: 'tools/call', params: { name: 'list_agents', arguments: {} } };
+      const headers = {
+        authorization: `Bearer ${org.key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      };
+      return fetch(`${facade.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(body), signal: raw.signal }).then(
+        String,
+        () => 'gone',
+      );
+    });
+    await delay(5);
+    raw.abort();
+    await Promise.all(slow);
     const clients = await Promise.all(Array.from({ length: 20 }, () => connect(version)));
     const ids = await Promise.all(clients.map((_, n) => madeAgent(`Side by side ${n}`)));
     const answers = await Promise.all(
@@ -234,6 +252,7 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
     );
     expect(answers.flatMap(({ agent_name: name }) => (name === undefined ? [] : [name]))).toEqual(ids.map((_, n) => `Side by side ${n}`));
     expect(await contentOf(client, 'list_agents', { page_size: 1 })).toHaveProperty('data');
+    expect(facade.log()).not.toMatch(/"status":5|"level":"(error|fatal)"/);
   });
 
   it('counts as one request for each call of a tool, and hears in words when to come back', async () => {
@@ -258,6 +277,12 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
       await strict.close();
     }
   });
+});
+
+it('is not there where PARLEY_MCP is off', () => {
+  expect(unstartedApi({ mcp: false }).hasRoute({ method: 'POST', url: '/mcp' })).toBe(false);
+  expect(unstartedApi().hasRoute({ method: 'POST', url: '/mcp' })).toBe(true);
+  expect(loadConfig({}).PARLEY_MCP).toBe(true);
 });
 
 describe('an MCP message', () => {
