@@ -26,6 +26,7 @@ import { toolResource, toolsOfAgent } from './tools/tool-writer.ts';
 import { registerTestRuns } from './test-runs/routes.ts';
 import { registerTools } from './tools/routes.ts';
 import { subscriptionResource, subscriptionsOfAgent } from './webhooks/subscription-service.ts';
+import { registerUsage } from './usage/routes.ts';
 import { registerWebhooks } from './webhooks/routes.ts';
 
 /** The facade, not yet listening. Its watch caches start with `ready()` and stop with `close()`. */
@@ -40,6 +41,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerKnowledgeBases(app, context, dependencies, [agentsOfKnowledgeBase(context)]);
   registerWebhooks(app, context, dependencies);
   registerCalls(app, context, dependencies);
+  registerUsage(app, dependencies);
   registerTestRuns(app, context, dependencies);
   registerExplanations(app, dependencies);
   registerApiKeys(app, dependencies, context.pageTokens);

@@ -1,6 +1,8 @@
 /** Every event that there is: its name, what it says, and when. REST lists it, subscriptions choose from it, emitters are typed by it. */
 import { z } from 'zod';
 
+import { callUsage } from './call-usage.ts';
+
 const callId = z.string().min(1).max(128).describe('The call.');
 const agentId = z.string().min(1).max(253).describe('The agent of the call.');
 const callStatus = z.enum(['registered', 'ongoing', 'ended', 'error']).describe('State of the call after what happened.');
@@ -14,6 +16,10 @@ const testVerdict = z.enum(['passed', 'failed', 'error']).describe('`error`: it 
 /** Of a run, in its event. */
 export const MOST_TESTS_NAMED = 100;
 const subscriptionId = z.string().min(1).max(253).describe('The subscription.');
+
+const usage = callUsage
+  .optional()
+  .describe('What the call has used of providers by then, and what that costs; absent where it has used nothing.');
 
 interface EventDefinition<P extends z.ZodObject = z.ZodObject> {
   /** When it happens, in one sentence. */
@@ -43,6 +49,7 @@ export const eventCatalogue = {
       reason: z.string().min(1).max(128).describe('Why it ended.'),
       call_type: callType,
       duration_seconds: durationSeconds,
+      usage,
     }),
   ),
   'CallHandler.CallTransferred': define(
@@ -74,6 +81,7 @@ export const eventCatalogue = {
           }),
         )
         .max(32),
+      usage,
     }),
   ),
   'KnowledgeBase.DocumentCompleted': define(

@@ -43,6 +43,8 @@ export type { RateLimits } from './rate-limits.ts';
 export type { AnalysisError, AnalysisResult as AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';
 export type { CallRecord, CallRef, NewCall, TestOfCall } from './calls/call-record.ts';
 export type { CallLogRows, CallMessage, CallToolCall, CallTurn } from './calls/call-log.ts';
+export type { UsageGroup, UsageGrouping } from './calls/usage-sums.ts';
+export type { CallUsageRows, Cost, UsageLine } from './calls/usage.ts';
 export type { OverdueLimits } from './calls/overdue.ts';
 export { callStatuses, finishReasons, isTerminal, terminalStatusOf, type FinishReason } from './calls/call-state.ts';
 export { newCallId } from './calls/calls.ts';

@@ -16,6 +16,7 @@ import { AcceptedJobs } from './accepted-jobs.ts';
 import { CallLifecycle } from './calls/lifecycle.ts';
 import { mediaServerOf } from './calls/media-server.ts';
 import { createProviderKeyReader } from './calls/provider-access/index.ts';
+import { usageMetrics } from './calls/usage/usage-metrics.ts';
 import { drainCalls } from './drain.ts';
 import { freePlaces, type FreePlaces } from './free-places.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
@@ -84,6 +85,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   const keyCache = await serveKeyCache(createProviderKeyReader({ transport: cluster, clock }), {
     onTakeover: (part) => takeovers.inc({ part }),
     onMeasurement: (measurement) => genAiMetrics.record(measurement),
+    onUsage: usageMetrics(registry),
   });
   role.onStop('key cache', () => keyCache.close());
   process.env[KEY_CACHE_VARIABLE] = keyCache.path;

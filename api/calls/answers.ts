@@ -1,6 +1,7 @@
 /** What is answered of calls and their recordings. */
 import { z } from 'zod';
 
+import { callUsage, cost } from '../../events/call-usage.ts';
 import { finishReasons, type FinishReason } from '../../store/index.ts';
 import { callAnalysis } from './analysis.ts';
 import { callStatus } from './schema.ts';
@@ -85,6 +86,7 @@ const callFields = z.object({
   from_number: z.string().optional().describe('Of a phone call.'),
   to_number: z.string().optional().describe('Of a phone call.'),
   sip_call_id: z.string().optional().describe('Of a phone call, as its gateway knows it.'),
+  cost: cost.nullable().describe('What it has cost so far; null where a model has no price, and where nothing was used.'),
 });
 
 export const callSummary = callFields.meta({ id: 'CallSummary' });
@@ -94,6 +96,7 @@ export const callAnswer = callFields
     messages: z.array(message).describe('What was said, in the order of time.'),
     turns: z.array(turn).describe('What each answer of the agent took, in milliseconds; null where it was not measured.'),
     tool_calls: z.array(toolCall).describe('What the model had done by tools, in the order of time.'),
+    usage: callUsage.describe('What it has used of providers so far, and what that costs. It grows with each turn, and by the analysis.'),
     post_call_analysis: callAnalysis
       .optional()
       .describe('What the agent wanted to know of it; absent until it is over, and where the agent asks for nothing.'),

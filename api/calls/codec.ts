@@ -1,6 +1,7 @@
 /** Calls as REST shows them. */
+import { costShown, usageShown } from '../../events/call-usage.ts';
 import { durationOf } from '../../voice/calls/lifecycle.ts';
-import type { CallLogRows, CallRecord } from '../../store/index.ts';
+import type { CallLogRows, CallRecord, UsageLine } from '../../store/index.ts';
 import type { CallAnalysisAnswer } from './analysis.ts';
 import type { CallAnswer, CallSummary } from './answers.ts';
 
@@ -12,9 +13,13 @@ export interface CallExtras {
 }
 
 /** Of a call that has only been made. */
-export const nothingLogged: CallLogRows = { messages: [], turns: [], toolCalls: [] };
+export const nothingLogged: WholeCall = { messages: [], turns: [], toolCalls: [], usage: [] };
 
-export function callSummaryToRest(call: CallRecord, extras: CallExtras): CallSummary {
+interface WholeCall extends CallLogRows {
+  readonly usage: readonly UsageLine[];
+}
+
+export function callSummaryToRest(call: CallRecord, extras: CallExtras & Pick<WholeCall, 'usage'>): CallSummary {
   const duration = durationOf(call);
   return {
     _id: call.id,
@@ -33,6 +38,7 @@ export function callSummaryToRest(call: CallRecord, extras: CallExtras): CallSum
     recorded_call_audio_url: extras.recordingUrl,
     access_token: extras.accessToken,
     media_url: extras.mediaUrl,
+    cost: costShown(extras.usage),
     ...(call.direction !== null && {
       direction: call.direction,
       from_number: call.fromNumber ?? undefined,
@@ -44,7 +50,7 @@ export function callSummaryToRest(call: CallRecord, extras: CallExtras): CallSum
 
 export function callToRest(
   call: CallRecord,
-  extras: CallExtras & CallLogRows & { readonly analysis?: CallAnalysisAnswer | undefined },
+  extras: CallExtras & WholeCall & { readonly analysis?: CallAnalysisAnswer | undefined },
 ): CallAnswer {
   const spokenAt = new Map(extras.messages.map((message) => [message.seq, message.spokenAt.toISOString()]));
   return {
@@ -72,6 +78,7 @@ export function callToRest(
       timestamp: beganAt.toISOString(),
       duration_ms: durationMs,
     })),
+    usage: usageShown(extras.usage),
     post_call_analysis: extras.analysis,
   };
 }

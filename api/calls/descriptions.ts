@@ -180,6 +180,7 @@ function withoutTranscript({
   messages: _messages,
   turns: _turns,
   tool_calls: _toolCalls,
+  usage: _usage,
   post_call_analysis: _analysis,
   ...call
 }: typeof endedCall) {

@@ -11,11 +11,13 @@ export const registeredCall: CallAnswer = {
   metadata: { ticket: 4711 },
   native_llm_dynamic_data: { customer_name: 'Ada' },
   created_at: '2026-11-21T04:00:00.000Z',
+  cost: null,
   access_token: 'eyJhbGciOiJIUzI1NiJ9.eyJ2aWRlbyI6e319.c2lnbmF0dXJl',
   media_url: 'wss://media.example.com',
   messages: [],
   turns: [],
   tool_calls: [],
+  usage: { items: [], cost: null, unpriced: [] },
 };
 
 const { access_token: _token, media_url: _url, ...withoutAccess } = registeredCall;
@@ -53,6 +55,48 @@ export const endedCall: CallAnswer = {
       duration_ms: 240,
     },
   ],
+  cost: { amount: '0.012884', currency: 'USD' },
+  usage: {
+    items: [
+      {
+        kind: 'llm',
+        provider: 'openai',
+        model: 'gpt-4.1-mini',
+        purpose: 'conversation',
+        requests: 2,
+        estimated_requests: 1,
+        input_tokens: 1840,
+        cached_input_tokens: 1024,
+        output_tokens: 61,
+        reasoning_tokens: 0,
+        cost: { amount: '0.000526', currency: 'USD' },
+        price_version: '5f0c3a9be1d2',
+      },
+      {
+        kind: 'stt',
+        provider: 'deepgram',
+        model: 'nova-3',
+        purpose: 'conversation',
+        requests: 1,
+        audio_seconds: 89.4,
+        cost: { amount: '0.011473', currency: 'USD' },
+        price_version: '5f0c3a9be1d2',
+      },
+      {
+        kind: 'tts',
+        provider: 'openai',
+        model: 'tts-1',
+        purpose: 'conversation',
+        requests: 2,
+        characters: 59,
+        audio_seconds: 4.2,
+        cost: { amount: '0.000885', currency: 'USD' },
+        price_version: '5f0c3a9be1d2',
+      },
+    ],
+    cost: { amount: '0.012884', currency: 'USD' },
+    unpriced: [],
+  },
   post_call_analysis: {
     status: 'completed',
     items: [

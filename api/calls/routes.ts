@@ -84,8 +84,14 @@ export function registerCalls(
     const list = `calls/${caller.org}/${query.sort_direction}`;
     const [after] = query.page_token === undefined ? [] : context.pageTokens.read(list, query.page_token);
     const { items, next, total } = await timed('db', () => service.list(caller.org, query, after));
+    const used = await store.calls.usage.ofCalls(
+      caller.org,
+      items.map(({ id }) => id),
+    );
+    const summaryOf = async (call: CallRecord) =>
+      callSummaryToRest(call, { ...(await extrasOf(call, caller)), usage: used.get(call.id) ?? [] });
     return {
-      calls: await Promise.all(items.map(async (call) => callSummaryToRest(call, await extrasOf(call, caller)))),
+      calls: await Promise.all(items.map(summaryOf)),
       next_page_token: next === undefined ? null : context.pageTokens.write(list, [next]),
       total_count: total,
     };
@@ -93,7 +99,8 @@ export function registerCalls(
 
   const wholeAnswer = async (call: CallRecord, caller: Caller) => {
     const log = await service.transcript(call);
-    return callToRest(call, { ...(await extrasOf(call, caller)), ...log, analysis: await analyses.ofCall(call) });
+    const usage = await store.calls.usage.ofCall(call);
+    return callToRest(call, { ...(await extrasOf(call, caller)), ...log, usage, analysis: await analyses.ofCall(call) });
   };
 
   addRoute(app, getCall, async ({ params, caller, timed }) => {

@@ -56,7 +56,7 @@ export type OutboundCallCreate = z.output<typeof outboundCallCreate>;
 
 export type WebCallCreate = z.output<typeof webCallCreate>;
 
-const time = (text: string) =>
+export const time = (text: string) =>
   withRule(z.string().meta({ format: 'date-time' }), (value, loc) =>
     instantOf(value) === undefined ? [issues.value(loc, 'use a date and time of ISO 8601, such as 2026-11-21T09:00:00Z')] : [],
   ).describe(text);

@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { agentTestFields } from './agent-tests.ts';
 import { NumberAssignments } from './phone-numbers.ts';
 import { commaList, flag, jsonList, milliseconds, port, readable } from './fields.ts';
-import { embeddingProfile, providerDefaults } from './profiles.ts';
+import { embeddingProfile } from './profiles.ts';
+import { providerFields } from './providers.ts';
 import { telemetryFields } from './telemetry.ts';
 import { parseCidr } from '../egress/address.ts';
 import { parseHosts } from '../egress/hosts.ts';
@@ -218,9 +219,7 @@ const schema = z.object({
   PARLEY_EMBEDDING_PROFILES: jsonList(embeddingProfile, '[{"name":"default","provider":"lexical","model":"bm25"}]').describe(
     'Embedding profiles that KnowledgeBases may name, a JSON array.',
   ),
-  PARLEY_PROVIDERS: jsonList(providerDefaults, '[]').describe(
-    'Credentials and addresses of the providers of language models and speech, for agents that bring none of their own, a JSON array.',
-  ),
+  ...providerFields,
   PARLEY_TEST_JUDGE: z
     .string()
     .regex(/^[a-z_]+\/\S+$/, 'must be provider/model, such as openai/gpt-4.1-mini')

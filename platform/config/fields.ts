@@ -12,8 +12,12 @@ export const flag = (value: boolean) =>
     .default(value ? 'true' : 'false')
     .transform((word) => word === 'true');
 
-/** A JSON array in one variable. */
-export const jsonList = <T extends z.ZodType>(item: T, fallback: string) =>
+/** A JSON array in one variable. @param problemOf what is wrong with items that are sound one by one */
+export const jsonList = <T extends z.ZodType>(
+  item: T,
+  fallback: string,
+  problemOf: (items: readonly z.output<T>[]) => string | undefined = () => undefined,
+) =>
   z
     .string()
     .default(fallback)
@@ -25,7 +29,12 @@ export const jsonList = <T extends z.ZodType>(item: T, fallback: string) =>
         return z.NEVER;
       }
     })
-    .pipe(z.array(item));
+    .pipe(
+      z.array(item).superRefine((items, context) => {
+        const message = problemOf(items);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      }),
+    );
 
 /** A text that some part of the program has to be able to read; its complaint becomes the problem with the variable. */
 export const readable = (read: (value: string) => unknown, fallback: string) =>

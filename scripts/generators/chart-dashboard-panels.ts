@@ -22,6 +22,7 @@ const selected = 'namespace="$namespace",job=~"$release-(operator|api|worker|dis
 const ofRole = (role: string): string => `namespace="$namespace",job="$release-${role}"`;
 const rate = (metric: string, by: string, labels = ''): string =>
   `sum by (${by}) (rate(${metric}{${selected}${labels}}[$__rate_interval]))`;
+const anHour = (metric: string, by: string): string => `${rate(metric, by)} * 3600`;
 const quantile = (share: number, metric: string, by = ''): string =>
   `histogram_quantile(${share}, sum by (${['le', by].filter((label) => label !== '').join(', ')}) (rate(${metric}_bucket{${selected}}[$__rate_interval])))`;
 const slowest = (metric: string, by: string): Panel['lines'] => [
@@ -342,6 +343,31 @@ export const dashboards: readonly Dashboard[] = [
         about: 'Resident memory of each voice pod.',
         unit: 'bytes',
         lines: [[`sum by (pod) (process_resident_memory_bytes{${ofRole('voice')}})`, '{{pod}}']],
+      },
+      {
+        title: 'Cost by agent, an hour',
+        about: 'What calls cost with the prices of PARLEY_PRICES, as it is now, for an hour. Models without a price are not in it.',
+        lines: [[anHour('parley_usage_cost_total', 'org, agent, currency'), '{{org}}/{{agent}} {{currency}}']],
+      },
+      {
+        title: 'Cost by model, an hour',
+        about: 'The same by what the model does, provider and model.',
+        lines: [[anHour('parley_usage_cost_total', 'kind, provider, model, currency'), '{{kind}} {{provider}} {{model}} {{currency}}']],
+      },
+      {
+        title: 'Tokens a second',
+        about: 'Of language models: input without what the provider had cached, cached input, output without reasoning, and reasoning.',
+        unit: 'ops',
+        lines: [[rate('parley_usage_tokens_total', 'provider, model, kind'), '{{provider}} {{model}} {{kind}}']],
+      },
+      {
+        title: 'Characters and audio a second',
+        about: 'Characters that voices say, and seconds of audio to speech to text and from voices.',
+        unit: 'ops',
+        lines: [
+          [rate('parley_usage_characters_total', 'provider, model'), 'characters {{provider}} {{model}}'],
+          [rate('parley_usage_audio_seconds_total', 'kind, provider, model'), 'seconds {{kind}} {{provider}} {{model}}'],
+        ],
       },
       {
         title: 'Releases by the operator',

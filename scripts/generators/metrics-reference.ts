@@ -27,6 +27,8 @@ import { createAgentTestActivities } from '../../workflows/agent-tests/activitie
 import { createAnalysisActivities } from '../../workflows/analysis/activities.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
 import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
+import { PriceTable } from '../../voice/calls/usage/price-table.ts';
+import { usageMetrics } from '../../voice/calls/usage/usage-metrics.ts';
 import { freePlacesGauge, liveCallsGauge, takeoversCounter, waitingRecordingsGauge } from '../../voice/metrics.ts';
 import { code, table } from './markdown.ts';
 
@@ -149,6 +151,7 @@ async function voiceRows(): Promise<readonly (readonly string[])[]> {
   const store = openStore({ databaseUrl: config.DATABASE_URL ?? '', logger: createLogger({ role: 'voice', level: 'silent' }), registry });
   createGenAiMetrics(registry);
   registry.registerMetric(takeoversCounter());
+  usageMetrics(registry);
   registry.registerMetric(freePlacesGauge(() => 0));
   registry.registerMetric(liveCallsGauge(() => 0));
   registry.registerMetric(waitingRecordingsGauge({ waiting: 0 }));
@@ -205,7 +208,17 @@ const workerRows = () =>
       registry,
     });
     createGenAiMetrics(registry);
-    createAnalysisActivities({ store, keys, defaults: [], egress, measure: () => undefined, clock: systemClock, logger, registry });
+    createAnalysisActivities({
+      store,
+      keys,
+      defaults: [],
+      prices: new PriceTable([]),
+      egress,
+      measure: () => undefined,
+      clock: systemClock,
+      logger,
+      registry,
+    });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry, readersAtOnce: 1 });
     await directory.stop();
     egress.close();

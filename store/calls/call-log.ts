@@ -2,6 +2,7 @@
 import type { Database } from '../database.ts';
 import { storableJson } from '../storable-json.ts';
 import type { CallRef } from './call-record.ts';
+import { storeUsage, type CallUsageRows } from './usage.ts';
 
 /** Characters are cut off beyond this many bytes: no utterance is that long. */
 export const LONGEST_MESSAGE = 65_536;
@@ -61,9 +62,13 @@ export class CallLog {
 
   /**
    * Adds what isn't there; a number that is there keeps what it has, so that a job may send everything again after a lost answer.
+   * With the usage so far, which replaces that of before.
    * @throws StoreError `conflict` for a call that doesn't exist
    */
-  async add({ org, id }: CallRef, { messages = [], turns = [], toolCalls = [] }: Partial<CallLogRows>): Promise<void> {
+  async add(
+    { org, id }: CallRef,
+    { messages = [], turns = [], toolCalls = [], usage }: Partial<CallLogRows> & { readonly usage?: CallUsageRows | undefined },
+  ): Promise<void> {
     await this.#database.asOrganization(org, async (transaction) => {
       if (messages.length > 0) {
         await transaction.query(
@@ -121,6 +126,8 @@ export class CallLog {
           ],
         );
       }
+      // Last: calls of one agent wait for each other in it.
+      if (usage !== undefined) await storeUsage(transaction, { org, id }, usage);
     });
   }
 

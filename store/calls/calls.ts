@@ -5,8 +5,9 @@ import { StoreError } from '../error.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { callColumns, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
+import { usageOfCall, type UsageLine } from './usage.ts';
 import { LOOKED_AFTER_MS } from './unserved.ts';
-import { terminalStatusOf, type CallStatus, type FinishReason } from './call-state.ts';
+import { isTerminal, terminalStatusOf, type CallStatus, type FinishReason } from './call-state.ts';
 
 const idShape = /^call_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -19,7 +20,7 @@ export function newCallId(): string {
 
 /** The events of a change: written in its transaction, and only if it happens. */
 interface WithEvents {
-  readonly events: (call: CallRecord) => readonly NewEvent[];
+  readonly events: (call: CallRecord, usage: readonly UsageLine[]) => readonly NewEvent[];
 }
 
 /** What came of an attempt to take a call on. */
@@ -118,7 +119,7 @@ export class Calls {
           call.test === undefined ? null : JSON.stringify(call.test),
         ],
       );
-      if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0])));
+      if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0]), []));
       const known = rows[0] === undefined ? await findKnown(transaction, call) : toCall(rows[0]);
       if (known === undefined) throw await whyNot(transaction, call);
       return { outcome: 'registered', call: known };
@@ -243,7 +244,7 @@ export class Calls {
          WHERE org = $1 AND id = $2 AND recording_key IS NULL RETURNING ${callColumns}`,
         [org, id, key, bytes, Math.round(durationMs)],
       );
-      if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0])));
+      if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0]), []));
       return rows[0] !== undefined;
     });
   }
@@ -276,7 +277,8 @@ export class Calls {
       const { rows } = await transaction.query<Row>(sql, values);
       if (rows[0] !== undefined) {
         const call = toCall(rows[0]);
-        await insertEvents(transaction, ref.events(call));
+        const usage = isTerminal(call.status) ? await usageOfCall(transaction, ref) : [];
+        await insertEvents(transaction, ref.events(call, usage));
         return { changed: true, call };
       }
       const found = await transaction.query<Row>(`SELECT ${callColumns} FROM parley.calls WHERE org = $1 AND id = $2`, [ref.org, ref.id]);

@@ -4,6 +4,7 @@ import { CallLog } from './call-log.ts';
 import { listCalls, type CallListOptions, type CallPage } from './call-list.ts';
 import { Calls } from './calls.ts';
 import { CallDeletions } from './deletions.ts';
+import { CallUsage } from './usage.ts';
 import { unservedCalls, type UnservedCall } from './unserved.ts';
 import { overdueCalls, type OverdueCall, type OverdueLimits } from './overdue.ts';
 
@@ -12,6 +13,7 @@ export interface CallStore {
   readonly log: CallLog;
   readonly analyses: CallAnalyses;
   readonly deletions: CallDeletions;
+  readonly usage: CallUsage;
   list(options: CallListOptions): Promise<CallPage>;
   /** Of all organisations. */
   unserved(): Promise<readonly UnservedCall[]>;
@@ -25,6 +27,7 @@ export function createCallStore(database: Database): CallStore {
     log: new CallLog(database),
     analyses: new CallAnalyses(database),
     deletions: new CallDeletions(database),
+    usage: new CallUsage(database),
     list: (options) => listCalls(database, options),
     unserved: () => unservedCalls(database),
     overdue: (limits) => overdueCalls(database, limits),

@@ -98,6 +98,8 @@ export interface ChatRequest extends ProviderRequest {
   readonly toolNames: readonly string[];
   /** Of OpenAI's models; 0 without {@link ProviderServer.limitContext}. */
   readonly tokens: number;
+  /** What it is charged for: the request, and what of the answer was made before the client went away. Nothing where it was refused. */
+  readonly billed: { readonly inputTokens: number; readonly outputTokens: number };
 }
 
 export interface HeardRequest extends ProviderRequest {
@@ -211,7 +213,11 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
         const asked = keep(chatRequestOf(headers, sent, { at, tokens }), response);
         if (contextTokens !== undefined && tokens > contextTokens) return sendTooLong(response, { contextTokens, tokens });
         const script = await onChat(asked);
-        await sendChat(typeof script === 'string' ? { text: script } : script, asked, response);
+        await sendChat(
+          typeof script === 'string' ? { text: script } : script,
+          { asked, countTokens: contextTokens === undefined ? undefined : countTokens },
+          response,
+        );
         return;
       }
       case '/v1/audio/transcriptions': {
@@ -289,7 +295,7 @@ function chatRequestOf(
   headers: IncomingHttpHeaders,
   body: ChatBody,
   { at, tokens }: { readonly at: number; readonly tokens: number },
-): ChatRequest & { abandoned: boolean } {
+): ChatRequest & Billed & { abandoned: boolean } {
   const messages = (body.messages ?? []).map((message): ChatMessage => Object.assign(message, { content: textOf(message.content) }));
   const lastUserAt = messages.findLastIndex(({ role }) => role === 'user');
   const since = messages.slice(lastUserAt + 1);
@@ -309,7 +315,12 @@ function chatRequestOf(
     toolResults: since.filter(({ role }) => role === 'tool'),
     toolNames: (body.tools ?? []).map((tool) => tool.function.name),
     tokens,
+    billed: { inputTokens: 0, outputTokens: 0 },
   };
+}
+
+interface Billed {
+  billed: ChatRequest['billed'];
 }
 
 /** Text, or parts of which some have text. */
@@ -375,7 +386,14 @@ function sendJson(response: ServerResponse, value: unknown, headers: Readonly<Re
   response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
-async function sendChat(script: ChatScript, request: ChatRequest, response: ServerResponse): Promise<void> {
+async function sendChat(
+  script: ChatScript,
+  { asked: request, countTokens }: { readonly asked: ChatRequest & Billed; readonly countTokens: ((text: string) => number) | undefined },
+  response: ServerResponse,
+): Promise<void> {
+  const inputTokens = request.tokens || request.messages.length;
+  const failsAtOnce = script.drop === true || (script.status ?? 200) >= 400;
+  if (!failsAtOnce) request.billed = { inputTokens, outputTokens: 0 };
   if (await behave(script, response)) return;
   const tokens = typeof script.text === 'string' ? script.text.split(/(?<= )/) : (script.text ?? []);
   const calls = (script.toolCalls ?? []).map((call, index) => ({
@@ -389,16 +407,24 @@ async function sendChat(script: ChatScript, request: ChatRequest, response: Serv
   }));
   const finish = calls.length > 0 ? 'tool_calls' : 'stop';
   const base = { id: `chatcmpl-${request.at}`, created: Math.round(Date.now() / 1000), model: request.model };
-  const usage = {
-    prompt_tokens: request.tokens || request.messages.length,
-    completion_tokens: tokens.length,
-    total_tokens: (request.tokens || request.messages.length) + tokens.length,
+  const made: string[] = [];
+  const outputTokens = (): number => countTokens?.(made.join('')) ?? made.length;
+  const bill = (text: string): void => {
+    made.push(text);
+    request.billed = { inputTokens, outputTokens: outputTokens() };
   };
+  const usage = () => ({
+    prompt_tokens: inputTokens,
+    completion_tokens: request.billed.outputTokens,
+    total_tokens: inputTokens + request.billed.outputTokens,
+  });
   if (request.body['stream'] !== true) {
+    tokens.forEach(bill);
+    if (countTokens !== undefined) for (const { function: called } of calls) bill(called.name + called.arguments);
     const message = { role: 'assistant', content: tokens.join('') || null, ...(calls.length > 0 && { tool_calls: calls }) };
     sendJson(
       response,
-      { ...base, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: finish }], usage },
+      { ...base, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: finish }], usage: usage() },
       script.headers,
     );
     return;
@@ -416,6 +442,7 @@ async function sendChat(script: ChatScript, request: ChatRequest, response: Serv
     if (index === 1) await script.holdRest;
     if (response.destroyed) return;
     send({ content: token });
+    bill(token);
   }
   if (tokens.length < 2) await script.holdRest;
   if (script.breakAfter !== undefined) {
@@ -427,13 +454,15 @@ async function sendChat(script: ChatScript, request: ChatRequest, response: Serv
   // As OpenAI does it: first the name, then the arguments in pieces.
   for (const call of calls) {
     send({ tool_calls: [{ ...call, function: { name: call.function.name, arguments: '' } }] });
+    if (countTokens !== undefined) bill(call.function.name);
     await script.holdArguments;
     const middle = Math.ceil(call.function.arguments.length / 2);
     for (const piece of [call.function.arguments.slice(0, middle), call.function.arguments.slice(middle)])
       send({ tool_calls: [{ index: call.index, function: { arguments: piece } }] });
+    if (countTokens !== undefined) bill(call.function.arguments);
   }
   send({}, finish);
-  response.write(`data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', choices: [], usage })}\n\n`);
+  response.write(`data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', choices: [], usage: usage() })}\n\n`);
   response.end('data: [DONE]\n\n');
 }
 

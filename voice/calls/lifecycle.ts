@@ -1,7 +1,8 @@
 /** The state changes of calls, each with its event in one transaction; those of tests have none. */
 import type { Clock } from '../../platform/clock.ts';
 import { currentTrace } from '../../platform/telemetry/tracing.ts';
-import type { CallRecord, CallStore, FinishReason, NewCall, NewEvent } from '../../store/index.ts';
+import type { CallRecord, CallStore, FinishReason, NewCall, NewEvent, UsageLine } from '../../store/index.ts';
+import { usageShown } from '../../events/call-usage.ts';
 import { buildEvent } from '../../events/emit.ts';
 import type { EventName, EventPayload } from '../../events/catalogue.ts';
 
@@ -35,7 +36,7 @@ export class CallLifecycle {
 
   /** Records a call that was turned away. */
   refuse(call: NewCall, reason: FinishReason): Promise<CallRecord> {
-    return this.#calls.refuse({ ...inTrace(), ...call }, { reason, events: unlessTest((record) => [this.#ended(record)]) });
+    return this.#calls.refuse({ ...inTrace(), ...call }, { reason, events: unlessTest((record) => [this.#ended(record, [])]) });
   }
 
   /** The first media of a call. @throws StoreError `not_found` */
@@ -54,9 +55,9 @@ export class CallLifecycle {
   }: Omit<Parameters<Calls['end']>[0], 'events'> & { readonly transferredTo?: string | undefined }): Promise<Transition> {
     return this.#calls.end({
       ...call,
-      events: unlessTest((record) => [
+      events: unlessTest((record, usage) => [
         ...(transferredTo === undefined ? [] : [this.#transferred(record, transferredTo)]),
-        this.#ended(record),
+        this.#ended(record, usage),
       ]),
     });
   }
@@ -90,7 +91,7 @@ export class CallLifecycle {
     });
   }
 
-  #ended(record: CallRecord): NewEvent {
+  #ended(record: CallRecord, usage: readonly UsageLine[]): NewEvent {
     const { status, callType, finishReason } = record;
     return this.#event(record, 'CallHandler.CallEnded', {
       ...about(record),
@@ -98,6 +99,7 @@ export class CallLifecycle {
       reason: finishReason ?? 'unknown_error',
       call_type: callType,
       duration_seconds: (durationOf(record) ?? 0) / 1000,
+      ...(usage.length > 0 && { usage: usageShown(usage) }),
     });
   }
 
@@ -114,10 +116,10 @@ export class CallLifecycle {
   }
 }
 
-type EventsOf = (record: CallRecord) => readonly NewEvent[];
+type EventsOf = (record: CallRecord, usage: readonly UsageLine[]) => readonly NewEvent[];
 
 function unlessTest(events: EventsOf): EventsOf {
-  return (record) => (record.test === null ? events(record) : []);
+  return (record, usage) => (record.test === null ? events(record, usage) : []);
 }
 
 /** All that the call does later belongs to the trace in which it is registered. */

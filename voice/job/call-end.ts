@@ -68,6 +68,8 @@ export class CallEnd {
     if (prepared === undefined) return;
     const closed = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'failed to close the session'));
     await withTimeout(this.#options.services.clock, TIMEOUTS.session, closed);
+    // What is given up here is in the usage of the call.
+    await prepared.providers.close().catch((err: unknown) => log.warn({ err }, 'failed to close the providers'));
   }
 
   async #goesOn({ org, id }: CallRecord): Promise<boolean> {
@@ -92,14 +94,13 @@ export class CallEnd {
       readonly closing: { readonly roomClosed: Promise<void> };
     },
   ): Promise<void> {
-    const { call, writer, recording, log } = serving;
+    const { call, writer, recording } = serving;
     const { finish, over, prepared, transfers } = ended;
     const lost = await writer.close({ withinMs: TIMEOUTS.transcript });
     const saved = (await recording?.save()) ?? 'none';
     await ended.starting;
     const record = await this.#recordEnd(serving, { reason: finish.reason, over, transferredTo: transfers.transferredTo });
     await ended.closing.roomClosed;
-    await prepared?.providers.close().catch((err: unknown) => log.warn({ err }, 'failed to close the providers'));
     logCall(serving, { record, lost, saved, figures: prepared?.conversation.figures() });
     if (!transfers.connected) return;
     const { stop } = this.#options;

@@ -45,6 +45,7 @@ import { playTones } from '../session/tones.ts';
 import { CallEnd, type ServedCall } from './call-end.ts';
 import { sendHeartbeats } from './heartbeat.ts';
 import { persist } from './persist.ts';
+import type { ProviderUsage } from '../providers/index.ts';
 import { PreparationError, prepareCall, type PreparedCall } from './prepare.ts';
 import { RoomWatch } from './room-watch.ts';
 import type { Services } from './services.ts';
@@ -71,6 +72,7 @@ interface PickedUp {
 }
 
 interface Serving extends PickedUp, ServedCall {
+  readonly usage: ProviderUsage;
   readonly jobId: string;
   readonly decision: FinishDecision;
 }
@@ -148,9 +150,10 @@ export class CallJob {
     const beating = new AbortController();
     const onLost = (): boolean => decision.decide('elsewhere');
     const heartbeats = sendHeartbeats({ calls: store.calls.calls, call, jobId, signal: beating.signal, onLost, clock, logger: log });
-    const writer = new LogWriter({ log: store.calls.log, call, clock, logger: log });
+    const usage = services.usageOf(call);
+    const writer = new LogWriter({ log: store.calls.log, call, usage: usage.meter, clock, logger: log });
     const recording = await this.#openRecording(ctx, call, log);
-    const serving: Serving = { ...pickedUp, jobId, room: ctx.room, decision, log, writer, recording };
+    const serving: Serving = { ...pickedUp, jobId, room: ctx.room, decision, log, writer, usage, recording };
     try {
       const held = this.#prepare(ctx, serving);
       let starting: Promise<void> = Promise.resolve();
@@ -177,7 +180,7 @@ export class CallJob {
 
   // -- prepare
 
-  #prepare(ctx: JobContext, { call, userIdentity, decision, log, writer, recording }: Serving): Held {
+  #prepare(ctx: JobContext, { call, userIdentity, decision, log, writer, usage, recording }: Serving): Held {
     const { services, phone } = this.#options;
     const { clock } = services;
     const media = Promise.withResolvers<void>();
@@ -198,6 +201,7 @@ export class CallJob {
       room: ctx.room,
       userIdentity,
       log: writer,
+      usage,
       logger: log,
       recorded: recording !== undefined,
       over: decision.signal,

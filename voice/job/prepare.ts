@@ -8,7 +8,7 @@ import type { CallRecord, FinishReason } from '../../store/index.ts';
 import { lookupsToMake, resolveDynamicData } from '../dynamic-data/resolve.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { Keypad } from '../phone/index.ts';
-import { createProviders, ProviderError, type Providers } from '../providers/index.ts';
+import { createProviders, ProviderError, type Providers, type ProviderUsage } from '../providers/index.ts';
 import { createConversation } from '../session/create-conversation.ts';
 import type { Conversation, ConversationOptions } from '../session/conversation.ts';
 import type { LogWriter } from '../session/log-writer.ts';
@@ -34,6 +34,7 @@ export interface PrepareOptions extends Pick<ConversationOptions, 'transfer' | '
   readonly userIdentity: string;
   readonly recorded: boolean;
   readonly log: LogWriter;
+  readonly usage: ProviderUsage;
   readonly logger: Logger;
   /** Aborts when the call is over. */
   readonly over: AbortSignal;
@@ -47,7 +48,7 @@ export interface PreparedCall {
 
 /** @throws PreparationError */
 export async function prepareCall(options: PrepareOptions): Promise<PreparedCall> {
-  const { services, call, logger, over } = options;
+  const { services, call, usage, logger, over } = options;
   const { store, egress, keys, clock } = services;
   const config = await revisionOf(services, call);
   const { agent } = config;
@@ -64,7 +65,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
       clock,
       logger,
     }),
-    providersOf({ services, call, agent, turns, logger }),
+    providersOf({ services, call, agent, turns, usage, logger }),
   ]);
   store.calls.calls
     .keepDynamicData({ org: call.org, id: call.id, data })
@@ -110,15 +111,12 @@ function turnsOf({ measure }: Services, { id, agentUid, revision }: CallRecord, 
   return new AgentTurns({ agent: { name, id: agentUid, revision, knowledgeBase }, llm: agent.llm, conversationId: id, measure });
 }
 
-interface ProvidersWanted {
-  readonly services: Services;
-  readonly call: CallRecord;
+interface ProvidersWanted extends Pick<PrepareOptions, 'services' | 'call' | 'usage' | 'logger'> {
   readonly agent: AgentRevisionConfig['agent'];
   readonly turns: AgentTurns;
-  readonly logger: Logger;
 }
 
-async function providersOf({ services, call, agent, turns, logger }: ProvidersWanted): Promise<Providers> {
+async function providersOf({ services, call, agent, turns, usage, logger }: ProvidersWanted): Promise<Providers> {
   const { keys, egress, providerDefaults, onTakeover } = services;
   try {
     return await createProviders({
@@ -129,6 +127,7 @@ async function providersOf({ services, call, agent, turns, logger }: ProvidersWa
       defaults: providerDefaults,
       onTakeover,
       observer: turns.requests,
+      usage,
       logger,
     });
   } catch (error) {

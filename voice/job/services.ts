@@ -1,7 +1,10 @@
 /** The connections of a job process, which its calls share: opened once, connected on first use. */
 import { Registry } from 'prom-client';
 
-import { CallLifecycle } from '../calls/lifecycle.ts';
+import { countTokens } from '../calls/usage/count-tokens.ts';
+import { PriceTable } from '../calls/usage/price-table.ts';
+import { UsageMeter } from '../calls/usage/usage-meter.ts';
+import { CallLifecycle, talkingAgentOf } from '../calls/lifecycle.ts';
 import { openSearch } from '../../knowledge/open-search.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
@@ -11,9 +14,22 @@ import { egressOf } from '../../platform/egress/egress-of.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
-import { openStore, type Store } from '../../store/index.ts';
-import { keysFromCache, KEY_CACHE_VARIABLE, reportMeasurements, reportTakeover } from '../providers/key-cache.ts';
-import { createProviderKeyReader, type ProviderKeyReader, type ProviderDefaults, type ProviderPart } from '../providers/index.ts';
+import { openStore, type CallRecord, type Store } from '../../store/index.ts';
+import {
+  keysFromCache,
+  KEY_CACHE_VARIABLE,
+  reportMeasurements,
+  reportTakeover,
+  reportUsage,
+  tokensFromRole,
+} from '../providers/key-cache.ts';
+import {
+  createProviderKeyReader,
+  type ProviderKeyReader,
+  type ProviderDefaults,
+  type ProviderPart,
+  type ProviderUsage,
+} from '../providers/index.ts';
 import { spoolFolderOf, Recordings } from '../recording/index.ts';
 import { MeasurementReports } from '../telemetry/measurement-reports.ts';
 import { createToolServices, type ToolServices } from '../tools/services.ts';
@@ -29,6 +45,8 @@ export interface Services {
   readonly onTakeover: (part: ProviderPart) => void;
   /** Of each request to a provider. */
   readonly measure: (measurement: Measurement) => void;
+  /** Counts what a call uses. */
+  readonly usageOf: (call: CallRecord) => ProviderUsage;
   readonly egress: Egress;
   readonly search: Pick<Search, 'search'>;
   readonly tools: ToolServices;
@@ -59,6 +77,8 @@ export function openServices(config: Config, logger: Logger): Services {
     send: async (gathered) => (keyCache === undefined ? undefined : reportMeasurements(keyCache, gathered)),
     clock,
   });
+  const prices = new PriceTable(config.PARLEY_PRICES);
+  const count = keyCache === undefined ? countTokens : tokensFromRole(keyCache);
   return {
     config,
     store,
@@ -68,6 +88,16 @@ export function openServices(config: Config, logger: Logger): Services {
     providerDefaults: config.PARLEY_PROVIDERS,
     onTakeover: (part) => keyCache !== undefined && reportTakeover(keyCache, part),
     measure: (measurement) => measurements.add(measurement),
+    usageOf: (call) => ({
+      meter: new UsageMeter({
+        prices,
+        clock,
+        onUsage: (added) => {
+          if (keyCache !== undefined) reportUsage(keyCache, { org: call.org, agent: talkingAgentOf(call), added });
+        },
+      }),
+      countTokens: count,
+    }),
     egress,
     search: searching.search,
     tools,

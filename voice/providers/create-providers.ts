@@ -10,6 +10,7 @@ import {
   type WantedStt,
   type WantedTts,
 } from '../calls/provider-access/index.ts';
+import { heardMeter, type HeardMeter } from '../calls/usage/heard-meter.ts';
 import { LATE_MS } from '../calls/fallback/provider-order.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
@@ -23,6 +24,7 @@ import type { SttProtocol } from './stt/stt-protocols.ts';
 import type { Recognizer } from './stt/streaming/stt-stream.ts';
 import { STREAMING_ATTEMPT_MS, supportsStreaming } from './stt/streaming/try-streaming.ts';
 import { connectToWholeTurns, wholeTurns } from './stt/streaming/whole-turns.ts';
+import { countedSpeech } from './tts/counted-speech.ts';
 import { FallbackTts } from './tts/fallback-tts.ts';
 import { observedSpeech } from './tts/observed-speech.ts';
 import { TtsAdapter } from './tts/tts-adapter.ts';
@@ -45,15 +47,18 @@ export interface CreateProvidersOptions extends ProviderOptions {
  * @throws ProviderError where a provider and its fallbacks can't be used as it is configured, or its key can't be read
  */
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
-  const { agent, egress, logger, clock = systemClock, observer = unobserved } = options;
+  const { agent, egress, logger, clock = systemClock, observer = unobserved, usage } = options;
   const { language } = agent;
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
   const ttsOf = async (tts: WantedTts): Promise<TtsAdapter> => {
     const settings = await voiceSettingsOf({ ...options, tts, language, temperature: agent.textToSpeech.temperature, clock });
     const { endpoint } = settings;
-    const source = observedSpeech({ source: createSpeechSource({ ...settings, egress, clock }), endpoint, observer });
+    const { provider } = endpoint;
+    const own = createSpeechSource({ ...settings, egress, clock });
+    const counted = usage === undefined ? own : countedSpeech(own, { provider, meter: usage.meter });
+    const source = observedSpeech({ source: counted, endpoint, observer });
     return new TtsAdapter({
-      provider: endpoint.provider,
+      provider,
       language,
       clock,
       source: withWelcomeSounds({ source, welcome: agent.welcomeMessage, settings, clock }),
@@ -68,6 +73,7 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
       egress,
       clock,
       fetch: fetchOf(endpoint),
+      counted: (model) => usage && heardMeter({ meter: usage.meter, provider: endpoint.provider, model }),
       withinMs: listensAlone ? STREAMING_ATTEMPT_MS : LATE_MS,
     });
   };
@@ -77,8 +83,8 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
     // Callers notice another voice: it stays for the rest of the call.
     providerOrder<WantedTts, TtsAdapter>('tts', agent.textToSpeech, { ...options, create: ttsOf, restMs: Number.POSITIVE_INFINITY }),
   ]);
-  const { streaming, connect, turns } = recognizers.current;
-  const speaks = listensAlone ? (turns ?? { streaming, connect }) : { recognizers };
+  const { streaming, connect, counted, turns } = recognizers.current;
+  const speaks = listensAlone ? (turns ?? { streaming, connect, counted }) : { recognizers };
   const stt = new SttAdapter({ provider: recognizers.current.provider, language, clock, speaks, observer });
   const tts = voices.all.length === 1 ? voices.current : new FallbackTts({ voices, language, clock });
   logger.debug(
@@ -110,15 +116,18 @@ interface SttWanted {
   readonly egress: Egress;
   readonly clock: Clock;
   readonly fetch: ProviderFetch;
+  readonly counted: (model: string) => HeardMeter | undefined;
   /** Longest time to find out, in milliseconds. */
   readonly withinMs: number;
 }
 
 /** With how it is asked by itself where it takes whole turns. */
-type SttProvider = Recognizer & { readonly turns?: { readonly protocol: SttProtocol; readonly fetch: ProviderFetch } };
+type SttProvider = Recognizer & {
+  readonly turns?: Pick<Recognizer, 'counted'> & { readonly protocol: SttProtocol; readonly fetch: ProviderFetch };
+};
 
 /** Streams where the provider does. */
-async function sttProviderOf({ endpoint, language, egress, clock, fetch, withinMs }: SttWanted): Promise<SttProvider> {
+async function sttProviderOf({ endpoint, language, egress, clock, fetch, counted, withinMs }: SttWanted): Promise<SttProvider> {
   const { provider } = endpoint;
   const streaming = sttStreamingOf({ endpoint, language });
   const connect = createProviderConnect({ endpoint, egress, clock });
@@ -126,8 +135,9 @@ async function sttProviderOf({ endpoint, language, egress, clock, fetch, withinM
     streaming !== undefined &&
     (streaming.optional !== true || (await supportsStreaming({ streaming, provider, connect, clock, withinMs })))
   )
-    return { provider, model: streaming.model, streaming, connect };
-  const turns = { protocol: sttProtocolOf({ endpoint, language }), fetch };
-  const { model } = turns.protocol;
+    return { provider, model: streaming.model, streaming, connect, counted: counted(streaming.model) };
+  const protocol = sttProtocolOf({ endpoint, language });
+  const { model } = protocol;
+  const turns = { protocol, fetch, counted: counted(model) };
   return { provider, model, streaming: wholeTurns(model), connect: connectToWholeTurns({ provider, ...turns }), turns };
 }

@@ -43,7 +43,7 @@ it('falls back when the role is gone, and leaves no folder behind', async () => 
 it('tells the role which part a fallback has taken over, and nothing else', async () => {
   const both = Promise.withResolvers<void>();
   const parts: string[] = [];
-  cache = await serveKeyCache(never, { onTakeover: (part) => parts.push(part) === 2 && both.resolve() });
+  cache = await serveKeyCache(never, { onTakeover: (part) => void (parts.push(part) === 2 && both.resolve()) });
   for (const part of ['llm', 'toString', 'tts'] as const) reportTakeover(cache.path, part as 'llm');
   await both.promise;
   expect(parts.toSorted()).toEqual(['llm', 'tts']);

@@ -1,7 +1,7 @@
 /**
  * The voice role reads provider keys for its jobs and caches them: a job lives as long as one call, so without the role each call would ask the
- * Kubernetes API again, and none could begin while that is away. Jobs ask over a Unix socket, and report the takeovers of fallbacks and their requests to
- * providers there, for the role's metrics.
+ * Kubernetes API again, and none could begin while that is away. Jobs ask over a Unix socket. They report the takeovers of fallbacks, their requests
+ * to providers and what their calls use there, for the role's metrics, and have tokens counted: a tokenizer in each of them would take 67 MB.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
@@ -17,14 +17,17 @@ import {
   type ProviderPart,
   type SecretKeyRef,
 } from '../calls/provider-access/index.ts';
+import { countTokens as count } from '../calls/usage/count-tokens.ts';
+import type { CountTokens } from '../calls/usage/token-usage.ts';
+import type { UsageReport } from '../calls/usage/usage-metrics.ts';
 
 /** Path of the role's socket, in the environment that its jobs inherit. */
 export const KEY_CACHE_VARIABLE = 'PARLEY_VOICE_KEY_CACHE';
 
 /** How long a job waits, in milliseconds: longer than the role waits for the Kubernetes API. */
 const TIMEOUT_MS = 10_000;
-/** Of a request: keys are asked for by name, measurements come together. */
-const MAX_BYTES = 64 * 1024;
+/** Of a request. */
+const MAX_LENGTH = 2_000_000;
 
 export interface KeyCacheServer {
   /** Of the socket; its folder is closed to other users. */
@@ -41,37 +44,51 @@ type KeyResponse = { readonly value: string } | { readonly reason: ProviderKeyEr
 
 const TAKEOVERS_PATH = '/takeovers/';
 const MEASUREMENTS_PATH = '/measurements';
+const USAGE_PATH = '/usage';
+const TOKENS_PATH = '/tokens';
 
-/** What jobs report. */
+/** What jobs report, and ask for. */
 export interface JobReports {
   readonly onTakeover?: (part: ProviderPart) => void;
   readonly onMeasurement?: (measurement: Measurement) => void;
+  readonly onUsage?: (report: UsageReport) => void;
+  readonly countTokens?: CountTokens;
 }
 
 /** For the role. */
 export async function serveKeyCache(
   keys: ProviderKeyReader,
-  { onTakeover = () => undefined, onMeasurement = () => undefined }: JobReports = {},
+  { onTakeover = () => undefined, onMeasurement = () => undefined, onUsage = () => undefined, countTokens = count }: JobReports = {},
 ): Promise<KeyCacheServer> {
+  const answer = async (url: string, text: string): Promise<unknown> => {
+    if (url === TOKENS_PATH) return countTokens(JSON.parse(text) as readonly string[]);
+    if (url === USAGE_PATH) {
+      onUsage(JSON.parse(text) as UsageReport);
+      return {};
+    }
+    if (url === MEASUREMENTS_PATH) {
+      for (const measurement of measurementsIn(text)) onMeasurement(measurement);
+      return {};
+    }
+    if (!url.startsWith(TAKEOVERS_PATH)) return readKey(keys, text);
+    const part = url.slice(TAKEOVERS_PATH.length);
+    if (Object.hasOwn(PART_NAMES, part)) onTakeover(part as ProviderPart);
+    return {};
+  };
   const folder = await mkdtemp(join(tmpdir(), 'parley-voice-'));
   const path = join(folder, 'keys');
   const server = createServer((incoming, response) => {
     let text = '';
     incoming.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
-      if (text.length > MAX_BYTES) incoming.destroy();
+      if (text.length > MAX_LENGTH) incoming.destroy();
     });
     incoming.on('error', () => undefined);
     incoming.on('end', () => {
-      const { url = '' } = incoming;
-      if (url.startsWith(TAKEOVERS_PATH)) {
-        const part = url.slice(TAKEOVERS_PATH.length);
-        if (Object.hasOwn(PART_NAMES, part)) onTakeover(part as ProviderPart);
-        response.end('{}');
-      } else if (url === MEASUREMENTS_PATH) {
-        for (const measurement of measurementsIn(text)) onMeasurement(measurement);
-        response.end('{}');
-      } else void readKey(keys, text).then((answer) => response.end(JSON.stringify(answer)));
+      answer(incoming.url ?? '', text).then(
+        (value) => response.end(JSON.stringify(value)),
+        () => response.destroy(),
+      );
     });
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
@@ -123,6 +140,16 @@ export function reportTakeover(path: string, part: ProviderPart): void {
 /** For a job. Never fails: a role that is gone counts nothing. */
 export async function reportMeasurements(path: string, measurements: readonly Measurement[]): Promise<void> {
   await ask(path, MEASUREMENTS_PATH, measurements).catch(() => undefined);
+}
+
+/** For a job. Never fails. */
+export function reportUsage(path: string, report: UsageReport): void {
+  ask(path, USAGE_PATH, report).catch(() => undefined);
+}
+
+/** For a job. */
+export function tokensFromRole(path: string): CountTokens {
+  return async (texts) => (await ask(path, TOKENS_PATH, texts)) as readonly number[];
 }
 
 function ask(socketPath: string, path: string, question: object): Promise<unknown> {

@@ -2,7 +2,9 @@
 import type { Clock } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { untilAborted } from '../../platform/until-aborted.ts';
 import type { CallRef, CallStore } from '../../store/index.ts';
+import type { UsageMeter } from '../calls/usage/usage-meter.ts';
 import type { Entry } from './transcript.ts';
 
 /** More than is said in the longest call. */
@@ -15,6 +17,8 @@ const BACKOFF = { intervalMs: 125, longestIntervalMs: 5_000 } as const;
 export interface LogWriterOptions {
   readonly log: Pick<CallStore['log'], 'add'>;
   readonly call: CallRef;
+  /** What the call has used is stored with what was said. */
+  readonly usage?: Pick<UsageMeter, 'settled' | 'takeUnstored' | 'notStored'> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -49,6 +53,10 @@ export class LogWriter {
   async close({ withinMs }: { readonly withinMs: number }): Promise<number> {
     const timer = this.#options.clock.after(withinMs, () => this.#stopped.abort());
     try {
+      const settled = this.#options.usage?.settled() ?? Promise.resolve();
+      await untilAborted(settled, this.#stopped.signal).catch(() => undefined);
+      // What was used after the last words.
+      this.#writing ??= this.#write();
       await this.#writing;
     } finally {
       timer.cancel();
@@ -58,15 +66,23 @@ export class LogWriter {
   }
 
   #write(): Promise<void> {
-    const { log, call, clock, logger } = this.#options;
+    const { log, call, usage, clock, logger } = this.#options;
     const failure = 'failed to store the transcript; retrying';
     return every({ ...BACKOFF, clock, logger, failure, signal: this.#stopped.signal }, async () => {
       const batch = this.#waiting.slice(0, BATCH_SIZE);
-      await log.add(call, {
-        messages: batch.flatMap(({ message }) => message ?? []),
-        turns: batch.flatMap(({ turn }) => turn ?? []),
-        toolCalls: batch.flatMap(({ toolCall }) => toolCall ?? []),
-      });
+      const used = usage?.takeUnstored();
+      if (batch.length > 0 || used !== undefined)
+        await log
+          .add(call, {
+            messages: batch.flatMap(({ message }) => message ?? []),
+            turns: batch.flatMap(({ turn }) => turn ?? []),
+            toolCalls: batch.flatMap(({ toolCall }) => toolCall ?? []),
+            usage: used,
+          })
+          .catch((error: unknown) => {
+            if (used !== undefined) usage?.notStored();
+            throw error;
+          });
       const written = new Set(batch);
       this.#waiting = this.#waiting.filter((entry) => !written.has(entry));
       if (this.#waiting.length > 0) return 'again';

@@ -13,8 +13,14 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { CONVERSATION_ID } from '../../platform/telemetry/gen-ai/conventions.ts';
 import { observeModelRequests, type Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
-import type { AnalysisOutcome, CallRecord, NewEvent, Store } from '../../store/index.ts';
+import type { AnalysisOutcome, CallRecord, NewEvent, Store, UsageLine } from '../../store/index.ts';
 import { buildEvent } from '../../events/emit.ts';
+import { usageShown } from '../../events/call-usage.ts';
+import { countTokens } from '../../voice/calls/usage/count-tokens.ts';
+import { countedFetch } from '../../voice/calls/usage/counted-fetch.ts';
+import type { PriceTable } from '../../voice/calls/usage/price-table.ts';
+import { UsageMeter } from '../../voice/calls/usage/usage-meter.ts';
+import { usageMetrics } from '../../voice/calls/usage/usage-metrics.ts';
 import { whileAlive } from '../while-alive.ts';
 import { modelFailure, type AnalysisActivities, type AnalysisEnd } from './types.ts';
 
@@ -22,6 +28,7 @@ export interface AnalysisActivityDependencies {
   readonly store: Pick<Store, 'calls' | 'agentRevisions'>;
   readonly keys: ProviderKeyReader;
   readonly defaults: ProviderDefaults;
+  readonly prices: PriceTable;
   readonly egress: Pick<Egress, 'dispatcher'>;
   /** Of each request to a model. */
   readonly measure: (measurement: Measurement) => void;
@@ -49,13 +56,15 @@ const codes = {
 } as const satisfies Readonly<Record<ProviderError['kind'], string>>;
 
 export function createAnalysisActivities(dependencies: AnalysisActivityDependencies): AnalysisActivities {
-  const { store, keys, defaults, egress, measure, clock, logger, registry } = dependencies;
+  const { store, keys, defaults, prices, egress, measure, clock, logger, registry } = dependencies;
+  const report = usageMetrics(registry);
   /** Of the call's conversation. */
-  const modelOf = ({ id }: CallRecord): Model =>
+  const modelOf = ({ id }: CallRecord, meter: UsageMeter): Model =>
     new Model({
       egress,
       clock,
       observer: observeModelRequests({ attributes: { [CONVERSATION_ID]: id, 'parley.purpose': 'analysis' }, measure }),
+      intercept: countedFetch({ meter, purpose: 'analysis', countTokens }),
     });
   const analysed = new Counter({
     name: 'parley_call_analyses_total',
@@ -74,7 +83,8 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
 
   const finish = async (call: CallRecord, outcome: AnalysisOutcome): Promise<AnalysisEnd> => {
     const { org, id } = call;
-    const changed = await store.calls.analyses.finish({ org, id, ...outcome, events: eventsOf(call, outcome, clock.now()) });
+    const usage = await store.calls.usage.ofCall({ org, id });
+    const changed = await store.calls.analyses.finish({ org, id, ...outcome, events: eventsOf(call, { ...outcome, usage }, clock.now()) });
     if (changed) analysed.inc({ outcome: outcome.error?.code ?? 'completed' });
     logger.info({ org, callId: id, outcome: outcome.error?.code ?? 'completed', changed }, 'the analysis of a call');
     return outcome.error === null ? 'completed' : 'failed';
@@ -90,19 +100,29 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
       const run = async (): Promise<AnalysisEnd> => {
         const { messages } = await store.calls.log.read({ org: call.org, id: call.id });
         const { agent } = revision.config as AgentRevisionConfig;
-        const outcome = await analyseCall({
+        const meter = new UsageMeter({
+          prices,
+          clock,
+          onUsage: (added) => report({ org: call.org, agent: talkingAgentOf(call), added }),
+        });
+        const analysing = analyseCall({
           questions: questionsOf(revision.config),
           messages,
           models: new AgentModels({
             llm: agent.llm,
             endpointOf: (llm) => llmEndpointOf({ org: call.org, llm, keys, defaults }),
-            model: modelOf(call),
+            model: modelOf(call, meter),
             clock,
             logger: logger.child({ org: call.org, callId: call.id }),
           }),
           signal: context.cancellationSignal,
         });
-        return finish(call, outcome);
+        // Also of an attempt that failed: it was paid for.
+        await analysing.catch(() => undefined);
+        await meter.settled();
+        const used = meter.takeUnstored();
+        if (used !== undefined) await store.calls.usage.store({ org: call.org, id: call.id }, used);
+        return finish(call, await analysing);
       };
       try {
         return await whileAlive(() => context.heartbeat(), ALIVE_EVERY_MS, run);
@@ -118,7 +138,11 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
 }
 
 /** The event with the results; none for a failed analysis. */
-function eventsOf(call: CallRecord, { items, error }: AnalysisOutcome, now: number): readonly NewEvent[] {
+function eventsOf(
+  call: CallRecord,
+  { items, error, usage }: AnalysisOutcome & { readonly usage: readonly UsageLine[] },
+  now: number,
+): readonly NewEvent[] {
   if (error !== null) return [];
   const agent = talkingAgentOf(call);
   const results = items.map(({ name, result }) => ({ name, result }));
@@ -128,7 +152,7 @@ function eventsOf(call: CallRecord, { items, error }: AnalysisOutcome, now: numb
       org: call.org,
       agent,
       workspace: call.workspace ?? undefined,
-      payload: { call_id: call.id, agent_id: agent, items: results },
+      payload: { call_id: call.id, agent_id: agent, items: results, ...(usage.length > 0 && { usage: usageShown(usage) }) },
       traceparent: call.traceparent,
       now,
     }),

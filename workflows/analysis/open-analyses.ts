@@ -7,6 +7,7 @@
 import type { Registry } from 'prom-client';
 
 import { keepStartingAnalyses } from '../../voice/calls/analysis/starter.ts';
+import { PriceTable } from '../../voice/calls/usage/price-table.ts';
 import type { ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -39,7 +40,17 @@ export interface OpenAnalysesOptions {
 export function openAnalyses({ config, store, egress, keys, workflows, measure, clock, logger, registry }: OpenAnalysesOptions): Analyses {
   const starting = { analyses: store.calls.analyses, workflows, taskQueue: config.TEMPORAL_TASK_QUEUE, clock, random: Math.random, logger };
   return {
-    activities: createAnalysisActivities({ store, keys, defaults: config.PARLEY_PROVIDERS, egress, measure, clock, logger, registry }),
+    activities: createAnalysisActivities({
+      store,
+      keys,
+      defaults: config.PARLEY_PROVIDERS,
+      prices: new PriceTable(config.PARLEY_PRICES),
+      egress,
+      measure,
+      clock,
+      logger,
+      registry,
+    }),
     run: (signal) => keepStartingAnalyses(starting, signal),
   };
 }

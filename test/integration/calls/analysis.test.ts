@@ -49,6 +49,9 @@ beforeAll(async () => {
     KUBECONFIG: kubeconfigs.worker,
     PARLEY_WORKER_PORT: '0',
     PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    PARLEY_PRICES: JSON.stringify([
+      { kind: 'llm', provider: 'openai_compatible', model: 'm-1', currency: 'EUR', inputPerMillionTokens: 10, outputPerMillionTokens: 30 },
+    ]),
   };
   await facade.transport.request({
     method: 'POST',
@@ -196,9 +199,32 @@ describe('the analysis of a call', () => {
     expect(lines).toHaveLength(1);
     await expectDocumented(lines[0] ?? {});
     const { call_id: _call, agent_id: _agent, ...inCall } = answer;
-    expect((await org.call('GET', `/v1/calls/${id}`)).body.post_call_analysis).toEqual(inCall);
+    const call = (await org.call('GET', `/v1/calls/${id}`)).body;
+    expect(call.post_call_analysis).toEqual(inCall);
     const items = goodItems.map(({ name, result }) => ({ name, result }));
-    expect(await toldOf(id)).toEqual([{ call_id: id, agent_id: agent.agentName, items }]);
+    expect(await toldOf(id)).toEqual([{ call_id: id, agent_id: agent.agentName, items, usage: call.usage }]);
+    const { inputTokens, outputTokens } = provider.requests('chat')[0]!.billed;
+    const cost = { amount: ((inputTokens * 10 + outputTokens * 30) / 1e6).toFixed(6).replace(/0{1,4}$/, ''), currency: 'EUR' };
+    expect(call.usage).toEqual({
+      items: [
+        {
+          kind: 'llm',
+          provider: 'openai_compatible',
+          model: 'm-1',
+          purpose: 'analysis',
+          requests: 1,
+          estimated_requests: 0,
+          input_tokens: inputTokens,
+          cached_input_tokens: 0,
+          output_tokens: outputTokens,
+          reasoning_tokens: 0,
+          cost,
+          price_version: expect.stringMatching(/^[0-9a-f]{12}$/),
+        },
+      ],
+      cost,
+      unpriced: [],
+    });
 
     const [request, ...more] = provider.requests('chat') as [ChatRequest, ...ChatRequest[]];
     expect(more).toEqual([]);

@@ -1,4 +1,6 @@
-import { newCallId, type NewCall, type Store } from '../../../store/index.ts';
+import { randomUUID } from 'node:crypto';
+
+import { newCallId, type CallUsageRows, type NewCall, type Store, type UsageLine } from '../../../store/index.ts';
 
 /** A web call of an agent, as the facade registers them. */
 export function aCall(org: string, change: Partial<NewCall> = {}): NewCall {
@@ -23,4 +25,24 @@ export async function registerCall(store: Store, org: string, change: Partial<Ne
   const registration = await store.calls.calls.register(aCall(org, change));
   if (registration.outcome !== 'registered') throw new Error('the limit of live calls is reached');
   return { org, id: registration.call.id };
+}
+
+/** Of one who counts, with a line for each change: a request to a language model that costs a cent. */
+export function someUsage(...changes: readonly Partial<UsageLine>[]): CallUsageRows {
+  const line: UsageLine = {
+    kind: 'llm',
+    purpose: 'conversation',
+    provider: 'openai',
+    model: 'm',
+    requests: 1,
+    estimatedRequests: 0,
+    inputTokens: 100,
+    cachedInputTokens: 20,
+    outputTokens: 10,
+    reasoningTokens: 0,
+    characters: 0,
+    audioMilliseconds: 0,
+    cost: { micros: 10_000n, currency: 'USD', priceVersion: 'v1' },
+  };
+  return { writer: randomUUID(), lines: changes.length === 0 ? [line] : changes.map((change) => Object.assign({ ...line }, change)) };
 }

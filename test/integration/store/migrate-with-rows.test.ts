@@ -69,6 +69,12 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
     test_results: `(org, run_id, test_uid, test_name, test_digest, required, mode, spec)
       VALUES ('${org}', 'run', 'uid', 'opening-hours', '${sha256}', true, 'text', '{}')`,
   },
+  29: {
+    // Its cost is what the agent has spent.
+    call_usage: `(org, call_id, writer, kind, purpose, provider, model, requests, estimated_requests, input_tokens, cached_input_tokens,
+      output_tokens, reasoning_tokens, characters, audio_ms, cost_micros, currency, price_version)
+      VALUES ('${org}', '${call}', '01234567-89ab-7cde-8f01-23456789abcd', 'llm', 'conversation', 'openai', 'm', 1, 0, 2, 1, 3, 0, 0, 0, 7, 'USD', 'v')`,
+  },
   23: { deleted_calls: `(org, call_id) VALUES ('${org}', 'gone')` },
 };
 

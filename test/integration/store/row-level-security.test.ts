@@ -13,7 +13,7 @@ import {
   type Store,
 } from '../../../store/index.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
-import { registerCall } from './calls-support.ts';
+import { registerCall, someUsage } from './calls-support.ts';
 import { failureOf, freshStore, loginUser, revisionOf, session, storeAt } from './support.ts';
 
 /** Two organisations with a row in every table. */
@@ -48,6 +48,7 @@ async function twoOrganizations() {
       messages: [message],
       turns: [{ seq: 0, eou: 1, stt: 1, llmTtft: 1, ttsTtfb: 1, v2v: 1 }],
       toolCalls: [{ seq: 0, name: 'canary', arguments: {}, result: '', failed: false, beganAt: new Date(), durationMs: 1 }],
+      usage: someUsage(),
     });
   }
   await oneFailedDelivery(url, store);
@@ -126,6 +127,8 @@ const callTables = [
   'call_turns',
   'call_tool_calls',
   'call_analyses',
+  'call_usage',
+  'agent_spending',
   'deleted_calls',
   'dynamic_data_cache',
   'phone_routes',

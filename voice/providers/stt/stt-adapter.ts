@@ -9,6 +9,7 @@ import { capturesContent } from '../../../platform/telemetry/tracing.ts';
 import { errorTypeOf, failureOf, type ProviderConnect, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { wavOf } from '../../../platform/wav.ts';
+import { countedTurn, type HeardMeter } from '../../calls/usage/heard-meter.ts';
 import { parseMessage } from '../protocol-support.ts';
 import type { ProviderOrder } from '../../calls/fallback/provider-order.ts';
 import { withRetries } from '../provider-errors.ts';
@@ -22,9 +23,9 @@ export interface SttAdapterOptions {
   /** BCP 47. */
   readonly language: string;
   readonly speaks:
-    | { readonly streaming: SttStreaming; readonly connect: ProviderConnect }
+    | { readonly streaming: SttStreaming; readonly connect: ProviderConnect; readonly counted?: HeardMeter | undefined }
     | { readonly recognizers: ProviderOrder<Recognizer> }
-    | { readonly protocol: SttProtocol; readonly fetch: ProviderFetch };
+    | { readonly protocol: SttProtocol; readonly fetch: ProviderFetch; readonly counted?: HeardMeter | undefined };
   readonly clock: Clock;
   readonly observer?: ModelRequestObserver | undefined;
 }
@@ -102,11 +103,12 @@ export class SttAdapter extends stt.STT {
   async #textOf(frame: AudioFrame, signal: AbortSignal | undefined): Promise<string> {
     const { speaks, clock } = this.#options;
     if (!('protocol' in speaks)) return this.#streamed(frame);
-    if (frame.samplesPerChannel / frame.sampleRate < MIN_SPEECH_SECONDS) return '';
+    const seconds = frame.samplesPerChannel / frame.sampleRate;
+    if (seconds < MIN_SPEECH_SECONDS) return '';
     const wav = wavOf({ samples: frame.data, sampleRate: frame.sampleRate, channels: frame.channels });
     const either = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     const retries = { clock, signal: either, pauseMs: (failures: number) => RETRY_DELAYS_MS[failures] };
-    return withRetries(retries, () => this.#observed(speaks.protocol, either, () => this.#ask(speaks, wav, either)));
+    return withRetries(retries, () => this.#observed(speaks.protocol, either, () => this.#ask(speaks, { wav, seconds }, either)));
   }
 
   async #observed(protocol: SttProtocol, signal: AbortSignal, ask: () => Promise<string>): Promise<string> {
@@ -146,14 +148,16 @@ export class SttAdapter extends stt.STT {
   }
 
   async #ask(
-    { protocol, fetch }: Extract<SttAdapterOptions['speaks'], { protocol: SttProtocol }>,
-    wav: Uint8Array,
+    { protocol, fetch, counted }: Extract<SttAdapterOptions['speaks'], { protocol: SttProtocol }>,
+    { wav, seconds }: { readonly wav: Uint8Array; readonly seconds: number },
     signal: AbortSignal,
   ): Promise<string> {
     const { provider } = this.#options;
     const { url, headers, body } = protocol.requestFor(wav);
-    const response = await fetch(url, { method: 'POST', headers, body: body as never, signal });
-    const answer = await response.text();
+    const answer = await countedTurn({ counted, milliseconds: seconds * 1_000, signal }, async () => {
+      const response = await fetch(url, { method: 'POST', headers, body: body as never, signal });
+      return response.text();
+    });
     const text = protocol.textOf(parseMessage(answer));
     if (text !== undefined) return text;
     throw failureOf({ part: 'stt', provider }, 'payload', 'sent something that is no transcript: check its address');

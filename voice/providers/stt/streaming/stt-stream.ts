@@ -5,6 +5,7 @@
 import { normalizeLanguage, stt, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame, AudioResampler } from '@livekit/rtc-node';
 
+import type { HeardMeter } from '../../../calls/usage/heard-meter.ts';
 import type { Clock, Timer } from '../../../../platform/clock.ts';
 import { unobserved, type ModelRequestObserver } from '../../../../platform/telemetry/gen-ai/model-requests.ts';
 import {
@@ -25,6 +26,8 @@ import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.
 export interface Recognizer extends Named {
   readonly streaming: SttStreaming;
   readonly connect: ProviderConnect;
+  /** Absent where the connection counts by itself. */
+  readonly counted?: HeardMeter | undefined;
 }
 
 export interface SttStreamOptions {
@@ -228,7 +231,11 @@ export class SttStream extends stt.SpeechStream {
     this.#options.recognizers.answered(this.#recognizer, passed);
     if (this.#recognizer.streaming.speechOnly !== true) for (const chunk of this.#takeUnsent()) this.#backlog.push(chunk);
     this.#connection = { ...connection, from: this.#backlog.from };
-    for (const chunk of this.#backlog.chunks) for (const message of session.audio(convert(chunk))) socket.send(message);
+    this.#recognizer.counted?.request();
+    for (const chunk of this.#backlog.chunks) {
+      this.#count(chunk);
+      for (const message of session.audio(convert(chunk))) socket.send(message);
+    }
     if (this.#flushes.length > 0) {
       this.#flushes = [];
       this.#flush();
@@ -277,8 +284,13 @@ export class SttStream extends stt.SpeechStream {
   #send(pcm: Uint8Array): void {
     if (this.#recognizer.streaming.speechOnly === true && !this.#speaking) return this.#unsent.push(pcm);
     this.#backlog.push(pcm);
+    if (this.#connection !== undefined) this.#count(pcm);
     this.#sendMessages(this.#connection?.session.audio(this.#connection.convert(pcm)));
     this.#keepAliveLater();
+  }
+
+  #count(pcm: Uint8Array): void {
+    this.#recognizer.counted?.audio((pcm.length / this.#bytesPerSecond) * 1_000);
   }
 
   #sendMessages(messages: readonly (string | Uint8Array)[] = []): void {

@@ -3,13 +3,15 @@ import { AsyncIterableQueue } from '@livekit/agents';
 
 import { failureOf, type ProviderConnect, type ProviderFetch } from '../../../calls/provider-access/index.ts';
 import { wavOf } from '../../../../platform/wav.ts';
+import { countedTurn, type HeardMeter } from '../../../calls/usage/heard-meter.ts';
 import { parseMessage } from '../../protocol-support.ts';
 import type { SttProtocol } from '../stt-protocols.ts';
 import type { SttStreaming } from './protocol.ts';
 
 const SAMPLE_RATE = 16_000;
+const BYTES_PER_MS = (SAMPLE_RATE * 2) / 1_000;
 /** Shorter audio is not asked for: some providers refuse it. */
-const MIN_BYTES = SAMPLE_RATE * 2 * 0.1;
+const MIN_BYTES = 100 * BYTES_PER_MS;
 
 const FLUSH = 'flush';
 
@@ -35,15 +37,19 @@ export function connectToWholeTurns(options: {
   readonly provider: string;
   readonly protocol: SttProtocol;
   readonly fetch: ProviderFetch;
+  readonly counted?: HeardMeter | undefined;
 }): ProviderConnect {
-  const { provider, protocol, fetch } = options;
+  const { provider, protocol, fetch, counted } = options;
   const textOf = async (pcm: Uint8Array, signal: AbortSignal): Promise<string> => {
     if (pcm.length < MIN_BYTES) return '';
     const { url, headers, body } = protocol.requestFor(
       wavOf({ samples: new Int16Array(new Uint8Array(pcm).buffer), sampleRate: SAMPLE_RATE }),
     );
-    const response = await fetch(url, { method: 'POST', headers, body: body as never, signal });
-    const text = protocol.textOf(parseMessage(await response.text()));
+    const answer = await countedTurn({ counted, milliseconds: pcm.length / BYTES_PER_MS, signal }, async () => {
+      const response = await fetch(url, { method: 'POST', headers, body: body as never, signal });
+      return response.text();
+    });
+    const text = protocol.textOf(parseMessage(answer));
     if (text === undefined)
       throw failureOf({ part: 'stt', provider }, 'payload', 'sent something that is no transcript: check its address');
     return text;

@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify';
+
+import { usageShown } from '../../events/call-usage.ts';
+import { DAY_MS } from '../../platform/time.ts';
+import type { UsageGroup, UsageGrouping } from '../../store/index.ts';
+import { instantOf } from '../calls/schema.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { ValidationError } from '../http/api-error.ts';
+import { addRoute } from '../http/route.ts';
+import { issues } from '../validation/issue.ts';
+import { getUsage, MOST_GROUPS, type UsageAnswer, type UsageQuery } from './descriptions.ts';
+
+const DEFAULT_DAYS = 30;
+const MOST_DAYS = 366;
+
+export function registerUsage(app: FastifyInstance, { store, clock }: Pick<ApiDependencies, 'store' | 'clock'>): void {
+  addRoute(app, getUsage, async ({ query, caller: { org }, timed }) => {
+    const groups = await timed('db', () =>
+      store.calls.usage.sums({
+        org,
+        ...rangeOf(query, clock.now()),
+        groupBy: query.group_by,
+        agentNames: query.ai_agent_ids?.flatMap((ids) => ids.split(',')).filter((id) => id !== ''),
+        timeZone: query.time_zone,
+        limit: MOST_GROUPS + 1,
+      }),
+    );
+    return {
+      data: groups.slice(0, MOST_GROUPS).map((group) => groupShown(group, query.group_by)),
+      complete: groups.length <= MOST_GROUPS,
+    };
+  });
+}
+
+/** @throws ValidationError */
+function rangeOf({ from, to, time_zone: timeZone }: UsageQuery, now: number): { readonly from: Date; readonly to: Date } {
+  if (!isTimeZone(timeZone))
+    throw new ValidationError([issues.value(['query', 'time_zone'], 'use the IANA name of a time zone, such as Europe/Berlin')]);
+  const end = instantIn(to) ?? now;
+  const begin = instantIn(from) ?? end - DEFAULT_DAYS * DAY_MS;
+  if (begin >= end) throw new ValidationError([issues.value(['query', 'from'], 'must be before `to`')]);
+  if (end - begin > MOST_DAYS * DAY_MS)
+    throw new ValidationError([issues.value(['query', 'from'], `must be ${MOST_DAYS} days before \`to\` at most`)]);
+  return { from: new Date(begin), to: new Date(end) };
+}
+
+const instantIn = (text: string | undefined): number | undefined => (text === undefined ? undefined : instantOf(text)?.getTime());
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    void new Intl.DateTimeFormat('en', { timeZone });
+    return !/^[+-]/.test(timeZone);
+  } catch {
+    return false;
+  }
+}
+
+function groupShown({ key: [first = ''], calls, lines }: UsageGroup, by: UsageGrouping): UsageAnswer['data'][number] {
+  return {
+    ...(by === 'agent' && { ai_agent_id: first }),
+    ...(by === 'day' && { day: first }),
+    calls,
+    usage: usageShown(lines),
+  };
+}

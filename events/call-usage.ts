@@ -1,0 +1,104 @@
+/** What calls have used of providers, and what it costs, as REST and events show it. */
+import { z } from 'zod';
+
+import { amountOf } from '../platform/money.ts';
+import type { UsageLine } from '../store/index.ts';
+
+const count = (what: string) => z.int().min(0).optional().describe(what);
+
+const model = {
+  kind: z.enum(['llm', 'stt', 'tts']).meta({ id: 'UsageKind' }).describe('What the model does: answer, understand speech, or speak.'),
+  provider: z.string().describe('The provider, as the agent names it.'),
+  model: z.string().optional().describe('The model; absent for a provider that has no names for them.'),
+};
+
+export const cost = z
+  .object({
+    amount: z
+      .string()
+      .regex(/^[0-9]+[.][0-9]{2,6}$/)
+      .describe('A decimal number, exact to a millionth.'),
+    currency: z.string().describe('ISO 4217, such as `USD`.'),
+  })
+  .meta({ id: 'Cost' });
+
+const unpriced = z
+  .array(z.object(model).meta({ id: 'UnpricedModel' }))
+  .describe('Models that the installation had no price for. While there are any, the sum is null.');
+
+const item = z
+  .object({
+    ...model,
+    purpose: z.enum(['conversation', 'analysis']).meta({ id: 'UsagePurpose' }).describe('The call itself, or its analysis afterwards.'),
+    requests: z.int().min(0).describe('Requests that were answered or given up; connections, where a provider streams.'),
+    estimated_requests: count(
+      'Of a language model: those that were given up, or that the provider counted nothing of: their tokens are an estimate.',
+    ),
+    input_tokens: count('Of a language model: tokens of requests, cached ones included.'),
+    cached_input_tokens: count('Those that the provider had cached.'),
+    output_tokens: count('Of a language model: tokens of answers, reasoning included.'),
+    reasoning_tokens: count('Those of the reasoning, where the provider tells.'),
+    characters: count('Of a voice: characters that it was asked to say.'),
+    audio_seconds: z.number().min(0).optional().describe('Audio that was sent, or that a voice has made.'),
+    cost: cost.nullable().describe('With the prices of then; null where there was no price.'),
+    price_version: z.string().optional().describe('Tells which table of prices that was: a digest of PARLEY_PRICES.'),
+  })
+  .meta({ id: 'UsageItem' });
+
+export const callUsage = z
+  .object({
+    items: z.array(item).describe('By what the model does, provider and model.'),
+    cost: cost.nullable().describe('Of all items together; null where one has no price, and where nothing was used.'),
+    unpriced,
+  })
+  .meta({ id: 'CallUsage' });
+
+type ShownUsage = z.output<typeof callUsage>;
+type ItemAnswer = ShownUsage['items'][number];
+
+/** Of what has used anything; null where some of it has no price. */
+export function costShown(lines: readonly UsageLine[]): ShownUsage['cost'] {
+  return sumOf(lines).cost;
+}
+
+export function usageShown(lines: readonly UsageLine[]): ShownUsage {
+  return { items: lines.map(itemOf), ...sumOf(lines) };
+}
+
+function itemOf(line: UsageLine): ItemAnswer {
+  return {
+    ...modelOf(line),
+    purpose: line.purpose,
+    requests: line.requests,
+    ...amountsOf(line),
+    cost: line.cost === null ? null : { amount: amountOf(line.cost.micros), currency: line.cost.currency },
+    ...(line.cost !== null && { price_version: line.cost.priceVersion }),
+  };
+}
+
+const modelOf = ({ kind, provider, model: name }: UsageLine) => ({ kind, provider, ...(name !== '' && { model: name }) });
+
+/** What its kind is measured in. */
+function amountsOf(line: UsageLine): Partial<ItemAnswer> {
+  if (line.kind === 'llm')
+    return {
+      estimated_requests: line.estimatedRequests,
+      input_tokens: line.inputTokens,
+      cached_input_tokens: line.cachedInputTokens,
+      output_tokens: line.outputTokens,
+      reasoning_tokens: line.reasoningTokens,
+    };
+  return { ...(line.kind === 'tts' && { characters: line.characters }), audio_seconds: line.audioMilliseconds / 1_000 };
+}
+
+function sumOf(lines: readonly UsageLine[]): Pick<ShownUsage, 'cost' | 'unpriced'> {
+  const [first] = lines;
+  const without = lines.filter((line) => line.cost === null);
+  const currency = first?.cost?.currency;
+  const whole = currency !== undefined && lines.every((line) => line.cost?.currency === currency);
+  const micros = lines.reduce((sum, line) => sum + (line.cost?.micros ?? 0n), 0n);
+  return {
+    cost: whole ? { amount: amountOf(micros), currency } : null,
+    unpriced: [...new Map(without.map((line) => [JSON.stringify(modelOf(line)), modelOf(line)])).values()],
+  };
+}

@@ -1,0 +1,82 @@
+/** What providers charge, as the operator of the installation writes it in PARLEY_PRICES. Amounts are exact: texts, or numbers as they are written. */
+import { z } from 'zod';
+
+import { AMOUNT } from '../money.ts';
+
+export const usageKinds = ['llm', 'stt', 'tts'] as const;
+
+const amount = (what: string) =>
+  z
+    .union([z.string(), z.number()])
+    .transform(String)
+    .refine((text) => AMOUNT.test(text), 'must be an amount like 0.15, with 6 decimals at most')
+    .optional()
+    .describe(what);
+
+export const providerPrice = z
+  .strictObject({
+    kind: z.enum(usageKinds).describe('What the model does: llm, stt or tts.'),
+    provider: z.string().min(1).max(64).describe('The `provider` of agents that it is for.'),
+    model: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .describe('The model; all models of the provider that have no price of their own where absent.'),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/, 'must be a currency in three capital letters, such as USD')
+      .describe('ISO 4217; the same in all prices.'),
+    from: z.iso
+      .datetime({ offset: true })
+      .or(z.iso.date())
+      .optional()
+      .describe('From when on the price holds, such as 2026-12-01: the newest that has begun counts. For all times where absent.'),
+    inputPerMillionTokens: amount('Of a language model: tokens of requests.'),
+    cachedInputPerMillionTokens: amount('Of a language model: those of them that the provider has cached; like the others where absent.'),
+    outputPerMillionTokens: amount('Of a language model: tokens of answers, with those of its reasoning.'),
+    perMillionCharacters: amount('Of a voice: characters that are spoken.'),
+    perMinute: amount('Of speech to text, or of a voice: minutes of audio.'),
+    perHour: amount('The same, where the provider names a price for an hour.'),
+  })
+  .superRefine((price, context) => {
+    const complaint = complaintOf(price);
+    if (complaint !== undefined) context.addIssue({ code: 'custom', message: complaint });
+  });
+
+export type ProviderPrice = z.output<typeof providerPrice>;
+
+function complaintOf(price: {
+  readonly kind: (typeof usageKinds)[number];
+  readonly inputPerMillionTokens?: string | undefined;
+  readonly cachedInputPerMillionTokens?: string | undefined;
+  readonly outputPerMillionTokens?: string | undefined;
+  readonly perMillionCharacters?: string | undefined;
+  readonly perMinute?: string | undefined;
+  readonly perHour?: string | undefined;
+}): string | undefined {
+  const tokens = [price.inputPerMillionTokens, price.outputPerMillionTokens].filter((each) => each !== undefined).length;
+  const time = [price.perMinute, price.perHour].filter((each) => each !== undefined).length;
+  const characters = price.perMillionCharacters !== undefined;
+  if (price.kind === 'llm')
+    return tokens === 2 && time === 0 && !characters
+      ? undefined
+      : 'a price of kind llm needs inputPerMillionTokens and outputPerMillionTokens, and has no price for characters or time';
+  if (tokens > 0 || price.cachedInputPerMillionTokens !== undefined) return `a price of kind ${price.kind} has no price for tokens`;
+  if (time === 2) return 'perMinute and perHour exclude each other';
+  if (price.kind === 'stt') return time === 1 && !characters ? undefined : 'a price of kind stt needs perMinute or perHour alone';
+  return time === 1 || characters ? undefined : 'a price of kind tts needs perMillionCharacters, perMinute or perHour';
+}
+
+/** @returns what keeps prices, each of which is sound, from being one table */
+export function problemOfPrices(prices: readonly ProviderPrice[]): string | undefined {
+  const currencies = [...new Set(prices.map(({ currency }) => currency))];
+  if (currencies.length > 1) return `prices are in ${currencies.join(' and ')}: write all in one currency`;
+  const seen = new Set<string>();
+  for (const { kind, provider, model = '', from = '' } of prices) {
+    const key = JSON.stringify([kind, provider, model, from === '' ? '' : Date.parse(from)]);
+    if (seen.has(key)) return `${[kind, provider, model, from].filter((word) => word !== '').join(' ')} has two prices: remove one`;
+    seen.add(key);
+  }
+  return undefined;
+}

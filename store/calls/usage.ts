@@ -1,0 +1,151 @@
+/** What calls have used of providers, and what it costs. Whoever counts stores its totals, not differences: stored twice they are not doubled. */
+import type { Database, Transaction } from '../database.ts';
+import { StoreError } from '../error.ts';
+import type { CallRef } from './call-record.ts';
+import { usageSums, type UsageGroup, type UsageSumsOptions } from './usage-sums.ts';
+
+export interface Cost {
+  /** Millionths of the currency. */
+  readonly micros: bigint;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** Of the table of prices that it was computed with. */
+  readonly priceVersion: string;
+}
+
+export interface UsageLine {
+  readonly kind: 'llm' | 'stt' | 'tts';
+  /** Of the call itself, or of its analysis afterwards. */
+  readonly purpose: 'conversation' | 'analysis';
+  readonly provider: string;
+  /** Empty for a provider that has no names for them. */
+  readonly model: string;
+  readonly requests: number;
+  /** Those whose tokens the provider did not tell. */
+  readonly estimatedRequests: number;
+  /** Of requests, those in a cache of the provider included. */
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  /** Of answers, those of the reasoning included. */
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly characters: number;
+  readonly audioMilliseconds: number;
+  /** null where there is no price. */
+  readonly cost: Cost | null;
+}
+
+/** The totals of one who counts. */
+export interface CallUsageRows {
+  readonly writer: string;
+  readonly lines: readonly UsageLine[];
+}
+
+export interface UsageRow extends Omit<UsageLine, 'cost'>, Record<string, unknown> {
+  readonly costMicros: string | null;
+  readonly currency: string | null;
+  readonly priceVersion: string | null;
+}
+
+/** Of rows that are one line, whoever has counted them. */
+export const lineSums = `sum(requests)::float8 AS requests, sum(estimated_requests)::float8 AS "estimatedRequests",
+  sum(input_tokens)::float8 AS "inputTokens", sum(cached_input_tokens)::float8 AS "cachedInputTokens",
+  sum(output_tokens)::float8 AS "outputTokens", sum(reasoning_tokens)::float8 AS "reasoningTokens",
+  sum(characters)::float8 AS characters, sum(audio_ms)::float8 AS "audioMilliseconds",
+  CASE WHEN bool_and(cost_micros IS NOT NULL) AND min(currency) = max(currency) THEN sum(cost_micros)::text END AS "costMicros",
+  min(currency) AS currency, max(price_version) AS "priceVersion"`;
+
+/** By kind, provider and model: conversations before analyses. */
+export async function usageOfCall(transaction: Pick<Transaction, 'query'>, { org, id }: CallRef): Promise<readonly UsageLine[]> {
+  const { rows } = await transaction.query<UsageRow>(
+    `SELECT kind, purpose, provider, model, ${lineSums} FROM parley.call_usage WHERE org = $1 AND call_id = $2
+     GROUP BY kind, purpose, provider, model ORDER BY purpose DESC, kind, provider, model`,
+    [org, id],
+  );
+  return rows.map(toLine);
+}
+
+export function toLine({ costMicros, currency, priceVersion, ...line }: UsageRow): UsageLine {
+  const cost = costMicros === null ? null : { micros: BigInt(costMicros), currency: currency ?? '', priceVersion: priceVersion ?? '' };
+  return { ...line, cost };
+}
+
+/** @throws StoreError `conflict` for a call that doesn't exist */
+export async function storeUsage(
+  transaction: Pick<Transaction, 'query'>,
+  { org, id }: CallRef,
+  { writer, lines }: CallUsageRows,
+): Promise<void> {
+  if (lines.length === 0) return;
+  await transaction.query(
+    `INSERT INTO parley.call_usage (org, call_id, writer, kind, purpose, provider, model, requests, estimated_requests, input_tokens,
+       cached_input_tokens, output_tokens, reasoning_tokens, characters, audio_ms, cost_micros, currency, price_version)
+     SELECT $1, $2, $3, u.* FROM jsonb_to_recordset($4) AS u (kind text, purpose text, provider text, model text, requests bigint,
+       estimated_requests bigint, input_tokens bigint, cached_input_tokens bigint, output_tokens bigint, reasoning_tokens bigint,
+       characters bigint, audio_ms bigint, cost_micros bigint, currency text, price_version text)
+     ON CONFLICT (org, call_id, writer, kind, purpose, provider, model) DO UPDATE SET
+       (requests, estimated_requests, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, characters, audio_ms,
+         cost_micros, currency, price_version) =
+       (EXCLUDED.requests, EXCLUDED.estimated_requests, EXCLUDED.input_tokens, EXCLUDED.cached_input_tokens, EXCLUDED.output_tokens,
+         EXCLUDED.reasoning_tokens, EXCLUDED.characters, EXCLUDED.audio_ms, EXCLUDED.cost_micros, EXCLUDED.currency, EXCLUDED.price_version)`,
+    [org, id, writer, JSON.stringify(lines.map(toRow))],
+  );
+}
+
+function toRow({ kind, purpose, provider, model, requests, cost, ...line }: UsageLine): object {
+  return {
+    kind,
+    purpose,
+    provider,
+    model,
+    requests,
+    estimated_requests: line.estimatedRequests,
+    input_tokens: line.inputTokens,
+    cached_input_tokens: line.cachedInputTokens,
+    output_tokens: line.outputTokens,
+    reasoning_tokens: line.reasoningTokens,
+    characters: line.characters,
+    audio_ms: Math.round(line.audioMilliseconds),
+    ...(cost !== null && { cost_micros: String(cost.micros), currency: cost.currency, price_version: cost.priceVersion }),
+  };
+}
+
+export class CallUsage {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  ofCall(ref: CallRef): Promise<readonly UsageLine[]> {
+    return this.#database.asOrganization(ref.org, (transaction) => usageOfCall(transaction, ref));
+  }
+
+  /** Of each of these calls, by its id; absent of one that has used nothing. */
+  async ofCalls(org: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly UsageLine[]>> {
+    const { rows } = await this.#database.asOrganization(org, (transaction) =>
+      transaction.query<UsageRow & { readonly id: string }>(
+        `SELECT call_id AS id, kind, purpose, provider, model, ${lineSums} FROM parley.call_usage WHERE org = $1 AND call_id = ANY ($2)
+         GROUP BY call_id, kind, purpose, provider, model`,
+        [org, ids],
+      ),
+    );
+    const calls = Map.groupBy(rows, ({ id }) => id);
+    return new Map([...calls].map(([id, lines]) => [id, lines.map(({ id: _id, ...line }) => toLine(line))]));
+  }
+
+  sums(options: UsageSumsOptions): Promise<readonly UsageGroup[]> {
+    return usageSums(this.#database, options);
+  }
+
+  /** @returns false for a call that doesn't exist, or not any more */
+  async store(ref: CallRef, rows: CallUsageRows): Promise<boolean> {
+    try {
+      await this.#database.asOrganization(ref.org, (transaction) => storeUsage(transaction, ref, rows));
+      return true;
+    } catch (error) {
+      if (error instanceof StoreError && error.kind === 'conflict') return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+
+import { estimate, toldIn } from './token-usage.ts';
+
+const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
+const words = async (texts: readonly string[]) => texts.map((text) => text.split(' ').filter(Boolean).length);
+const body = (...contents: readonly string[]) =>
+  JSON.stringify({ model: 'm', messages: contents.map((content) => ({ role: 'user', content })) });
+
+describe('what a provider tells', () => {
+  const usage = {
+    prompt_tokens: 100,
+    completion_tokens: 20,
+    prompt_tokens_details: { cached_tokens: 64 },
+    completion_tokens_details: { reasoning_tokens: 12 },
+  };
+  const tokens = { inputTokens: 100, cachedInputTokens: 64, outputTokens: 20, reasoningTokens: 12 };
+
+  it.each([
+    ['at the end of a stream', event({ choices: [], usage: null }) + event({ choices: [], usage }) + 'data: [DONE]\n\n'],
+    ['in each event, the last of which counts', event({ usage: { ...usage, completion_tokens: 1 } }) + event({ usage })],
+    ['in a whole answer', JSON.stringify({ choices: [{ message: { content: 'x' } }], usage })],
+  ])('%s', (_where, answer) => {
+    expect(toldIn(answer)).toEqual(tokens);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a stream that was cut off', event({ choices: [{ delta: { content: '"usage"' } }], usage: null })],
+    ['zeros', event({ usage: { prompt_tokens: 0, completion_tokens: 0 } })],
+    ['half an event', 'data: {"usage":{"prompt_tok'],
+    ['a page', '<html>"usage"</html>'],
+  ])('is nothing in %s', (_what, answer) => {
+    expect(toldIn(answer)).toBeUndefined();
+  });
+
+  it('without details has none', () => {
+    expect(toldIn(event({ usage: { prompt_tokens: 3, completion_tokens: 4 } }))).toEqual({
+      inputTokens: 3,
+      cachedInputTokens: 0,
+      outputTokens: 4,
+      reasoningTokens: 0,
+    });
+  });
+});
+
+describe('an estimate', () => {
+  const answer = event({ choices: [{ delta: { content: 'one two ' } }] }) + event({ choices: [{ delta: { content: 'three' } }] });
+
+  it('counts the request, and what came of the answer', async () => {
+    expect(await estimate({ body: body('a b c', 'd'), answer, known: undefined, countTokens: words })).toMatchObject({
+      inputTokens: 3 + 4 + 1 + 4,
+      outputTokens: 3,
+    });
+  });
+
+  it('goes on from what the provider has counted of a request before, also where words come again', async () => {
+    const known = { body: body('a b c', 'yes'), inputTokens: 50 };
+    const inputOf = async (...contents: readonly string[]) =>
+      (await estimate({ body: body(...contents), answer, known, countTokens: words })).inputTokens;
+    expect(await inputOf('a b c', 'yes')).toBe(50);
+    expect(await inputOf('a b c', 'yes', 'x y', 'yes')).toBe(50 + 6 + 5);
+    expect(await inputOf('yes')).toBe(50 - 7);
+  });
+
+  it('counts tool calls', async () => {
+    const called = event({ choices: [{ delta: { tool_calls: [{ function: { name: 'look up', arguments: '' } }] } }] });
+    expect((await estimate({ body: body('a'), answer: called, known: undefined, countTokens: words })).outputTokens).toBe(2);
+  });
+
+  it('goes by the length without a tokenizer', async () => {
+    const countTokens = () => Promise.reject(new Error('the role is gone'));
+    expect(await estimate({ body: body('a'.repeat(40)), answer, known: undefined, countTokens })).toMatchObject({
+      inputTokens: 10 + 4,
+      outputTokens: 4,
+    });
+  });
+});

@@ -1,0 +1,138 @@
+/** The tokens of requests to language models: as the provider tells them, or an estimate where it doesn't. */
+import type { UsageAmounts } from './usage-line.ts';
+
+export type CountTokens = (texts: readonly string[]) => Promise<readonly number[]>;
+
+/** What is added to each message, for its role and its bounds: https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */
+const TOKENS_PER_MESSAGE = 4;
+/** Where there is no tokenizer. */
+const BYTES_PER_TOKEN = 4;
+
+interface Told {
+  readonly prompt_tokens?: unknown;
+  readonly completion_tokens?: unknown;
+  readonly prompt_tokens_details?: { readonly cached_tokens?: unknown } | null;
+  readonly completion_tokens_details?: { readonly reasoning_tokens?: unknown } | null;
+}
+
+interface Chunk {
+  readonly usage?: Told | null;
+  readonly choices?: readonly { readonly delta?: Delta; readonly message?: Delta }[];
+}
+
+interface Delta {
+  readonly content?: unknown;
+  readonly tool_calls?: readonly { readonly function?: { readonly name?: unknown; readonly arguments?: unknown } }[] | null;
+}
+
+export type TokenAmounts = Pick<UsageAmounts, 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'>;
+
+/** @param answer one completion, or a stream of events; the last word of a stream counts. @returns undefined where it tells nothing */
+export function toldIn(answer: string): TokenAmounts | undefined {
+  const told = chunksOf(answer, '"usage"').findLast(({ usage }) => usage !== null && usage !== undefined)?.usage;
+  const input = count(told?.prompt_tokens);
+  const output = count(told?.completion_tokens);
+  if (told === undefined || told === null || input + output === 0) return undefined;
+  return {
+    inputTokens: input,
+    cachedInputTokens: Math.min(input, count(told.prompt_tokens_details?.cached_tokens)),
+    outputTokens: output,
+    reasoningTokens: count(told.completion_tokens_details?.reasoning_tokens),
+  };
+}
+
+/** A request, with what the provider counted in it. */
+export interface CountedRequest {
+  readonly body: string;
+  readonly inputTokens: number;
+}
+
+export interface EstimateOptions {
+  /** The JSON of the request. */
+  readonly body: string;
+  /** What came of the answer. */
+  readonly answer: string;
+  /** A request to the same model: of what is the same in both, its count holds. */
+  readonly known: CountedRequest | undefined;
+  readonly countTokens: CountTokens;
+}
+
+/** Never fails: without a tokenizer it goes by the length. */
+export async function estimate({ body, answer, known, countTokens }: EstimateOptions): Promise<TokenAmounts> {
+  const asked = partsOf(body);
+  const before = known === undefined ? [] : partsOf(known.body);
+  const changes = [
+    ...without(asked, before).map((part) => ({ part, sign: 1 })),
+    ...without(before, asked).map((part) => ({ part, sign: -1 })),
+  ];
+  const texts = [...changes.map(({ part }) => part.text), said(answer)];
+  const counts = await countTokens(texts).catch(() => texts.map((text) => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)));
+  const inputTokens = changes.reduce(
+    (sum, { part, sign }, index) => sum + sign * ((counts[index] ?? 0) + part.more),
+    known?.inputTokens ?? 0,
+  );
+  return { inputTokens: Math.max(0, inputTokens), cachedInputTokens: 0, outputTokens: counts.at(-1) ?? 0, reasoningTokens: 0 };
+}
+
+/** What a model reads of a request. */
+interface Part {
+  readonly text: string;
+  /** Tokens beyond those of the text. */
+  readonly more: number;
+}
+
+/** Those that the other has not, or has less often. */
+function without(parts: readonly Part[], others: readonly Part[]): readonly Part[] {
+  const left = new Map<string, number>();
+  for (const { text } of others) left.set(text, (left.get(text) ?? 0) + 1);
+  return parts.filter(({ text }) => {
+    const times = left.get(text) ?? 0;
+    left.set(text, times - 1);
+    return times <= 0;
+  });
+}
+
+/** Its messages, and the tools. */
+function partsOf(body: string): readonly Part[] {
+  const { messages = [], tools } = parsed(body) as { readonly messages?: readonly object[]; readonly tools?: unknown };
+  const texts = messages.map((message) => {
+    const { role: _role, ...rest } = message as Readonly<Record<string, unknown>>;
+    const text = Object.values(rest)
+      .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+      .join(' ');
+    return { text, more: TOKENS_PER_MESSAGE };
+  });
+  return tools === undefined ? texts : [{ text: JSON.stringify(tools), more: 0 }, ...texts];
+}
+
+/** What the model has said in an answer, tool calls included. */
+function said(answer: string): string {
+  return chunksOf(answer)
+    .flatMap(({ choices }) => choices ?? [])
+    .map(({ delta, message }) => {
+      const { content, tool_calls: calls } = delta ?? message ?? {};
+      const names = (calls ?? []).map(({ function: called }) => `${textOf(called?.name)}${textOf(called?.arguments)}`);
+      return textOf(content) + names.join('');
+    })
+    .join('');
+}
+
+function chunksOf(answer: string, having = ''): readonly Chunk[] {
+  if (/^\s*\{/.test(answer)) return [parsed(answer)];
+  return answer
+    .split('\n')
+    .filter((line) => line.startsWith('data:') && line.includes(having))
+    .map((line) => parsed(line.slice('data:'.length)) as Chunk);
+}
+
+function parsed(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0);
