@@ -166,6 +166,15 @@ const turnDetectionModes = ['model', 'silence'] as const;
 /** Longest time and most calls that a canary may wait for. */
 export const MAX_CANARY_CALLS = 1000;
 
+const budget = z.object({
+  daily: text(16)
+    .regex(/^[0-9]{1,9}(\.[0-9]{1,6})?$/)
+    .describe('What calls may cost in a day of timeZone, such as "25.00".'),
+  currency: text(3)
+    .regex(/^[A-Z]{3}$/)
+    .describe('ISO 4217; that of PARLEY_PRICES. What has no price there is not counted.'),
+});
+
 const release = z.object({
   pin: text(64)
     .regex(/^[0-9a-f]{8,64}$/)
@@ -283,6 +292,11 @@ const spec = z.object({
   webhookURL: url().optional().describe("Events of this agent's calls are also posted there."),
   dynamicData: mapOf(dynamicData, ['name'], 10).optional().describe('Looked up when a call begins.'),
   postCallAnalysis: mapOf(postCallAnalysis, ['name'], 32).optional().describe('What is found out from the transcript when a call is over.'),
+  budget: atomic(budget)
+    .optional()
+    .describe(
+      'Once the calls of a day have cost it, new ones are refused until midnight, and calls under way go on. No limit where absent.',
+    ),
   release: atomic(release).optional().describe('How new revisions come into service. Calls that have begun keep theirs.'),
 });
 

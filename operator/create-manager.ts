@@ -57,6 +57,7 @@ export interface CreateManagerOptions {
     Store,
     | 'agentRevisions'
     | 'agentReleases'
+    | 'calls'
     | 'releaseFigures'
     | 'database'
     | 'testRuns'
@@ -121,6 +122,8 @@ export function createManager(options: CreateManagerOptions): Manager {
     tests: knownTests,
     runs: store.testRuns,
     watchReleases: (callbacks) => watchReleases({ database: store.database, clock, logger, ...callbacks }),
+    spending: store.calls.usage,
+    pricesIn: config.PARLEY_PRICES[0]?.currency,
     deletionGraceMs,
   });
   const agentTests = agentTestReconciler({ snapshots, runs: store.testRuns, revisions: store.agentRevisions, outage, tests: knownTests });

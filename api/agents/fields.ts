@@ -34,6 +34,7 @@ import { issues, type ValidationIssue } from '../validation/issue.ts';
 import type { JsonObject } from '../validation/same-json.ts';
 import { withRule } from '../validation/validate.ts';
 import { lookups } from './lookups.ts';
+import { budget, BUDGET } from './budget.ts';
 import { release } from './release.ts';
 import { FALLBACKS, stt, tts } from './speech.ts';
 
@@ -364,6 +365,11 @@ const fields = {
     ).nullish(),
     answer: z.array(z.object(answerShape(analysisFields)).meta({ id: 'PostCallQuestion' })),
     empty: [],
+  }),
+  budget: field({
+    path: 'budget',
+    create: budget.meta({ id: 'DailyBudgetCreate' }).nullish().describe(`${BUDGET}; no limit where absent, or null.`),
+    answer: budget.meta({ id: 'DailyBudget' }).optional().describe(`${BUDGET}; absent where there is no limit.`),
   }),
   release,
 } as const;

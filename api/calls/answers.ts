@@ -86,7 +86,7 @@ const callFields = z.object({
   from_number: z.string().optional().describe('Of a phone call.'),
   to_number: z.string().optional().describe('Of a phone call.'),
   sip_call_id: z.string().optional().describe('Of a phone call, as its gateway knows it.'),
-  cost: cost.nullable().describe('What it has cost so far; null where a model has no price, and where nothing was used.'),
+  cost: cost.optional().describe('What it has cost so far; absent where a model has no price, and where nothing was used.'),
 });
 
 export const callSummary = callFields.meta({ id: 'CallSummary' });

@@ -1,6 +1,7 @@
 /** Calls over REST: registered, looked at and listed. All of it lives in Postgres. */
 import { accessTokenOf, TOKEN_TTL_MS } from '../../voice/calls/access-token.ts';
 import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-settings.ts';
+import { budgetOfRevision, storedBudget } from '../../voice/calls/usage/budget.ts';
 import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import type { MediaServer } from '../../voice/calls/media-server.ts';
 import { roomOf } from '../../voice/calls/names.ts';
@@ -11,7 +12,7 @@ import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import type { Admission } from './admission.ts';
-import { callLimitReached } from './call-limit.ts';
+import { callRefused, refuseOverBudget } from './budget.ts';
 import { openRoom } from './open-room.ts';
 import { instantOf, type CallQuery, type WebCallCreate } from './schema.ts';
 import type { ServedAgents } from './served-agents.ts';
@@ -20,7 +21,7 @@ export interface CallServiceOptions {
   readonly agents: ServedAgents;
   readonly admission: Pick<Admission, 'admit'>;
   readonly lifecycle: CallLifecycle;
-  readonly store: Pick<CallStore, 'calls' | 'log' | 'list'>;
+  readonly store: Pick<CallStore, 'calls' | 'log' | 'list' | 'usage'>;
   readonly mediaServer: MediaServer | undefined;
   /** Of it. */
   readonly rooms: Pick<Rooms, 'open'> | undefined;
@@ -56,7 +57,7 @@ export class CallService {
     this.#clock = options.clock;
   }
 
-  /** @throws ApiError `not_found`, `conflict`, `concurrent_call_limit_reached`, `unavailable` without a media server, and with Retry-After where its user would not be welcomed in time */
+  /** @throws ApiError `not_found`, `conflict`, `concurrent_call_limit_reached`, `budget_exceeded`, `unavailable` without a media server, and with Retry-After where its user would not be welcomed in time */
   async createWebCall({ org, userId, keyId }: Caller, body: WebCallCreate): Promise<CallRecord> {
     const rooms = this.#rooms;
     if (rooms === undefined)
@@ -66,9 +67,11 @@ export class CallService {
     const override = body.override_ai_agent_id ?? undefined;
     const talking = override === undefined ? asked : await this.#agents.find(org, override, id);
     const settings = callSettingsOf(talking.config);
+    const budget = budgetOfRevision(talking.config, this.#clock.now());
     const dynamicData = body.native_llm_dynamic_data ?? {};
     const missing = missingDynamicData(settings, dynamicData);
     if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
+    await refuseOverBudget(this.#store.usage, { org, agentUid: talking.agentUid, budget });
     await this.#admission.admit(org);
     const registration = await this.#lifecycle.register({
       org,
@@ -82,6 +85,7 @@ export class CallService {
       canary: talking.canary,
       workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
+      ...storedBudget(budget),
       recordingEnabled: settings.recordingEnabled,
       recordingRetentionDays: settings.recordingRetentionDays,
       room: roomOf(id),
@@ -91,7 +95,7 @@ export class CallService {
       createdBy: userId,
       createdByKey: keyId,
     });
-    if (registration.outcome === 'limit_reached') throw callLimitReached();
+    if (registration.outcome !== 'registered') throw callRefused(registration.outcome, budget);
     await openRoom({ rooms, lifecycle: this.#lifecycle }, { org, id });
     return registration.call;
   }

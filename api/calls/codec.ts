@@ -38,7 +38,7 @@ export function callSummaryToRest(call: CallRecord, extras: CallExtras & Pick<Wh
     recorded_call_audio_url: extras.recordingUrl,
     access_token: extras.accessToken,
     media_url: extras.mediaUrl,
-    cost: costShown(extras.usage),
+    cost: costShown(extras.usage) ?? undefined,
     ...(call.direction !== null && {
       direction: call.direction,
       from_number: call.fromNumber ?? undefined,

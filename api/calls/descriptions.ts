@@ -27,7 +27,7 @@ export const createWebCall = defineRoute({
   answers: {
     201: { description: 'The call, `registered`.', schema: callAnswer, example: registeredCall, identifies: { call_id: '_id' } },
   },
-  errors: ['not_found', 'conflict', 'concurrent_call_limit_reached'],
+  errors: ['not_found', 'conflict', 'concurrent_call_limit_reached', 'budget_exceeded'],
 });
 
 export const dialOutboundPhoneCall = defineRoute({
@@ -51,7 +51,7 @@ export const dialOutboundPhoneCall = defineRoute({
   answers: {
     201: { description: 'The call, `registered`.', schema: callAnswer, example: outboundCall, identifies: { call_id: '_id' } },
   },
-  errors: ['not_found', 'conflict', 'concurrent_call_limit_reached'],
+  errors: ['not_found', 'conflict', 'concurrent_call_limit_reached', 'budget_exceeded'],
 });
 
 export const listCalls = defineRoute({

@@ -11,7 +11,6 @@ export const registeredCall: CallAnswer = {
   metadata: { ticket: 4711 },
   native_llm_dynamic_data: { customer_name: 'Ada' },
   created_at: '2026-11-21T04:00:00.000Z',
-  cost: null,
   access_token: 'eyJhbGciOiJIUzI1NiJ9.eyJ2aWRlbyI6e319.c2lnbmF0dXJl',
   media_url: 'wss://media.example.com',
   messages: [],

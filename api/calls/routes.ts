@@ -42,7 +42,15 @@ export function registerCalls(
   const ending = new CallEnding({ calls: store.calls.calls, lifecycle, rooms, clock });
   const deletion = new CallDeletion({ store: store.calls, files: calls.recordings });
   const admission = new Admission({ servers: store.voiceServers, calls: store.calls.calls, agentName: calls.mediaServer?.agentName });
-  const outbound = new OutboundPhoneCalls({ agents, admission, lifecycle, routes: store.phoneRoutes, rooms });
+  const outbound = new OutboundPhoneCalls({
+    agents,
+    admission,
+    lifecycle,
+    usage: store.calls.usage,
+    clock,
+    routes: store.phoneRoutes,
+    rooms,
+  });
   const service = new CallService({
     agents,
     admission,

@@ -4,6 +4,7 @@ import { answerable, type ValidationIssue } from '../validation/issue.ts';
 export const errorStatus = {
   bad_request: 400,
   unauthorized: 401,
+  budget_exceeded: 402,
   forbidden: 403,
   not_found: 404,
   recording_not_found: 404,

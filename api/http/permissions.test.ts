@@ -15,7 +15,7 @@ const resources: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/phone-numbers(\/|$)/, 'phone_numbers'],
   [/^\/v1\/api-keys(\/|$)/, 'api_keys'],
   [/^\/v1\/public\/webhook\//, 'webhooks'],
-  [/^\/v1\/calls(\/|$)/, 'calls'],
+  [/^\/v1\/(calls|usage)(\/|$)/, 'calls'],
   [/^\/v1\/call-recording(\/|$)/, 'recordings'],
   [/^\/api\/v1\/(knowledge-bases|vector\/search)(\/|$)/, 'knowledge_bases'],
 ];

@@ -84,6 +84,11 @@ const failures: Readonly<Record<FailureName, Failure>> = {
     example: { error: 'unauthorized', message: 'this API key is not known', traceId },
     headers: ['WWW-Authenticate'],
   },
+  budget_exceeded: plain(
+    'budget_exceeded',
+    'The calls of the agent have cost the daily budget that it has (`budget`).',
+    'the calls of the agent have cost its daily budget of 25.00 EUR: raise its budget, or try again after 2026-11-25T23:00:00.000Z',
+  ),
   forbidden: {
     description: 'The API key lacks the permission.',
     schema: authenticationFailure,

@@ -33,6 +33,8 @@ const documented = {
   WebhookSubscriptionList: ['next_page_token'],
   TestRunList: ['next_page_token'],
   CallTurn: ['eou', 'llm_ttft', 'stt', 'timestamp', 'tts_ttfb', 'v2v'],
+  CallUsage: ['cost'],
+  UsageItem: ['cost'],
   CallAnalysis: ['completed_at', 'error'],
   CallAnalysisItem: ['error', 'result'],
   CallAnalysisResults: ['completed_at', 'error'],

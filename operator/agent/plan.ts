@@ -13,6 +13,7 @@ import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
+import { planBudget, type BudgetView } from './budget.ts';
 import { degradationOf } from './degradation.ts';
 import { gateOf, skippedTests, type EvidenceView, type Gate } from './gate.ts';
 import { planRelease, type ReleaseAction, type ReleasePlan, type ReleaseView } from './release-plan.ts';
@@ -56,6 +57,8 @@ export interface AgentPlanOptions {
   readonly now: number;
   /** How long a deletion waits for Postgres, in milliseconds. */
   readonly deletionGraceMs: number;
+  /** Of an agent with a budget. */
+  readonly budget?: BudgetView | undefined;
 }
 
 /** The providers' own limits are about as high. */
@@ -116,15 +119,17 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
     ...(gate.tested === undefined ? [] : [gate.tested]),
     synced({ sound, current, reduced, rejected, store, gate, release }),
   ];
+  const budget = planBudget(agent, options.budget, options.now);
   const ready = {
+    others: budget.conditions,
     message: release.message ?? 'new calls start with the revision that the spec asks for',
     aside: serving === undefined ? undefined : asideOf({ sound, current: current || release.pinned, complete: optional.length === 0 }),
   };
   const testable = sound && rejected === undefined && store.state === 'known';
-  const recheckAfterMs = Math.min(gate.recheckAfterMs ?? Infinity, release.requeueAfterMs ?? Infinity);
+  const recheckAfterMs = Math.min(gate.recheckAfterMs ?? Infinity, release.requeueAfterMs ?? Infinity, budget.requeueAfterMs ?? Infinity);
   return {
     actions: actionsOf(agent, target, { request: testable ? gate.request : [], release }),
-    notices: [...gate.notices, ...release.notices],
+    notices: [...gate.notices, ...release.notices, ...budget.notices],
     ...(recheckAfterMs !== Infinity && { requeueAfterMs: recheckAfterMs }),
     status: {
       ...commonFields(agent, options.now, stages, ready),

@@ -6,9 +6,11 @@ import { COMMON_STATUS_FIELDS, recheck, type Reconciler } from '../runtime/recon
 import { namespaceOf, type SnapshotReader, type Wanted } from '../runtime/snapshot-reader.ts';
 import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
 import type { KnownTests } from '../agent-test/known-tests.ts';
+import { budgetOf } from '../../voice/calls/usage/budget.ts';
 import type { Store, WatchReleasesOptions } from '../../store/index.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { checkToolSpec } from '../tool/plan.ts';
+import type { BudgetView } from './budget.ts';
 import { allPassed, requiredTests } from './gate.ts';
 import { planAgent, TOOLS_LIMIT, TOOLS_SIZE_LIMIT, withinLimits, type AgentAction } from './plan.ts';
 import { sizeInRevision } from './revision.ts';
@@ -22,11 +24,22 @@ export interface AgentReconcilerOptions {
   readonly runs: Pick<Store['testRuns'], 'listen'>;
   /** Calls back when a person changes what serves. */
   readonly watchReleases: (callbacks: Pick<WatchReleasesOptions, 'onChange' | 'onListening'>) => { stop(): Promise<void> };
+  readonly spending: Pick<Store['calls']['usage'], 'spentSince'>;
+  /** Currency of the prices; undefined where there are none. */
+  readonly pricesIn?: string | undefined;
   readonly deletionGraceMs: number;
 }
 
 export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Agent, AgentAction, AgentStatus> {
-  const { snapshots, revisions, tests, runs, watchReleases, deletionGraceMs } = options;
+  const { snapshots, revisions, tests, runs, watchReleases, spending, pricesIn, deletionGraceMs } = options;
+
+  /** Read when the agent is looked at, every half minute: calls change it all the time. */
+  const budgetView = async (agent: Stored<Agent>, now: number): Promise<BudgetView | undefined> => {
+    const budget = isSuspended(agent) || isDeleting(agent) ? undefined : budgetOf(agent.spec, now);
+    if (budget === undefined) return undefined;
+    const day = { ...identityOf(agent), currency: budget.currency, since: new Date(budget.since) };
+    return { spent: await spending.spentSince(day).catch(() => undefined), pricesIn };
+  };
 
   /** Tests and results may have changed since the plan, and the watch of the tests may be behind that of the agents. */
   const stillPassed = async (agent: Stored<Agent>, configHash: string): Promise<boolean> => {
@@ -63,9 +76,10 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
           ? ({ state: 'known' } as const)
           : await revisions.view(identityOf(agent), { tested, release });
       if (serving.state === 'unavailable') retryWhenPostgresIsBack();
+      const budget = await budgetView(agent, now);
       await prepareTools(await offeredNow(snapshots, agent, signal));
       const { snapshot, recheckAfterMs } = await snapshots.observe(namespaceOf(agent), (seen) => wantedBy(agent, seen), signal);
-      return recheck(planAgent(agent, snapshot, serving, { now, deletionGraceMs }), recheckAfterMs);
+      return recheck(planAgent(agent, snapshot, serving, { now, deletionGraceMs, budget }), recheckAfterMs);
     },
 
     async apply(action, agent) {

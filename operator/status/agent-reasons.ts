@@ -28,6 +28,20 @@ export const agentReasons = {
     cure: 'Correct the agent, or the test; or request another run. The transcripts are in the test run.',
   },
 
+  DailyBudgetSpent: {
+    condition: 'BudgetExceeded',
+    status: 'True',
+    meaning:
+      "The calls of the day, by the agent's time zone, have cost `spec.budget`: new calls are refused until midnight. Calls under way go on.",
+    cure: 'Raise `spec.budget.daily`, or wait.',
+  },
+  BudgetNotCounted: {
+    condition: 'BudgetExceeded',
+    status: 'Unknown',
+    meaning: 'The agent has a budget, and there are no prices in its currency: nothing is counted, and no call is refused.',
+    cure: 'Set `PARLEY_PRICES`, or write `spec.budget` in the currency of its prices.',
+  },
+
   RevisionServed: { condition: 'Synced', status: 'True', meaning: 'New calls start with the revision that the spec asks for.' },
   RevisionPending: {
     condition: 'Synced',

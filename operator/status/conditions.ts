@@ -26,6 +26,8 @@ export interface ReadyMessage {
   readonly message: string;
   /** Added to the message of a `Ready=False`. */
   readonly aside?: string | undefined;
+  /** Conditions that are no stage: `Ready` doesn't depend on them. */
+  readonly others?: readonly PlannedCondition[];
 }
 
 /** Longest message of a condition, in characters; the API server allows 32,768. */
@@ -53,11 +55,13 @@ function conditionFrom(stage: ConditionStage): PlannedCondition {
  * every `Ready=False`, and neither a `Ready=True`.
  */
 export function summarize(stages: readonly ConditionStage[], ready: ReadyMessage): readonly PlannedCondition[] {
+  const { others = [] } = ready;
   const conditions = stages.map(conditionFrom).flatMap(withCompanion);
   const failed = conditions.find(({ status, reason }) => status !== 'True' && reasons[reason].blocks !== undefined);
-  if (failed === undefined) return [{ type: 'Ready', status: 'True', reason: 'Available', message: ready.message }, ...conditions];
+  if (failed === undefined)
+    return [{ type: 'Ready', status: 'True', reason: 'Available', message: ready.message }, ...conditions, ...others];
   const message = ready.aside === undefined ? failed.message : `${failed.message} (${ready.aside})`;
-  return [{ type: 'Ready', status: 'False', reason: failed.reason, message }, ...conditions, progress(failed)];
+  return [{ type: 'Ready', status: 'False', reason: failed.reason, message }, ...conditions, ...others, progress(failed)];
 }
 
 /** What a stage says of the release as well, for who waits for the condition. */

@@ -16,6 +16,7 @@ export const conditionTypes = [
   'Tested',
   'Synced',
   'EndpointHealthy',
+  'BudgetExceeded',
   'Progressing',
   'Degraded',
   'Ingesting',
@@ -26,16 +27,7 @@ export type ConditionType = (typeof conditionTypes)[number];
 
 export interface ReasonDefinition {
   /** The stage the reason belongs to; `Ready`, `Reconciling` and `Stalled` repeat the reason of the stage that failed. */
-  readonly condition:
-    | 'Ready'
-    | 'Suspended'
-    | 'Accepted'
-    | 'ResolvedRefs'
-    | 'Tested'
-    | 'Synced'
-    | 'EndpointHealthy'
-    | 'Ingesting'
-    | 'Reconciling';
+  readonly condition: Exclude<ConditionType, 'Progressing' | 'Degraded' | 'Stalled'>;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly meaning: string;
   /** What a person does about it; absent where nothing needs doing. */

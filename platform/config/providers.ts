@@ -8,6 +8,6 @@ export const providerFields = {
     'Credentials and addresses of the providers of language models and speech, for agents that bring none of their own, a JSON array.',
   ),
   PARLEY_PRICES: jsonList(providerPrice, '[]', problemOfPrices).describe(
-    'What providers charge, for the cost of calls, a JSON array; calls have no cost where it is empty. For voice, worker and api.',
+    'What providers charge, for the cost of calls, a JSON array; calls have no cost where it is empty. For voice, worker and operator.',
   ),
 } as const;

@@ -24,6 +24,10 @@ const sections = [
     condition: 'Ingesting',
     text: 'Of a KnowledgeBase with documents: whether some of them are being read; the message counts them. Says nothing about `Ready`, and neither kstatus nor Argo CD waits for it. `kubectl wait --for=condition=Ingesting=False` does, from two seconds after an upload on.',
   },
+  {
+    condition: 'BudgetExceeded',
+    text: 'Of an Agent with `spec.budget` only, and absent while there is some of it left. Does not affect `Ready`: the agent takes calls again by itself.',
+  },
   { condition: 'Ready', text: 'The summary. Where an earlier stage failed, `Ready` repeats the reason and message of the first that did.' },
   { condition: 'Suspended', text: 'Stands alone, in place of every other condition, while `spec.suspend` is true.' },
   { condition: 'Reconciling', text: 'Only present while the operator still works on the object by itself.' },

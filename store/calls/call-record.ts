@@ -1,5 +1,6 @@
 /** Calls as the store takes them and gives them out. */
 import type { CallStatus, FinishReason } from './call-state.ts';
+import type { Spending } from './spending.ts';
 
 export type CallType = 'web_call' | 'phone_call';
 export type CallDirection = 'inbound' | 'outbound';
@@ -34,6 +35,8 @@ export interface NewCall extends CallRef {
   readonly canary?: boolean;
   readonly workspace?: string | undefined;
   readonly maxDurationMs: number;
+  /** Of its agent, for the day since then: a call too many is not made. Calls of tests have none. */
+  readonly budget?: Omit<Spending, 'org' | 'agentUid'> & { readonly micros: bigint };
   /** As the agent wants it; true by default. An organisation that has switched recordings off has none. */
   readonly recordingEnabled?: boolean;
   /** How long the agent keeps recordings; as long as the organisation by default. */

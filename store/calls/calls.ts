@@ -5,6 +5,7 @@ import { StoreError } from '../error.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { callColumns, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
+import { spentSince } from './spending.ts';
 import { usageOfCall, type UsageLine } from './usage.ts';
 import { LOOKED_AFTER_MS } from './unserved.ts';
 import { isTerminal, terminalStatusOf, type CallStatus, type FinishReason } from './call-state.ts';
@@ -24,7 +25,10 @@ interface WithEvents {
 }
 
 /** What came of an attempt to take a call on. */
-export type Registration = { readonly outcome: 'registered'; readonly call: CallRecord } | { readonly outcome: 'limit_reached' };
+export type Registration =
+  | { readonly outcome: 'registered'; readonly call: CallRecord }
+  | { readonly outcome: 'limit_reached' }
+  | { readonly outcome: 'budget_exceeded' };
 
 export interface StartOptions extends CallRef, WithEvents {
   readonly jobId: string;
@@ -54,7 +58,8 @@ export class Calls {
   }
 
   /**
-   * Takes a call on, as `registered`, if the organisation has fewer live calls than it may have; otherwise nothing is left behind.
+   * Takes a call on, as `registered`, if the organisation has fewer live calls than it may have and the agent has spent less than its
+   * budget; otherwise nothing is left behind.
    * An incoming call that the gateway reports again is the call that is there.
    * @throws StoreError `not_found` for an unknown organisation
    */
@@ -70,15 +75,18 @@ export class Calls {
 
   /** Records a call that was turned away before it began; it counts for no limit. */
   async refuse(call: NewCall, { reason, events }: WithEvents & { readonly reason: FinishReason }): Promise<CallRecord> {
-    return (await this.#insert(call, reason, { events })).call;
+    const { budget: _budget, ...refused } = call;
+    const registration = await this.#insert(refused, reason, { events });
+    if (registration.outcome !== 'registered') throw new StoreError('internal', `call ${call.id} was not recorded`);
+    return registration.call;
   }
 
-  async #insert(
-    call: NewCall,
-    reason: FinishReason | null,
-    { events }: WithEvents,
-  ): Promise<{ readonly outcome: 'registered'; readonly call: CallRecord }> {
+  async #insert(call: NewCall, reason: FinishReason | null, { events }: WithEvents): Promise<Registration> {
     return this.#database.asOrganization(call.org, async (transaction) => {
+      if (call.budget !== undefined && (await spentSince(transaction, { ...call, ...call.budget })) >= call.budget.micros) {
+        const known = await findKnown(transaction, call);
+        return known === undefined ? { outcome: 'budget_exceeded' } : { outcome: 'registered', call: known };
+      }
       const { rows } = await transaction.query<Row>(
         `INSERT INTO parley.calls
            (org, id, call_type, direction, status, finish_reason, agent_name, agent_display_name, override_agent_name, agent_uid, revision,

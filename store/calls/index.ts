@@ -4,7 +4,7 @@ import { CallLog } from './call-log.ts';
 import { listCalls, type CallListOptions, type CallPage } from './call-list.ts';
 import { Calls } from './calls.ts';
 import { CallDeletions } from './deletions.ts';
-import { CallUsage } from './usage.ts';
+import { CallUsage } from './call-usage.ts';
 import { unservedCalls, type UnservedCall } from './unserved.ts';
 import { overdueCalls, type OverdueCall, type OverdueLimits } from './overdue.ts';
 

@@ -1,8 +1,6 @@
 /** What calls have used of providers, and what it costs. Whoever counts stores its totals, not differences: stored twice they are not doubled. */
-import type { Database, Transaction } from '../database.ts';
-import { StoreError } from '../error.ts';
+import type { Transaction } from '../database.ts';
 import type { CallRef } from './call-record.ts';
-import { usageSums, type UsageGroup, type UsageSumsOptions } from './usage-sums.ts';
 
 export interface Cost {
   /** Millionths of the currency. */
@@ -108,44 +106,4 @@ function toRow({ kind, purpose, provider, model, requests, cost, ...line }: Usag
     audio_ms: Math.round(line.audioMilliseconds),
     ...(cost !== null && { cost_micros: String(cost.micros), currency: cost.currency, price_version: cost.priceVersion }),
   };
-}
-
-export class CallUsage {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  ofCall(ref: CallRef): Promise<readonly UsageLine[]> {
-    return this.#database.asOrganization(ref.org, (transaction) => usageOfCall(transaction, ref));
-  }
-
-  /** Of each of these calls, by its id; absent of one that has used nothing. */
-  async ofCalls(org: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly UsageLine[]>> {
-    const { rows } = await this.#database.asOrganization(org, (transaction) =>
-      transaction.query<UsageRow & { readonly id: string }>(
-        `SELECT call_id AS id, kind, purpose, provider, model, ${lineSums} FROM parley.call_usage WHERE org = $1 AND call_id = ANY ($2)
-         GROUP BY call_id, kind, purpose, provider, model`,
-        [org, ids],
-      ),
-    );
-    const calls = Map.groupBy(rows, ({ id }) => id);
-    return new Map([...calls].map(([id, lines]) => [id, lines.map(({ id: _id, ...line }) => toLine(line))]));
-  }
-
-  sums(options: UsageSumsOptions): Promise<readonly UsageGroup[]> {
-    return usageSums(this.#database, options);
-  }
-
-  /** @returns false for a call that doesn't exist, or not any more */
-  async store(ref: CallRef, rows: CallUsageRows): Promise<boolean> {
-    try {
-      await this.#database.asOrganization(ref.org, (transaction) => storeUsage(transaction, ref, rows));
-      return true;
-    } catch (error) {
-      if (error instanceof StoreError && error.kind === 'conflict') return false;
-      throw error;
-    }
-  }
 }

@@ -166,6 +166,7 @@ export class GateSimulation {
       tests,
       runs: { listen: () => ({ stop: () => Promise.resolve() }) },
       watchReleases: () => ({ stop: () => Promise.resolve() }),
+      spending: { spentSince: () => Promise.resolve(0n) },
       deletionGraceMs: 1,
     });
     return { reconciler, outage };

@@ -2,6 +2,7 @@
 import { RoomEvent, type Room } from '@livekit/rtc-node';
 
 import { callSettingsOf, missingDynamicData } from '../calls/call-settings.ts';
+import { budgetOfRevision, storedBudget } from '../calls/usage/budget.ts';
 import type { CallLifecycle } from '../calls/lifecycle.ts';
 import type { SipGateway } from '../calls/sip/gateway.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
@@ -71,7 +72,7 @@ export class InboundCalls {
   }
 
   async #register(leg: SipParticipant, room: string): Promise<InboundCall | undefined> {
-    const { store, lifecycle, logger } = this.#options;
+    const { store, lifecycle, clock, logger } = this.#options;
     const route = await store.phoneRoutes.find(leg.ownNumber);
     const agentName = route?.inboundAgent ?? undefined;
     const callId = newCallId();
@@ -83,6 +84,7 @@ export class InboundCalls {
       return undefined;
     }
     const settings = callSettingsOf(serving.config);
+    const budget = budgetOfRevision(serving.config, clock.now());
     const call: NewCall = {
       org: route.org,
       id: callId,
@@ -95,6 +97,7 @@ export class InboundCalls {
       canary: serving.canary,
       workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
+      ...storedBudget(budget),
       recordingEnabled: settings.recordingEnabled,
       recordingRetentionDays: settings.recordingRetentionDays,
       room,
@@ -110,6 +113,8 @@ export class InboundCalls {
     if (missing.length > 0) return refuse('call_failed', { missing });
     const registration = await lifecycle.register({ ...call, dynamicData: callerData(leg) });
     if (registration.outcome === 'limit_reached') return refuse('concurrent_call_limit_reached', {});
+    // Of the reasons that there are, the one for money.
+    if (registration.outcome === 'budget_exceeded') return refuse('invalid_payment', { budget: budget?.amount });
     const known = registration.call;
     // A repeated INVITE after the call was over, or while another job has it: this room is not the one of the call.
     return isTerminal(known.status) || known.room !== room ? undefined : { call: known, identity: leg.identity };

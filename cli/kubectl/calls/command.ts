@@ -14,6 +14,7 @@ interface CallsFlags extends ConnectionFlags, OutputFlags, ApiFlags {
   readonly status?: CallStatus | 'live';
   readonly limit: number;
   readonly watch?: true;
+  readonly cost?: true;
 }
 
 const help = `
@@ -25,6 +26,7 @@ variables, which belong to the cluster that the shell was set up for.
 Examples:
   kubectl parley calls
   kubectl parley calls --agent receptionist --status live --watch
+  kubectl parley calls --cost
   kubectl parley calls -n acme --api-key-secret support/apiKey -o wide
   kubectl parley calls 0198c9e4-7b1e-7c2f-a2b5-3f1a1f6a9c11
 `;
@@ -38,6 +40,7 @@ export function addCalls(plugin: Command, io: Io): void {
     .addOption(new Option('--status <state>', 'only calls in this state; live: registered and ongoing').choices(['live', ...callStatuses]))
     .option('--limit <count>', `maximum number of calls, up to ${maxCalls}`, wholeNumber(1, maxCalls), 20)
     .option('-w, --watch', 'keep running, and print a call again when its state changes')
+    .option('--cost', 'what each call has cost, and sums of the last 30 days by agent and day')
     .option('--api-key-secret <name[/key]>', 'Secret in the namespace that holds the API key (default: parley-api-key/apiKey)')
     .option('--api-url <url>', 'address of the REST API (default: PARLEY_URL, else through the API server)')
     .option('--api-service <namespace/name>', 'Service of the api (default: found by its labels)');
@@ -48,6 +51,7 @@ export function addCalls(plugin: Command, io: Io): void {
       await withConnection(flags, io, async (connection) => {
         const api = await openApi(connection, flags, io);
         if (id !== undefined) await showCall(api, id, flags, io);
+        else if (flags.cost === true) await showCosts(api, flags, io);
         else if (flags.watch === true) await watchCalls(api, flags, io);
         else await showCalls(api, flags, io);
       });
@@ -66,6 +70,13 @@ async function showCalls(api: Api, flags: CallsFlags, io: Io): Promise<void> {
   const format = formatOf(flags);
   if (calls.length === 0 && (format === 'table' || format === 'wide')) io.err.write('parley: no calls\n');
   else await writeAs(io, format, { calls }, (wide) => callsTable(calls, { wide, now: io.now() }));
+}
+
+async function showCosts(api: Api, flags: CallsFlags, io: Io): Promise<void> {
+  const [{ listCalls }, { costTable, readCosts, sumTables }] = await Promise.all([import('./read.ts'), import('./cost.ts')]);
+  const filter = filterOf(flags);
+  const [calls, sums] = await Promise.all([listCalls(api, filter), readCosts(api, filter)]);
+  await writeAs(io, formatOf(flags), { calls, ...sums }, () => `${costTable(calls)}\n${sumTables(sums)}`);
 }
 
 async function watchCalls(api: Api, flags: CallsFlags, io: Io): Promise<void> {

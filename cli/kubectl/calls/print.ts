@@ -2,6 +2,7 @@ import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from 
 import { table } from '../../table.ts';
 import { ageOf, span } from '../../age.ts';
 import type { Style } from '../style.ts';
+import { costText } from './cost.ts';
 import type { CallDetails, ListedCall } from './read.ts';
 
 export interface PrintCallsOptions {
@@ -57,6 +58,7 @@ export function printCall(call: CallDetails, { style, now }: { readonly style: S
     ['Recording', call.recorded_call_audio_url === undefined ? undefined : 'there is one'],
     ['Latencies', latencies(call.turns)],
     ['Analysis', call.post_call_analysis?.status],
+    ['Cost', call.cost && costText(call.cost)],
   ];
   const lines = facts.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [`${`${name}:`.padEnd(11)}${value}\n`]));
   const said = call.messages.map(

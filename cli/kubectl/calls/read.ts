@@ -5,6 +5,11 @@ import { RestError } from '../../../api/client/rest-client.ts';
 import type { CallStatus } from '../../../store/calls/call-state.ts';
 import type { Api } from './api.ts';
 
+export interface ShownCost {
+  readonly amount: string;
+  readonly currency: string;
+}
+
 export interface ListedCall {
   readonly _id: string;
   readonly call_type: string;
@@ -20,6 +25,7 @@ export interface ListedCall {
   readonly direction?: string;
   readonly from_number?: string;
   readonly to_number?: string;
+  readonly cost?: ShownCost;
 }
 
 export interface CallDetails extends ListedCall {

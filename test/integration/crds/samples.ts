@@ -99,6 +99,7 @@ const agent: Fields = {
     { name: 'mood', type: 'enum', description: 'how it went', systemPrompt: 'judge', examples: ['good', 'good'], choices: ['good', 'bad'] },
     { name: 'score', type: 'number' },
   ],
+  budget: { daily: '25.00', currency: 'EUR' },
   release: {
     pin: 'ab12cd34',
     canary: {

@@ -7,6 +7,7 @@ import { aSecret } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { realMediaServer, serveAgent } from '../api/calls-support.ts';
+import { someUsage } from '../store/calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
 import { chartLabels, pod, startPlugin, type Plugin } from './plugin.ts';
 
@@ -122,6 +123,24 @@ describe.skipIf(address === undefined)("kubectl parley calls, through the API se
     expect(stdout).toMatch(/00:0\d {2}agent {2}Good morning\.\n {2}00:0\d {2}user {3}Are you open\?/);
     const absent = await plugin.parley(['calls', 'call_nowhere', ...flags()]);
     expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('there is no call "call_nowhere"') });
+  });
+
+  it('shows what calls have cost, and sums', async () => {
+    await facade.store.calls.log.add({ org: org.name, id: over }, { usage: someUsage() });
+    await facade.store.calls.log.add({ org: org.name, id: live }, { usage: someUsage({ cost: null }) });
+    const { code, stdout } = await plugin.parley(['calls', ...flags(), '--cost']);
+    expect(code).toBe(0);
+    const day = String.raw`\d{4}-\d\d-\d\d`;
+    expect(stdout).toMatch(new RegExp(`^ID +AGENT +DAY +COST\n${live} +billing +${day} +-\n${over} +reception +${day} +0\\.01 USD\n`));
+    expect(stdout).toMatch(/^AGENT +CALLS +COST +WITHOUT A PRICE\nbilling +1 +- +llm openai m\nreception +1 +0\.01 USD/m);
+    expect(stdout).toMatch(/^DAY +CALLS +COST +WITHOUT A PRICE\n\d{4}-\d\d-\d\d +2 +- +llm openai m/m);
+    const { stdout: json } = await plugin.parley(['calls', ...flags(), '--cost', '--agent', 'reception', '-o', 'json']);
+    expect(JSON.parse(json)).toMatchObject({
+      calls: [{ _id: over, cost: { amount: '0.01', currency: 'USD' } }],
+      by_agent: [{ ai_agent_id: 'reception', calls: 1, usage: { cost: { amount: '0.01', currency: 'USD' } } }],
+      by_day: [{ calls: 1 }],
+    });
+    expect((await plugin.parley(['calls', over, ...flags()])).stdout).toMatch(/^Cost: +0\.01 USD$/m);
   });
 
   it('needs one credential, not two', async () => {

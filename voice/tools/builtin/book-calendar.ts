@@ -3,7 +3,7 @@ import { createArgumentCheck } from '../arguments.ts';
 import { CalendarError } from '../calendar/calendar.ts';
 import { failure, type ToolDefinition } from '../tool-result.ts';
 import type { CalendarToolOptions } from './check-calendar-availability.ts';
-import { dateIn, momentOf, wallTime } from './local-time.ts';
+import { dateIn, momentOf, wallTime } from '../../../platform/local-time.ts';
 
 const PARAMETERS = {
   type: 'object',

@@ -6,7 +6,7 @@ import { createArgumentCheck } from '../arguments.ts';
 import { type Calendar, CalendarError } from '../calendar/calendar.ts';
 import type { ReadSecret } from '../http/headers.ts';
 import { failure, type BuiltinToolOptions, type ToolDefinition } from '../tool-result.ts';
-import { dateIn, isDate, wallTime } from './local-time.ts';
+import { dateIn, isDate, wallTime } from '../../../platform/local-time.ts';
 
 export interface CalendarToolOptions extends BuiltinToolOptions<NonNullable<ToolSpec['checkCalendarAvailability']>> {
   readonly readSecret: ReadSecret;

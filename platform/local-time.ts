@@ -1,5 +1,5 @@
 /** Local times of a time zone, and moments. */
-import { DAY_MS } from '../../../platform/time.ts';
+import { DAY_MS } from './time.ts';
 
 /**
  * The moment of `2026-11-24T09:00` (or with seconds) in a time zone; an offset or `Z` in the text wins.

@@ -1,0 +1,55 @@
+/** What the daily budget of an agent means for its status. Pure. */
+import { dateIn } from '../../platform/local-time.ts';
+import { budgetOf } from '../../voice/calls/usage/budget.ts';
+import type { Agent } from '../../crds/index.ts';
+import type { Notice } from '../runtime/reconciler.ts';
+import { conditionOf, type PlannedCondition } from '../status/conditions.ts';
+
+export interface BudgetView {
+  /** In the currency of the budget, by the calls of the day, in millionths; undefined while Postgres is unavailable. */
+  readonly spent: bigint | undefined;
+  /** That prices are in; undefined where there are none. */
+  readonly pricesIn: string | undefined;
+}
+
+export interface BudgetPlan {
+  readonly conditions: readonly PlannedCondition[];
+  readonly notices: readonly Notice[];
+  readonly requeueAfterMs?: number;
+}
+
+/** How often it is looked at what an agent has spent, in milliseconds. Calls are refused by the spending itself. */
+const LOOK_MS = 30_000;
+
+const NONE: BudgetPlan = { conditions: [], notices: [] };
+
+/** @param now milliseconds since the epoch */
+export function planBudget(agent: Agent, view: BudgetView | undefined, now: number): BudgetPlan {
+  const budget = budgetOf(agent.spec, now);
+  if (budget === undefined || view === undefined) return NONE;
+  const requeueAfterMs = Math.min(LOOK_MS, Math.max(1, budget.until - now));
+  if (view.pricesIn !== budget.currency) {
+    const priced = view.pricesIn === undefined ? 'PARLEY_PRICES has no prices' : `the prices of PARLEY_PRICES are in ${view.pricesIn}`;
+    const message = `spec.budget is in ${budget.currency}, and ${priced}: nothing is counted, and no call is refused`;
+    return {
+      conditions: [{ type: 'BudgetExceeded', status: 'Unknown', reason: 'BudgetNotCounted', message }],
+      notices: [],
+      requeueAfterMs,
+    };
+  }
+  const before = conditionOf(agent, 'BudgetExceeded');
+  if (view.spent === undefined && before?.status === 'True')
+    return {
+      conditions: [{ type: 'BudgetExceeded', status: 'True', reason: 'DailyBudgetSpent', message: before.message }],
+      notices: [],
+      requeueAfterMs,
+    };
+  if (view.spent === undefined || view.spent < budget.micros) return { ...NONE, requeueAfterMs };
+  const { timeZone = 'UTC' } = agent.spec;
+  const message = `the calls of ${dateIn(now, timeZone)} have cost the daily budget of ${budget.amount} ${budget.currency}: new calls are refused until midnight (${timeZone}); to take calls before, raise spec.budget.daily`;
+  return {
+    conditions: [{ type: 'BudgetExceeded', status: 'True', reason: 'DailyBudgetSpent', message }],
+    notices: before?.status === 'True' ? [] : [{ type: 'Warning', reason: 'BudgetExceeded', message }],
+    requeueAfterMs,
+  };
+}

@@ -1,0 +1,36 @@
+/** What agents have spent: kept up to date by the usage itself (0029_call_usage.sql). Calls under way count with what they have used so far. */
+import type { Transaction } from '../database.ts';
+
+export interface Spending {
+  readonly org: string;
+  readonly agentUid: string;
+  readonly currency: string;
+  readonly since: Date;
+}
+
+/** In millionths of the currency. */
+export async function spentSince(transaction: Pick<Transaction, 'query'>, { org, agentUid, currency, since }: Spending): Promise<bigint> {
+  const { rows } = await transaction.query<{ micros: string }>(
+    `SELECT coalesce(sum(micros), 0)::text AS micros FROM parley.agent_spending
+     WHERE org = $1 AND agent_uid = $2 AND quarter >= $3 AND currency = $4`,
+    [org, agentUid, since.toISOString(), currency],
+  );
+  return BigInt(rows[0]?.micros ?? '0');
+}
+
+/** Longer than a day lasts anywhere. */
+const KEPT_DAYS = 3;
+
+/** @returns how many rows were of days that no budget asks for any more */
+export async function pruneSpending(
+  transaction: Pick<Transaction, 'query'>,
+  { org, limit }: { readonly org: string; readonly limit: number },
+): Promise<number> {
+  const { rowCount } = await transaction.query(
+    `DELETE FROM parley.agent_spending WHERE (org, agent_uid, quarter, currency) IN (
+       SELECT org, agent_uid, quarter, currency FROM parley.agent_spending
+       WHERE org = $1 AND quarter < now() - make_interval(days => $3) ORDER BY quarter LIMIT $2)`,
+    [org, limit, KEPT_DAYS],
+  );
+  return rowCount;
+}

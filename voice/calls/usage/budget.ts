@@ -1,0 +1,47 @@
+/** How much an agent may spend on calls in a day of its time zone. */
+import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
+import type { AgentSpec } from '../../../crds/index.ts';
+import { dateIn, momentOf } from '../../../platform/local-time.ts';
+import { microsIn } from '../../../platform/money.ts';
+import { DAY_MS } from '../../../platform/time.ts';
+import type { NewCall } from '../../../store/index.ts';
+
+export interface DailyBudget {
+  /** As the agent has it. */
+  readonly amount: string;
+  /** Millionths of the currency. */
+  readonly micros: bigint;
+  readonly currency: string;
+  /** The day that is now: milliseconds since the epoch. */
+  readonly since: number;
+  readonly until: number;
+}
+
+/** Of the agent of a revision. @param config as it was stored */
+export function budgetOfRevision(config: unknown, now: number): DailyBudget | undefined {
+  return budgetOf((config as AgentRevisionConfig).agent, now);
+}
+
+/** For the registration of a call. */
+export function storedBudget(budget: DailyBudget | undefined): Pick<NewCall, 'budget'> {
+  if (budget === undefined) return {};
+  const { micros, currency, since } = budget;
+  return { budget: { micros, currency, since: new Date(since) } };
+}
+
+/** More than a day and less than two, wherever clocks are changed. */
+const PAST_MIDNIGHT_MS = 1.25 * DAY_MS;
+
+/** Undefined for an agent without one. */
+export function budgetOf({ budget, timeZone = 'UTC' }: Pick<AgentSpec, 'budget' | 'timeZone'>, now: number): DailyBudget | undefined {
+  if (budget === undefined) return undefined;
+  const midnightBefore = (moment: number): number => momentOf(`${dateIn(moment, timeZone)}T00:00`, timeZone) ?? moment;
+  const since = midnightBefore(now);
+  return {
+    amount: budget.daily,
+    micros: microsIn(budget.daily),
+    currency: budget.currency,
+    since,
+    until: midnightBefore(since + PAST_MIDNIGHT_MS),
+  };
+}
