@@ -54,13 +54,13 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
       const now = clock.monotonic();
       if (socket.bytesRead > bytes) [bytes, movedAt] = [socket.bytesRead, now];
       const earned = ((bytes - startBytes) / SLOWEST_LINE) * 1000;
-      if (now - movedAt >= timeoutMs || now - startedAt >= timeoutMs + earned) end(request, reply);
+      if (now - movedAt >= timeoutMs || now - startedAt >= timeoutMs + earned) over(request, reply);
       else arm(request, timeoutMs / 10, look);
     };
     arm(request, timeoutMs / 10, look);
     raw.once('end', () => {
       if (request.routeOptions.config.description?.streamed !== undefined) watchEntries(request, reply);
-      else if (!reply.raw.writableEnded) arm(request, timeoutMs, () => end(request, reply));
+      else if (!reply.raw.writableEnded) arm(request, timeoutMs, () => over(request, reply));
     });
   }
 
@@ -71,17 +71,28 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
     if (reply.raw.writableEnded) return;
     arm(request, timeoutMs, () => {
       if (socket.bytesWritten > before) watchEntries(request, reply);
-      else end(request, reply);
+      else over(request, reply);
     });
+  }
+
+  function over(request: FastifyRequest, reply: FastifyReply): void {
+    if (request.routeOptions.config.description?.streamed === undefined) return end(request, reply);
+    // What reads the entries ends with the signal, and answers: it may have begun to.
+    requestState(request).abort(timeoutOf(request));
+    arm(request, LINGER_MS, () => void reply.raw.destroy());
   }
 }
 
 function end(request: FastifyRequest, reply: FastifyReply): void {
-  const error = request.raw.complete
-    ? new ApiError('unavailable', 'the request took too long; try again', { retryAfterSeconds: 5 })
-    : new ApiError('request_timeout', 'the body took too long to arrive', { headers: { connection: 'close' } });
+  const error = timeoutOf(request);
   requestState(request).abort(error);
   if (reply.sent) return;
   if (reply.raw.headersSent) reply.raw.destroy(error);
   else void reply.send(error);
+}
+
+function timeoutOf({ raw }: FastifyRequest): ApiError {
+  return raw.complete
+    ? new ApiError('unavailable', 'the request took too long; try again', { retryAfterSeconds: 5 })
+    : new ApiError('request_timeout', 'the body took too long to arrive', { headers: { connection: 'close' } });
 }

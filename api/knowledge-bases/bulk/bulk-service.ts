@@ -1,5 +1,5 @@
 /** Takes on many files with one request. */
-import type { Readable } from 'node:stream';
+import { addAbortSignal, PassThrough, type Readable } from 'node:stream';
 
 import { Counter, type Registry } from 'prom-client';
 
@@ -103,7 +103,9 @@ export class BulkService {
         results.write(taken);
       }
       results.end();
-    } catch (error) {
+    } catch (thrown) {
+      // A signal is wrapped by what it ends.
+      const error: unknown = state.signal.aborted ? state.signal.reason : thrown;
       state.failure ??= error;
       this.#options.logger.warn({ err: error, traceId: state.traceId }, 'a bulk upload broke off; what was answered as accepted is kept');
       results.breakOff(error instanceof Error ? error : new Error(String(error)));
@@ -133,8 +135,8 @@ export class BulkService {
     }
   }
 
-  #lines({ body }: BulkRequest): Source {
-    return { entries: lineEntries(body), close: async () => undefined };
+  #lines({ body, state: { signal } }: BulkRequest): Source {
+    return { entries: lineEntries(abortable(body, signal)), close: async () => undefined };
   }
 
   /** An archive is read from its end, so it is stored first: under the id of a document that never comes, for the sweep of orphaned files. */
@@ -150,6 +152,13 @@ export class BulkService {
       throw error instanceof StorageError && error.kind === 'too_large' ? tooLarge() : error;
     }
   }
+}
+
+/** Reading may end early, and by the signal: the body itself must stay, as its connection carries the answer. */
+function abortable(body: Readable, signal: AbortSignal): Readable {
+  const copy = new PassThrough();
+  body.on('error', (error) => copy.destroy(error));
+  return addAbortSignal(signal, body.pipe(copy));
 }
 
 function weightOf(entry: BulkEntry): number {

@@ -14,6 +14,7 @@ import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { makeZip, type ZipEntry } from '../../support/documents/make-zip.ts';
 import { eventually } from '../../support/eventually.ts';
+import { unlimited } from '../../support/limits.ts';
 import { run } from '../../support/run.ts';
 import { type Answer, canary, type Facade, organization, startFacade, type TestOrganization } from './facade.ts';
 import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
@@ -436,6 +437,35 @@ describe('the route', () => {
       await behind.close();
     }
   });
+
+  it('is cut off where its body stops coming: what was answered is kept', async () => {
+    const hasty = await startFacade(facade.database, undefined, { ...unlimited, requestTimeoutMs: 2_000 }, means.knowledge);
+    try {
+      const base = await aBase();
+      const stalled = (first: string) =>
+        new Promise<{ readonly status: number; readonly text: string }>((resolve) => {
+          let [status, text] = [0, ''];
+          const sending = httpRequest(`${hasty.url}${base}/documents/bulk`, {
+            method: 'POST',
+            agent: false,
+            headers: { ...lines, authorization: `Bearer ${ours.key}` },
+          });
+          sending.on('error', () => resolve({ status, text }));
+          sending.on('response', (answer) => {
+            status = answer.statusCode ?? 0;
+            answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
+            for (const event of ['error', 'end']) answer.on(event, () => resolve({ status, text }));
+          });
+          sending.write(first);
+        });
+      const [begun, nothing] = await Promise.all([stalled(ndjson(someFiles(2))), stalled('{"name": "ha')]);
+      expect([begun.status, begun.text.trimEnd().split('\n').length]).toEqual([202, 2]);
+      expect([nothing.status, JSON.parse(nothing.text)]).toEqual([408, expect.objectContaining({ error: 'request_timeout' })]);
+      expect(await total(base)).toBe(2);
+    } finally {
+      await hasty.close();
+    }
+  }, 60_000);
 
   it('does what the page about it shows', async () => {
     const page = await readFile(join(repositoryRoot(), 'docs/knowledge/uploads.md'), 'utf8');
