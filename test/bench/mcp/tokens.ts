@@ -14,7 +14,7 @@ export function mcpTable(): Table {
   const rows: readonly (readonly [string, readonly unknown[]])[] = [
     ['all routes, schemas in full', routes.map(inFull)],
     ['the tools, schemas in full', tools.map(({ route }) => inFull(route))],
-    ['the tools, without output schemas', tools.map(({ definition: { outputSchema: _, ...definition } }) => definition)],
+    ['the tools, without output schemas', tools.map(({ definition }) => ({ ...definition, outputSchema: undefined }))],
     ['the tools', tools.map(definitionOf)],
     ['the tools of a key that reads', readers.map(definitionOf)],
   ];
