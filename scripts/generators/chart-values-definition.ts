@@ -358,6 +358,11 @@ export function chartValues(): ValueFields {
       }),
       prometheusRule: group('Alerts.', {
         enabled: flag('Whether there are any.', false),
+        renderMode: choice(
+          'Where the cluster lacks the kind: alwaysRender has Helm fail, failIfMissing says why, skipIfMissing goes on without.',
+          'alwaysRender',
+          ['alwaysRender', 'failIfMissing', 'skipIfMissing'],
+        ),
         labels: labels('Labels, as the Prometheus resource selects by.', {}),
         alertLabels: labels('Labels of every alert.', {}),
         disabled: texts('Names of alerts that are left out.', []),

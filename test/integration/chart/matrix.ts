@@ -69,6 +69,7 @@ const samples: Readonly<Record<string, unknown>> = {
   namespaceOverride: 'default',
   'metrics.serviceMonitor.renderMode': 'skipIfMissing',
   'metrics.podMonitor.renderMode': 'skipIfMissing',
+  'metrics.prometheusRule.renderMode': 'skipIfMissing',
   'metrics.serviceMonitor.namespace': 'default',
   'metrics.podMonitor.namespace': 'default',
   'metrics.prometheusRule.namespace': 'default',

@@ -154,3 +154,12 @@ describe.each([
       expect(ofKind(await render(values({ renderMode }), { apiVersions }), kind)).toHaveLength(roles.length);
   });
 });
+
+it('a PrometheusRule goes by the cluster where renderMode says so', async () => {
+  const rules = async (renderMode: string, apiVersions: readonly string[] = []) =>
+    ofKind(await render(withValues({ metrics: { prometheusRule: { enabled: true, renderMode } } }), { apiVersions }), 'PrometheusRule');
+  expect(await rules('alwaysRender')).toHaveLength(1);
+  expect(await rules('skipIfMissing')).toEqual([]);
+  await expect(rules('failIfMissing')).rejects.toThrow('metrics.prometheusRule.renderMode');
+  for (const mode of ['skipIfMissing', 'failIfMissing']) expect(await rules(mode, ['monitoring.coreos.com/v1'])).toHaveLength(1);
+});
