@@ -29,61 +29,65 @@ function openFiles(pid: number | 'self'): readonly string[] {
   return links.map((link) => link.replace(/:\[.*/u, '')).sort();
 }
 
-it.runIf(process.platform === 'linux')(`leaves nothing behind after ${FILES} files (PARLEY_TEST_SEED=${seed})`, async () => {
-  const random = mulberry(seed);
-  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  // Both kinds once, so that what the parent itself opens with its first child is open.
-  const first = new ParserPool({ size: 1 });
-  for (const extension of ['txt', 'pdf'])
-    await outcomeOf(first, HONEST_FILES.find((file) => file.extension === extension) ?? pick(HONEST_FILES));
-  await first.close();
-  const before = { files: openFiles('self').length, children: childrenOf(process.pid).length };
+it.runIf(process.platform === 'linux')(
+  `leaves nothing behind after ${FILES} files (PARLEY_TEST_SEED=${seed})`,
+  { timeout: 900_000 },
+  async () => {
+    const random = mulberry(seed);
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+    // Both kinds once, so that what the parent itself opens with its first child is open.
+    const first = new ParserPool({ size: 1 });
+    for (const extension of ['txt', 'pdf'])
+      await outcomeOf(first, HONEST_FILES.find((file) => file.extension === extension) ?? pick(HONEST_FILES));
+    await first.close();
+    const before = { files: openFiles('self').length, children: childrenOf(process.pid).length };
 
-  const pool = new ParserPool({ size: 3 });
-  const shared = new AbortController();
-  const counts = { read: 0, refused: 0, cancelled: 0, left: 0 };
-  await forEachOf(
-    Array.from({ length: FILES }, (_, at) => at),
-    6,
-    async () => {
-      const way = random();
-      if (way < 0.03) {
-        const [, extension, content] = pick(hostile);
-        expect(await outcomeOf(pool, { content, extension, signal: shared.signal })).toContain('"code"');
-        counts.refused += 1;
-      } else if (way < 0.05) {
-        const stop = new AbortController();
-        const reading = read(pool, { ...pick(HONEST_FILES), signal: stop.signal }).catch((error: unknown) => error);
-        setTimeout(() => stop.abort(new Error('cancelled')), Math.floor(random() * 20));
-        await reading;
-        expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
-        counts.cancelled += 1;
-      } else if (way < 0.06) {
-        const content = (async function* () {
-          for (let at = 0; at < 40; at += 1) yield Buffer.from('a\n\n'.repeat(10_000));
-        })();
-        for await (const _ of pool.parse({ content, extension: 'txt', signal: shared.signal }).blocks()) break;
-        counts.left += 1;
-      } else {
-        expect(await outcomeOf(pool, { ...pick(HONEST_FILES), signal: shared.signal })).toContain('"blocks"');
-        counts.read += 1;
-      }
-    },
-  );
-  expect(counts.read).toBeGreaterThan(0.9 * FILES);
-  expect(getEventListeners(shared.signal, 'abort')).toEqual([]);
+    const pool = new ParserPool({ size: 3 });
+    const shared = new AbortController();
+    const counts = { read: 0, refused: 0, cancelled: 0, left: 0 };
+    await forEachOf(
+      Array.from({ length: FILES }, (_, at) => at),
+      6,
+      async () => {
+        const way = random();
+        if (way < 0.03) {
+          const [, extension, content] = pick(hostile);
+          expect(await outcomeOf(pool, { content, extension, signal: shared.signal })).toContain('"code"');
+          counts.refused += 1;
+        } else if (way < 0.05) {
+          const stop = new AbortController();
+          const reading = read(pool, { ...pick(HONEST_FILES), signal: stop.signal }).catch((error: unknown) => error);
+          setTimeout(() => stop.abort(new Error('cancelled')), Math.floor(random() * 20));
+          await reading;
+          expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+          counts.cancelled += 1;
+        } else if (way < 0.06) {
+          const content = (async function* () {
+            for (let at = 0; at < 40; at += 1) yield Buffer.from('a\n\n'.repeat(10_000));
+          })();
+          for await (const _ of pool.parse({ content, extension: 'txt', signal: shared.signal }).blocks()) break;
+          counts.left += 1;
+        } else {
+          expect(await outcomeOf(pool, { ...pick(HONEST_FILES), signal: shared.signal })).toContain('"blocks"');
+          counts.read += 1;
+        }
+      },
+    );
+    expect(counts.read).toBeGreaterThan(0.9 * FILES);
+    expect(getEventListeners(shared.signal, 'abort')).toEqual([]);
 
-  // Idle processes have their pipes, what Node opens for itself, and no file.
-  const idle = childrenOf(process.pid);
-  expect(idle.length).toBeLessThanOrEqual(before.children + 6);
-  for (const pid of idle) {
-    expect(openFiles(pid).filter((name) => name.startsWith('/') && !/^\/(?:dev|proc)\//u.test(name))).toEqual([]);
-    expect(openFiles(pid).length).toBeLessThan(40);
-    expect(residentBytesOf(pid)).toBeLessThan(300_000_000);
-  }
-  await pool.close();
-  await eventually(() => {
-    expect(childrenOf(process.pid).length).toBe(before.children);
-    expect(openFiles('self').length).toBeLessThanOrEqual(before.files);
-  }, 10_000);
-});
+    // Idle processes have their pipes, what Node opens for itself, and no file.
+    const idle = childrenOf(process.pid);
+    expect(idle.length).toBeLessThanOrEqual(before.children + 6);
+    for (const pid of idle) {
+      expect(openFiles(pid).filter((name) => name.startsWith('/') && !/^\/(?:dev|proc)\//u.test(name))).toEqual([]);
+      expect(openFiles(pid).length).toBeLessThan(40);
+      expect(residentBytesOf(pid)).toBeLessThan(300_000_000);
+    }
+    await pool.close();
+    await eventually(() => {
+      expect(childrenOf(process.pid).length).toBe(before.children);
+      expect(openFiles('self').length).toBeLessThanOrEqual(before.files);
+    }, 10_000);
+  },
+);
