@@ -18,7 +18,7 @@ import { createLanguageModel } from '../../voice/providers/create-language-model
 import type { Conversation } from '../../voice/session/conversation.ts';
 import { createConversation } from '../../voice/session/create-conversation.ts';
 import type { Entry } from '../../voice/session/transcript.ts';
-import { AgentTurns } from '../../voice/telemetry/agent-turns.ts';
+import { AgentTurns } from '../../voice/session/agent-turns.ts';
 import type { CreateToolsOptions } from '../../voice/tools/create-tools.ts';
 import { DriverError, type AgentDriver, type AgentTurn } from '../driver.ts';
 import type { ToolCallRecord } from '../result.ts';

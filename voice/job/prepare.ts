@@ -12,7 +12,7 @@ import { createProviders, ProviderError, type Providers, type ProviderUsage } fr
 import { createConversation } from '../session/create-conversation.ts';
 import type { Conversation, ConversationOptions } from '../session/conversation.ts';
 import type { LogWriter } from '../session/log-writer.ts';
-import { AgentTurns } from '../telemetry/agent-turns.ts';
+import { AgentTurns } from '../session/agent-turns.ts';
 import { ToolMocks, type ToolMock } from '../tools/tool-mocks.ts';
 import type { Services } from './services.ts';
 

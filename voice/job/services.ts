@@ -31,7 +31,7 @@ import {
   type ProviderUsage,
 } from '../providers/index.ts';
 import { spoolFolderOf, Recordings } from '../recording/index.ts';
-import { MeasurementReports } from '../telemetry/measurement-reports.ts';
+import { MeasurementReports } from './measurement-reports.ts';
 import { createToolServices, type ToolServices } from '../tools/services.ts';
 import { lazyTransport } from './lazy-transport.ts';
 

@@ -11,7 +11,7 @@ import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { EndOfTurnDetector, expectNoSpeech, joinRoom, MeasuredVad, resumeAnswer } from '../livekit-patches/index.ts';
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
 import { errorTypeOf } from '../calls/provider-access/index.ts';
-import type { AgentTurns } from '../telemetry/agent-turns.ts';
+import type { AgentTurns } from './agent-turns.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import { Ambience } from './ambient/ambience.ts';
 import { isBackchannel } from './backchannels.ts';

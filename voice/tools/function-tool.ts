@@ -10,7 +10,7 @@ import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { type DynamicData, fillTemplate } from '../calls/template.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { inToolSpan } from '../telemetry/tool-span.ts';
+import { inToolSpan } from './tool-span.ts';
 import type { ToolHost } from './tool-host.ts';
 import { type Arguments, failure, type ToolDefinition, type ToolResult } from './tool-result.ts';
 

@@ -2,7 +2,7 @@
 import { valueText } from '../../platform/telemetry/gen-ai/content.ts';
 import * as genAi from '../../platform/telemetry/gen-ai/conventions.ts';
 import { capturesContent, type Span, type SpanStart } from '../../platform/telemetry/tracing.ts';
-import type { Arguments, ToolDefinition, ToolResult } from '../tools/tool-result.ts';
+import type { Arguments, ToolDefinition, ToolResult } from './tool-result.ts';
 
 export interface ToolSpanOptions {
   readonly definition: Pick<ToolDefinition, 'name' | 'description' | 'searches'>;
