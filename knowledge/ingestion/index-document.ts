@@ -4,6 +4,7 @@ import { termsOf } from '../lexical/terms.ts';
 import { documentVector } from '../lexical/vectors.ts';
 import { filterableBy } from '../search/chunk-metadata.ts';
 import { collectionRef } from '../search/create-search.ts';
+import { tieBreakerOf } from '../search/tie-breaker.ts';
 import type { VectorRecord } from '../vector-stores/vector-store.ts';
 import type { IngestionDependencies, Step } from './step.ts';
 import { yieldRegularly } from './yielding.ts';
@@ -22,6 +23,7 @@ export async function indexDocument(
   const { document, collection, signal, averageLength } = step;
   const ref = { org: document.org, id: document.id };
   const embedder = embedderOf(collection);
+  const tieBreaker = tieBreakerOf(document);
   const turn = yieldRegularly();
   for (let next = step.from; ;) {
     await step.report(next, document.chunkCount);
@@ -41,6 +43,7 @@ export async function indexDocument(
         chunkId: `${document.id}:${chunk.ordinal}`,
         documentId: document.id,
         ordinal: chunk.ordinal,
+        tieBreaker,
         sparse: sparseVectorOf(chunk, collection, averageLength),
         metadata: filterableBy(document, chunk),
         ...(vector !== undefined && { dense: vector }),
@@ -52,5 +55,5 @@ export async function indexDocument(
 }
 
 export function sparseVectorOf(chunk: StoredChunk, collection: Collection, averageLength: number): VectorRecord['sparse'] {
-  return documentVector(termsOf(chunk.indexedText, collection.language), { averageLength });
+  return documentVector(termsOf(chunk.indexedText, collection.language), { referenceLength: averageLength });
 }

@@ -11,6 +11,7 @@ import { SMALL_FILE_MS, type CollectionJob, type DocumentJob } from '../jobs/nam
 import { documentVector } from '../lexical/vectors.ts';
 import { filterableBy } from '../search/chunk-metadata.ts';
 import { collectionRef } from '../search/create-search.ts';
+import { tieBreakerOf } from '../search/tie-breaker.ts';
 import type { VectorRecord } from '../vector-stores/vector-store.ts';
 import { Batches } from './batches.ts';
 import { chunkDocument, type ReadChunk, type ReadFacts, type ReadingDependencies } from './chunk-document.ts';
@@ -139,7 +140,7 @@ export class OnePass {
       message: completionMessage({ ...document, warnings: facts.warnings, chunkCount: chunks.length }),
       chunks: chunks.map(({ stored }) => stored),
     }));
-    const averageLength = await knowledge.completion.averageLength(key, rows);
+    const averageLength = await knowledge.completion.averageLength(key);
     const records = documents.map((whole) => recordsOf(whole, averageLength));
     await vectors.upsert(ref, records.flat());
     for (const sample of new Set([records[0], records.at(-1)])) if (sample !== undefined) await requireFound(ref, sample, vectors);
@@ -159,11 +160,13 @@ export class OnePass {
 }
 
 function recordsOf({ document, chunks }: Whole, averageLength: number): readonly VectorRecord[] {
+  const tieBreaker = tieBreakerOf(document);
   return chunks.map(({ stored, terms }) => ({
     chunkId: `${document.id}:${stored.ordinal}`,
     documentId: document.id,
     ordinal: stored.ordinal,
-    sparse: documentVector(terms, { averageLength }),
+    tieBreaker,
+    sparse: documentVector(terms, { referenceLength: averageLength }),
     metadata: filterableBy(document, stored),
   }));
 }

@@ -1,13 +1,10 @@
 import type { Collection } from '../../store/index.ts';
-
-/** How far the mean length of chunks may move from the one that the stored weights were made with. */
-const DRIFT = 0.2;
+import { REFERENCE_LENGTH } from '../lexical/vectors.ts';
 
 /**
- * Whether the sparse vectors of a collection are due to be computed again. Only where words alone rank: with a model each
- * chunk would be embedded again, which is a person's decision (`parley kb reindex`), and ranking by words matters less.
+ * Whether the sparse vectors of a collection were weighed with another length than those of today: by an older release. Only where words alone rank:
+ * with a model each chunk would be embedded again, which is a person's decision (`parley kb reindex`), and ranking by words matters less.
  */
-export function needsReweighting({ dimension, averageLength, chunkCount, termTotal }: Collection): boolean {
-  if (dimension > 0 || chunkCount === 0 || averageLength === 0) return false;
-  return Math.abs(termTotal / chunkCount / averageLength - 1) > DRIFT;
+export function needsReweighting({ dimension, averageLength, chunkCount, deleted }: Collection): boolean {
+  return dimension === 0 && chunkCount > 0 && !deleted && averageLength !== REFERENCE_LENGTH;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { dimensionOf } from './dimension.ts';
 import { exactIndex } from '../../test/support/exact-index.ts';
 import { termsOf } from './terms.ts';
-import { documentVector, queryVector, relevance } from './vectors.ts';
+import { documentVector, queryVector, REFERENCE_LENGTH, relevance } from './vectors.ts';
 
 const anyTerms = fc.array(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 60 });
 
@@ -34,9 +34,9 @@ describe('dimensions', () => {
 describe('vectors', () => {
   it('is made of ascending dimensions and positive finite weights', () => {
     fc.assert(
-      fc.property(anyTerms, fc.integer({ min: 1, max: 500 }), (terms, averageLength) => {
+      fc.property(anyTerms, fc.integer({ min: 1, max: 500 }), (terms, referenceLength) => {
         const query = queryVector(terms, { documentCount: 10, frequencyOf: (dimension) => dimension % 14 });
-        for (const vector of [documentVector(terms, { averageLength }), query]) {
+        for (const vector of [documentVector(terms, { referenceLength }), query]) {
           expect(vector.indices).toEqual([...new Set(vector.indices)].toSorted((left, right) => left - right));
           expect(vector.values.every((value) => Number.isFinite(value) && value > 0)).toBe(true);
           expect(vector.values).toHaveLength(vector.indices.length);
@@ -48,14 +48,13 @@ describe('vectors', () => {
   it('has the inner product that the formula of BM25 has', () => {
     const passages = ['red apple apple pie', 'green apple', 'blue sky over a red roof and a red door'];
     const lists = passages.map((text) => termsOf(text, 'en'));
-    const average = lists.reduce((sum, list) => sum + list.length, 0) / lists.length;
     const query = ['red', 'appl'];
     const expected = lists.map((list) =>
       query.reduce((score, term) => {
         const frequency = lists.filter((other) => other.includes(term)).length;
         const occurrences = list.filter((other) => other === term).length;
         const idf = Math.log(1 + (lists.length - frequency + 0.5) / (frequency + 0.5));
-        return score + (idf * occurrences * 2.2) / (occurrences + 1.2 * (0.25 + (0.75 * list.length) / average));
+        return score + (idf * occurrences * 2.2) / (occurrences + 1.2 * (0.25 + (0.75 * list.length) / REFERENCE_LENGTH));
       }, 0),
     );
     const index = exactIndex(
@@ -75,7 +74,7 @@ describe('vectors', () => {
   });
 
   it('copes with an empty base, an empty passage and frequencies above the count', () => {
-    expect(documentVector([], { averageLength: 0 })).toEqual({ indices: [], values: [] });
+    expect(documentVector([])).toEqual({ indices: [], values: [] });
     expect(queryVector(['a', 'b'], { documentCount: 0, frequencyOf: () => 7 }).values.every((value) => value > 0)).toBe(true);
     expect(exactIndex([], 'en').search('anything', 5)).toEqual([]);
   });

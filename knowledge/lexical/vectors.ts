@@ -15,15 +15,21 @@ const B = 0.75;
  */
 const STOP_WORD_SHARE = 0.1;
 
+/**
+ * Terms of a passage that counts as neither short nor long. A constant in the place of the collection's mean, so that a weight
+ * depends on nothing but its passage: in whatever order documents come and go, the same ones rank the same (ADR 57 has the quality).
+ * It is stored in every weight, and as the default of `collections.average_length`.
+ */
+export const REFERENCE_LENGTH = 110;
+
 export interface PassageOptions {
-  /** Mean number of terms in a passage of the knowledge base. Where nothing is known yet, the passage's own length. */
-  readonly averageLength: number;
+  /** What the collection's weights were made with, where that is not {@link REFERENCE_LENGTH}: the mean that older releases took. */
+  readonly referenceLength?: number;
 }
 
-/** A weight of `tf·(K1+1) / (tf + K1·(1 − b + b·length/averageLength))` for each term of a passage. Without terms it is empty. */
-export function documentVector(terms: readonly string[], options: PassageOptions): SparseVector {
-  const relative = options.averageLength > 0 ? terms.length / options.averageLength : 1;
-  const saturation = K1 * (1 - B + B * relative);
+/** A weight of `tf·(K1+1) / (tf + K1·(1 − b + b·length/referenceLength))` for each term of a passage. Without terms it is empty. */
+export function documentVector(terms: readonly string[], { referenceLength = REFERENCE_LENGTH }: PassageOptions = {}): SparseVector {
+  const saturation = K1 * (1 - B + (B * terms.length) / referenceLength);
   return toVector(frequencies(terms), (_, frequency) => (frequency * (K1 + 1)) / (frequency + saturation));
 }
 

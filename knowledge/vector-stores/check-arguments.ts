@@ -34,6 +34,9 @@ export function checkRecord(record: VectorRecord, dimension: number): void {
   if (!Number.isInteger(record.ordinal) || record.ordinal < 0 || record.ordinal > 2 ** 31 - 1) {
     throw new VectorStoreError('invalid', 'the ordinal of a chunk is no whole number from 0');
   }
+  if (!Number.isSafeInteger(record.tieBreaker) || record.tieBreaker < 0) {
+    throw new VectorStoreError('invalid', 'the tie breaker of a chunk is no whole number from 0');
+  }
   if ((record.dense === undefined) !== (dimension === 0)) {
     throw new VectorStoreError(
       'invalid',

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
-import { candidatesFor, fuseRankings } from './fuse-rankings.ts';
+import { byRank, candidatesFor, fuseRankings } from './fuse-rankings.ts';
 import type { VectorHit } from './vector-store.ts';
 
 const ranking = (...ids: string[]): VectorHit[] =>
-  ids.map((chunkId, index) => ({ chunkId, documentId: 'd', ordinal: index, score: 100 - index }));
+  ids.map((chunkId, index) => ({ chunkId, documentId: chunkId, ordinal: 0, tieBreaker: 0, score: 100 - index }));
 
 describe('fuseRankings', () => {
-  it('adds the reciprocal ranks up, ties by chunk id', () => {
+  it('adds the reciprocal ranks up', () => {
     const fused = fuseRankings([ranking('b', 'a', 'c'), ranking('a', 'b', 'd')], 10);
     expect(fused.map(({ chunkId, score }) => [chunkId, score])).toEqual([
       ['a', 1 / 62 + 1 / 61],
@@ -15,6 +15,18 @@ describe('fuseRankings', () => {
       ['c', 1 / 63],
       ['d', 1 / 63],
     ]);
+  });
+
+  it('decides ties by the content of the document, then by the order in it, and never by the id where either differs', () => {
+    const hit = (documentId: string, ordinal: number, tieBreaker: number): VectorHit => ({
+      chunkId: `${documentId}:${ordinal}`,
+      documentId,
+      ordinal,
+      tieBreaker,
+      score: 1,
+    });
+    const hits = [hit('a', 10, 7), hit('a', 2, 7), hit('b', 0, 3), hit('c', 5, 9)];
+    expect(hits.toSorted(byRank).map(({ chunkId }) => chunkId)).toEqual(['b:0', 'a:2', 'a:10', 'c:5']);
   });
 
   it('puts what both found before what one found first', () => {

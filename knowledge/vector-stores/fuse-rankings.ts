@@ -11,9 +11,13 @@ export function candidatesFor(topK: number): number {
   return Math.max(50, 4 * topK);
 }
 
-/** Higher scores first, ties by chunk id. */
+/** Higher scores first; where they are equal the document's content decides, then the order in the document. */
 export function byRank(left: VectorHit, right: VectorHit): number {
-  return right.score - left.score || (left.chunkId < right.chunkId ? -1 : Number(left.chunkId > right.chunkId));
+  return (
+    right.score - left.score ||
+    left.tieBreaker - right.tieBreaker ||
+    (left.documentId === right.documentId ? left.ordinal - right.ordinal : left.documentId < right.documentId ? -1 : 1)
+  );
 }
 
 /** Reciprocal rank fusion: each ranking gives its hits `1 / (60 + rank)`, and a hit's score is the sum. */

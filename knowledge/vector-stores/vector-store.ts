@@ -41,6 +41,8 @@ export interface VectorRecord {
   readonly chunkId: string;
   readonly documentId: string;
   readonly ordinal: number;
+  /** Whole, 0 … 2^53 − 1: the document whose number is lower comes first where scores are equal. */
+  readonly tieBreaker: number;
   readonly dense?: Float32Array;
   readonly sparse: SparseVector;
   readonly metadata: Readonly<Record<string, Scalar>>;
@@ -62,6 +64,8 @@ export interface VectorHit {
   readonly chunkId: string;
   readonly documentId: string;
   readonly ordinal: number;
+  /** As it was written; 0 where it was written by a release without it. */
+  readonly tieBreaker: number;
   /** Of the ranking that found it, higher is better: inner product, or the sum of reciprocal ranks where two were fused. */
   readonly score: number;
 }
@@ -75,7 +79,7 @@ export interface CollectionRef {
 }
 
 /**
- * All stores give the same hits in the same order for the same data (ties by chunk id).
+ * All stores give the same hits in the same order for the same data (ties by `tieBreaker`, then document, then ordinal).
  * A write that has returned is found by the next search.
  *
  * @throws VectorStoreError from every method: `unavailable` (try again) or `refused` (don't)

@@ -29,7 +29,7 @@ export interface Collection extends CollectionSpec {
   readonly chunkCount: number;
   /** Terms in all of these. */
   readonly termTotal: number;
-  /** Terms a chunk that the stored sparse vectors were weighed with; 0 before the first document. */
+  /** Terms a chunk of a usual length, as the stored sparse vectors were weighed with. */
   readonly averageLength: number;
   readonly createdAt: Date;
   readonly released: boolean;

@@ -72,22 +72,14 @@ export class Completion {
     });
   }
 
-  /** The length that chunks of this collection are weighed with: the one that it was begun with, or else that of the given ones. */
-  async averageLength({ org, collectionId }: CollectionKey, given: readonly WholeDocument[]): Promise<number> {
-    const chunks = total(given.map((document) => document.chunks.length));
-    const terms = total(given.map(({ termTotal }) => termTotal));
+  /** The length that chunks of this collection are weighed with. */
+  async averageLength({ org, collectionId }: CollectionKey): Promise<number> {
     return this.#database.asOrganization(org, async (transaction) => {
-      const { rows: known } = await transaction.query<{ average: number }>(
-        'SELECT average_length AS average FROM parley.collections WHERE org = $1 AND id = $2 AND average_length > 0',
+      const { rows } = await transaction.query<{ average: number }>(
+        'SELECT average_length AS average FROM parley.collections WHERE org = $1 AND id = $2',
         [org, collectionId],
       );
-      if (known[0] !== undefined) return known[0].average;
-      const { rows: set } = await transaction.query<{ average: number }>(
-        `UPDATE parley.collections SET average_length = CASE WHEN average_length > 0 THEN average_length ELSE $3 END
-         WHERE org = $1 AND id = $2 RETURNING average_length AS average`,
-        [org, collectionId, Math.max(1, terms / Math.max(1, chunks))],
-      );
-      return set[0]?.average ?? 1;
+      return rows[0]?.average ?? 1;
     });
   }
 }

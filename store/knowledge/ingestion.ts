@@ -127,13 +127,12 @@ export class Ingestion {
     });
   }
 
-  /** The length that this document's chunks are weighed with: what the collection was begun with, or, for the first one, its own. */
+  /** The length that this document's chunks are weighed with, as all of its collection. */
   async averageLength({ org, id }: DocumentRef): Promise<number> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<{ average: number }>(
-        `UPDATE parley.collections c SET average_length = CASE WHEN c.average_length > 0 THEN c.average_length
-             ELSE greatest(1, d.term_total::float8 / greatest(1, d.chunk_count)) END
-         FROM parley.documents d WHERE d.org = $1 AND d.id = $2 AND c.org = d.org AND c.id = d.collection_id RETURNING c.average_length AS average`,
+        `SELECT c.average_length AS average FROM parley.documents d JOIN parley.collections c ON c.org = d.org AND c.id = d.collection_id
+         WHERE d.org = $1 AND d.id = $2`,
         [org, id],
       );
       return rows[0]?.average ?? 1;

@@ -24,10 +24,9 @@ export interface ExactIndex {
 /** @param language BCP 47, as for {@link termsOf} */
 export function exactIndex(passages: readonly Passage[], language?: string): ExactIndex {
   const terms = passages.map((passage) => termsOf(passage.text, language));
-  const averageLength = terms.reduce((sum, { length }) => sum + length, 0) / Math.max(1, terms.length);
   const frequencies = new Map<number, number>();
   for (const list of terms) for (const dimension of dimensionsOf(list)) frequencies.set(dimension, (frequencies.get(dimension) ?? 0) + 1);
-  const vectors = terms.map((list) => documentVector(list, { averageLength }));
+  const vectors = terms.map((list) => documentVector(list));
   const toQuery = (query: string): SparseVector =>
     queryVector(termsOf(query, language), {
       documentCount: passages.length,

@@ -37,7 +37,8 @@ export async function aKnowledgeBase(
     chunkId: `${id}:0`,
     documentId: id,
     ordinal: 0,
-    sparse: documentVector(terms, { averageLength: terms.length }),
+    tieBreaker: 0,
+    sparse: documentVector(terms),
     metadata: {},
   };
   await createVectorStore({ database }).upsert({ org, collectionId, space: { model: 'bm25', dimension: 0 } }, [record]);

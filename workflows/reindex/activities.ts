@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 
 import type { IngestionDependencies } from '../../knowledge/ingestion/step.ts';
+import { REFERENCE_LENGTH } from '../../knowledge/lexical/vectors.ts';
 import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
 import type { ReindexActivities } from '../ingestion/types.ts';
 
@@ -17,9 +18,8 @@ export function createReindexActivities(
     async beginReindex({ org, collectionId }) {
       const collection = await knowledge.collections.get({ org, id: collectionId });
       if (collection === undefined || collection.deleted) return undefined;
-      const averageLength = collection.chunkCount === 0 ? 0 : Math.max(1, collection.termTotal / collection.chunkCount);
-      await knowledge.collections.reweighed({ org, id: collectionId, averageLength });
-      return averageLength;
+      await knowledge.collections.reweighed({ org, id: collectionId, averageLength: REFERENCE_LENGTH });
+      return REFERENCE_LENGTH;
     },
     async reindexDocument({ org, collectionId, documentId }) {
       const context = Context.current();

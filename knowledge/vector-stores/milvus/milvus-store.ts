@@ -150,7 +150,7 @@ export class MilvusStore implements VectorStore {
     return this.#rank(collection, query, 'words', vector, step / PASSAGE_UNIT, limit);
   }
 
-  /** The best `limit` hits. What scores as much as the last of them is asked for too, so that ids decide which of those it is. */
+  /** The best `limit` hits. What scores as much as the last of them is asked for too, so that tie breakers decide which of those it is. */
   async #rank(
     collection: CollectionRef,
     query: VectorQuery,
@@ -181,8 +181,11 @@ export class MilvusStore implements VectorStore {
         .flatMap((row) => {
           // The expression sees to both; what is shown to a tenant is checked once more.
           if (row['scope'] !== scope || (field === 'words' && row.score <= 0)) return [];
+          // Chunks that an older release wrote have no tie breaker.
+          const [chunkId = '', tieBreaker = '0'] = String(row['chunk_id']).split(SEPARATOR);
           const hit: VectorHit = {
-            chunkId: String(row['chunk_id']),
+            chunkId,
+            tieBreaker: Number(tieBreaker),
             documentId: String(row['document_id']),
             ordinal: Number(row['ordinal']),
             score: row.score * unit,
@@ -351,7 +354,8 @@ function toRow(record: VectorRecord, scope: string, dimension: number): SizedRow
   const row: RowData = {
     id: [scope, record.documentId, String(record.ordinal).padStart(10, '0')].join(SEPARATOR),
     scope,
-    chunk_id: record.chunkId,
+    // In one field with the id, because a collection that exists gets no further fields.
+    chunk_id: [record.chunkId, record.tieBreaker].join(SEPARATOR),
     document_id: record.documentId,
     ordinal: record.ordinal,
     tags: Object.entries(record.metadata).map(([field, value]) => tagOf(field, value)),

@@ -25,6 +25,7 @@ interface HitRow {
   readonly chunk_id: string;
   readonly document_id: string;
   readonly ordinal: number;
+  readonly tie_breaker: number;
   readonly score: number;
 }
 
@@ -118,10 +119,10 @@ export class DenseTable {
     const hitsFrom = async (source: string): Promise<readonly VectorHit[]> => {
       const nearest = async (fetched: string, rows: number): Promise<readonly HitRow[]> => {
         const answer = await transaction.query<HitRow>(
-          `SELECT chunk.chunk_id, chunk.document_id, chunk.ordinal, -near.distance AS score
+          `SELECT chunk.chunk_id, chunk.document_id, chunk.ordinal, chunk.tie_breaker, -near.distance AS score
            FROM (${source} ${fetched}) AS near
            CROSS JOIN LATERAL (
-             SELECT chunk_id, document_id, ordinal FROM parley.vector_chunks
+             SELECT chunk_id, document_id, ordinal, tie_breaker::float8 AS tie_breaker FROM parley.vector_chunks
              WHERE org = $1 AND collection_id = $2 AND number = near.number OFFSET 0
            ) AS chunk`,
           [scope.org, scope.collectionId, literal(units), rows, wanted ?? unwanted],
@@ -129,13 +130,19 @@ export class DenseTable {
         );
         return answer.rows.toSorted((one, other) => other.score - one.score);
       };
-      // One more than asked for: if it is as near as the last one, their ids decide, and those of all that are as near.
+      // One more than asked for: if it is as near as the last one, their tie breakers decide, and those of all that are as near.
       let rows = await nearest('FETCH FIRST ($4::int) ROWS ONLY', limit + 1);
       // Only then, for Postgres sorts everything that it is to return ties of, and only the best of the rest.
       if (rows.length > limit && rows[limit]?.score === rows[limit - 1]?.score)
         rows = await nearest('FETCH FIRST ($4::int) ROWS WITH TIES', limit);
       return rows
-        .map((row) => ({ chunkId: row.chunk_id, documentId: row.document_id, ordinal: row.ordinal, score: row.score }))
+        .map((row) => ({
+          chunkId: row.chunk_id,
+          documentId: row.document_id,
+          ordinal: row.ordinal,
+          tieBreaker: row.tie_breaker,
+          score: row.score,
+        }))
         .toSorted(byRank)
         .slice(0, limit);
     };

@@ -57,9 +57,10 @@ export class PgvectorStore implements VectorStore {
         ]);
         const numbered = slice.map(({ sparse, units }, index) => ({ number: end - slice.length + index, sparse, units }));
         await transaction.query(
-          `INSERT INTO parley.vector_chunks (org, collection_id, number, chunk_id, document_id, ordinal, metadata)
-           SELECT $1, $2, given.number, given.chunk_id, given.document_id, given.ordinal, given.metadata::jsonb
-           FROM unnest($3::int[], $4::text[], $5::text[], $6::int[], $7::text[]) AS given (number, chunk_id, document_id, ordinal, metadata)`,
+          `INSERT INTO parley.vector_chunks (org, collection_id, number, chunk_id, document_id, ordinal, metadata, tie_breaker)
+           SELECT $1, $2, given.number, given.chunk_id, given.document_id, given.ordinal, given.metadata::jsonb, given.tie_breaker
+           FROM unnest($3::int[], $4::text[], $5::text[], $6::int[], $7::text[], $8::bigint[])
+             AS given (number, chunk_id, document_id, ordinal, metadata, tie_breaker)`,
           [
             collection.org,
             collection.collectionId,
@@ -68,6 +69,7 @@ export class PgvectorStore implements VectorStore {
             slice.map(({ record }) => record.documentId),
             slice.map(({ record }) => record.ordinal),
             slice.map(({ record }) => JSON.stringify(record.metadata)),
+            slice.map(({ record }) => record.tieBreaker),
           ],
         );
         await addPostings(transaction, collection, numbered);

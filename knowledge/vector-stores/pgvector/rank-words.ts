@@ -17,6 +17,7 @@ interface ChunkRow {
   readonly chunk_id: string;
   readonly document_id: string;
   readonly ordinal: number;
+  readonly tie_breaker: number;
 }
 
 /** Units of a term in a passage: BM25 weighs it with less than 2.2. Where another weighting gives more, the highest scores share a step. */
@@ -38,6 +39,7 @@ export async function rankWords(
     chunkId: row.chunk_id,
     documentId: row.document_id,
     ordinal: row.ordinal,
+    tieBreaker: row.tie_breaker,
     score: (score * units.step) / PASSAGE_UNIT,
   });
   const best = (hits: readonly VectorHit[]): readonly VectorHit[] => hits.toSorted(byRank).slice(0, limit);
@@ -117,7 +119,7 @@ function keepOnly(blocks: readonly BlockScores[], numbers: readonly number[]): v
   }
 }
 
-const columns = 'chunk.number, chunk.chunk_id, chunk.document_id, chunk.ordinal';
+const columns = 'chunk.number, chunk.chunk_id, chunk.document_id, chunk.ordinal, chunk.tie_breaker::float8 AS tie_breaker';
 
 /** One look-up by the whole key for each number: a plan that needs no statistics. */
 async function lookUp(

@@ -48,7 +48,7 @@ it.each([
       if (searches === 1) expect(await store.knowledge.ingestion.complete(next, 'done')).toEqual({ replaced: [old.id] });
       return [old, next]
         .filter(({ id }) => !exclude.includes(id) && !(cleared && id === old.id))
-        .map(({ id }) => ({ chunkId: `${id}:0`, documentId: id, ordinal: 0, score: 1 }));
+        .map(({ id }) => ({ chunkId: `${id}:0`, documentId: id, ordinal: 0, tieBreaker: 0, score: 1 }));
     },
   };
   const search = createSearch({ knowledge: store.knowledge, vectors: vectors as VectorStore, embedderOf: () => undefined });

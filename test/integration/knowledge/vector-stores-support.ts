@@ -125,15 +125,17 @@ export interface RecordOptions {
   readonly words?: Readonly<Record<number, number>>;
   readonly dense?: readonly number[];
   readonly metadata?: VectorRecord['metadata'];
+  readonly tieBreaker?: number;
 }
 
 /** The chunk `<documentId>:<ordinal>`. */
-export function record(chunkId: string, { words = { 1: 1 }, dense, metadata = {} }: RecordOptions = {}): VectorRecord {
+export function record(chunkId: string, { words = { 1: 1 }, dense, metadata = {}, tieBreaker = 0 }: RecordOptions = {}): VectorRecord {
   const split = chunkId.lastIndexOf(':');
   return {
     chunkId,
     documentId: chunkId.slice(0, split),
     ordinal: Number(chunkId.slice(split + 1)),
+    tieBreaker,
     sparse: sparse(words),
     metadata,
     ...(dense === undefined ? {} : { dense: Float32Array.from(dense) }),
