@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { INGESTION_FAILURE_CODES } from '../../knowledge/ingestion-failure.ts';
+import { SNIPPET_LENGTH } from './schema.ts';
 
 const time = z.iso.datetime();
 const count = () => z.int().min(0);
@@ -105,6 +106,11 @@ export const searchAnswer = z
             document_id: z.string().describe('Id of the document that the chunk is of.'),
             filename: documentName,
             content: z.string().describe('Text of the chunk.'),
+            snippet: z
+              .string()
+              .describe(
+                `What of the text says most about the query: whole sentences, or rows of a table with its header, at most ${SNIPPET_LENGTH} characters (a third of that in Chinese, Japanese and Korean). An ellipsis marks where a longer sentence is cut.`,
+              ),
             score: z.number().min(0).max(1).describe('How well it fits: the share of the best possible score, or of first place.'),
             chunk_index: count().describe('Of the chunks of its document, from 0.'),
             metadata: z

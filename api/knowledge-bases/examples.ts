@@ -66,6 +66,7 @@ export const searchExample = {
       document_id: documentId,
       filename: 'manual.pdf',
       content: 'Hold the button for five seconds to reset the device.',
+      snippet: 'Hold the button for five seconds to reset the device.',
       score: 0.83,
       chunk_index: 12,
       metadata: { product: 'XK-7420', year: 2026, title: 'XK-7420 Manual', heading_path: ['Care', 'Reset'], page: 7 },

@@ -21,6 +21,7 @@ import { createKnowledgeBase, deleteKnowledgeBase, getKnowledgeBase, listKnowled
 import { registerDocuments } from './document-routes.ts';
 import { DocumentService } from './document-service.ts';
 import { KnowledgeBaseService } from './knowledge-base-service.ts';
+import { SNIPPET_LENGTH } from './schema.ts';
 import { searchKnowledgeBase } from './search-descriptions.ts';
 
 export function registerKnowledgeBases(
@@ -82,7 +83,15 @@ export function registerKnowledgeBases(
     const filter = body.filter === undefined || body.filter === null ? undefined : readFilter(body.filter);
     const { signal } = requestState(request);
     const hits = await timed('search', () =>
-      knowledge.search.search({ org, knowledgeBase: name, query, topK, signal, ...(filter && { filter }) }),
+      knowledge.search.search({
+        org,
+        knowledgeBase: name,
+        query,
+        topK,
+        snippetLengths: [SNIPPET_LENGTH],
+        signal,
+        ...(filter && { filter }),
+      }),
     );
     // Where nothing was ever put in, the resource says whether there is such a knowledge base at all.
     if (hits === undefined) await timed('db', () => bases.find(org, name));
@@ -93,6 +102,7 @@ export function registerKnowledgeBases(
         document_id: hit.documentId,
         filename: hit.filename,
         content: hit.content,
+        snippet: hit.snippet ?? hit.content,
         score: hit.score,
         chunk_index: hit.chunkIndex,
         metadata: hit.metadata,

@@ -12,6 +12,9 @@ export const maxFileBytes = 50 * 1024 * 1024;
 /** Longest metadata as text, in bytes. */
 export const maxMetadataBytes = 8 * 1024;
 
+/** Longest snippet of a hit, in characters: what is said in half a minute. */
+export const SNIPPET_LENGTH = 500;
+
 /** For the document: what is sent is read by `readUpload`. */
 export const fileForm = z.object({
   file: z

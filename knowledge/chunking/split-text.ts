@@ -135,6 +135,16 @@ function lastOf(segments: readonly string[], maxTokens: number): string {
   return segments.slice(from).join('');
 }
 
+/** In order; together they are the text. None ends inside a grapheme. @param language BCP 47 */
+export function sentencesOf(text: string, language?: string): Generator<string> {
+  return segmentsOf(text, sentenceSegmenter(language));
+}
+
+/** Words and what is between them, as {@link sentencesOf}. */
+export function wordSegmentsOf(text: string): Generator<string> {
+  return segmentsOf(text, words);
+}
+
 const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const sentenceSegmenters = new Map<string, Intl.Segmenter>();

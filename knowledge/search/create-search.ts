@@ -11,6 +11,7 @@ import { dimensionsOf, queryVector, relevance } from '../lexical/vectors.ts';
 import { type CollectionRef, type VectorHit, type VectorQuery, type VectorStore, VectorStoreError } from '../vector-stores/vector-store.ts';
 import { placeOf } from './chunk-metadata.ts';
 import { type Search, type SearchHit, type SearchRequest, SearchUnavailableError } from './search.ts';
+import { snippetOf } from './snippet.ts';
 import { bestReciprocalRank } from '../vector-stores/fuse-rankings.ts';
 
 export interface SearchDependencies {
@@ -136,11 +137,19 @@ async function rank(
     );
     const hits = found.flatMap((hit) => {
       const chunk = visible.get(hit.chunkId);
-      return chunk === undefined ? [] : [toHit(hit.chunkId, chunk, scoreOf(hit))];
+      return chunk === undefined ? [] : [{ hit: toHit(hit.chunkId, chunk, scoreOf(hit)), chunk }];
     });
     // Something was hidden while the store ranked: what comes behind it moves up.
     const exhausted = found.length < topK || topK === DEEPEST;
-    if (hits.length >= request.topK || exhausted) return { hits: hits.slice(0, request.topK), dropped: hits.length < found.length };
+    if (hits.length < request.topK && !exhausted) continue;
+    const lengths = request.snippetLengths ?? [];
+    const shown = hits.slice(0, request.topK).map(({ hit, chunk }, rank) => {
+      const maxLength = lengths[rank] ?? lengths.at(-1);
+      if (maxLength === undefined) return hit;
+      const isSheet = chunk.sheet !== null;
+      return { ...hit, snippet: snippetOf({ text: chunk.text, query: sparse, language: collection.language, isSheet, maxLength }) };
+    });
+    return { hits: shown, dropped: hits.length < found.length };
   }
 }
 

@@ -10,6 +10,8 @@ export interface SearchRequest {
   /** 1 to 100. */
   readonly topK: number;
   readonly filter?: EqualityFilter;
+  /** Longest {@link SearchHit.snippet} of each hit, in characters; the last one holds for all further hits. Without it there are none. */
+  readonly snippetLengths?: readonly number[];
   readonly signal?: AbortSignal;
 }
 
@@ -19,6 +21,8 @@ export interface SearchHit {
   readonly documentId: string;
   readonly filename: string;
   readonly content: string;
+  /** What of `content` says most about the question: whole sentences or rows, one after the other. Where it was asked for. */
+  readonly snippet?: string;
   /** 0 to 1, falling from hit to hit. */
   readonly score: number;
   /** From 0, in the order of the document. */

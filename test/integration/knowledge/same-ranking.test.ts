@@ -164,7 +164,7 @@ for (const tested of both) {
     for (const query of questions)
       for (const topK of [3, 50]) {
         const hits = (await search.search({ org, knowledgeBase: name, query, topK })) ?? [];
-        asked.push(hits.map(({ documentId: _, chunkId: __, ...shown }) => shown));
+        asked.push(hits.map(({ filename, content, score, chunkIndex, metadata }) => ({ filename, content, score, chunkIndex, metadata })));
       }
     return asked;
   }

@@ -17,13 +17,13 @@ export interface SearchToolOptions {
 /** The name, unless a tool of the agent has it. */
 export const SEARCH_FUNCTION = 'search_knowledge_base';
 
-const TOP_K = 5;
+/** Of each hit, in characters: the first ones mostly have the answer (docs/benchmarks.md), and the user hears silence while the model reads. */
+const SNIPPET_LENGTHS = [1_600, 1_000, 600, 400, 400];
+const TOP_K = SNIPPET_LENGTHS.length;
 /** Longest time for one search, in milliseconds: the user is waiting. */
 const SEARCH_TIMEOUT_MS = 10_000;
 /** Longest question that is searched for, in characters. */
 const MAX_QUERY_LENGTH = 2_000;
-/** Of all passages together, in characters: the user hears silence while the model reads. */
-const MAX_CHARACTERS = 12_000;
 
 const PARAMETERS = {
   type: 'object',
@@ -49,7 +49,8 @@ export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: 
       let hits: readonly SearchHit[];
       try {
         const limited = AbortSignal.any([signal, AbortSignal.timeout(SEARCH_TIMEOUT_MS)]);
-        hits = (await untilAborted(search.search({ org, knowledgeBase, query: question, topK: TOP_K, signal: limited }), limited)) ?? [];
+        const request = { org, knowledgeBase, query: question, topK: TOP_K, snippetLengths: SNIPPET_LENGTHS, signal: limited };
+        hits = (await untilAborted(search.search(request), limited)) ?? [];
       } catch (error) {
         if (!(error instanceof SearchUnavailableError) && !isTimeout(error)) throw error;
         return failure(
@@ -58,10 +59,9 @@ export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: 
           'unavailable',
         );
       }
-      const shown = withinBounds(hits);
-      if (shown.length === 0) return { succeeded: true, forModel: { results: [], note: 'Nothing was found.' }, detail: '0 hits' };
+      if (hits.length === 0) return { succeeded: true, forModel: { results: [], note: 'Nothing was found.' }, detail: '0 hits' };
       host.recordSources(
-        shown.map(({ documentId, chunkId, filename, score }) => ({
+        hits.map(({ documentId, chunkId, filename, score }) => ({
           knowledge_base: knowledgeBase,
           document_id: documentId,
           chunk_id: chunkId,
@@ -69,26 +69,17 @@ export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: 
           score,
         })),
       );
-      return { succeeded: true, forModel: { results: shown.map(passage) }, detail: `${shown.length} hits` };
+      return { succeeded: true, forModel: { results: hits.map(passage) }, detail: `${hits.length} hits` };
     },
   };
 }
 
-function withinBounds(hits: readonly SearchHit[]): readonly SearchHit[] {
-  let left = MAX_CHARACTERS;
-  return hits.flatMap((hit) => {
-    const content = hit.content.slice(0, left).toWellFormed();
-    left -= content.length;
-    return content === '' ? [] : [{ ...hit, content }];
-  });
-}
-
-function passage({ filename, content, metadata }: SearchHit): JsonValue {
+function passage({ filename, content, snippet = content, metadata }: SearchHit): JsonValue {
   const { title, page } = metadata;
   return {
     source: typeof title === 'string' ? title : filename,
     ...(typeof page === 'number' && { page }),
-    content,
+    content: snippet,
   };
 }
 

@@ -1,0 +1,144 @@
+/** The part of a hit that answers the question: whole sentences, or rows of a table, around what the question asks for. Pure. */
+import { graphemesOf, trim } from '../chunking/graphemes.ts';
+import { sentencesOf, wordSegmentsOf } from '../chunking/split-text.ts';
+import { CELL_SEPARATOR } from '../chunking/table-text.ts';
+import { termsOf } from '../lexical/terms.ts';
+import { dimensionsOf, type SparseVector } from '../lexical/vectors.ts';
+
+export interface SnippetOptions {
+  readonly text: string;
+  /** The question: how much each of its terms says. */
+  readonly query: SparseVector;
+  /** BCP 47, of the knowledge base. */
+  readonly language: string;
+  /** Of a sheet: each line is a row, and the first one says of what. */
+  readonly isSheet: boolean;
+  /** In {@link lengthOf characters}. */
+  readonly maxLength: number;
+}
+
+/** What is not cut. */
+interface Unit {
+  readonly text: string;
+  readonly length: number;
+  /** Repeated before it: the header of its table. */
+  readonly header: string;
+  /** Part of a sentence that is longer than a snippet. */
+  readonly isPart: boolean;
+}
+
+/** What another occurrence of a term adds to the first one's weight: sentences about it stay together. */
+const REPETITION = 0.5;
+/** Of the greatest weight of a term: those below say nothing of where the answer stands. */
+const LEAST_SHARE = 0.1;
+const ELLIPSIS = '…';
+/** One of these says about as much as three letters. */
+const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+const MAY_BE_DENSE = /[\u1100-\u11ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\ud840-\ud8ff]/;
+
+/** Characters (UTF-16 units), of which those of Chinese, Japanese and Korean count threefold. */
+function lengthOf(text: string): number {
+  return MAY_BE_DENSE.test(text) ? text.length + 2 * (text.match(DENSE)?.length ?? 0) : text.length;
+}
+
+/** @returns the text itself where it is short enough; otherwise part of it, with an ellipsis where a sentence had to be cut */
+export function snippetOf(options: SnippetOptions): string {
+  const text = trim(options.text);
+  if (lengthOf(text) <= options.maxLength) return text;
+  const units = unitsOf(text, options);
+  const window = bestWindow(units, options);
+  return textOf(units, window);
+}
+
+interface Window {
+  readonly from: number;
+  /** Of the first unit behind it. */
+  readonly to: number;
+}
+
+/** Of the longest stretches that fit the one that says most; of equals the one that has it in its middle: what is asked for often stands next to it. */
+function bestWindow(units: readonly Unit[], { query, language, maxLength }: SnippetOptions): Window {
+  const weights = weightsOf(query);
+  const found = units.map(({ text }) => dimensionsOf(termsOf(text, language)).filter((dimension) => weights.has(dimension)));
+  let best: Window & { readonly score: number; readonly offset: number } = { from: 0, to: 1, score: -1, offset: 0 };
+  for (let from = 0, to = 0, length = 0; from < units.length; from += 1) {
+    for (; to < units.length; to += 1) {
+      const longer = length + (units[to]?.length ?? 0);
+      if (to > from && longer + (units[from]?.header.length ?? 0) > maxLength) break;
+      length = longer;
+    }
+    const score = scoreOf(found, { from, to }, weights);
+    const offset = offsetOf(found, { from, to });
+    if (score > best.score || (score === best.score && offset < best.offset)) best = { from, to, score, offset };
+    if (to === units.length) break;
+    length -= units[from]?.length ?? 0;
+  }
+  return best;
+}
+
+/** Of the terms that say something: function words are in every sentence. */
+function weightsOf({ indices, values }: SparseVector): ReadonlyMap<number, number> {
+  const least = LEAST_SHARE * Math.max(0, ...values);
+  return new Map(indices.map((dimension, position) => [dimension, values[position] ?? 0] as const).filter(([, weight]) => weight >= least));
+}
+
+/** Each term once in full, and a little for each further sentence that has it. */
+function scoreOf(found: readonly (readonly number[])[], { from, to }: Window, weights: ReadonlyMap<number, number>): number {
+  const counts = new Map<number, number>();
+  for (const dimension of found.slice(from, to).flat()) counts.set(dimension, (counts.get(dimension) ?? 0) + 1);
+  let score = 0;
+  for (const [dimension, count] of counts) score += (weights.get(dimension) ?? 0) * (1 + REPETITION * Math.log(count));
+  return score;
+}
+
+/** How far what was found is from the middle of a window, in units. Where nothing was found the beginning is as good as anything. */
+function offsetOf(found: readonly (readonly number[])[], { from, to }: Window): number {
+  const within = found.slice(from, to);
+  const first = within.findIndex((terms) => terms.length > 0);
+  if (first < 0) return from;
+  const last = within.findLastIndex((terms) => terms.length > 0);
+  return Math.abs(first - (within.length - 1 - last));
+}
+
+function textOf(units: readonly Unit[], { from, to }: Window): string {
+  const shown = units.slice(from, to);
+  const body = trim(shown.map(({ text }) => text).join(''));
+  const isCut = (inside: number, outside: number): boolean => units[inside]?.isPart === true && units[outside]?.isPart === true;
+  return `${shown[0]?.header ?? ''}${isCut(from, from - 1) ? ELLIPSIS : ''}${body}${isCut(to - 1, to) ? ELLIPSIS : ''}`;
+}
+
+function unitsOf(text: string, { language, isSheet, maxLength }: SnippetOptions): readonly Unit[] {
+  const units: Unit[] = [];
+  let header: string | undefined;
+  for (const line of text.split(/(?<=\n)/)) {
+    const isRow = isSheet || line.includes(CELL_SEPARATOR);
+    if (!isRow) header = undefined;
+    const room = maxLength - (header?.length ?? 0);
+    for (const piece of isRow ? [line] : sentencesOf(line, language))
+      units.push(...partsOf(piece, room).map((part) => ({ ...part, length: lengthOf(part.text), header: header ?? '' })));
+    // One that takes too much of the room is shown only where it stands.
+    if (isRow) header ??= lengthOf(line) <= maxLength / 3 ? line : '';
+  }
+  return units;
+}
+
+/** A sentence, or its words in runs where it is longer than a snippet. */
+function partsOf(sentence: string, room: number): readonly Pick<Unit, 'text' | 'isPart'>[] {
+  if (lengthOf(trim(sentence)) <= room) return [{ text: sentence, isPart: false }];
+  const longest = Math.max(1, Math.floor(room / 5));
+  const parts: string[] = [];
+  let run = '';
+  let length = 0;
+  for (const word of wordSegmentsOf(sentence)) {
+    for (const segment of lengthOf(word) <= longest ? [word] : graphemesOf(word)) {
+      const more = lengthOf(segment);
+      if (run !== '' && length + more > longest) {
+        parts.push(run);
+        [run, length] = ['', 0];
+      }
+      run += segment;
+      length += more;
+    }
+  }
+  return [...parts, run].map((text) => ({ text, isPart: true }));
+}
