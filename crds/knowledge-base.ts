@@ -33,6 +33,10 @@ const spec = cel(
       .object({ profile: name(63).default('default').describe('Name of the profile.') })
       .prefault({})
       .describe('An embedding profile of the operator configuration; immutable.'),
+    reranking: z
+      .object({ profile: name(63).describe('Name of the profile.') })
+      .optional()
+      .describe('A rerank profile of the operator configuration, whose model orders the first hits of each search; none where absent.'),
     chunking: cel(
       z.object({
         maxTokens: z.int().min(32).max(8192).default(400).describe('Longest chunk, in tokens.'),

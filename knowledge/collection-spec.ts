@@ -17,6 +17,7 @@ export function collectionSpecOf(
     language: spec.documentLanguage,
     maxTokens: spec.chunking.maxTokens,
     overlapTokens: spec.chunking.overlapTokens,
+    rerankProfile: spec.reranking?.profile,
     // An empty label names no workspace.
     workspace: metadata.labels?.[wellKnown.workspaceLabel] || undefined,
   };

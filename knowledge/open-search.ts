@@ -2,15 +2,18 @@
 import type { Registry } from 'prom-client';
 
 import type { Config } from '../platform/config/config.ts';
+import { egressOf } from '../platform/egress/egress-of.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Store } from '../store/index.ts';
 import { createEmbedders } from './embedding/create-embedders.ts';
+import { createReranking } from './reranking/create-reranking.ts';
 import { createSearch, type SearchDependencies } from './search/create-search.ts';
 import type { Search } from './search/search.ts';
 import { createVectorStore } from './vector-stores/index.ts';
 
 export interface OpenSearchOptions {
-  readonly config: Pick<Config, 'PARLEY_EMBEDDING_PROFILES' | 'VECTOR_STORE_URL'>;
+  readonly config: Pick<Config, 'PARLEY_EMBEDDING_PROFILES' | 'PARLEY_RERANK_PROFILES' | 'VECTOR_STORE_URL'> &
+    Parameters<typeof egressOf>[0];
   /** Stays open. */
   readonly store: Pick<Store, 'knowledge' | 'database'>;
   readonly logger: Logger;
@@ -34,11 +37,13 @@ export function openSearch({ config, store, logger, registry }: OpenSearchOption
     cacheOf: (org) => ({ get: (keys) => embeddingCache.get(org, keys), put: (entries) => embeddingCache.put(org, entries) }),
   });
   const embedderOf: OpenedSearch['embedderOf'] = (collection) => embedders.embedderOf(collection);
+  const egress = egressOf(config, { logger });
+  const reranking = createReranking({ profiles: config.PARLEY_RERANK_PROFILES, egress, env: process.env, logger, registry });
   return {
     vectors,
     embedderOf,
-    search: createSearch({ knowledge, vectors, embedderOf }),
-    close: () => closeAll(embedders, vectors),
+    search: createSearch({ knowledge, vectors, embedderOf, reranking }),
+    close: () => closeAll(embedders, vectors, egress),
   };
 }
 

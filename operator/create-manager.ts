@@ -146,6 +146,7 @@ export function createManager(options: CreateManagerOptions): Manager {
     changes: store.knowledge,
     clock,
     profiles: config.PARLEY_EMBEDDING_PROFILES,
+    rerankProfiles: config.PARLEY_RERANK_PROFILES,
     store: config.VECTOR_STORE_URL.startsWith('milvus') ? 'milvus' : 'pgvector',
     deletionGraceMs,
   });

@@ -69,6 +69,16 @@ const fields = {
     answer: z.string(),
     default: 'en',
   }),
+  rerank_profile: field({
+    path: 'reranking.profile',
+    create: z
+      .string()
+      .min(1)
+      .max(63)
+      .nullish()
+      .describe('Rerank profile of the installation whose model orders the first hits of each search.'),
+    answer: z.string().nullable().describe('null where searches keep the order of words and meaning.'),
+  }),
   total_documents: field({
     answer: z.int().min(0).describe('Documents in it, in whatever state.'),
     read: (_: Base, { documents }: KnowledgeBaseReading) => documents.total,

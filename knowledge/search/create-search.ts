@@ -9,6 +9,7 @@ import { EmbeddingError } from '../embedding/embedding-error.ts';
 import { termsOf } from '../lexical/terms.ts';
 import { dimensionsOf, queryVector, relevance } from '../lexical/vectors.ts';
 import { type CollectionRef, type VectorHit, type VectorQuery, type VectorStore, VectorStoreError } from '../vector-stores/vector-store.ts';
+import type { Reranking } from '../reranking/create-reranking.ts';
 import { placeOf } from './chunk-metadata.ts';
 import { type Search, type SearchHit, type SearchRequest, SearchUnavailableError } from './search.ts';
 import { snippetOf } from './snippet.ts';
@@ -19,6 +20,8 @@ export interface SearchDependencies {
   readonly vectors: VectorStore;
   /** @returns undefined for a profile without dense vectors */
   readonly embedderOf: (collection: Pick<Collection, 'org' | 'profile' | 'model' | 'dimension'>) => Embedder | undefined;
+  /** Nothing is reranked without. */
+  readonly reranking?: Reranking;
 }
 
 /** Most hits that are asked for when some of the first ones may not be shown. */
@@ -109,7 +112,7 @@ async function rank(
     readonly dense: Float32Array | undefined;
     readonly prepared: Prepared;
   },
-  { knowledge, vectors }: SearchDependencies,
+  { knowledge, vectors, reranking }: SearchDependencies,
 ): Promise<{ readonly hits: readonly SearchHit[]; readonly dropped: boolean }> {
   const { org } = request;
   const { collection, frequencies, hidden } = prepared;
@@ -127,7 +130,8 @@ async function rank(
   const scoreOf = ({ score }: VectorHit): number =>
     dense === undefined ? relevance(score, sparse) : Math.min(1, score / bestReciprocalRank);
 
-  for (let topK = request.topK; ; topK = Math.min(DEEPEST, topK * 4)) {
+  const wanted = Math.max(request.topK, reranking?.candidates(collection.rerankProfile) ?? 0);
+  for (let topK = wanted; ; topK = Math.min(DEEPEST, topK * 4)) {
     const found = await vectors.search(collectionRef(collection), { ...query, topK }, request.signal);
     const visible = new Map(
       (await knowledge.lookup.resolve({ org, collectionId: collection.id, hits: found })).map((chunk) => [
@@ -141,9 +145,10 @@ async function rank(
     });
     // Something was hidden while the store ranked: what comes behind it moves up.
     const exhausted = found.length < topK || topK === DEEPEST;
-    if (hits.length < request.topK && !exhausted) continue;
+    if (hits.length < wanted && !exhausted) continue;
+    const best = await reranked(hits, { request, profile: collection.rerankProfile, reranking });
     const lengths = request.snippetLengths ?? [];
-    const shown = hits.slice(0, request.topK).map(({ hit, chunk }, rank) => {
+    const shown = best.slice(0, request.topK).map(({ hit, chunk }, rank) => {
       const maxLength = lengths[rank] ?? lengths.at(-1);
       if (maxLength === undefined) return hit;
       const isSheet = chunk.sheet !== null;
@@ -151,6 +156,34 @@ async function rank(
     });
     return { hits: shown, dropped: hits.length < found.length };
   }
+}
+
+interface Found {
+  readonly hit: SearchHit;
+  readonly chunk: FoundChunk;
+}
+
+/** The first hits in the order of the collection's rerank profile, if it has one that answers in time. */
+async function reranked(
+  hits: readonly Found[],
+  {
+    request: { query, signal },
+    profile,
+    reranking,
+  }: { readonly request: SearchRequest; readonly profile: string | undefined; readonly reranking: Reranking | undefined },
+): Promise<readonly Found[]> {
+  const candidates = hits.slice(0, reranking?.candidates(profile) ?? 0);
+  if (reranking === undefined || profile === undefined || candidates.length === 0) return hits;
+  const documents = candidates.map(({ chunk }) => chunk.text);
+  const order = await reranking.rerank(profile, { query, documents }, signal);
+  if (order === undefined) return hits;
+  const first = order.flatMap(({ index, score }) => {
+    const found = candidates[index];
+    return found === undefined ? [] : [{ ...found, hit: { ...found.hit, score } }];
+  });
+  // Scores of two kinds: what was not reranked stays below what was.
+  const least = first.at(-1)?.hit.score ?? 1;
+  return [...first, ...hits.slice(first.length).map((found) => ({ ...found, hit: { ...found.hit, score: found.hit.score * least } }))];
 }
 
 async function embedQuery(embedderOf: () => Embedder | undefined, { query, signal }: SearchRequest): Promise<Float32Array | undefined> {

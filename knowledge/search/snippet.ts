@@ -30,7 +30,7 @@ interface Unit {
 /** What another occurrence of a term adds to the first one's weight: sentences about it stay together. */
 const REPETITION = 0.5;
 /** Of the greatest weight of a term: those below say nothing of where the answer stands. */
-const LEAST_SHARE = 0.1;
+const LEAST_SHARE = 0.15;
 const ELLIPSIS = '…';
 /** One of these says about as much as three letters. */
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;

@@ -12,6 +12,7 @@ const now = Date.parse('2026-06-01T12:00:00Z');
 const options = {
   now,
   profiles: [{ name: 'default', model: 'bm25', dimension: 0 }],
+  rerankProfiles: [{ name: 'good' }],
   store: 'pgvector',
   deletionGraceMs: 60_000,
 };

@@ -33,6 +33,7 @@ export interface KnowledgeBasePlanOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly profiles: readonly ConfiguredProfile[];
+  readonly rerankProfiles: readonly Pick<ConfiguredProfile, 'name'>[];
   /** Name of the vector store. */
   readonly store: string;
   /** How long a deletion waits for Postgres, in milliseconds. */
@@ -64,6 +65,7 @@ export function planKnowledgeBase(
   const acceptance = [
     ...specProblems(knowledgeBaseProblems(knowledgeBase.spec)),
     ...unknownProfile(knowledgeBase, options.profiles),
+    ...unknownRerankProfile(knowledgeBase, options.rerankProfiles),
     ...displayNameTaken(knowledgeBase, displayName, snapshot.knowledgeBasesNamed(namespace, displayName)),
   ];
   const spec = acceptance.length > 0 || profile === undefined ? undefined : collectionSpecOf(knowledgeBase, profile);
@@ -118,7 +120,7 @@ function actionsFor(
   ];
 }
 
-const FOLLOWED = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens', 'workspace'] as const;
+const FOLLOWED = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens', 'rerankProfile', 'workspace'] as const;
 
 /** @param spec - of the collection; absent where the resource is not accepted */
 function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, view: KnowledgeView): ConditionStage {
@@ -188,17 +190,32 @@ function newlyFailed(knowledgeBase: KnowledgeBase, sources: readonly SourceStatu
 function unknownProfile(knowledgeBase: KnowledgeBase, profiles: readonly ConfiguredProfile[]): readonly Problem[] {
   const { profile } = knowledgeBase.spec.embedding;
   if (profiles.some((candidate) => candidate.name === profile)) return [];
-  const known =
-    profiles
-      .map((candidate) => candidate.name)
-      .sort()
-      .join(', ') || 'none';
   return [
     {
       reason: 'UnknownEmbeddingProfile',
-      message: `embedding profile "${profile}" is not configured (configured: ${known}); it cannot be changed in place, so create the knowledge base again with one of these or add it to PARLEY_EMBEDDING_PROFILES`,
+      message: `embedding profile "${profile}" is not configured (configured: ${namesOf(profiles)}); it cannot be changed in place, so create the knowledge base again with one of these or add it to PARLEY_EMBEDDING_PROFILES`,
     },
   ];
+}
+
+function unknownRerankProfile({ spec }: KnowledgeBase, profiles: KnowledgeBasePlanOptions['rerankProfiles']): readonly Problem[] {
+  const profile = spec.reranking?.profile;
+  if (profile === undefined || profiles.some((candidate) => candidate.name === profile)) return [];
+  return [
+    {
+      reason: 'UnknownRerankProfile',
+      message: `rerank profile "${profile}" is not configured (configured: ${namesOf(profiles)}); change spec.reranking.profile or add it to PARLEY_RERANK_PROFILES`,
+    },
+  ];
+}
+
+function namesOf(profiles: readonly Pick<ConfiguredProfile, 'name'>[]): string {
+  return (
+    profiles
+      .map((candidate) => candidate.name)
+      .sort()
+      .join(', ') || 'none'
+  );
 }
 
 /** From the first action on none of its documents are found; the worker clears the stores afterwards. */

@@ -17,6 +17,7 @@ export interface KnowledgeBaseReconcilerOptions {
   readonly changes: Pick<Store['knowledge'], 'listen'>;
   readonly clock: Clock;
   readonly profiles: readonly ConfiguredProfile[];
+  readonly rerankProfiles: readonly Pick<ConfiguredProfile, 'name'>[];
   /** Name of the vector store. */
   readonly store: string;
   readonly deletionGraceMs: number;
@@ -28,7 +29,7 @@ const DOCUMENTS_MS = 2_000;
 export function knowledgeBaseReconciler(
   options: KnowledgeBaseReconcilerOptions,
 ): Reconciler<KnowledgeBase, KnowledgeBaseAction, KnowledgeBaseStatus> {
-  const { snapshots, cache, changes, clock, profiles, store, deletionGraceMs } = options;
+  const { snapshots, cache, changes, clock, profiles, rerankProfiles, store, deletionGraceMs } = options;
 
   const viewOf = async (knowledgeBase: Stored<KnowledgeBase>): Promise<KnowledgeView> => {
     if (isDeleting(knowledgeBase)) return cache.reachable();
@@ -45,7 +46,7 @@ export function knowledgeBaseReconciler(
       const view = await viewOf(knowledgeBase);
       if (view.state === 'unavailable') retryWhenPostgresIsBack();
       return planFromReferences(snapshots, knowledgeBase, {
-        plan: (snapshot) => planKnowledgeBase(knowledgeBase, snapshot, view, { now, profiles, store, deletionGraceMs }),
+        plan: (snapshot) => planKnowledgeBase(knowledgeBase, snapshot, view, { now, profiles, rerankProfiles, store, deletionGraceMs }),
         text: true,
         signal,
       });

@@ -104,6 +104,13 @@ export const acceptedReasons = {
     cure: 'Create the knowledge base with a profile that the message lists, or add the profile to PARLEY_EMBEDDING_PROFILES.',
     blocks: 'person',
   },
+  UnknownRerankProfile: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'The rerank profile is not in the configuration of the operator. Searches go on as they were.',
+    cure: 'Set `spec.reranking.profile` to a profile that the message lists, remove it, or add the profile to PARLEY_RERANK_PROFILES.',
+    blocks: 'person',
+  },
   UnknownEvents: {
     condition: 'Accepted',
     status: 'False',

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { agentTestFields } from './agent-tests.ts';
 import { NumberAssignments } from './phone-numbers.ts';
 import { commaList, flag, jsonList, milliseconds, port, readable } from './fields.ts';
-import { embeddingProfile } from './profiles.ts';
+import { embeddingProfile, rerankProfile } from './profiles.ts';
 import { providerFields } from './providers.ts';
 import { telemetryFields } from './telemetry.ts';
 import { parseCidr } from '../egress/address.ts';
@@ -219,6 +219,7 @@ const schema = z.object({
   PARLEY_EMBEDDING_PROFILES: jsonList(embeddingProfile, '[{"name":"default","provider":"lexical","model":"bm25"}]').describe(
     'Embedding profiles that KnowledgeBases may name, a JSON array.',
   ),
+  PARLEY_RERANK_PROFILES: jsonList(rerankProfile, '[]').describe('Rerank profiles that KnowledgeBases may name, a JSON array.'),
   ...providerFields,
   PARLEY_TEST_JUDGE: z
     .string()

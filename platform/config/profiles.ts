@@ -53,6 +53,27 @@ export const embeddingProfile = z.discriminatedUnion('provider', [
   }),
 ]);
 
+/** A model that reads question and passages together. */
+export const rerankProfile = z
+  .strictObject({
+    name: profileName,
+    provider: z
+      .enum(['cohere', 'jina', 'voyage', 'openai_compatible', 'text_embeddings_inference'])
+      .describe("Whose /rerank it is; openai_compatible is Cohere's form, as vLLM and others have it."),
+    model: z.string().min(1).max(256).default('default').describe('Name of the model; text_embeddings_inference has one only.'),
+    baseURL: providerURL.optional().describe("Address up to and without /rerank; the provider's own where absent."),
+    apiKeyEnv: z.string().min(1).optional().describe('Variable that holds the key.'),
+    apiKeyFile: z.string().min(1).optional().describe('File that holds the key, read for each request.'),
+    candidates: z.int().min(2).max(200).default(30).describe('How many of the first hits are reranked.'),
+    timeoutMs: z.int().min(20).max(10_000).default(500).describe('Longest wait, in milliseconds; then the order of the search holds.'),
+  })
+  .refine(oneKey, oneKeyMessage)
+  .refine(
+    ({ provider, baseURL }) => baseURL !== undefined || !['openai_compatible', 'text_embeddings_inference'].includes(provider),
+    'openai_compatible and text_embeddings_inference need a baseURL',
+  )
+  .refine(({ provider, model }) => provider === 'text_embeddings_inference' || model !== 'default', 'the model is missing');
+
 /** What an agent's `provider` means on this installation. */
 export const providerDefaults = z
   .strictObject({

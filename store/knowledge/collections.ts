@@ -18,6 +18,8 @@ export interface CollectionSpec {
   readonly language: string;
   readonly maxTokens: number;
   readonly overlapTokens: number;
+  /** Name of the profile whose model reranks what a search finds; undefined for none. */
+  readonly rerankProfile?: string | undefined;
   /** Value of the resource's label; undefined for none. Its events are of this workspace. */
   readonly workspace?: string | undefined;
 }
@@ -55,6 +57,7 @@ export interface CollectionRow {
   readonly chunk_count: string;
   readonly term_total: string;
   readonly average_length: number;
+  readonly rerank_profile: string | null;
   readonly workspace: string | null;
   readonly created_at: Date;
   readonly released_at: Date | null;
@@ -75,6 +78,7 @@ const columns = [
   'chunk_count',
   'term_total',
   'average_length',
+  'rerank_profile',
   'workspace',
   'created_at',
   'released_at',
@@ -106,23 +110,23 @@ export class Collections {
    * @throws StoreError `conflict` when the documents that are there were embedded with another model
    */
   async ensure(spec: CollectionSpec): Promise<Collection> {
-    const { org, name, uid, profile, model, dimension, language, maxTokens, overlapTokens, workspace = null } = spec;
+    const { org, name, uid, profile, model, dimension, language, maxTokens, overlapTokens, rerankProfile = null, workspace = null } = spec;
     return this.#database.asOrganization(org, async (transaction) => {
       const known = await this.#byName(transaction, org, name);
       if (known !== undefined && sameSpec(known, spec) && !known.released) return known;
       if (known === undefined) {
         await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
         await transaction.query(
-          `INSERT INTO parley.collections (org, id, name, uid, profile, model, dimension, language, max_tokens, overlap_tokens, workspace)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (org, name) WHERE deleted_at IS NULL DO NOTHING`,
-          [org, `col_${uuidv7()}`, name, uid, profile, model, dimension, language, maxTokens, overlapTokens, workspace],
+          `INSERT INTO parley.collections (org, id, name, uid, profile, model, dimension, language, max_tokens, overlap_tokens, workspace, rerank_profile)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (org, name) WHERE deleted_at IS NULL DO NOTHING`,
+          [org, `col_${uuidv7()}`, name, uid, profile, model, dimension, language, maxTokens, overlapTokens, workspace, rerankProfile],
         );
       } else requireSameModel(known, spec);
       await transaction.query(
         `UPDATE parley.collections SET uid = $3, profile = $4, language = $5, max_tokens = $6, overlap_tokens = $7, workspace = $8,
-           released_at = NULL
+           rerank_profile = $9, released_at = NULL
          WHERE org = $1 AND name = $2 AND deleted_at IS NULL`,
-        [org, name, uid, profile, language, maxTokens, overlapTokens, workspace],
+        [org, name, uid, profile, language, maxTokens, overlapTokens, workspace, rerankProfile],
       );
       const made = await this.#byName(transaction, org, name);
       if (made === undefined) throw new StoreError('unavailable', `knowledge base ${name}: deleted at this moment`);
@@ -307,6 +311,7 @@ export function fromCollectionRow(row: CollectionRow): Collection {
     overlapTokens: row.overlap_tokens,
     chunkCount: Number(row.chunk_count),
     termTotal: Number(row.term_total),
+    rerankProfile: row.rerank_profile ?? undefined,
     workspace: row.workspace ?? undefined,
     averageLength: row.average_length,
     createdAt: row.created_at,

@@ -108,6 +108,7 @@ export class SimulatedOperator {
             // One that Postgres won't have: another model than what is there.
             { name: 'other', model: 'e5', dimension: 384 },
           ],
+          rerankProfiles: [],
           store: 'pgvector',
           deletionGraceMs: 1_000,
         });

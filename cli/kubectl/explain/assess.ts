@@ -155,6 +155,7 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
           {
             now,
             profiles: unknown ? [] : [{ name: base.spec.embedding.profile, model: '', dimension: 0 }],
+            rerankProfiles: reasonOf('Accepted') === 'UnknownRerankProfile' ? [] : [{ name: base.spec.reranking?.profile ?? '' }],
             store: '',
             deletionGraceMs: 0,
           },
@@ -183,6 +184,7 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
 
 const operatorsOwn: ReadonlySet<string> = new Set<Reason>([
   'UnknownEmbeddingProfile',
+  'UnknownRerankProfile',
   'AddressForbidden',
   'NumberTaken',
   'NumberReserved',

@@ -7,3 +7,7 @@ ALTER TABLE parley.vector_chunks ADD COLUMN tie_breaker bigint NOT NULL DEFAULT 
 -- are reindexed by the worker while searches go on; those with a model keep theirs until `parley kb reindex`.
 ALTER TABLE parley.collections ALTER COLUMN average_length SET DEFAULT 110;
 UPDATE parley.collections SET average_length = DEFAULT WHERE average_length = 0;
+
+-- The model that reranks what a search finds; NULL for none.
+ALTER TABLE parley.collections ADD COLUMN rerank_profile text CHECK (char_length(rerank_profile) <= 63);
+GRANT UPDATE (rerank_profile) ON parley.collections TO parley_app;

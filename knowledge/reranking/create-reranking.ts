@@ -1,0 +1,121 @@
+/** Asks the server of a profile, once and with a deadline: a slow or broken one costs a search its better order and nothing else. */
+import { readFile } from 'node:fs/promises';
+
+import { Histogram, type Registry } from 'prom-client';
+
+import { EgressError } from '../../platform/egress/egress-error.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { rerankBodyOf, rerankedOf, rerankUrlOf, type RerankQuestion } from './rerank-protocols.ts';
+import { RerankError, type Reranked, type RerankOutcome, type RerankProfile } from './reranker.ts';
+
+export interface Reranking {
+  /** How many of the first hits of a collection with this profile are reranked; 0 without a profile, or with one that is not configured. */
+  candidates(profile: string | undefined): number;
+  /** @returns undefined where no answer came in time, which is logged; then the order stays. @throws the signal's reason */
+  rerank(profile: string, question: RerankQuestion, signal?: AbortSignal): Promise<readonly Reranked[] | undefined>;
+}
+
+export interface RerankingOptions {
+  readonly profiles: readonly RerankProfile[];
+  readonly egress: Pick<Egress, 'request'>;
+  /** Where a profile's `apiKeyEnv` is looked up. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+  readonly registry?: Registry;
+}
+
+/** 200 results, written out generously: a server that repeats the passages sends more. */
+const MOST_BYTES = 4 * 1024 * 1024;
+/** Of one passage that is sent, in characters: models read no more, and a chunk may be long. */
+const LONGEST_PASSAGE = 8_000;
+
+export function createReranking({ profiles, egress, env, logger, registry }: RerankingOptions): Reranking {
+  const byName = new Map(profiles.map((profile) => [profile.name, profile]));
+  const seconds = registry && rerankMetrics(registry);
+  return {
+    candidates: (name) => (name === undefined ? 0 : (byName.get(name)?.candidates ?? 0)),
+    async rerank(name, question, signal) {
+      const profile = byName.get(name);
+      if (profile === undefined) return undefined;
+      const startedAt = performance.now();
+      const observe = (outcome: RerankOutcome): void =>
+        seconds?.observe({ profile: name, outcome }, (performance.now() - startedAt) / 1000);
+      try {
+        const reranked = await ask(profile, question, { egress, env, signal });
+        observe('answered');
+        return reranked;
+      } catch (error) {
+        signal?.throwIfAborted();
+        const failure = failureOf(error, profile);
+        observe(failure.outcome);
+        logger.warn(
+          { profile: name, outcome: failure.outcome, reason: failure.message },
+          'failed to rerank; keeping the order of the search',
+        );
+        return undefined;
+      }
+    },
+  };
+}
+
+async function ask(
+  profile: RerankProfile,
+  { query, documents }: RerankQuestion,
+  { egress, env, signal }: Pick<RerankingOptions, 'egress' | 'env'> & { readonly signal: AbortSignal | undefined },
+): Promise<readonly Reranked[]> {
+  const key = await keyOf(profile, env);
+  const passages = documents.map((text) => text.slice(0, LONGEST_PASSAGE).toWellFormed());
+  const { status, body } = await egress.request({
+    url: rerankUrlOf(profile),
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    },
+    body: rerankBodyOf(profile, { query, documents: passages }),
+    timeoutMs: profile.timeoutMs,
+    maxBodyBytes: MOST_BYTES,
+    // It changes nothing there, and a kept connection may have been closed.
+    repeatable: true,
+    ...(signal && { signal }),
+  });
+  if (status === 200) return rerankedOf(profile, body.toString('utf8'), documents.length);
+  throw new RerankError(outcomeOf(status), `the server answers ${status}`);
+}
+
+function outcomeOf(status: number): Exclude<RerankOutcome, 'answered'> {
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (status === 429) return 'rate_limited';
+  return status >= 500 ? 'unavailable' : 'refused';
+}
+
+function failureOf(error: unknown, { timeoutMs }: RerankProfile): RerankError {
+  if (error instanceof RerankError) return error;
+  if (error instanceof EgressError) {
+    if (error.kind === 'timeout') return new RerankError('timeout', `the server did not answer within ${timeoutMs} ms`);
+    return new RerankError(error.kind.startsWith('forbidden') ? 'misconfigured' : 'unavailable', error.message);
+  }
+  throw error;
+}
+
+async function keyOf({ name, apiKeyEnv, apiKeyFile }: RerankProfile, env: RerankingOptions['env']): Promise<string | undefined> {
+  if (apiKeyEnv === undefined && apiKeyFile === undefined) return undefined;
+  const read = apiKeyFile === undefined ? env[apiKeyEnv ?? ''] : await readFile(apiKeyFile, 'utf8').catch(() => '');
+  const key = read?.trim() ?? '';
+  if (key !== '') return key;
+  const place =
+    apiKeyFile === undefined ? `variable ${apiKeyEnv}, which is not set` : `file ${apiKeyFile}, which can't be read or is empty`;
+  throw new RerankError('misconfigured', `rerank profile "${name}" takes its key from the ${place}`);
+}
+
+function rerankMetrics(registry: Registry): Histogram<'profile' | 'outcome'> {
+  return new Histogram({
+    name: 'parley_rerank_request_seconds',
+    help: 'Time for one request to a rerank server, by profile; the outcome is answered, or why the order of the search was kept.',
+    labelNames: ['profile', 'outcome'],
+    buckets: [0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1, 2, 5],
+    registers: [registry],
+  });
+}

@@ -1,0 +1,34 @@
+/** Reranking: a model reads question and passages together and says how well they fit. Optional, and never what a search fails of. */
+import type { Config } from '../../platform/config/config.ts';
+
+/** A model that reranks; see PARLEY_RERANK_PROFILES. */
+export type RerankProfile = Config['PARLEY_RERANK_PROFILES'][number];
+
+export interface Reranked {
+  /** Of the passage, as it was given. */
+  readonly index: number;
+  /** 0 … 1. */
+  readonly score: number;
+}
+
+/** How one request ended: a label of `parley_rerank_request_seconds`. */
+export type RerankOutcome =
+  | 'answered'
+  | 'timeout'
+  | 'unavailable'
+  | 'rate_limited'
+  | 'unauthorized'
+  | 'refused'
+  | 'invalid_response'
+  | 'misconfigured';
+
+/** The message never holds a credential, a text or anything that the server said. */
+export class RerankError extends Error {
+  override readonly name = 'RerankError';
+  readonly outcome: Exclude<RerankOutcome, 'answered'>;
+
+  constructor(outcome: Exclude<RerankOutcome, 'answered'>, message: string) {
+    super(message);
+    this.outcome = outcome;
+  }
+}
