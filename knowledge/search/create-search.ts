@@ -148,11 +148,11 @@ async function rank(
     if (hits.length < wanted && !exhausted) continue;
     const best = await reranked(hits, { request, profile: collection.rerankProfile, reranking });
     const lengths = request.snippetLengths ?? [];
-    const shown = best.slice(0, request.topK).map(({ hit, chunk }, rank) => {
-      const maxLength = lengths[rank] ?? lengths.at(-1);
+    const shown = best.slice(0, request.topK).map(({ hit, chunk }, place) => {
+      const maxLength = lengths[place] ?? lengths.at(-1);
       if (maxLength === undefined) return hit;
-      const isSheet = chunk.sheet !== null;
-      return { ...hit, snippet: snippetOf({ text: chunk.text, query: sparse, language: collection.language, isSheet, maxLength }) };
+      const about = { text: chunk.text, query: sparse, language: collection.language, isSheet: chunk.sheet !== null };
+      return Object.assign(hit, { snippet: snippetOf({ ...about, maxLength }) });
     });
     return { hits: shown, dropped: hits.length < found.length };
   }
@@ -179,12 +179,14 @@ async function reranked(
   if (order === undefined) return hits;
   const first = order.flatMap(({ index, score }) => {
     const found = candidates[index];
-    return found === undefined ? [] : [{ ...found, hit: { ...found.hit, score } }];
+    return found === undefined ? [] : [scored(found, score)];
   });
   // Scores of two kinds: what was not reranked stays below what was.
   const least = first.at(-1)?.hit.score ?? 1;
-  return [...first, ...hits.slice(first.length).map((found) => ({ ...found, hit: { ...found.hit, score: found.hit.score * least } }))];
+  return [...first, ...hits.slice(first.length).map((found) => scored(found, found.hit.score * least))];
 }
+
+const scored = ({ hit, chunk }: Found, score: number): Found => ({ chunk, hit: { ...hit, score } });
 
 async function embedQuery(embedderOf: () => Embedder | undefined, { query, signal }: SearchRequest): Promise<Float32Array | undefined> {
   const vectors = await embedderOf()?.embed([query], 'query', signal && { signal });

@@ -115,7 +115,8 @@ function unitsOf(text: string, { language, isSheet, maxLength }: SnippetOptions)
     if (!isRow) header = undefined;
     const room = maxLength - (header?.length ?? 0);
     for (const piece of isRow ? [line] : sentencesOf(line, language))
-      units.push(...partsOf(piece, room).map((part) => ({ ...part, length: lengthOf(part.text), header: header ?? '' })));
+      for (const part of partsOf(piece, room))
+        units.push({ text: part.text, isPart: part.isPart, length: lengthOf(part.text), header: header ?? '' });
     // One that takes too much of the room is shown only where it stands.
     if (isRow) header ??= lengthOf(line) <= maxLength / 3 ? line : '';
   }

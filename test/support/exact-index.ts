@@ -1,4 +1,4 @@
-/** Passages in memory, ranked by going through all of them: what tests and benchmarks compare stores with. */
+/** Passages in memory, all of which are ranked: what tests and benchmarks compare stores with. */
 import { termsOf } from '../../knowledge/lexical/terms.ts';
 import { dimensionsOf, documentVector, queryVector, type SparseVector } from '../../knowledge/lexical/vectors.ts';
 
@@ -27,6 +27,14 @@ export function exactIndex(passages: readonly Passage[], language?: string): Exa
   const frequencies = new Map<number, number>();
   for (const list of terms) for (const dimension of dimensionsOf(list)) frequencies.set(dimension, (frequencies.get(dimension) ?? 0) + 1);
   const vectors = terms.map((list) => documentVector(list));
+  const postings = new Map<number, { readonly position: number; readonly weight: number }[]>();
+  for (const [position, { indices, values }] of vectors.entries())
+    for (const [at, dimension] of indices.entries()) {
+      const entry = { position, weight: values[at] ?? 0 };
+      const list = postings.get(dimension);
+      if (list === undefined) postings.set(dimension, [entry]);
+      else list.push(entry);
+    }
   const toQuery = (query: string): SparseVector =>
     queryVector(termsOf(query, language), {
       documentCount: passages.length,
@@ -37,21 +45,15 @@ export function exactIndex(passages: readonly Passage[], language?: string): Exa
     vectors,
     queryVector: toQuery,
     search(query, topK) {
-      const vector = toQuery(query);
-      const weights = new Map(vector.indices.map((dimension, position) => [dimension, vector.values[position] ?? 0]));
-      return passages
-        .map(({ id }, position) => ({ id, score: innerProduct(weights, vectors[position]) }))
-        .filter(({ score }) => score > 0)
+      const { indices, values } = toQuery(query);
+      const scores = new Map<number, number>();
+      for (const [at, dimension] of indices.entries())
+        for (const { position, weight } of postings.get(dimension) ?? [])
+          scores.set(position, (scores.get(position) ?? 0) + weight * (values[at] ?? 0));
+      return [...scores]
+        .map(([position, score]) => ({ id: passages[position]?.id ?? '', score }))
         .toSorted((left, right) => right.score - left.score || (left.id < right.id ? -1 : 1))
         .slice(0, topK);
     },
   };
-}
-
-function innerProduct(weights: ReadonlyMap<number, number>, vector: SparseVector | undefined): number {
-  let sum = 0;
-  vector?.indices.forEach((dimension, position) => {
-    sum += (weights.get(dimension) ?? 0) * (vector.values[position] ?? 0);
-  });
-  return sum;
 }

@@ -2,13 +2,25 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { Judgements } from './ranking-quality.ts';
+
 export interface Collection {
   readonly name: string;
   readonly passages: readonly { readonly id: string; readonly text: string }[];
-  readonly queries: readonly { readonly id: string; readonly text: string; readonly relevant: ReadonlySet<string> }[];
+  readonly queries: readonly Query[];
+  /** BCP 47. */
+  readonly language: string;
 }
 
-interface Layout {
+export interface Query {
+  readonly id: string;
+  readonly text: string;
+  readonly relevant: Judgements;
+  /** Texts of which one answers it, where the collection says. */
+  readonly answers?: readonly string[];
+}
+
+export interface Layout {
   readonly name: string;
   readonly documents: string;
   readonly queries: string;
@@ -43,11 +55,12 @@ export async function readCollection(folder: string, layout: Layout): Promise<Co
   const relevant = readJudgements(judgements);
   return {
     name: layout.name,
+    language: 'en',
     passages: readRecords(documents).map(({ id, fields }) => ({ id, text: textOf(fields, layout.fields) })),
     queries: readRecords(queries)
       .map(({ id, fields }, position) => {
         const number = layout.queriesByPosition ? String(position + 1) : id;
-        return { id: number, text: textOf(fields, ['.W']), relevant: relevant.get(number) ?? new Set<string>() };
+        return { id: number, text: textOf(fields, ['.W']), relevant: relevant.get(number) ?? new Map<string, number>() };
       })
       .filter((query) => query.relevant.size > 0),
   };
@@ -80,15 +93,15 @@ export function readRecords(text: string): readonly CollectionRecord[] {
  * Lines of query, document and more. Every pair counts as relevant, whatever its grade: two of the collections have none, and
  * Cranfield's −1 is no grade of its key, while its list without grades has those pairs like all others.
  */
-export function readJudgements(text: string): ReadonlyMap<string, ReadonlySet<string>> {
-  const relevant = new Map<string, Set<string>>();
+export function readJudgements(text: string): ReadonlyMap<string, Judgements> {
+  const relevant = new Map<string, Map<string, number>>();
   for (const line of text.split('\n')) {
     const [query, document] = line.trim().split(/\s+/);
     if (query === undefined || document === undefined || query === '') continue;
     const key = String(Number(query));
-    const set = relevant.get(key) ?? new Set<string>();
-    set.add(String(Number(document)));
-    relevant.set(key, set);
+    const grades = relevant.get(key) ?? new Map<string, number>();
+    grades.set(String(Number(document)), 1);
+    relevant.set(key, grades);
   }
   return relevant;
 }

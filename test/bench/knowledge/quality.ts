@@ -1,15 +1,22 @@
 /** How well the right passages are found: our chunks, terms and sparse vectors against textbook BM25. */
+import { readFile } from 'node:fs/promises';
+
 import snowball from 'snowball-stemmers';
 
 import { chunkBlocks } from '../../../knowledge/chunking/chunk-blocks.ts';
+import type { Embedder } from '../../../knowledge/embedding/embedder.ts';
 import { exactIndex } from '../../support/exact-index.ts';
 import type { Table } from '../harness/table.ts';
 import { layouts, readCollection, type Collection } from './collections.ts';
+import { configuredEmbedder, hybridIndex } from './hybrid.ts';
 import type { Part } from './part.ts';
-import { ndcg, reciprocalRank } from './ranking-quality.ts';
+import { PUBLISHED, readPublicSets } from './public-sets.ts';
+import { ndcg, recall, reciprocalRank } from './ranking-quality.ts';
+import { measureSnippets, snippetTable, type SnippetQuality } from './snippet-quality.ts';
 import { textbookBm25, wordsAsWritten, type Tokenize } from './textbook-bm25.ts';
 
 const depth = 10;
+const recallDepth = 100;
 
 /** What the offline ranking has to reach at least, as nDCG@10. */
 const wanted: Readonly<Record<string, number>> = { Cranfield: 0.5, CISI: 0.36, CACM: 0.48 };
@@ -21,30 +28,68 @@ interface Quality {
   readonly questions: number;
   readonly ours: number;
   readonly oursReciprocalRank: number;
-  readonly stemmed: number;
+  readonly oursRecall: number;
+  /** nDCG@10 with the configured embedding profile. */
+  readonly hybrid: number | undefined;
+  /** Undefined for languages that Porter's stems are not for. */
+  readonly stemmed: number | undefined;
   readonly plain: number;
 }
 
-type Rank = (query: string) => readonly string[];
+/** Best first, {@link recallDepth} ids. */
+type Rank = (query: string) => readonly string[] | Promise<readonly string[]>;
 
 /** @throws Error when there is no folder of collections, or none of them in it */
 export const quality: Part = async ({ dataFolder, progress }) => {
   if (dataFolder === undefined) throw new Error('the test collections are missing: set BENCH_DATA to their folder, or give --data');
   const figures: Quality[] = [];
+  const snippets: SnippetQuality[] = [];
+  const embedder = configuredEmbedder(process.env);
+  const run = async (collection: Collection): Promise<void> => {
+    progress(`${collection.name}: ${collection.passages.length} passages, ${collection.queries.length} questions`);
+    figures.push(await measure(collection, embedder));
+    const shown = await measureSnippets(collection);
+    if (shown !== undefined) snippets.push(shown);
+  };
+  await run(await banglaHelpDesk());
   for (const layout of layouts) {
     const collection = await readCollection(dataFolder, layout);
     if (collection === undefined) progress(`${layout.name} is not in ${dataFolder}`);
-    else {
-      progress(`${layout.name}: ${collection.passages.length} passages, ${collection.queries.length} questions`);
-      figures.push(await measure(collection));
-    }
+    else await run(collection);
   }
-  if (figures.length === 0) throw new Error(`none of the test collections is in ${dataFolder}; see docs/benchmarks.md for their files`);
-  return { figures, tables: [toTable(figures)] };
+  for (const collection of await readPublicSets(dataFolder)) await run(collection);
+  if (figures.length === 1) throw new Error(`none of the test collections is in ${dataFolder}; see docs/benchmarks.md for their files`);
+  return { figures: { ranking: figures, snippets }, tables: [toTable(figures), snippetTable(snippets)] };
 };
 
-async function measure(collection: Collection): Promise<Quality> {
-  const { rank, chunks } = await ours(collection);
+/** The set of the repository; its passages are the answers. */
+async function banglaHelpDesk(): Promise<Collection> {
+  const { passages, questions } = JSON.parse(
+    await readFile(new URL('../../../knowledge/lexical/testdata/bangla.json', import.meta.url), 'utf8'),
+  ) as {
+    readonly passages: Collection['passages'];
+    readonly questions: readonly { readonly question: string; readonly passage: string }[];
+  };
+  const textOf = new Map(passages.map(({ id, text }) => [id, text]));
+  return {
+    name: 'Bangla help desk',
+    language: 'bn',
+    passages,
+    queries: questions.map(({ question, passage }, position) => ({
+      id: String(position),
+      text: question,
+      relevant: new Map([[passage, 1]]),
+      answers: [textOf.get(passage) ?? ''],
+    })),
+  };
+}
+
+async function measure(collection: Collection, embedder: Embedder | undefined): Promise<Quality> {
+  const { rank, hybrid, chunks } = await ours(collection, embedder);
+  const rankings = await rankAll(collection, rank);
+  const of = (all: readonly (readonly string[])[], measureOf: typeof ndcg, at: number): number =>
+    collection.queries.reduce((sum, { relevant }, position) => sum + measureOf(all[position] ?? [], relevant, at), 0) /
+    collection.queries.length;
   const stemmed = textbookBm25(collection.passages, porterStems());
   const plain = textbookBm25(collection.passages, wordsAsWritten);
   return {
@@ -52,25 +97,32 @@ async function measure(collection: Collection): Promise<Quality> {
     passages: collection.passages.length,
     chunks,
     questions: collection.queries.length,
-    ours: mean(collection, rank, ndcg),
-    oursReciprocalRank: mean(collection, rank, reciprocalRank),
-    stemmed: mean(collection, (query) => stemmed(query, depth), ndcg),
-    plain: mean(collection, (query) => plain(query, depth), ndcg),
+    ours: of(rankings, ndcg, depth),
+    oursReciprocalRank: of(rankings, reciprocalRank, depth),
+    oursRecall: of(rankings, recall, recallDepth),
+    hybrid: hybrid && of(await rankAll(collection, hybrid), ndcg, depth),
+    stemmed: collection.language === 'en' ? of(await rankAll(collection, (query) => stemmed(query, depth)), ndcg, depth) : undefined,
+    plain: of(await rankAll(collection, (query) => plain(query, depth)), ndcg, depth),
   };
 }
 
 /** As in a knowledge base: cut into chunks, and each document where its best chunk is. */
-async function ours({ passages }: Collection): Promise<{ readonly rank: Rank; readonly chunks: number }> {
+async function ours(
+  { passages, language }: Collection,
+  embedder: Embedder | undefined,
+): Promise<{ readonly rank: Rank; readonly hybrid: Rank | undefined; readonly chunks: number }> {
   const chunks: { readonly id: string; readonly text: string }[] = [];
   for (const { id, text } of passages) {
     const blocks = text.trim() === '' ? [] : [{ kind: 'paragraph' as const, text, headingPath: [] }];
-    for await (const { ordinal, indexedText } of chunkBlocks(blocks, { language: 'en' }))
+    for await (const { ordinal, indexedText } of chunkBlocks(blocks, { language }))
       chunks.push({ id: `${id}:${ordinal}`, text: indexedText });
   }
-  const index = exactIndex(chunks, 'en');
+  const index = exactIndex(chunks, language);
+  const meaning = embedder && (await hybridIndex(chunks, index, embedder));
   return {
     chunks: chunks.length,
-    rank: (query) => [...new Set(index.search(query, depth * 10).map(({ id }) => id.split(':')[0] ?? ''))].slice(0, depth),
+    rank: (query) => documentsOf(index.search(query, recallDepth * 2).map(({ id }) => id)),
+    hybrid: meaning && (async (query) => documentsOf(await meaning(query, recallDepth * 2))),
   };
 }
 
@@ -85,14 +137,35 @@ function porterStems(): Tokenize {
     });
 }
 
-function mean({ queries }: Collection, rank: Rank, measureOf: typeof ndcg): number {
-  return queries.reduce((sum, { text, relevant }) => sum + measureOf(rank(text), relevant, depth), 0) / queries.length;
+/** Of chunks, best first: each document where its best chunk is. Ids of documents may have colons of their own. */
+function documentsOf(chunks: readonly string[]): readonly string[] {
+  return [...new Set(chunks.map((id) => id.slice(0, id.lastIndexOf(':'))))].slice(0, recallDepth);
+}
+
+async function rankAll({ queries }: Collection, rank: Rank): Promise<readonly (readonly string[])[]> {
+  const rankings: (readonly string[])[] = [];
+  for (const { text } of queries) rankings.push(await rank(text));
+  return rankings;
 }
 
 function toTable(figures: readonly Quality[]): Table {
   return {
     title: 'Quality of the offline ranking',
-    columns: ['collection', 'passages', 'chunks', 'questions', 'nDCG@10', 'at least', 'BM25, Porter stems', 'BM25, plain words', 'MRR@10'],
+    columns: [
+      'collection',
+      'passages',
+      'chunks',
+      'questions',
+      'nDCG@10',
+      'at least',
+      'published BM25',
+      'BM25, Porter stems',
+      'BM25, plain words',
+      'hybrid',
+      'recall@100',
+      'published',
+      'MRR@10',
+    ],
     rows: figures.map((row) => [
       row.collection,
       String(row.passages),
@@ -100,12 +173,17 @@ function toTable(figures: readonly Quality[]): Table {
       String(row.questions),
       row.ours.toFixed(3),
       wanted[row.collection]?.toFixed(2) ?? '–',
-      row.stemmed.toFixed(3),
+      PUBLISHED[row.collection]?.ndcg.toFixed(3) ?? '–',
+      row.stemmed?.toFixed(3) ?? '–',
       row.plain.toFixed(3),
+      row.hybrid?.toFixed(3) ?? '–',
+      row.oursRecall.toFixed(3),
+      PUBLISHED[row.collection]?.recall.toFixed(3) ?? '–',
       row.oursReciprocalRank.toFixed(3),
     ]),
     notes: [
-      'nDCG@10 with a gain of one for every document that the collection lists as relevant; 1 is perfect.',
+      'nDCG@10 with the grades of the collection as gains, one where it has none; 1 is perfect.',
+      'Published: BM25 of Anserini over title and text, the figures of BM25 in BEIR (Thakur et al., 2021).',
       'Exact search through all vectors: a store that approximates can only do as well or worse.',
       'Both BM25 columns are textbook BM25 (k1 1.2, b 0.75) over whole documents.',
     ],

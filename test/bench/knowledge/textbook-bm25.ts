@@ -5,8 +5,8 @@ const b = 0.75;
 
 export type Tokenize = (text: string) => readonly string[];
 
-/** Letters and digits in lower case. */
-export const wordsAsWritten: Tokenize = (text) => text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+/** Letters, with their marks, and digits in lower case, in any script. */
+export const wordsAsWritten: Tokenize = (text) => text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 
 /** @returns ids, best first, ties by the order of the passages */
 export function textbookBm25(

@@ -37,10 +37,21 @@ beforeAll(async () => {
       if (request.method !== 'POST' || !path.endsWith('/rerank')) return answer(404, { message: 'not found' });
       if (request.headers.authorization !== `Bearer ${KEY}`) return answer(401, { message: 'invalid api token' });
       const texts = (path.startsWith('/tei') ? body['texts'] : body['documents']) as readonly unknown[] | undefined;
-      const known = ['model', 'query', 'documents', 'texts', 'top_n', 'top_k', 'truncate', 'truncation', 'raw_scores', 'return_documents'];
+      const known = new Set([
+        'model',
+        'query',
+        'documents',
+        'texts',
+        'top_n',
+        'top_k',
+        'truncate',
+        'truncation',
+        'raw_scores',
+        'return_documents',
+      ]);
       if (typeof body['query'] !== 'string' || !Array.isArray(texts) || !texts.every((text) => typeof text === 'string'))
         return answer(400, { message: 'query and documents are required' });
-      const unknown = Object.keys(body).find((field) => !known.includes(field));
+      const unknown = Object.keys(body).find((field) => !known.has(field));
       if (unknown !== undefined) return answer(422, { message: `unknown field ${unknown}` });
       if (behaviour === 'slow') return;
       if (behaviour === 'broken') return answer(503, { message: 'overloaded' });

@@ -18,7 +18,7 @@ export interface SearchToolOptions {
 export const SEARCH_FUNCTION = 'search_knowledge_base';
 
 /** Of each hit, in characters: the first ones mostly have the answer (docs/benchmarks.md), and the user hears silence while the model reads. */
-const SNIPPET_LENGTHS = [1_600, 1_000, 600, 400, 400];
+export const SNIPPET_LENGTHS = [1_600, 1_000, 600, 400, 400];
 const TOP_K = SNIPPET_LENGTHS.length;
 /** Longest time for one search, in milliseconds: the user is waiting. */
 const SEARCH_TIMEOUT_MS = 10_000;
