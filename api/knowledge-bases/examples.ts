@@ -11,7 +11,6 @@ export const knowledgeBaseExample = {
   name: 'Product manuals',
   description: null,
   document_language: 'en',
-  rerank_profile: null,
   total_documents: 3,
   documents: { total: 3, processing: 1, completed: 2, failed: 0 },
   status: 'ready',

@@ -77,7 +77,7 @@ const fields = {
       .max(63)
       .nullish()
       .describe('Rerank profile of the installation whose model orders the first hits of each search.'),
-    answer: z.string().nullable().describe('null where searches keep the order of words and meaning.'),
+    answer: z.string().optional().describe('Absent where searches keep the order of words and meaning.'),
   }),
   total_documents: field({
     answer: z.int().min(0).describe('Documents in it, in whatever state.'),

@@ -197,11 +197,13 @@ describe('search_knowledge_base', () => {
     ]);
   });
 
-  it('gives the model no more than it can use', async () => {
-    const { call } = searching(async () => [1, 2, 3, 4, 5].map((n) => hit(n, 'x'.repeat(5_000))));
+  it('gives the model snippets and not whole chunks, the longest of the first hit', async () => {
+    const { call } = searching(async ({ snippetLengths = [] }) =>
+      snippetLengths.map((length, n) => ({ ...hit(n + 1, 'x'.repeat(5_000)), snippet: 'x'.repeat(length) })),
+    );
     const { results } = (await call('search_knowledge_base', { query: 'x'.repeat(1_999) })) as { results: { content: string }[] };
-    expect(results.map(({ content }) => content.length)).toEqual([5_000, 5_000, 2_000]);
-    expect(host.sources).toHaveLength(3);
+    expect(results.map(({ content }) => content.length)).toEqual([1_600, 1_000, 600, 400, 400]);
+    expect(host.sources).toHaveLength(5);
   });
 
   it.each([[[]], [undefined]])('says that there is nothing for %j', async (hits) => {
