@@ -1,5 +1,6 @@
 /** What the operator makes of an agent and everything it refers to, and calls start from. */
 import type { AgentSpec } from './agent.ts';
+import type { McpSpec, McpTools } from './mcp-tools.ts';
 import type { ToolSpec } from './tool.ts';
 
 /** What is stored for a revision. Secrets appear by name, key and the digest of their version, never by value. */
@@ -23,9 +24,15 @@ export interface AgentRevisionConfig {
 export interface RevisionTool {
   readonly name: string;
   readonly type: string;
+  /** Empty for an MCP server, whose tools have names of their own. */
   readonly functionName: string;
-  readonly spec: Omit<ToolSpec, 'suspend' | 'agentRefs'>;
+  readonly spec: Omit<ToolSpec, 'suspend' | 'agentRefs' | 'mcp'> & { readonly mcp?: McpServer | undefined };
+  /** The tools of an MCP server, as they were when the revision was made. */
+  readonly mcp?: McpTools;
 }
+
+/** How the server of a Tool is called. */
+export type McpServer = Omit<McpSpec, 'include' | 'exclude' | 'prefix' | 'updatePolicy' | 'digest'>;
 
 /** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and created again, a label. */
 interface RevisionVersions {

@@ -121,8 +121,9 @@ export function plainValue(name: string, value: unknown, path: string): readonly
 }
 
 export function toolProblems(spec: ToolSpec): readonly SpecProblem[] {
-  const { custom } = spec;
+  const { custom, mcp } = spec;
   return [
+    ...(mcp === undefined ? [] : mcpProblems(mcp)),
     ...(custom === undefined ? [] : parameters(custom.function.parameters, 'spec.custom.function.parameters')),
     ...httpAddress(custom?.http.url, 'spec.custom.http.url'),
     ...(custom === undefined ? [] : closedHost(custom.http.url, custom.http.headers, 'spec.custom.http.url')),
@@ -135,6 +136,30 @@ export function toolProblems(spec: ToolSpec): readonly SpecProblem[] {
     ...unstorable(spec, 'spec'),
   ];
 }
+
+function mcpProblems({ url, oauth, headers = [] }: NonNullable<ToolSpec['mcp']>): readonly SpecProblem[] {
+  // An address is filled by nobody: what a call says must not decide where credentials go.
+  const withoutPlaceholders = (address: string, path: string): readonly SpecProblem[] =>
+    /\{[^{}]*\}/.test(address) ? [{ path, message: 'has a placeholder, which is not filled here: write the whole address out' }] : [];
+  const authorization = headers.findIndex(({ name }) => name.toLowerCase() === 'authorization');
+  return [
+    ...httpAddress(url, 'spec.mcp.url'),
+    ...withoutPlaceholders(url, 'spec.mcp.url'),
+    ...httpAddress(oauth?.tokenURL, 'spec.mcp.oauth.tokenURL'),
+    ...withoutPlaceholders(oauth?.tokenURL ?? '', 'spec.mcp.oauth.tokenURL'),
+    ...(oauth !== undefined && authorization >= 0
+      ? [{ path: `spec.mcp.headers[${authorization}]`, message: 'is sent by oauth: remove this header, or oauth' }]
+      : []),
+    ...headers.flatMap(({ name }, index) =>
+      TRANSPORT_HEADERS.test(name)
+        ? [{ path: `spec.mcp.headers[${index}].name`, message: `${name} belongs to the protocol: remove this header` }]
+        : [],
+    ),
+  ];
+}
+
+/** Those that the client of the protocol sets, or the connection. */
+const TRANSPORT_HEADERS = /^(accept|content-type|content-length|host|connection|transfer-encoding|last-event-id|mcp-.*)$/i;
 
 export function knowledgeBaseProblems(spec: KnowledgeBaseSpec): readonly SpecProblem[] {
   return [...languageTag(spec.documentLanguage, 'spec.documentLanguage'), ...unstorable(spec, 'spec')];

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { toolMethods } from './http-method.ts';
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import {
+  atomic,
   cel,
   duration,
   emptyByDefault,
@@ -17,13 +18,17 @@ import {
   mapTo,
   name,
   secretKeyRef,
+  setOf,
   text,
+  url,
 } from './schema.ts';
-import { commonStatus, suspend } from './status.ts';
+import { commonStatus, suspend, timestamp } from './status.ts';
 
 /** The variants of a Tool, by the name of their field. */
-export const toolVariants = ['custom', 'sendEmail', 'transferCall', 'bookCalendar', 'checkCalendarAvailability'] as const;
+export const toolVariants = ['custom', 'mcp', 'sendEmail', 'transferCall', 'bookCalendar', 'checkCalendarAvailability'] as const;
 export type ToolVariant = (typeof toolVariants)[number];
+/** Those that Parley itself carries out. */
+export type BuiltinToolVariant = Exclude<ToolVariant, 'custom' | 'mcp'>;
 
 /** What a value from the dynamic data is made into. */
 export const parameterTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array'] as const;
@@ -66,6 +71,68 @@ const custom = z.object({
     .describe('What is requested when the model calls it.'),
 });
 
+const toolMessages = () =>
+  z.object({
+    start: text(1000).optional().describe('Said when it starts.'),
+    delayed: text(1000).optional().describe('Said once when there is no answer after 5 s.'),
+    complete: text(1000).optional().describe('Said when it is done.'),
+    failed: text(1000).optional().describe('Said when it failed.'),
+  });
+
+/** Of a tool at an MCP server, as the server says it. */
+const serverToolName = () => name(128);
+
+/** How a changed list of tools comes into service. */
+export const updatePolicies = ['Pinned', 'Follow'] as const;
+
+const mcp = cel(
+  z.object({
+    url: url().describe('Address of the server: streamable HTTP.'),
+    headers: mapOf(header(), ['name'], 32).optional().describe('Sent with every request.'),
+    oauth: z
+      .object({
+        tokenURL: url().describe('Token endpoint of the authorization server.'),
+        clientID: name(256).describe('The client that asks for tokens.'),
+        clientSecretRef: secretKeyRef().describe('Secret of the client.'),
+        scope: text(1024).optional().describe('Scopes to ask for, separated by spaces.'),
+      })
+      .optional()
+      .describe('OAuth client credentials, for a server that wants access tokens.'),
+    include: setOf(serverToolName(), 128).optional().describe('Names of the tools to offer; all of the server where absent.'),
+    exclude: setOf(serverToolName(), 128).optional().describe('Names of tools not to offer, also of those included.'),
+    prefix: text(32)
+      .regex(/^[a-zA-Z0-9_-]*$/)
+      .optional()
+      .describe('Put before the name of each tool, for servers whose tools have the same names.'),
+    timeout: duration('1s', '120s').default('20s').describe('Limit of a whole call of a tool.'),
+    updatePolicy: z
+      .enum(updatePolicies)
+      .default('Pinned')
+      .describe('Pinned: a list of tools that the server changes waits until you accept it; Follow: agents get it as a new revision.'),
+    digest: z
+      .string()
+      .max(71)
+      .regex(/^sha256:[0-9a-f]{64}$/)
+      .optional()
+      .describe('The list of tools to use, as status.mcp.digest or status.mcp.latestDigest names it: set it to accept a changed list.'),
+    tools: mapOf(
+      z.object({
+        name: serverToolName().describe('Its name at the server.'),
+        messages: atomic(toolMessages()).optional().describe('Said instead of the messages of the Tool, one by one.'),
+      }),
+      ['name'],
+      128,
+    )
+      .optional()
+      .describe('What differs for single tools of the server.'),
+  }),
+  {
+    rule: "!has(self.digest) || self.updatePolicy == 'Pinned'",
+    message: 'digest pins the list of tools: remove it, or set updatePolicy to Pinned',
+    fieldPath: '.digest',
+  },
+);
+
 const calendar = () =>
   z.object({
     eventTypeID: z
@@ -81,15 +148,9 @@ const spec = cel(
     suspend,
     agentRefs: mapOf(localRef(), ['name'], 256).optional().describe('The agents that may use this tool.'),
     description: text(1500).optional().describe('A note for people; for a built-in tool also its description for the model.'),
-    messages: emptyByDefault(
-      z.object({
-        start: text(1000).optional().describe('Said when it starts.'),
-        delayed: text(1000).optional().describe('Said once when there is no answer after 5 s.'),
-        complete: text(1000).optional().describe('Said when it is done.'),
-        failed: text(1000).optional().describe('Said when it failed.'),
-      }),
-    ).describe('What the agent says while the tool runs.'),
+    messages: emptyByDefault(toolMessages()).describe('What the agent says while the tool runs.'),
     custom: custom.optional().describe('An HTTP API of yours.'),
+    mcp: mcp.optional().describe('The tools of an MCP server.'),
     sendEmail: z
       .object({
         from: name(320).describe('Address of the sender.'),
@@ -114,11 +175,30 @@ const spec = cel(
   immutableChoice(toolVariants, 'the variant of a tool'),
 );
 
+const mcpChange = z.object({
+  tool: text(128).describe('Its name at the server.'),
+  change: z.enum(['Added', 'Removed', 'Changed']).describe('Against the list that agents use.'),
+  before: text(500).optional().describe('Beginning of the description that agents use.'),
+  after: text(500).optional().describe("Beginning of the server's description now."),
+  parametersChanged: z.boolean().optional().describe('Whether the JSON Schema of its arguments differs.'),
+});
+
+const mcpStatus = z.object({
+  digest: text(71).optional().describe('Of the list of tools that agents use.'),
+  latestDigest: text(71).optional().describe('Of the list that the server has now; another one waits to be accepted in spec.mcp.digest.'),
+  fetchedAt: timestamp().optional().describe('When the server had a new list for the first time, or one at all.'),
+  functions: list(text(64), 128).optional().describe('The names by which the model calls its tools, sorted.'),
+  changes: list(mcpChange, 32).optional().describe('How the two lists differ; the first 32.'),
+});
+
 const status = z.object({
   ...commonStatus,
-  type: text(64).optional().describe('The variant: custom, sendEmail, …'),
-  functionName: text(64).optional().describe('The name by which the model calls this tool.'),
+  type: text(64).optional().describe('The variant: custom, mcp, sendEmail, …'),
+  functionName: text(64)
+    .optional()
+    .describe('The name by which the model calls this tool; a tool of type mcp has several, in mcp.functions.'),
   attachedTo: list(text(253), 256).optional().describe('Agents that offer this tool, sorted.'),
+  mcp: mcpStatus.optional().describe('What the MCP server offers.'),
 });
 
 /** Function names of the built-in tools, as the model sees them; a custom tool of the same agent can't take them. */
@@ -127,11 +207,11 @@ export const builtinFunctionNames = {
   transferCall: 'transfer_call',
   bookCalendar: 'book_calendar',
   checkCalendarAvailability: 'check_calendar_availability',
-} as const satisfies Record<Exclude<ToolVariant, 'custom'>, string>;
+} as const satisfies Record<BuiltinToolVariant, string>;
 
 export const toolKind = defineKind('Tool', 'tools', {
   shortNames: ['ptool'],
-  description: 'Something an agent can do in a call: an HTTP API of yours, or a built-in.',
+  description: 'Something an agent can do in a call: an HTTP API of yours, the tools of an MCP server, or a built-in.',
   printerColumns: [
     // A tool has no display name: people and models know it by its function.
     { name: 'Function', type: 'string', jsonPath: '.status.functionName' },

@@ -44,6 +44,7 @@ import { FIELD_MANAGER, NamespaceInformers } from './runtime/namespace-informers
 import { PostgresOutage } from './runtime/postgres-outage.ts';
 import type { Reconciler } from './runtime/reconciler.ts';
 import { SnapshotReader } from './runtime/snapshot-reader.ts';
+import { ToolListCache } from './tool/tool-list-cache.ts';
 import { toolReconciler } from './tool/reconciler.ts';
 import { Triggers } from './triggers.ts';
 import { webhookSubscriptionReconciler } from './webhook-subscription/reconciler.ts';
@@ -64,6 +65,7 @@ export interface CreateManagerOptions {
     | 'knowledge'
     | 'phoneRoutes'
     | 'numberClaims'
+    | 'toolLists'
     | 'health'
   >;
   readonly jobs: Pick<JobStarter, 'ingest' | 'clearDocument' | 'clearCollection'>;
@@ -87,8 +89,10 @@ export function createManager(options: CreateManagerOptions): Manager {
   const outage = new PostgresOutage({ store, clock, logger });
   const objects = lookupsOf(informers, organizations);
   const addresses = createAddressChecks(config);
+  const lists = new ToolListCache({ lists: store.toolLists, outage });
+  const toolNamed = (org: string, name: string) => informers.Tool.cache.get(`${org}/${name}`);
   const reader = new KeyReader({ transport, clock, unusableKeys });
-  const snapshots = new SnapshotReader({ objects, namespaces, reader, addresses });
+  const snapshots = new SnapshotReader({ objects, namespaces, reader, addresses, toolList: (tool) => lists.view(tool) });
   const triggers = new Triggers(informers);
 
   const claims = new NumberClaimCache({ store, outage, reservedMs: numberReservationMs(config) });
@@ -125,9 +129,11 @@ export function createManager(options: CreateManagerOptions): Manager {
     spending: store.calls.usage,
     pricesIn: config.PARLEY_PRICES[0]?.currency,
     deletionGraceMs,
+    lists,
+    toolNamed,
   });
   const agentTests = agentTestReconciler({ snapshots, runs: store.testRuns, revisions: store.agentRevisions, outage, tests: knownTests });
-  const tools = toolReconciler(snapshots);
+  const tools = toolReconciler({ snapshots, lists, toolNamed, tools: () => informers.Tool.cache.list(), logger });
   const phoneNumbers = phoneNumberReconciler({
     snapshots,
     informer: informers.PhoneNumber,

@@ -22,6 +22,7 @@ import { AgentReleaseFigures } from './releases/release-figures.ts';
 import { AgentReleaseHistory } from './releases/release-history.ts';
 import { StoreError } from './error.ts';
 import { requireSchema } from './schema-version.ts';
+import { ToolLists } from './tool-lists.ts';
 import { VoiceServers } from './voice-servers.ts';
 import { createWebhookStore } from './webhooks/create-webhook-store.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
@@ -58,6 +59,7 @@ export type { ReleaseFigures } from './releases/release-figures.ts';
 export type { ReleaseChange, ReleaseState } from './releases/release-state.ts';
 export { watchReleases, type WatchReleasesOptions } from './releases/watch-releases.ts';
 export { StoreError } from './error.ts';
+export type { DueToolList, ToolListRecord, ToolLists } from './tool-lists.ts';
 export { deliveryIdOf } from './webhooks/delivery-id.ts';
 export type { DispatchStore, KeepDays } from './webhooks/dispatch.ts';
 export type { PlaceTaken } from './voice-servers.ts';
@@ -123,6 +125,7 @@ export interface Store {
   readonly phoneRoutes: PhoneRoutes;
   readonly numberClaims: NumberClaims;
   readonly dynamicDataCache: DynamicDataCacheRows;
+  readonly toolLists: ToolLists;
   readonly voiceServers: VoiceServers;
   /** What the api signs with: 32 random bytes, made with the database. @throws StoreError */
   signingSecret(): Promise<Uint8Array>;
@@ -169,6 +172,7 @@ export function openStore(options: StoreOptions): Store {
     dynamicDataCache: new DynamicDataCacheRows(database),
     phoneRoutes: new PhoneRoutes(database),
     numberClaims: new NumberClaims(database),
+    toolLists: new ToolLists(database, { clock, logger: options.logger }),
     voiceServers: new VoiceServers(database),
     database,
     apiKeys: {

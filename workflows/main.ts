@@ -7,6 +7,7 @@ import { CallLifecycle } from '../voice/calls/lifecycle.ts';
 import { mediaServerOf } from '../voice/calls/media-server.ts';
 import { AgentRedispatcher } from '../voice/calls/agent-redispatcher.ts';
 import { OVERDUE_LIMITS, StaleCallSweeper } from '../voice/calls/stale-call-sweeper.ts';
+import { ToolListRefresher } from '../voice/calls/mcp/tool-list-refresher.ts';
 import { createRooms } from '../voice/calls/rooms.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
 import { every } from '../platform/every.ts';
@@ -201,6 +202,17 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   role.background('analyses', analyses.run(stopping));
   role.background('agent tests', agentTests.run(stopping));
   if (deliveries !== undefined) role.background('deliveries', deliveries.run(stopping));
+  // Not a workflow: it needs no history, and tools are listed while Temporal is unavailable.
+  const toolLists = new ToolListRefresher({
+    lists: store.toolLists,
+    egress,
+    keys: providerKeys.currentKeys,
+    refreshMs: config.PARLEY_MCP_REFRESH_SECONDS * 1_000,
+    clock,
+    random: Math.random,
+    logger,
+  });
+  if (knowsCluster(config, process.env)) role.background('tool lists', toolLists.run(stopping));
   // Not workflows: calls also end while Temporal is unavailable.
   const rooms = mediaServer && createRooms(mediaServer);
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });

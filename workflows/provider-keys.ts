@@ -7,6 +7,8 @@ import { createProviderKeyReader, ProviderKeyError, type ProviderKeyReader } fro
 
 export interface ProviderKeys {
   readonly keys: ProviderKeyReader;
+  /** The same without a cache, for what is asked seldom and must see a rotation at once. */
+  readonly currentKeys: ProviderKeyReader;
   close(): Promise<void>;
 }
 
@@ -20,9 +22,13 @@ export interface OpenProviderKeysOptions {
 
 /** Connects to nothing before it is used. @throws ConfigError for a kubeconfig that can't be used */
 export function openProviderKeys({ config, knowsCluster, clock, logger }: OpenProviderKeysOptions): ProviderKeys {
-  if (!knowsCluster) return { keys: noKeys, close: async () => undefined };
+  if (!knowsCluster) return { keys: noKeys, currentKeys: noKeys, close: async () => undefined };
   const transport = createTransport({ kubeConfig: kubeConfigOf(config), logger });
-  return { keys: createProviderKeyReader({ transport, clock }), close: () => transport.close() };
+  return {
+    keys: createProviderKeyReader({ transport, clock }),
+    currentKeys: createProviderKeyReader({ transport, clock, freshMs: 0 }),
+    close: () => transport.close(),
+  };
 }
 
 /** Another worker may know more: it is tried again there. */

@@ -30,7 +30,7 @@ export interface TextServices {
   readonly egress: Egress;
   readonly defaults: ProviderDefaults;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly tools: Pick<CreateToolsOptions, 'search' | 'mailer' | 'calendar'>;
+  readonly tools: Pick<CreateToolsOptions, 'search' | 'mailer' | 'calendar' | 'tokens'>;
   /** Of each request to a model. */
   readonly measure?: ((measurement: Measurement) => void) | undefined;
   readonly clock: Clock;

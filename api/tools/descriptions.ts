@@ -1,4 +1,4 @@
-/** The routes of custom and built-in tools. */
+/** The routes of custom and built-in tools, and of MCP servers. */
 import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';
@@ -12,8 +12,21 @@ import {
   customToolBody,
   customToolChange,
   customToolExample,
+  mcpToolBody,
+  mcpToolChange,
+  mcpToolExample,
 } from './examples.ts';
-import { builtinTool, builtinToolAnswer, builtinToolUpdates, customTool, customToolAnswer, customToolUpdate } from './fields.ts';
+import {
+  builtinTool,
+  builtinToolAnswer,
+  builtinToolUpdates,
+  customTool,
+  customToolAnswer,
+  customToolUpdate,
+  mcpTool,
+  mcpToolAnswer,
+  mcpToolUpdate,
+} from './fields.ts';
 
 const tag = 'Tools';
 const agent = { ai_agent_id: 'The `ai_agent_id` of the agent that has the tool.' };
@@ -149,5 +162,19 @@ export const builtinToolRoutes = toolRoutes({
   change: builtinToolChange,
   answer: builtinToolAnswer,
   example: builtinToolExample,
+  offered: {},
+});
+
+export const mcpToolRoutes = toolRoutes({
+  path: 'mcp-tools',
+  name: 'McpTool',
+  noun: 'MCP server',
+  create: mcpTool.meta({ id: 'McpToolCreate' }),
+  createExamples: { 'a server with a token': mcpToolBody },
+  update: mcpToolUpdate.meta({ id: 'McpToolUpdate' }),
+  updateDescription: partial,
+  change: mcpToolChange,
+  answer: mcpToolAnswer,
+  example: mcpToolExample,
   offered: {},
 });

@@ -51,3 +51,25 @@ export const builtinToolExample = {
 };
 
 export const builtinToolChange = { tool_name: 'transfer_call', transfer_to: 'sip:desk@example.com', tool_start_message: 'I connect you.' };
+
+export const mcpToolBody = {
+  server_url: 'https://mcp.example.com/mcp',
+  headers: { Authorization: 'Bearer shop_live_0123' },
+  include: ['look_up_order', 'list_offers'],
+  timeout_ms: 10_000,
+  update_policy: 'pinned',
+  tool_messages: { look_up_order: { tool_start_message: 'I look your order up.' } },
+  tool_start_message: 'One moment, please.',
+};
+
+export const mcpToolExample = {
+  tool_id: 'mcp-example-com-k3xq5w7z',
+  ...mcpToolBody,
+  headers: { Authorization: '********' },
+  functions: ['list_offers', 'look_up_order'],
+  used_digest: `sha256:${'1f'.repeat(32)}`,
+  latest_digest: `sha256:${'1f'.repeat(32)}`,
+  ...kept,
+};
+
+export const mcpToolChange = { digest: `sha256:${'2e'.repeat(32)}`, exclude: ['list_offers'] };

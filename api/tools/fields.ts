@@ -3,7 +3,15 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import { toolMethods } from '../../crds/http-method.ts';
-import { builtinFunctionNames, toolKind, toolVariants, type Tool, type ToolSpec, type ToolVariant } from '../../crds/index.ts';
+import {
+  builtinFunctionNames,
+  toolKind,
+  toolVariants,
+  type BuiltinToolVariant,
+  type Tool,
+  type ToolSpec,
+  type ToolVariant,
+} from '../../crds/index.ts';
 import { parameterTypes } from '../../crds/tool.ts';
 import type { Stored } from '../../kube/types.ts';
 import { isSip, sipOriginOf } from '../../voice/calls/sip/termination.ts';
@@ -35,8 +43,9 @@ import type { ResourceState } from '../state/resource-state.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { inAnyCase } from '../validation/normalize.ts';
 import { forbidding, withRule } from '../validation/validate.ts';
+import { mcpDefinition } from './mcp-fields.ts';
 
-export type BuiltinVariant = Exclude<ToolVariant, 'custom'>;
+export type BuiltinVariant = BuiltinToolVariant;
 
 interface ToolReading extends Decoding {
   readonly state: ResourceState;
@@ -285,7 +294,8 @@ const transferCall = { ...own.transferCall, ...common };
 const bookCalendar = { ...own.bookCalendar, ...common };
 const checkCalendarAvailability = { ...own.checkCalendarAvailability, ...common };
 const custom = { tool_id: toolId, ...definition, ...messages, ...kept };
-const variants = { custom, sendEmail, transferCall, bookCalendar, checkCalendarAvailability } as const satisfies Record<
+const mcp = { tool_id: toolId, tool_description: description, ...mcpDefinition, ...messages, ...kept };
+const variants = { custom, mcp, sendEmail, transferCall, bookCalendar, checkCalendarAvailability } as const satisfies Record<
   ToolVariant,
   Fields
 >;
@@ -299,6 +309,14 @@ export const customTool = z.object(createShape(custom));
 export const customToolUpdate = z.object(updateShape(custom));
 
 export const customToolAnswer = z.object(answerShape(custom)).meta({ id: 'CustomTool' });
+
+/** An MCP server, whose tools an agent gets. */
+export const mcpTool = z.object(createShape(mcp));
+
+/** Absent fields keep their value, at every level; `null` brings back the default. */
+export const mcpToolUpdate = z.object(updateShape(mcp));
+
+export const mcpToolAnswer = z.object(answerShape(mcp)).meta({ id: 'McpTool' });
 
 const ownFields = [...new Set(Object.values(own).flatMap((fields) => Object.keys(fields)))];
 
@@ -332,6 +350,8 @@ export const builtinToolAnswer = z
 
 export type CustomTool = z.output<typeof customTool>;
 export type CustomToolUpdate = z.output<typeof customToolUpdate>;
+export type McpTool = z.output<typeof mcpTool>;
+export type McpToolUpdate = z.output<typeof mcpToolUpdate>;
 export type BuiltinToolCreate = z.output<typeof builtinTool>;
 export type BuiltinToolUpdate = z.output<(typeof builtinToolUpdates)[BuiltinVariant]>;
 
@@ -387,10 +407,10 @@ function variantOf(spec: Draft<ToolSpec>): ToolVariant {
   return toolVariants.find((variant) => spec[variant] !== undefined) ?? 'custom';
 }
 
-/** Undefined for a custom tool. */
+/** Undefined for a tool that is not built in. */
 export function builtinVariantOf(spec: Draft<ToolSpec>): BuiltinVariant | undefined {
   const variant = variantOf(spec);
-  return variant === 'custom' ? undefined : variant;
+  return variant === 'custom' || variant === 'mcp' ? undefined : variant;
 }
 
 /** The tool object of the contract: the fields of its own variant, and none of another. */
@@ -403,14 +423,16 @@ export function attachedToolToRest(tool: Tool, secrets: SecretValues): Readonly<
   return readFields(tool.spec.custom === undefined ? attachedBuiltin : attachedCustom, tool, { secrets });
 }
 
-export type ToolBody = CustomTool | CustomToolUpdate | InlineTool | BuiltinToolCreate | BuiltinToolUpdate;
+export type ToolBody = CustomTool | CustomToolUpdate | McpTool | McpToolUpdate | InlineTool | BuiltinToolCreate | BuiltinToolUpdate;
 
 /** @see writeFields */
 export function toolFromRest(body: ToolBody, previous: ToolSpec | undefined, encoding: Encoding): Draft<ToolSpec> {
   // In `llm.tools`, null for a part of the definition leaves it as it is.
   const sent = Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null || !(name in definition)));
   const wanted = toolVariants.find(
-    (variant) => 'tool_name' in body && variant !== 'custom' && builtinFunctionNames[variant] === body.tool_name,
+    (variant) =>
+      variant !== 'custom' &&
+      (variant === 'mcp' ? 'server_url' in body : 'tool_name' in body && builtinFunctionNames[variant] === body.tool_name),
   );
   const variant = previous === undefined ? (wanted ?? 'custom') : variantOf(previous);
   const spec: Draft<ToolSpec> = writeFields(variants[variant], sent, previous, encoding);
@@ -423,7 +445,7 @@ export function toolBringsSecrets(body: ToolBody): boolean {
   return Object.values(variants).some((fields) => bringsSecrets(fields, body));
 }
 
-/** The name by which the model calls a tool. */
+/** The name by which the model calls a tool; undefined for an MCP server, whose tools have names of their own. */
 export function functionNameOf(spec: Draft<ToolSpec>): string | undefined {
   const variant = builtinVariantOf(spec);
   return variant === undefined ? spec.custom?.function?.name : builtinFunctionNames[variant];

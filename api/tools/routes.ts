@@ -10,22 +10,36 @@ import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
 import { issues } from '../validation/issue.ts';
-import { builtinToolRoutes, customToolRoutes } from './descriptions.ts';
-import { builtinToolUpdates, builtinVariantOf, customToolUpdate, type BuiltinToolUpdate, type CustomToolUpdate } from './fields.ts';
+import { builtinToolRoutes, customToolRoutes, mcpToolRoutes } from './descriptions.ts';
+import {
+  builtinToolUpdates,
+  builtinVariantOf,
+  customToolUpdate,
+  mcpToolUpdate,
+  type BuiltinToolUpdate,
+  type CustomToolUpdate,
+  type McpToolUpdate,
+} from './fields.ts';
 import { ToolService } from './tool-service.ts';
 
 /** A family of tools with routes of its own. */
 interface Family {
-  readonly routes: typeof customToolRoutes | typeof builtinToolRoutes;
+  readonly routes: typeof customToolRoutes | typeof builtinToolRoutes | typeof mcpToolRoutes;
   readonly includes: (spec: ToolSpec) => boolean;
   /** The stored tool decides which fields an update can have. */
-  readonly updateOf: (stored: Stored<Tool>) => z.ZodType<CustomToolUpdate | BuiltinToolUpdate>;
+  readonly updateOf: (stored: Stored<Tool>) => z.ZodType<CustomToolUpdate | BuiltinToolUpdate | McpToolUpdate>;
 }
 
 const custom: Family = {
   routes: customToolRoutes,
   includes: (spec) => spec.custom !== undefined,
   updateOf: () => customToolUpdate,
+};
+
+const mcp: Family = {
+  routes: mcpToolRoutes,
+  includes: (spec) => spec.mcp !== undefined,
+  updateOf: () => mcpToolUpdate,
 };
 
 const builtin: Family = {
@@ -37,6 +51,7 @@ const builtin: Family = {
 export function registerTools(app: FastifyInstance, context: KindContext): void {
   registerFamily(app, context, custom);
   registerFamily(app, context, builtin);
+  registerFamily(app, context, mcp);
 }
 
 function registerFamily(app: FastifyInstance, context: KindContext, { routes, includes, updateOf }: Family): void {

@@ -27,17 +27,20 @@ import {
   type BuiltinToolUpdate,
   type CustomTool,
   type CustomToolUpdate,
+  type McpTool,
+  type McpToolUpdate,
 } from './fields.ts';
 import { isLastAgent, toolNameRule, ToolWriter } from './tool-writer.ts';
 
-type ToolUpdate = CustomToolUpdate | BuiltinToolUpdate;
+type ToolCreate = CustomTool | BuiltinToolCreate | McpTool;
+type ToolUpdate = CustomToolUpdate | BuiltinToolUpdate | McpToolUpdate;
 
 export class ToolService {
   readonly #context: KindContext;
   readonly #writer: ToolWriter;
   readonly #includes: (spec: ToolSpec) => boolean;
 
-  /** @param includes distinguishes custom from built-in tools */
+  /** @param includes distinguishes the families of tools */
   constructor(context: KindContext, includes: (spec: ToolSpec) => boolean) {
     this.#context = context;
     this.#writer = new ToolWriter(context);
@@ -61,18 +64,13 @@ export class ToolService {
    * @returns undefined when there is no such agent
    * @throws ApiError `conflict` when the name or the function name is taken
    */
-  async create(
-    caller: Caller,
-    agentName: string,
-    body: CustomTool | BuiltinToolCreate,
-    mode: WriteMode,
-  ): Promise<Stored<Tool> | undefined> {
+  async create(caller: Caller, agentName: string, body: ToolCreate, mode: WriteMode): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
     const agent = await this.#context.views.agents.stored(org, agentName);
     if (agent === undefined) return undefined;
     const wanted = body.tool_id ?? undefined;
     if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationError([issues.value(['body', 'tool_id'], toolNameRule)]);
-    const name = wanted ?? readableName('tool', 'tool_name' in body ? body.tool_name : body.function_tool.name);
+    const name = wanted ?? readableName('tool', suggestedName(body));
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const spec = { ...this.#encode(body, undefined, secrets), agentRefs: [{ name: agentName }] };
     const claims = this.#claims(org, [agentName], functionNameOf(spec));
@@ -190,14 +188,20 @@ export class ToolService {
   }
 
   /** @throws ValidationError with everything that only shows against what is stored */
-  #encode(body: CustomTool | BuiltinToolCreate | ToolUpdate, previous: ToolSpec | undefined, secrets: SecretWriter): Draft<ToolSpec> {
+  #encode(body: ToolCreate | ToolUpdate, previous: ToolSpec | undefined, secrets: SecretWriter): Draft<ToolSpec> {
     const found: ValidationIssue[] = [];
     const spec = toolFromRest(body, previous, { secrets, loc: ['body'], found });
     // What is missing because it was refused is refused once.
     const known = found.map(({ loc }) => loc);
     found.push(...problemsOf(spec, previous).filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
     const [to, before] = [spec.transferCall?.to, previous?.transferCall?.to];
-    const { sip } = this.#context.addresses;
+    const { sip, web } = this.#context.addresses;
+    const { mcp } = spec;
+    requireCallable({ loc: ['body', 'server_url'], value: mcp?.url, before: previous?.mcp?.url, check: web }, found);
+    requireCallable(
+      { loc: ['body', 'oauth', 'token_url'], value: mcp?.oauth?.tokenURL, before: previous?.mcp?.oauth?.tokenURL, check: web },
+      found,
+    );
     requireCallable(
       { loc: ['body', 'transfer_to'], value: to, before, check: (address) => (isSip(address) ? sip(address) : undefined) },
       found,
@@ -217,6 +221,7 @@ export class ToolService {
 
   /** The function name is claimed at every agent that the tool attaches itself to. */
   #claims(org: string, agents: readonly string[], functionName: string | undefined, except?: string): readonly FirstCome<Tool>[] {
+    if (functionName === undefined) return [];
     return agents.map((agentName) => ({
       view: this.#context.views.tools,
       index: 'agent',
@@ -226,6 +231,11 @@ export class ToolService {
         metadata.name !== except && functionNameOf(spec) === functionName && (spec.agentRefs ?? []).some((ref) => ref.name === agentName),
     }));
   }
+}
+
+function suggestedName(body: ToolCreate): string {
+  if ('tool_name' in body) return body.tool_name;
+  return 'function_tool' in body ? body.function_tool.name : (URL.parse(body.server_url)?.hostname ?? '');
 }
 
 async function requireFree(claims: readonly FirstCome<Tool>[]): Promise<void> {

@@ -8,6 +8,8 @@ import { withinLimits } from '../../operator/agent/plan.ts';
 import { offeredTools } from '../../operator/tool/attachment.ts';
 import type { SecretKeyRef } from '../../voice/calls/provider-access/index.ts';
 import { checkSpec, testedKinds } from './check-object.ts';
+import { fileKeys } from './keys.ts';
+import { listToolsOf, viewIn } from './tool-lists.ts';
 import { located, readObjects, UnreadableFileError, type SourceObject } from './documents.ts';
 
 /** Of objects that name no namespace. */
@@ -41,7 +43,7 @@ export interface Workspace {
 export const agentKey = (namespace: string, name: string): string => `${namespace}/${name}`;
 
 /** @throws UnreadableFileError */
-export async function loadWorkspace(paths: readonly string[]): Promise<Workspace> {
+export async function loadWorkspace(paths: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<Workspace> {
   const sources = await readObjects(paths);
   refuseDuplicates(sources);
   const checked = sources.flatMap((source) => {
@@ -56,10 +58,17 @@ export async function loadWorkspace(paths: readonly string[]): Promise<Workspace
     checked.flatMap(({ source, spec }) => (source.object.kind === kind && spec !== undefined ? [resourceOf(source, spec)] : []));
   const faults = (kind: string) => checked.filter(({ source, problems }) => source.object.kind === kind && problems.length > 0);
   const secrets = sources.filter(({ object }) => object.kind === 'Secret');
+  const secret: Workspace['secret'] = (namespace, { name, key }) => {
+    const source = secrets.find((one) => namespaceOf(one) === namespace && one.object.metadata.name === name);
+    return source === undefined ? undefined : secretData(source)[key];
+  };
+  const allTools = of('Tool') as readonly Tool[];
+  const lists = await listToolsOf(allTools, fileKeys({ env, secret, models: [], others: undefined, needed: true }));
   const snapshot = memorySnapshot({
     organizations: [...new Set(sources.map(namespaceOf))],
     agents: of('Agent') as readonly Agent[],
-    tools: of('Tool') as readonly Tool[],
+    tools: allTools,
+    toolList: viewIn(lists),
     knowledgeBases: of('KnowledgeBase') as readonly KnowledgeBase[],
     secrets: secrets.map((source) => dataEntry(source, secretData(source))),
     configMaps: sources
@@ -82,7 +91,16 @@ export async function loadWorkspace(paths: readonly string[]): Promise<Workspace
     const tools = faults('Tool').filter((tool) => namesAgent(tool.source, namespace, name));
     const all = [...problems, ...missing, ...tools.flatMap((tool) => tool.problems)];
     if (all.length > 0) return { source, problems: all };
-    return { source, compiled: compileRevision(agent, withinLimits(offeredTools(namespace, name, snapshot)), snapshot) };
+    const offered = offeredTools(namespace, name, snapshot);
+    const unlisted = offered.flatMap((tool) => {
+      const view = snapshot.toolList(tool);
+      const failure = view.state === 'known' ? view.failure : undefined;
+      return failure === undefined
+        ? []
+        : [`Tool ${tool.metadata.name}: failed to list the tools of ${tool.spec.mcp?.url ?? ''}: ${failure}`];
+    });
+    if (unlisted.length > 0) return { source, problems: unlisted };
+    return { source, compiled: compileRevision(agent, withinLimits(offered, snapshot), snapshot) };
   };
   return {
     agents: new Map(
@@ -100,10 +118,7 @@ export async function loadWorkspace(paths: readonly string[]): Promise<Workspace
         problems,
         agents: agentNames(source),
       })),
-    secret: (namespace, { name, key }) => {
-      const source = secrets.find((one) => namespaceOf(one) === namespace && one.object.metadata.name === name);
-      return source === undefined ? undefined : secretData(source)[key];
-    },
+    secret,
   };
 }
 

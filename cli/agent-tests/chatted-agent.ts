@@ -11,6 +11,7 @@ import { UserError } from '../../platform/user-error.ts';
 import { createProviderKeyReader, type ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
 import { UnreadableFileError } from '../agent-files/documents.ts';
 import { fileKeys, modelsOf, othersOf } from '../agent-files/keys.ts';
+import { listToolsOf, viewIn } from '../agent-files/tool-lists.ts';
 import { loadWorkspace } from '../agent-files/workspace.ts';
 import { withConnection } from '../kubectl/connection.ts';
 import { gather } from '../kubectl/explain/gather.ts';
@@ -36,7 +37,7 @@ export interface FileChoice {
 
 /** @throws UserError */
 export async function agentOfFiles({ agent: name, paths, test: testName }: FileChoice, env: Io['env']): Promise<ChattedAgent> {
-  const workspace = await loadWorkspace(paths).catch((error: unknown) => {
+  const workspace = await loadWorkspace(paths, env).catch((error: unknown) => {
     throw error instanceof UnreadableFileError ? new UserError(error.message, { cause: error }) : error;
   });
   const found = [...workspace.agents].filter(([key]) => key.endsWith(`/${name}`));
@@ -68,9 +69,12 @@ export async function withAgentOfCluster(
     namespace ? { namespace } : {},
     io,
     async (connection) => {
-      const { object, snapshot } = await gather(connection, { kind: agentKind, name }, { leaseNamespace, now: io.now() });
-      const { config } = compileRevision(object as Agent, withinLimits(offeredTools(connection.namespace, name, snapshot)), snapshot);
+      const { object, snapshot: reported } = await gather(connection, { kind: agentKind, name }, { leaseNamespace, now: io.now() });
       const keys = createProviderKeyReader({ transport: connection.transport, clock });
+      const offered = offeredTools(connection.namespace, name, reported);
+      // The lists that the operator uses are in Postgres, which this command doesn't ask.
+      const snapshot = { ...reported, toolList: viewIn(await listToolsOf(offered, keys)) };
+      const { config } = compileRevision(object as Agent, withinLimits(offered, snapshot), snapshot);
       await use({ name, org: connection.namespace, namespace: connection.namespace, config, keys, test: undefined });
     },
     { forbiddenCure: 'use a kubeconfig whose user may read the organisation, or give the YAML files of the agent' },

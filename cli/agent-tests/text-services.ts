@@ -41,7 +41,7 @@ export function openTextServices(env: Environment): OpenTextServices {
       egress,
       defaults: withProviderVariables(PARLEY_PROVIDERS, env),
       env,
-      tools: { search, mailer: own.mailer, calendar: own.calendar },
+      tools: { search, mailer: own.mailer, calendar: own.calendar, tokens: own.tokens },
       clock,
       logger: createLogger({ role: 'test', level: PARLEY_LOG_LEVEL }),
     },

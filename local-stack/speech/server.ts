@@ -6,6 +6,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { readWav, wavHeader } from '../../platform/wav.ts';
 import { answerByRules, valueFor, type RuleMessage, type RuleTool, type Schema } from './chat-rules.ts';
 import { analysed, saidIn } from './analysis.ts';
+import { createExampleMcp, isForMcp } from './example-mcp.ts';
 import { answerOfOrders, isForOrders } from './example-orders.ts';
 import { createRealtime } from './realtime.ts';
 import { SPOKEN_RATE, type Speech } from './speech.ts';
@@ -55,11 +56,20 @@ export async function startDevSpeechServer(options: {
     'POST /v1/chat/completions': async (request, response) => sendChat(await readJson(request), response),
   };
 
+  const exampleMcp = createExampleMcp();
   const secret = options.token === undefined ? '' : `/${options.token}`;
   const server = createServer((request, response) => {
     const path = (request.url ?? '').replace(/\?.*/, '');
     const known = path.startsWith(`${secret}/v1/`) ? path.slice(secret.length) : path === '/healthz' ? path : '';
     const route = routes[`${request.method} ${known}`];
+    if (isForMcp(request)) {
+      exampleMcp(request, response).catch((error: unknown) => {
+        logger.error({ err: error }, 'the MCP server of the examples failed');
+        if (response.headersSent) response.destroy();
+        else sendError(response, 500, 'dev-speech failed: see its log');
+      });
+      return;
+    }
     if (isForOrders(request)) {
       const order = answerOfOrders(path, Date.now());
       if (order === undefined) sendError(response, 404, 'there is no such order');

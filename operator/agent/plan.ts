@@ -13,12 +13,13 @@ import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
+import { FIRST_LIST_RECHECK_MS } from '../tool/mcp-plan.ts';
 import { planBudget, type BudgetView } from './budget.ts';
 import { degradationOf } from './degradation.ts';
 import { gateOf, skippedTests, type EvidenceView, type Gate } from './gate.ts';
 import { planRelease, type ReleaseAction, type ReleasePlan, type ReleaseView } from './release-plan.ts';
 import type { Candidate } from './release.ts';
-import { compileRevision, sizeInRevision, type CompiledRevision } from './revision.ts';
+import { compileRevision, functionsInRevision, sizeInRevision, type CompiledRevision } from './revision.ts';
 
 /** The agent's state in Postgres. */
 export type StoreView =
@@ -83,9 +84,9 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
     return { actions: [], status: { ...commonFields(agent, options.now, [accepted(foreign)]), ...servingFields(serving) } };
 
   const offered = offeredTools(namespace, agent.metadata.name, snapshot);
-  const tools = withinLimits(offered);
+  const tools = withinLimits(offered, snapshot);
   const desired = compileRevision(agent, tools, snapshot);
-  const acceptance = [...checkSpec(agent.spec), ...tooMany(offered.length, tools.length)];
+  const acceptance = [...checkSpec(agent.spec), ...tooMany(offered, tools, snapshot)];
   const { essential, optional, rest } = degradationOf(agent, tools, snapshot);
   const blocking = [...acceptance, ...essential, ...promptProblems(agent, snapshot)];
   const sound = blocking.length === 0 && (optional.length === 0 || serving !== undefined);
@@ -126,7 +127,13 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
     aside: serving === undefined ? undefined : asideOf({ sound, current: current || release.pinned, complete: optional.length === 0 }),
   };
   const testable = sound && rejected === undefined && store.state === 'known';
-  const recheckAfterMs = Math.min(gate.recheckAfterMs ?? Infinity, release.requeueAfterMs ?? Infinity, budget.requeueAfterMs ?? Infinity);
+  const unlisted = tools.some((tool) => tool.spec.mcp !== undefined && functionsInRevision(tool, snapshot) === 0);
+  const recheckAfterMs = Math.min(
+    unlisted ? FIRST_LIST_RECHECK_MS : Infinity,
+    gate.recheckAfterMs ?? Infinity,
+    release.requeueAfterMs ?? Infinity,
+    budget.requeueAfterMs ?? Infinity,
+  );
   return {
     actions: actionsOf(agent, target, { request: testable ? gate.request : [], release }),
     notices: [...gate.notices, ...release.notices, ...budget.notices],
@@ -266,19 +273,24 @@ function observedInputs(agent: Agent, snapshot: ClusterSnapshot): string {
 }
 
 /** As many as one agent can have, in order. Tools attach themselves, so their number has no other bound. */
-export function withinLimits(offered: readonly Tool[]): readonly Tool[] {
-  let size = 0;
-  const first = offered.slice(0, TOOLS_LIMIT);
-  const beyond = first.findIndex((tool) => (size += sizeInRevision(tool)) > TOOLS_SIZE_LIMIT);
-  return beyond < 0 ? first : first.slice(0, beyond);
+export function withinLimits(offered: readonly Tool[], snapshot: ClusterSnapshot): readonly Tool[] {
+  let [size, functions] = [0, 0];
+  const beyond = offered.findIndex((tool) => {
+    functions += functionsInRevision(tool, snapshot);
+    if (functions > TOOLS_LIMIT) return true;
+    size += sizeInRevision(tool, snapshot);
+    return size > TOOLS_SIZE_LIMIT;
+  });
+  return beyond < 0 ? offered : offered.slice(0, beyond);
 }
 
-function tooMany(count: number, within: number): readonly Problem[] {
-  if (count === within) return [];
-  const message =
-    within === TOOLS_LIMIT
-      ? `${count} tools are attached, at most ${TOOLS_LIMIT} can be offered; remove this agent from spec.agentRefs of some`
-      : `the ${count} attached tools have more than ${TOOLS_SIZE_LIMIT} characters of JSON together; remove this agent from spec.agentRefs of some, or shorten their parameters`;
+function tooMany(offered: readonly Tool[], within: readonly Tool[], snapshot: ClusterSnapshot): readonly Problem[] {
+  if (offered.length === within.length) return [];
+  const count = offered.reduce((sum, tool) => sum + functionsInRevision(tool, snapshot), 0);
+  const fit = offered.slice(0, within.length + 1).reduce((sum, tool) => sum + functionsInRevision(tool, snapshot), 0) <= TOOLS_LIMIT;
+  const message = !fit
+    ? `${count} tools are attached, at most ${TOOLS_LIMIT} can be offered; remove this agent from spec.agentRefs of some`
+    : `the ${count} attached tools have more than ${TOOLS_SIZE_LIMIT} characters of JSON together; remove this agent from spec.agentRefs of some, or shorten their parameters`;
   return [{ reason: 'TooManyTools', message }];
 }
 

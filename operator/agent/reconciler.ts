@@ -2,13 +2,14 @@ import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import { Pacer, type Stored } from '../../kube/index.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { agentReferences, toolCredentials } from '../references/references-of.ts';
-import { COMMON_STATUS_FIELDS, recheck, type Reconciler } from '../runtime/reconciler.ts';
+import { COMMON_STATUS_FIELDS, recheck, UnsettledError, type Reconciler } from '../runtime/reconciler.ts';
 import { namespaceOf, type SnapshotReader, type Wanted } from '../runtime/snapshot-reader.ts';
 import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
 import type { KnownTests } from '../agent-test/known-tests.ts';
 import { budgetOf } from '../../voice/calls/usage/budget.ts';
 import type { Store, WatchReleasesOptions } from '../../store/index.ts';
-import { offeredTools } from '../tool/attachment.ts';
+import { attachments, offeredTools } from '../tool/attachment.ts';
+import type { ToolListCache } from '../tool/tool-list-cache.ts';
 import { checkToolSpec } from '../tool/plan.ts';
 import type { BudgetView } from './budget.ts';
 import { allPassed, requiredTests } from './gate.ts';
@@ -28,10 +29,16 @@ export interface AgentReconcilerOptions {
   /** Currency of the prices; undefined where there are none. */
   readonly pricesIn?: string | undefined;
   readonly deletionGraceMs: number;
+  /** The tools of MCP servers. */
+  readonly lists: Pick<ToolListCache, 'read' | 'listen' | 'stale' | 'allStale'>;
+  readonly toolNamed: (org: string, name: string) => Stored<Tool> | undefined;
 }
 
+/** Between two attempts to read the tools of MCP servers, in milliseconds. */
+const UNREAD_RETRY_MS = 5_000;
+
 export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Agent, AgentAction, AgentStatus> {
-  const { snapshots, revisions, tests, runs, watchReleases, spending, pricesIn, deletionGraceMs } = options;
+  const { snapshots, revisions, tests, runs, watchReleases, spending, pricesIn, deletionGraceMs, lists, toolNamed } = options;
 
   /** Read when the agent is looked at, every half minute: calls change it all the time. */
   const budgetView = async (agent: Stored<Agent>, now: number): Promise<BudgetView | undefined> => {
@@ -77,7 +84,14 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
           : await revisions.view(identityOf(agent), { tested, release });
       if (serving.state === 'unavailable') retryWhenPostgresIsBack();
       const budget = await budgetView(agent, now);
-      await prepareTools(await offeredNow(snapshots, agent, signal));
+      const offered = await offeredNow(snapshots, agent, signal);
+      // Without the lists of MCP servers the plan would take their tools away.
+      const unread = isDeleting(agent) ? undefined : await lists.read(offered.tools.filter(({ spec }) => spec.mcp !== undefined));
+      if (unread !== undefined) {
+        retryWhenPostgresIsBack();
+        throw new UnsettledError(`the tools of MCP servers cannot be read: ${unread.why}`, UNREAD_RETRY_MS);
+      }
+      await prepareTools(offered);
       const { snapshot, recheckAfterMs } = await snapshots.observe(namespaceOf(agent), (seen) => wantedBy(agent, seen), signal);
       return recheck(planAgent(agent, snapshot, serving, { now, deletionGraceMs, budget }), recheckAfterMs);
     },
@@ -121,8 +135,20 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
           queue.enqueueAll();
         },
       });
+      const tools = lists.listen({
+        onChange: ({ org, name }) => {
+          const tool = toolNamed(org, name);
+          if (tool === undefined) return;
+          lists.stale(tool);
+          for (const agent of attachments(tool)) queue.enqueue(`${org}/${agent}`);
+        },
+        onListening: () => {
+          lists.allStale();
+          queue.enqueueAll();
+        },
+      });
       return async () => {
-        await Promise.all([listening.stop(), watch.stop()]);
+        await Promise.all([listening.stop(), watch.stop(), tools.stop()]);
       };
     },
 
@@ -135,26 +161,26 @@ function identityOf(agent: Stored<Agent>): { readonly org: string; readonly agen
   return { org: namespaceOf(agent), agentUid: agent.metadata.uid };
 }
 
-async function offeredNow(snapshots: SnapshotReader, agent: Stored<Agent>, signal: AbortSignal): Promise<readonly Tool[]> {
+async function offeredNow(snapshots: SnapshotReader, agent: Stored<Agent>, signal: AbortSignal) {
   const { snapshot } = await snapshots.observe(namespaceOf(agent), () => [], signal);
-  return offeredTools(namespaceOf(agent), agent.metadata.name, snapshot).slice(0, TOOLS_LIMIT);
+  return { tools: offeredTools(namespaceOf(agent), agent.metadata.name, snapshot).slice(0, TOOLS_LIMIT), snapshot };
 }
 
 /** Checking and serialising large tools takes milliseconds each. Done here in slices, it doesn't slow the plan, which runs without a pause. */
-async function prepareTools(tools: readonly Tool[]): Promise<void> {
+async function prepareTools({ tools, snapshot }: Awaited<ReturnType<typeof offeredNow>>): Promise<void> {
   const pacer = new Pacer();
   let size = 0;
   for (const tool of tools) {
     if (pacer.due) await pacer.pause();
     checkToolSpec(tool.spec);
-    size += sizeInRevision(tool);
+    size += sizeInRevision(tool, snapshot);
     if (size > TOOLS_SIZE_LIMIT) return;
   }
 }
 
 function wantedBy(agent: Agent, snapshot: ClusterSnapshot): readonly Wanted[] {
   if (isDeleting(agent)) return [];
-  const tools = withinLimits(offeredTools(namespaceOf(agent), agent.metadata.name, snapshot));
+  const tools = withinLimits(offeredTools(namespaceOf(agent), agent.metadata.name, snapshot), snapshot);
   return [
     ...agentReferences(agent).map((reference) => ({ reference, text: reference.kind === 'ConfigMap' })),
     ...tools.flatMap(toolCredentials).map((reference) => ({ reference })),

@@ -2,11 +2,13 @@
 import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
 import { wellKnown, type Agent, type Tool } from '../../crds/index.ts';
 import { configHashOf } from '../../crds/requested-test.ts';
-import { agentReferences, toolCredentials, type Reference } from '../references/references-of.ts';
+import { agentReferences, toolCredentials } from '../references/references-of.ts';
+import { secretVersions } from '../references/secret-versions.ts';
 import { promptText, compare, displayNameOf, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { canonicalJson, memoizeCanonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import { isDeleting } from '../status/common.ts';
 import { functionNameOf, variantOf } from '../tool/attachment.ts';
+import { chooseTools } from '../references/tool-list-view.ts';
 
 export interface CompiledRevision {
   /** SHA-256 of the canonical JSON of `config`. */
@@ -28,7 +30,7 @@ export function compileRevision(agent: Agent, tools: readonly Tool[], snapshot: 
     displayName: displayNameOf(agent),
     agent: revisionAgent(agent),
     systemPrompt: promptOf(agent, snapshot),
-    tools: tools.map(revisionTool),
+    tools: tools.map((tool) => revisionTool(tool, snapshot)),
     knowledgeBase: knowledgeBaseRef?.name ?? null,
     versions: {
       secrets: secretVersions(namespace, [...agentReferences(agent), ...tools.flatMap(toolCredentials)], snapshot),
@@ -67,14 +69,28 @@ const revisionAgent = oncePerSpec(({ spec }: Pick<Agent, 'spec'>): AgentRevision
   };
 });
 
-const revisionTool = oncePerSpec((tool: Tool): RevisionTool => {
-  const { suspend: _suspend, agentRefs: _agentRefs, ...spec } = tool.spec;
-  return { name: tool.metadata.name, type: variantOf(tool), functionName: functionNameOf(tool), spec };
+const withoutTools = oncePerSpec((tool: Tool): RevisionTool => {
+  const { suspend: _suspend, agentRefs: _agentRefs, mcp, ...spec } = tool.spec;
+  const common = { name: tool.metadata.name, type: variantOf(tool), functionName: functionNameOf(tool) ?? '' };
+  if (mcp === undefined) return { ...common, spec };
+  // What only decides about the list is not part of what a call does.
+  const { include: _include, exclude: _exclude, prefix: _prefix, updatePolicy: _policy, digest: _digest, ...server } = mcp;
+  return { ...common, spec: memoizeCanonicalJson({ ...spec, mcp: server }) };
 });
 
+function revisionTool(tool: Tool, snapshot: ClusterSnapshot): RevisionTool {
+  const used = tool.spec.mcp && chooseTools(tool.spec.mcp, snapshot.toolList(tool)).used;
+  return used === undefined ? withoutTools(tool) : { ...withoutTools(tool), mcp: used };
+}
+
 /** Size of a tool in a revision, in characters of canonical JSON. */
-export function sizeInRevision(tool: Tool): number {
-  return canonicalJson(revisionTool(tool)).length;
+export function sizeInRevision(tool: Tool, snapshot: ClusterSnapshot): number {
+  return canonicalJson(revisionTool(tool, snapshot)).length;
+}
+
+/** How many functions the model gets of it. */
+export function functionsInRevision(tool: Tool, snapshot: ClusterSnapshot): number {
+  return tool.spec.mcp === undefined ? 1 : (revisionTool(tool, snapshot).mcp?.tools.length ?? 0);
 }
 
 function promptOf(agent: Agent, snapshot: ClusterSnapshot): string | null {
@@ -84,14 +100,4 @@ function promptOf(agent: Agent, snapshot: ClusterSnapshot): string | null {
   if (snapshot.configMap(namespace, systemPromptFrom.configMapKeyRef.name).state !== 'present') return null;
   const found = promptText(snapshot, namespace, systemPromptFrom.configMapKeyRef);
   return found.state === 'text' ? found.text : null;
-}
-
-function secretVersions(namespace: string, references: readonly Reference[], snapshot: ClusterSnapshot): Record<string, string | null> {
-  const names = new Set(references.filter((reference) => reference.kind === 'Secret').map((reference) => reference.name));
-  return Object.fromEntries(
-    [...names].sort(compare).map((name) => {
-      const found = snapshot.secret(namespace, name);
-      return [name, found.state === 'present' ? sha256(`${found.uid}/${found.resourceVersion}`) : null];
-    }),
-  );
 }

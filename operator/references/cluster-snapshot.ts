@@ -1,6 +1,7 @@
 /** What a plan reads: a consistent, synchronous view of everything around one object. */
 import type { AddressChecks } from '../../voice/calls/address-checks.ts';
 import type { Agent, AgentTest, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import type { ToolListView } from './tool-list-view.ts';
 import { isDeleting } from '../status/common.ts';
 
 export interface UnusableKeys {
@@ -57,6 +58,8 @@ export interface ClusterSnapshot extends ObjectLookups {
   configMap(namespace: string, name: string): DataObject;
   /** The text behind a key; only of a ConfigMap that is present. */
   configText(namespace: string, name: string, key: string): ConfigText;
+  /** Of a Tool that is an MCP server. */
+  toolList(tool: Pick<Tool, 'metadata'>): ToolListView;
   readonly addresses: AddressChecks;
 }
 

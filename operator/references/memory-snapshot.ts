@@ -9,6 +9,7 @@ import {
   type Tool,
   type WebhookSubscription,
 } from '../../crds/index.ts';
+import { NO_TOOL_LIST } from './tool-list-view.ts';
 import {
   displayNameOf,
   TEXT_LIMIT,
@@ -43,6 +44,8 @@ export interface SnapshotContents {
   readonly configMaps?: readonly DataEntry[];
   /** `Secret/namespace/name` or `ConfigMap/namespace/name` of what may not be read. */
   readonly forbidden?: ReadonlySet<string>;
+  /** Of Tools that are MCP servers; nothing is known of them where absent. */
+  readonly toolList?: ClusterSnapshot['toolList'];
   /** Every address may be called where absent. */
   readonly addresses?: AddressChecks;
 }
@@ -90,6 +93,7 @@ export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
       subscriptions.filter((item) => item.metadata.namespace === namespace && subscriptionNameOf(item) === name),
     secret: (namespace, name) => keyed('Secret', secrets, namespace, name),
     configMap: (namespace, name) => keyed('ConfigMap', configMaps, namespace, name),
+    toolList: contents.toolList ?? (() => NO_TOOL_LIST),
     addresses: contents.addresses ?? ANY_ADDRESS,
     configText: (namespace, name, key) => textOf(configMaps.find((item) => item.namespace === namespace && item.name === name)?.data, key),
   };

@@ -70,6 +70,8 @@ export function agentReferences({ spec }: Pick<Agent, 'spec'>): readonly Referen
 export function toolCredentials({ spec }: Pick<Tool, 'spec'>): readonly Reference[] {
   return [
     ...headers(spec.custom?.http.headers, 'spec.custom.http.headers'),
+    ...headers(spec.mcp?.headers, 'spec.mcp.headers'),
+    ...secret(spec.mcp?.oauth?.clientSecretRef, 'spec.mcp.oauth.clientSecretRef'),
     ...secret(spec.sendEmail?.passwordSecretRef, 'spec.sendEmail.passwordSecretRef'),
     ...secret(spec.bookCalendar?.apiKeySecretRef, 'spec.bookCalendar.apiKeySecretRef'),
     ...secret(spec.checkCalendarAvailability?.apiKeySecretRef, 'spec.checkCalendarAvailability.apiKeySecretRef'),

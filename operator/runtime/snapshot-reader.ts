@@ -28,6 +28,7 @@ export interface SnapshotReaderOptions {
   readonly namespaces: NamespaceInformers;
   readonly reader: KeyReader;
   readonly addresses: AddressChecks;
+  readonly toolList: ClusterSnapshot['toolList'];
 }
 
 export class SnapshotReader {
@@ -84,7 +85,7 @@ export class SnapshotReader {
   }
 
   #snapshot(facts: ReadonlyMap<string, DataFacts>): ClusterSnapshot {
-    const { objects, addresses } = this.#options;
+    const { objects, addresses, toolList } = this.#options;
     const data = (kind: DataKind, namespace: string, name: string): DataObject =>
       facts.get(referenceKey(kind, namespace, name))?.object ?? NOT_THERE;
     return {
@@ -92,6 +93,7 @@ export class SnapshotReader {
       secret: (namespace, name) => data('Secret', namespace, name),
       configMap: (namespace, name) => data('ConfigMap', namespace, name),
       addresses,
+      toolList,
       configText: (namespace, name, key) => facts.get(referenceKey('ConfigMap', namespace, name))?.texts.get(key) ?? { state: 'absent' },
     };
   }

@@ -16,7 +16,7 @@ export interface PlannedCondition {
 
 /** The outcome of one stage: its problems, or the reason and message without any. */
 export interface ConditionStage {
-  readonly type: 'Accepted' | 'ResolvedRefs' | 'Tested' | 'Synced' | 'EndpointHealthy';
+  readonly type: 'Accepted' | 'ResolvedRefs' | 'Tested' | 'Synced' | 'UpToDate' | 'EndpointHealthy';
   readonly good: { readonly reason: Reason; readonly message: string };
   readonly problems: readonly Problem[];
 }
@@ -45,7 +45,7 @@ function describe(problems: readonly Problem[]): string {
 function conditionFrom(stage: ConditionStage): PlannedCondition {
   const [first] = stage.problems;
   if (first === undefined) return { type: stage.type, status: 'True', ...stage.good };
-  const status = stage.type === 'Tested' ? reasons[first.reason].status : 'False';
+  const status = stage.type === 'Tested' || stage.type === 'UpToDate' ? reasons[first.reason].status : 'False';
   return { type: stage.type, status, reason: first.reason, message: describe(stage.problems) };
 }
 

@@ -6,6 +6,7 @@
 import { acceptedReasons } from './accepted-reasons.ts';
 import { agentReasons } from './agent-reasons.ts';
 import { releaseReasons } from './release-reasons.ts';
+import { toolReasons } from './tool-reasons.ts';
 
 /** Condition types, in the order in which they are written. */
 export const conditionTypes = [
@@ -15,6 +16,7 @@ export const conditionTypes = [
   'ResolvedRefs',
   'Tested',
   'Synced',
+  'UpToDate',
   'EndpointHealthy',
   'BudgetExceeded',
   'Progressing',
@@ -155,6 +157,7 @@ const table = {
 
   ...agentReasons,
   ...releaseReasons,
+  ...toolReasons,
   StoreUnavailable: {
     condition: 'Synced',
     status: 'False',

@@ -9,11 +9,15 @@ export function variantOf(tool: Pick<Tool, 'spec'>): ToolVariant {
   return toolVariants.find((variant) => tool.spec[variant] !== undefined) ?? 'custom';
 }
 
-/** The name by which the model calls the tool. */
-export function functionNameOf(tool: Pick<Tool, 'spec'>): string {
+/** The name by which the model calls the tool; undefined for an MCP server, whose tools have names of their own. */
+export function functionNameOf(tool: Pick<Tool, 'spec'>): string | undefined {
   const variant = variantOf(tool);
+  if (variant === 'mcp') return undefined;
   return variant === 'custom' ? (tool.spec.custom?.function.name ?? '') : builtinFunctionNames[variant];
 }
+
+/** What only one tool of an agent can have: its function name, or of an MCP server, being itself. */
+const claimOf = (tool: Tool): string => functionNameOf(tool) ?? `mcp/${tool.metadata.name}`;
 
 /**
  * The tools that the agent offers, by function name. Of several with one function name the oldest stays; a younger one
@@ -21,16 +25,14 @@ export function functionNameOf(tool: Pick<Tool, 'spec'>): string {
  */
 export function offeredTools(namespace: string, agent: string, snapshot: ClusterSnapshot): readonly Tool[] {
   const present = snapshot.toolsOf(namespace, agent).filter((tool) => !isDeleting(tool));
-  const rivals = Map.groupBy(present, functionNameOf);
+  const rivals = Map.groupBy(present, claimOf);
   return [...rivals.entries()].sort(([a], [b]) => compare(a, b)).flatMap(([, tools]) => ownerAmong(tools) ?? []);
 }
 
 /** Whether the tool is among {@link offeredTools}, without computing the others: a tool names many agents, and an agent has many tools. */
 export function isOffered(tool: Tool, agent: string, snapshot: ClusterSnapshot): boolean {
-  const name = functionNameOf(tool);
-  const rivals = snapshot
-    .toolsOf(tool.metadata.namespace ?? '', agent)
-    .filter((rival) => functionNameOf(rival) === name && !isDeleting(rival));
+  const claim = claimOf(tool);
+  const rivals = snapshot.toolsOf(tool.metadata.namespace ?? '', agent).filter((rival) => claimOf(rival) === claim && !isDeleting(rival));
   return ownerAmong(rivals)?.metadata.uid === tool.metadata.uid;
 }
 
@@ -38,6 +40,7 @@ export function isOffered(tool: Tool, agent: string, snapshot: ClusterSnapshot):
 export function functionNameConflicts(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
   const namespace = tool.metadata.namespace ?? '';
   const functionName = functionNameOf(tool);
+  if (functionName === undefined) return [];
   return attachments(tool).flatMap((agent): readonly Problem[] => {
     const owner = ownerAmong(snapshot.toolsOf(namespace, agent).filter((rival) => functionNameOf(rival) === functionName));
     if (owner === undefined || owner.metadata.uid === tool.metadata.uid) return [];

@@ -9,15 +9,17 @@ import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../statu
 import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
+import { planMcp, type ToolAction } from './mcp-plan.ts';
+import { chooseTools } from '../references/tool-list-view.ts';
 import { attachments, functionNameConflicts, functionNameOf, isOffered, variantOf } from './attachment.ts';
 
 /**
- * A Tool has nothing outside the cluster, hence no `Synced`. Its agents check the tool themselves (see
+ * Only an MCP server has something outside the cluster, hence `Synced`: its list of tools. Its agents check the tool themselves (see
  * {@link usability}) and never read its status: what they serve does not depend on the order of reconciles.
  *
  * @param now - milliseconds since the epoch
  */
-export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Plan<never, ToolStatus> {
+export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Plan<ToolAction, ToolStatus> {
   if (isDeleting(tool)) return { actions: [] };
   if (isSuspended(tool)) return { actions: [], status: suspendedStatus(tool, now) };
   const namespace = tool.metadata.namespace ?? '';
@@ -28,21 +30,25 @@ export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Pl
     const found = snapshot.agent(namespace, agent);
     return found !== undefined && !isDeleting(found) && isOffered(tool, agent, snapshot);
   });
-  const stages = [
-    accepted([...checkToolSpec(tool.spec), ...forbiddenTransfer(tool, snapshot), ...functionNameConflicts(tool, snapshot)]),
-    resolvedRefs(unresolved(namespace, toolReferences(tool), snapshot)),
-  ];
+  const acceptance = [...checkToolSpec(tool.spec), ...forbiddenAddresses(tool, snapshot), ...functionNameConflicts(tool, snapshot)];
+  const credentials = unresolved(namespace, toolCredentials(tool), snapshot);
+  const sound = acceptance.length === 0 && credentials.length === 0;
+  const mcp = tool.spec.mcp && planMcp(tool, tool.spec.mcp, { snapshot, sound });
+  const stages = [accepted(acceptance), resolvedRefs(unresolved(namespace, toolReferences(tool), snapshot)), ...(mcp?.stages ?? [])];
+  const functionName = functionNameOf(tool);
   const message =
     agents.length === 0
       ? 'usable; no agent is named in spec.agentRefs yet'
       : `offered by ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}`;
   return {
-    actions: [],
+    actions: mcp?.actions ?? [],
+    ...(mcp?.requeueAfterMs !== undefined && { requeueAfterMs: mcp.requeueAfterMs }),
     status: {
       ...commonFields(tool, now, stages, { message }),
       type: variantOf(tool),
-      functionName: functionNameOf(tool),
+      ...(functionName !== undefined && { functionName }),
       attachedTo: agents,
+      ...(mcp !== undefined && { mcp: mcp.status }),
     },
   };
 }
@@ -59,14 +65,37 @@ export function checkToolSpec(spec: ToolSpec): readonly Problem[] {
   return problems;
 }
 
-/** Agents offer the tool all the same: the transfer is refused during the call, and the model learns why. */
-function forbiddenTransfer({ spec }: Tool, { addresses }: ClusterSnapshot): readonly Problem[] {
+/** Agents offer the tool all the same: the transfer or request is refused during the call, and the model learns why. */
+function forbiddenAddresses({ spec }: Tool, { addresses }: ClusterSnapshot): readonly Problem[] {
   const to = spec.transferCall?.to ?? '';
-  const message = isSip(to) ? addresses.sip(to) : undefined;
-  return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.transferCall.to: ${message}` }];
+  const { url, oauth } = spec.mcp ?? {};
+  const found = {
+    'spec.transferCall.to': isSip(to) ? addresses.sip(to) : undefined,
+    'spec.mcp.url': url === undefined ? undefined : addresses.web(url),
+    'spec.mcp.oauth.tokenURL': oauth === undefined ? undefined : addresses.web(oauth.tokenURL),
+  };
+  return Object.entries(found).flatMap(([path, message]) =>
+    message === undefined ? [] : [{ reason: 'AddressForbidden', message: `${path}: ${message}` } as const],
+  );
 }
 
 /** What keeps a tool from being part of an agent; the other agents that it names don't matter. */
 export function usability(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
-  return [...checkToolSpec(tool.spec), ...unresolved(tool.metadata.namespace ?? '', toolCredentials(tool), snapshot)];
+  return [
+    ...checkToolSpec(tool.spec),
+    ...unresolved(tool.metadata.namespace ?? '', toolCredentials(tool), snapshot),
+    ...withoutList(tool, snapshot),
+  ];
+}
+
+/** A server that has never said what it has. */
+function withoutList(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
+  if (tool.spec.mcp === undefined) return [];
+  const view = snapshot.toolList(tool);
+  if (chooseTools(tool.spec.mcp, view).used !== undefined) return [];
+  const failure =
+    view.state === 'known' && view.failure !== undefined
+      ? `failed to list its tools: ${view.failure}`
+      : 'its tools have not been listed yet';
+  return [{ reason: 'ToolsPending', message: failure }];
 }

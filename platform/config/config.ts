@@ -139,6 +139,13 @@ const schema = z.object({
   PARLEY_TRUNKS_LOOK_MS: milliseconds(30_000).describe(
     'How often the operator checks that the media server still has the trunks of all numbers, in milliseconds.',
   ),
+  PARLEY_MCP_REFRESH_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(5)
+    .max(86_400)
+    .default(300)
+    .describe('How often the worker asks each MCP server for its tools, in seconds; a changed Tool or Secret is acted upon at once.'),
   PARLEY_REQUEST_TIMEOUT_MS: z.coerce
     .number()
     .int()

@@ -168,6 +168,13 @@ export class GateSimulation {
       watchReleases: () => ({ stop: () => Promise.resolve() }),
       spending: { spentSince: () => Promise.resolve(0n) },
       deletionGraceMs: 1,
+      lists: {
+        read: () => Promise.resolve(undefined),
+        listen: () => ({ stop: () => Promise.resolve() }),
+        stale: () => undefined,
+        allStale: () => undefined,
+      },
+      toolNamed: () => undefined,
     });
     return { reconciler, outage };
   }

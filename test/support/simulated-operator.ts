@@ -17,6 +17,7 @@ import { memorySnapshot, type DataEntry } from '../../operator/references/memory
 import type { ParleyObject } from '../../operator/references/references-of.ts';
 import type { ClusterSnapshot } from '../../operator/references/cluster-snapshot.ts';
 import type { FinalizerAction, Plan } from '../../operator/runtime/reconciler.ts';
+import type { ToolAction } from '../../operator/tool/mcp-plan.ts';
 import { planTool } from '../../operator/tool/plan.ts';
 import { NumberPool } from '../../platform/config/phone-numbers.ts';
 import { idOf, type Thing } from './arbitrary-things.ts';
@@ -24,7 +25,14 @@ import { planWebhookSubscription, type SigningSecretAction } from '../../operato
 
 const nativeNumbers = new NumberPool('');
 
-type SimulatedAction = FinalizerAction | AgentAction | RequestRun | SigningSecretAction | KnowledgeBaseAction | PhoneNumberAction;
+type SimulatedAction =
+  | FinalizerAction
+  | AgentAction
+  | RequestRun
+  | SigningSecretAction
+  | KnowledgeBaseAction
+  | PhoneNumberAction
+  | ToolAction;
 
 export class SimulatedOperator {
   readonly objects = new Map<string, ParleyObject>();
@@ -208,6 +216,9 @@ export class SimulatedOperator {
       case 'addFinalizer':
         this.objects.set(id, { ...object, metadata: { ...object.metadata, finalizers: ['parley.dev/finalizer'] } });
         break;
+      case 'requestList':
+      case 'acceptList':
+        throw new Error('the simulation has no MCP servers');
       case 'requestRun':
         throw new Error('the simulation has no schedules');
       case 'release':

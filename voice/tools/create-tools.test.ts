@@ -1,6 +1,7 @@
 import { llm, type voice } from '@livekit/agents';
 import { beforeEach, describe, expect, it } from 'vitest';
 
+import { OAuthTokens } from '../calls/mcp/oauth-tokens.ts';
 import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import type { RevisionTool } from '../../crds/agent-revision.ts';
 import { SearchUnavailableError, type Search, type SearchHit, type SearchRequest } from '../../knowledge/search/search.ts';
@@ -40,6 +41,7 @@ function toolsFor(tools: readonly RevisionTool[], more: Partial<CreateToolsOptio
     search: { search: async () => [] },
     mailer,
     calendar,
+    tokens: new OAuthTokens({ clock: systemClock }),
     clock: systemClock,
     logger: createLogger({ role: 'voice', level: 'silent' }),
     over: new AbortController().signal,

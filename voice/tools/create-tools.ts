@@ -7,6 +7,7 @@ import type { Search } from '../../knowledge/search/search.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { OAuthTokens } from '../calls/mcp/oauth-tokens.ts';
 import type { ProviderKeyReader } from '../calls/provider-access/index.ts';
 import { createBookCalendar } from './builtin/book-calendar.ts';
 import { createCheckAvailability } from './builtin/check-calendar-availability.ts';
@@ -19,6 +20,7 @@ import type { Calendar } from './calendar/calendar.ts';
 import { createCustomTool } from './custom/custom-tool.ts';
 import { toFunctionTool } from './function-tool.ts';
 import type { Mailer } from './mail/mailer.ts';
+import { createMcpTools } from './mcp/create-mcp-tools.ts';
 import type { ToolHost } from './tool-host.ts';
 import type { ToolMocks } from './tool-mocks.ts';
 import { NO_MESSAGES, type ToolDefinition } from './tool-result.ts';
@@ -38,6 +40,7 @@ export interface CreateToolsOptions {
   readonly search: Pick<Search, 'search'>;
   readonly mailer: Mailer;
   readonly calendar: Calendar;
+  readonly tokens: OAuthTokens;
   readonly clock: Clock;
   readonly logger: Logger;
   /**
@@ -54,13 +57,13 @@ const TOOL_GRACE_MS = 5_000;
 /** For the agent session. Names are unique: a built-in gives way to a tool that the owner named. */
 export function createTools(options: CreateToolsOptions): readonly llm.FunctionTool[] {
   const { org, agent, host, keypad, search, clock, over, mocks } = options;
-  const definitions = agent.tools.flatMap((tool) => definitionOf(tool, options) ?? []);
+  const signal = later(over, clock);
+  const definitions = byPrecedence(agent.tools).flatMap((tool) => definitionsOf(tool, options, signal));
   if (agent.knowledgeBase !== null) {
     definitions.push(createSearchKnowledgeBase({ org, knowledgeBase: agent.knowledgeBase, search, host }));
   }
   if (keypad !== undefined) definitions.push(createCollectDigits(keypad), createSendDigits(keypad));
   definitions.push(createEndCall(host));
-  const signal = later(over, clock);
   const names = uniqueNames(definitions.map(({ name }) => name));
   return definitions.map((definition, index) => {
     const named = { ...definition, name: names[index] ?? definition.name };
@@ -74,11 +77,40 @@ export function functionNamesOf(
   { keypad }: { readonly keypad: boolean },
 ): readonly string[] {
   return uniqueNames([
-    ...tools.map(({ functionName }) => functionName),
+    ...byPrecedence(tools).flatMap(({ functionName, mcp }) =>
+      mcp === undefined ? [functionName] : mcp.tools.map((tool) => tool.functionName),
+    ),
     ...(knowledgeBase === null ? [] : [SEARCH_FUNCTION]),
     ...(keypad ? ['collect_digits', 'send_digits'] : []),
     'end_call',
   ]);
+}
+
+/** Owners name the other tools; those of MCP servers give way to them. */
+function byPrecedence(tools: readonly RevisionTool[]): readonly RevisionTool[] {
+  return [...tools.filter(({ mcp }) => mcp === undefined), ...tools.filter(({ mcp }) => mcp !== undefined)];
+}
+
+/** @param stop aborts when nothing of the call may run any more */
+function definitionsOf(tool: RevisionTool, options: CreateToolsOptions, stop: AbortSignal): readonly ToolDefinition[] {
+  const { mcp: pinned, spec } = tool;
+  if (spec.mcp === undefined || pinned === undefined) return [definitionOf(tool, options) ?? []].flat();
+  const { org, data, egress, keys, tokens, logger, over, mocks } = options;
+  return createMcpTools({
+    org,
+    mcp: spec.mcp,
+    pinned,
+    messages: spec.messages ?? NO_MESSAGES,
+    data,
+    egress,
+    tokens,
+    readSecret: (ref) => keys.read(org, ref),
+    logger,
+    over,
+    stop,
+    // A test may mock all of them.
+    warm: mocks === undefined,
+  });
 }
 
 /** Undefined for a tool type that this version doesn't know. */

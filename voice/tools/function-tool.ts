@@ -2,7 +2,7 @@
  * Tools in the form of the agent session, with their messages.
  *
  * Tools of one turn run in parallel, each with its own messages; the host speaks them one after the other. A tool that has begun is not stopped when
- * the user interrupts: its effects could not be undone. Its result is then added to the conversation here.
+ * the user interrupts, unless it only reads: its effects could not be undone. Its result is then added to the conversation here.
  */
 import { llm } from '@livekit/agents';
 
@@ -39,8 +39,9 @@ export function toFunctionTool(definition: ToolDefinition, options: RunOptions):
       const begin = clock.monotonic();
       const refused = definition.refuse(args);
       if (refused !== undefined) logger.info({ tool: name }, "a tool wasn't run: its arguments don't fit");
+      const signal = definition.stopsOnInterruption === true ? AbortSignal.any([options.signal, abortSignal]) : options.signal;
       const result = await inToolSpan({ definition, args, callId, startSpan: (start) => host.startSpan(start) }, async () =>
-        refused === undefined ? runTool(definition, args, options) : failure(refused),
+        refused === undefined ? runTool(definition, args, { ...options, signal }) : failure(refused),
       );
       host.recordToolCall({
         name,

@@ -1,8 +1,9 @@
-/** The operator's mail servers and calendar. */
+/** What the tools of all calls share: the operator's mail servers and calendar, and access tokens. */
 import { createEgress } from '../../platform/egress/egress.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { parseSmtpServers } from '../../platform/config/smtp-servers.ts';
+import { OAuthTokens } from '../calls/mcp/oauth-tokens.ts';
 import { createCalCom } from './calendar/cal-com.ts';
 import type { Calendar } from './calendar/calendar.ts';
 import type { Mailer } from './mail/mailer.ts';
@@ -10,6 +11,8 @@ import type { Mailer } from './mail/mailer.ts';
 export interface ToolServices {
   readonly mailer: Mailer;
   readonly calendar: Calendar;
+  /** Access tokens for MCP servers. */
+  readonly tokens: OAuthTokens;
   close(): void;
 }
 
@@ -28,6 +31,7 @@ export function createToolServices({
     // Loaded when used: few calls send mail.
     mailer: { send: async (mail, signal) => (await import('./mail/smtp-mailer.ts')).createSmtpMailer({ servers }).send(mail, signal) },
     calendar: createCalCom({ baseUrl: config.PARLEY_CALENDAR_URL, http }),
+    tokens: new OAuthTokens({ clock }),
     close: () => http.close(),
   };
 }

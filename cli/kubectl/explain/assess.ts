@@ -47,7 +47,7 @@ const consequences: ReadonlySet<string> = new Set<Reason>([
 ]);
 /** Results of tests are in Postgres, which this command doesn't ask: what the operator reported counts. */
 const heldByTests: ReadonlySet<string> = new Set<Reason>(['RevisionAwaitsTests', 'RevisionFailedTests']);
-const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced', 'EndpointHealthy']);
+const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced', 'UpToDate', 'EndpointHealthy']);
 
 export function assess(
   { object, snapshot, notes, operator }: Pick<Gathered, 'object' | 'snapshot' | 'notes' | 'operator'>,
@@ -172,6 +172,17 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
         return undefined;
     }
   };
+  // What an MCP server has is in Postgres: what the operator reported counts.
+  if (object.kind === 'Tool')
+    return [
+      ...(status()?.conditions ?? []).filter(({ type }) => !servers.has(type)),
+      ...reported.filter(({ type }) => servers.has(type)),
+    ].map(
+      (condition) =>
+        (isOperatorsOwn(condition)
+          ? reported.find((said) => said.type === condition.type && said.reason === condition.reason)
+          : undefined) ?? condition,
+    );
   // The operator's own words about its configuration and about releases, which only it knows.
   const release = reported.find(({ type, reason }) => type === 'Synced' && Object.hasOwn(releaseReasons, reason));
   return (status()?.conditions ?? []).map(
@@ -181,6 +192,8 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
       condition,
   );
 }
+
+const servers: ReadonlySet<string> = new Set(['Synced', 'UpToDate']);
 
 const operatorsOwn: ReadonlySet<string> = new Set<Reason>([
   'UnknownEmbeddingProfile',

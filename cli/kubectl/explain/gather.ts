@@ -18,6 +18,7 @@ import type { KubeObject, Stored } from '../../../kube/index.ts';
 import { memorySnapshot, type DataEntry } from '../../../operator/references/memory-snapshot.ts';
 import { referencesOf, type ParleyObject, type Reference } from '../../../operator/references/references-of.ts';
 import type { ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
+import { NO_TOOL_LIST, type ToolListView } from '../../../operator/references/tool-list-view.ts';
 import { attachments } from '../../../operator/tool/attachment.ts';
 import { unusableKeys } from '../../../operator/webhook-subscription/signing-keys.ts';
 import { builtIn } from '../../descriptors.ts';
@@ -84,12 +85,21 @@ export async function gather(
     phoneNumbers,
     secrets,
     configMaps,
+    toolList: reportedIn(tools),
   });
   // A Lease that may not be read leaves nothing taken to be in order: no note.
   const lease = { namespace: options.leaseNamespace, installed: false, now: options.now };
   const operator = await readOperator(new Reader(transport), lease);
   return { object, snapshot, agents, tools, knowledgeBases, subscriptions, agentTests, notes: reader.notes, operator };
 }
+
+/** Lists of tools are in Postgres, which this command doesn't ask: the status says whether there is one. */
+const reportedIn =
+  (tools: readonly Tool[]) =>
+  ({ metadata }: Pick<Tool, 'metadata'>): ToolListView => {
+    const digest = tools.find((tool) => tool.metadata.uid === metadata.uid)?.status?.mcp?.digest;
+    return digest === undefined ? NO_TOOL_LIST : { state: 'known', accepted: [] };
+  };
 
 async function isOrganization(reader: Reader, namespace: string): Promise<boolean> {
   const client = reader.client<KubeObject>(builtIn.namespaces, true);

@@ -30,6 +30,7 @@ export function printExplanation(explanation: Explanation, { style, now }: { rea
   const sections = [
     printAssessment(explanation),
     ...(revision === undefined ? [] : [serving(revision, now)]),
+    ...(explanation.toolChanges === undefined ? [] : [toolChanges(explanation.toolChanges, style)]),
     relations('Refers to', explanation.refersTo, style),
     relations('Referred to by', explanation.referredToBy, style),
     events === undefined || events.length === 0
@@ -59,6 +60,21 @@ function serving({ serving: revision, since, desired, canary }: Revision, now: n
     desired === undefined || desired === revision ? '' : `; what the spec asks for now (${desired.slice(0, REVISION_LENGTH)}) is withheld`;
   return `Serves revision ${revision.slice(0, REVISION_LENGTH)}${age}${other}\n`;
 }
+
+const SIGNS = { Added: '+', Removed: '-', Changed: '~' } as const;
+
+/** As a diff: what agents use, and what the server has. */
+function toolChanges(changes: NonNullable<Explanation['toolChanges']>, style: Style): string {
+  const lines = changes.flatMap(({ tool, change, before, after, parametersChanged }) => [
+    `  ${SIGNS[change]} ${tool}`,
+    ...(before === undefined ? [] : [style.bad(`      - ${oneLine(before)}`)]),
+    ...(after === undefined ? [] : [style.good(`      + ${oneLine(after)}`)]),
+    ...(parametersChanged === true ? ['      ~ its parameters'] : []),
+  ]);
+  return `Tools of the server that wait to be accepted\n${lines.join('\n')}\n`;
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ');
 
 function relations(title: string, all: readonly Relation[], style: Style): string {
   if (all.length === 0) return `${title}: nothing\n`;

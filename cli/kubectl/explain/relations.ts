@@ -38,7 +38,7 @@ export function refersTo(object: ParleyObject, snapshot: ClusterSnapshot, all: N
       const { state, sound } = stateOf(tool);
       return {
         object: `Tool ${tool.metadata.name}`,
-        field: `its spec.agentRefs; function ${functionNameOf(tool)}`,
+        field: `its spec.agentRefs; ${functionsOf(tool)}`,
         refersTo: referencesOf(tool as ParleyObject)
           .filter(({ kind }) => kind !== 'Agent')
           .map((reference) => relationOf(reference, namespace, snapshot, all)),
@@ -47,6 +47,11 @@ export function refersTo(object: ParleyObject, snapshot: ClusterSnapshot, all: N
       };
     }),
   ];
+}
+
+function functionsOf(tool: Tool): string {
+  const name = functionNameOf(tool);
+  return name === undefined ? `${tool.status?.mcp?.functions?.length ?? 0} functions` : `function ${name}`;
 }
 
 /** Upwards: everything in the namespace that names the object. */

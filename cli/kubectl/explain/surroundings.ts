@@ -1,5 +1,5 @@
 /** The verdict of `parley explain`, and what stands around the resource. */
-import { phoneNumberKind, type Agent, type AgentStatus, type PhoneNumber } from '../../../crds/index.ts';
+import { phoneNumberKind, type Agent, type AgentStatus, type PhoneNumber, type Tool, type ToolStatus } from '../../../crds/index.ts';
 import type { KubeObject } from '../../../kube/index.ts';
 import { builtIn } from '../../descriptors.ts';
 import type { ClusterConnection } from '../connection.ts';
@@ -31,6 +31,8 @@ export interface EventReport {
 export interface Explanation extends Assessment {
   /** Of an Agent. */
   readonly revision?: Revision;
+  /** Of a Tool that is an MCP server: how its list of tools differs from the one that agents use. */
+  readonly toolChanges?: NonNullable<NonNullable<ToolStatus['mcp']>['changes']>;
   readonly refersTo: readonly Relation[];
   readonly referredToBy: readonly Relation[];
   /** The last of them, oldest first; absent where they may not be read. */
@@ -66,10 +68,12 @@ export async function gatherExplanation(
   ]);
   const neighbours = { ...gathered, phoneNumbers };
   const assessment = assess(gathered, now);
+  const changes = object.kind === 'Tool' ? (object as Tool).status?.mcp?.changes : undefined;
   return {
     ...assessment,
     notes: [...assessment.notes, ...reader.notes],
     ...(object.kind === 'Agent' && { revision: revisionOf((object as Agent).status) }),
+    ...(changes !== undefined && { toolChanges: changes }),
     refersTo: refersTo(object, snapshot, neighbours),
     referredToBy: referredToBy(object, neighbours),
     ...(events !== undefined && { events }),

@@ -10,6 +10,7 @@ import { createLogger } from '../../../platform/logging.ts';
 import { openTracing } from '../../../platform/telemetry/open-tracing.ts';
 import { inSpan } from '../../../platform/telemetry/tracing.ts';
 import { ToolMocks } from '../../../voice/tools/tool-mocks.ts';
+import { OAuthTokens } from '../../../voice/calls/mcp/oauth-tokens.ts';
 
 const TURNS_OF_A_CONVERSATION = 20;
 const [baseURL = '', turns = '0'] = process.argv.slice(2);
@@ -45,7 +46,7 @@ const services = {
   egress: createEgress({ allowCidrs: ['127.0.0.0/8'], allowedPorts: '1-65535' }),
   defaults: [],
   env: {},
-  tools: { search: { search: unused }, mailer: { send: unused }, calendar: {} as never },
+  tools: { search: { search: unused }, mailer: { send: unused }, calendar: {} as never, tokens: new OAuthTokens({ clock: systemClock }) },
   clock: systemClock,
   logger,
 };

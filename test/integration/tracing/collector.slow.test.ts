@@ -22,6 +22,7 @@ import { isGenAi, violationsOf } from '../../support/gen-ai-conventions.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '../../support/otlp-receiver.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { keptLines } from './roles.ts';
+import { OAuthTokens } from '../../../voice/calls/mcp/oauth-tokens.ts';
 
 let folder: string;
 let collector: ChildProcess;
@@ -74,7 +75,12 @@ it('comes through whole: one trace, valid spans, the version of the conventions'
     egress,
     defaults: [],
     env: {},
-    tools: { search: { search: unused }, mailer: { send: unused }, calendar: { book: unused, freeTimes: unused } as never },
+    tools: {
+      search: { search: unused },
+      mailer: { send: unused },
+      calendar: { book: unused, freeTimes: unused } as never,
+      tokens: new OAuthTokens({ clock: systemClock }),
+    },
     clock: systemClock,
     logger: keptLines().loggerOf('test'),
   };

@@ -40,6 +40,8 @@ export class ProviderKeyError extends Error {
 export interface ProviderKeyReaderOptions {
   readonly transport: Pick<Transport, 'request'>;
   readonly clock: Clock;
+  /** How long a value is used without reading it again, in milliseconds; a minute by default. */
+  readonly freshMs?: number;
 }
 
 /** How long a value is used without reading it again, in milliseconds: a rotation takes effect within this time. */
@@ -52,13 +54,13 @@ const SHORT_TIMEOUT_MS = 1_000;
 const MAX_SECRETS = 1_000;
 
 /** A missing Secret is not cached: it may just have been created. */
-export function createProviderKeyReader({ transport, clock }: ProviderKeyReaderOptions): ProviderKeyReader {
+export function createProviderKeyReader({ transport, clock, freshMs = FRESH_MS }: ProviderKeyReaderOptions): ProviderKeyReader {
   const secrets = new SecretReader({ transport, clock, limit: MAX_SECRETS });
 
   const versionOf = async (org: string, name: string): Promise<SecretVersion> => {
     const before = secrets.kept(org, name);
     const age = before === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - before.readAt;
-    if (before !== undefined && age < FRESH_MS) return before;
+    if (before !== undefined && age < freshMs) return before;
     try {
       return await secrets.read(org, name, before === undefined ? TIMEOUT_MS : SHORT_TIMEOUT_MS);
     } catch (error) {

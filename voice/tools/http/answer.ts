@@ -38,9 +38,22 @@ export async function readAnswer(received: Received, redaction: Redaction): Prom
   if (text === undefined || (type === '' && text.includes('\u0000'))) return { kind: 'unreadable', why: 'it is no text' };
   const value = !inflated.cut && (JSON_TYPE.test(type) || /^\s*[[{]/.test(text)) ? parseJson(text) : undefined;
   // Deeply nested JSON goes on as text: nothing after this could traverse it.
-  const masked = value === undefined || isNestedDeeply(value) ? undefined : redaction.value(value);
-  if (masked !== undefined && fits(masked)) return { kind: 'json', value: masked };
+  const usable = value === undefined ? undefined : usableJson(value, redaction);
+  if (usable !== undefined) return { kind: 'json', value: usable };
   return { ...shorten(text, redaction, inflated.cut), broken: JSON_TYPE.test(type) && value === undefined && !inflated.cut };
+}
+
+/** JSON that the model can be given as it is, without secrets; undefined for what is too large or nested too deeply. */
+export function usableJson(value: JsonValue, redaction: Redaction): JsonValue | undefined {
+  if (isNestedDeeply(value)) return undefined;
+  const masked = redaction.value(value);
+  return fits(masked) ? masked : undefined;
+}
+
+/** Text of a whole answer, without secrets, cut to what the model can be given. */
+export function usableText(text: string, redaction: Redaction): { readonly text: string; readonly cut: boolean } {
+  const { text: shown, cut } = shorten(text, redaction, false);
+  return { text: shown, cut };
 }
 
 const fits = (value: JsonValue): boolean => Buffer.byteLength(JSON.stringify(value)) <= MAX_ANSWER_LENGTH + QUOTES;

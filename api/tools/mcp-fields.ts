@@ -1,0 +1,156 @@
+/** An MCP server in REST. Pure. */
+import { z } from 'zod';
+
+import { originOf } from '../../crds/address.ts';
+import type { Tool, ToolSpec } from '../../crds/index.ts';
+import { choice, headers, milliseconds, secret, unlessEmpty } from '../codec/conversions.ts';
+import { field, group, type Conversion } from '../codec/fields.ts';
+import { present, type Draft } from '../codec/present.ts';
+import { headerMap, named, text } from '../codec/schemas.ts';
+
+const address = text(2048).regex(/^https?:\/\//);
+const toolNames = z.array(named(128)).max(128);
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+const origin = ({ mcp }: Draft<ToolSpec>) => ({ server_url: originOf(mcp?.url ?? '') });
+
+/** A list of names; an empty one is as good as none. */
+const namesList: Conversion = {
+  read: (stored) => stored,
+  write: (sent: readonly string[], { stored }) => unlessEmpty(sent, stored),
+  below: { '.*': '.*' },
+};
+
+interface Texts {
+  readonly tool_start_message?: string | null | undefined;
+  readonly tool_delayed_message?: string | null | undefined;
+  readonly tool_complete_message?: string | null | undefined;
+  readonly tool_failed_message?: string | null | undefined;
+}
+interface StoredTexts {
+  readonly name: string;
+  readonly messages?: { readonly start?: string; readonly delayed?: string; readonly complete?: string; readonly failed?: string };
+}
+
+const said = () => text(1000).nullish();
+const textsCreate = z
+  .object({ tool_start_message: said(), tool_delayed_message: said(), tool_complete_message: said(), tool_failed_message: said() })
+  .meta({ id: 'McpToolMessagesCreate', description: 'What the agent says for one tool of the server.' });
+const texts = z
+  .object({
+    tool_start_message: z.string().optional(),
+    tool_delayed_message: z.string().optional(),
+    tool_complete_message: z.string().optional(),
+    tool_failed_message: z.string().optional(),
+  })
+  .meta({ id: 'McpToolMessages', description: 'What the agent says for one tool of the server.' });
+
+/** By name of the tool in REST, a list in the resource. */
+const messagesByTool: Conversion = {
+  read: (stored: readonly StoredTexts[]) =>
+    Object.fromEntries(
+      stored.map(({ name, messages: { start, delayed, complete, failed } = {} }) => [
+        name,
+        present({ tool_start_message: start, tool_delayed_message: delayed, tool_complete_message: complete, tool_failed_message: failed }),
+      ]),
+    ),
+  write: (sent: Readonly<Record<string, Texts>>, { stored }) =>
+    unlessEmpty(
+      Object.entries(sent).map(([name, one]) => ({
+        name,
+        messages: present({
+          start: one.tool_start_message ?? undefined,
+          delayed: one.tool_delayed_message ?? undefined,
+          complete: one.tool_complete_message ?? undefined,
+          failed: one.tool_failed_message ?? undefined,
+        }),
+      })),
+      stored,
+    ),
+};
+
+const oauth = group(
+  {
+    token_url: field({ path: 'mcp.oauth.tokenURL', create: address, update: address.optional(), answer: z.string() }),
+    client_id: field({ path: 'mcp.oauth.clientID', create: named(256), update: named(256).optional(), answer: z.string() }),
+    client_secret: field({
+      path: 'mcp.oauth.clientSecretRef',
+      as: secret,
+      create: named(4096),
+      update: named(4096).optional(),
+      answer: z.string().optional().describe('`"********"` unless the key names the permission `secrets:read`.'),
+      sentTo: ({ mcp }: Draft<ToolSpec>) => ({ token_url: originOf(mcp?.oauth?.tokenURL ?? '') }),
+    }),
+    scope: field({ path: 'mcp.oauth.scope', create: text(1024).nullish(), answer: z.string().optional() }),
+  },
+  { name: 'McpOAuth', path: 'mcp.oauth', about: 'OAuth client credentials, for a server that wants access tokens.' },
+);
+
+const updatePolicy = z.enum(['pinned', 'follow']).meta({ id: 'McpUpdatePolicy' });
+
+/** The server, and what its status says of it. */
+export const mcpDefinition = {
+  server_url: field({ path: 'mcp.url', create: address, update: address.optional(), answer: z.string() }),
+  headers: field({
+    path: 'mcp.headers',
+    as: headers(() => 'header'),
+    create: headerMap.nullish(),
+    answer: z
+      .record(z.string(), z.string())
+      .describe('Values that look secret are `"********"` unless the key names the permission `secrets:read`.'),
+    empty: {},
+    sentTo: origin,
+  }),
+  oauth: { ...oauth, create: oauth.create.nullish(), update: oauth.update.nullish(), answer: oauth.answer.optional() },
+  include: field({ path: 'mcp.include', as: namesList, create: toolNames.nullish(), answer: z.array(z.string()).optional() }),
+  exclude: field({ path: 'mcp.exclude', as: namesList, create: toolNames.nullish(), answer: z.array(z.string()).optional() }),
+  prefix: field({
+    path: 'mcp.prefix',
+    create: z
+      .string()
+      .regex(/^[a-zA-Z0-9_-]{0,32}$/)
+      .nullish(),
+    answer: z.string().optional(),
+  }),
+  timeout_ms: field({ path: 'mcp.timeout', as: milliseconds, create: z.int().min(1_000).max(120_000).nullish(), answer: z.int() }),
+  update_policy: field({
+    path: 'mcp.updatePolicy',
+    as: choice({ pinned: 'Pinned', follow: 'Follow' }),
+    create: updatePolicy
+      .nullish()
+      .describe(
+        '`pinned`: a list of tools that the server changes waits until you accept it in `digest`; `follow`: agents get it as a new revision.',
+      ),
+    answer: updatePolicy,
+  }),
+  digest: field({
+    path: 'mcp.digest',
+    create: z.string().regex(DIGEST).nullish().describe('The list of tools to use: set it to `latest_digest` to accept a changed list.'),
+    answer: z.string().optional(),
+  }),
+  tool_messages: field({
+    path: 'mcp.tools',
+    as: messagesByTool,
+    create: z
+      .record(named(128), textsCreate)
+      .meta({ id: 'McpMessagesByToolCreate', maxProperties: 128 })
+      .nullish()
+      .describe('For single tools, by their name at the server, instead of the messages below.'),
+    answer: z.record(z.string(), texts).optional(),
+  }),
+  functions: field({
+    answer: z
+      .array(z.string())
+      .optional()
+      .describe('The names by which the model calls the tools of the server; absent until it has been asked.'),
+    read: ({ status }: Tool) => status?.mcp?.functions,
+  }),
+  used_digest: field({
+    answer: z.string().optional().describe('Of the list of tools that agents use.'),
+    read: ({ status }: Tool) => status?.mcp?.digest,
+  }),
+  latest_digest: field({
+    answer: z.string().optional().describe('Of the list that the server has now; another one than `used_digest` waits to be accepted.'),
+    read: ({ status }: Tool) => status?.mcp?.latestDigest,
+  }),
+} as const;

@@ -1,0 +1,41 @@
+/** The tools of MCP servers for conversations on this machine: asked for now, as a worker does in a cluster. */
+import type { Tool } from '../../crds/index.ts';
+import { awakeClock } from '../../platform/clock.ts';
+import { createEgress } from '../../platform/egress/egress.ts';
+import { listMcpTools } from '../../voice/calls/mcp/list-mcp-tools.ts';
+import { OAuthTokens } from '../../voice/calls/mcp/oauth-tokens.ts';
+import type { ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
+import { NO_TOOL_LIST, type ToolListView } from '../../operator/references/tool-list-view.ts';
+
+/** By `metadata.uid`. A server that can't be asked has a view with `failure`. */
+export type ToolListViews = ReadonlyMap<string, ToolListView>;
+
+export async function listToolsOf(tools: readonly Tool[], keys: Pick<ProviderKeyReader, 'read'>): Promise<ToolListViews> {
+  const servers = tools.flatMap((tool) => (tool.spec.mcp === undefined ? [] : [{ tool, server: tool.spec.mcp }]));
+  if (servers.length === 0) return new Map();
+  // As for all that the files name: they may be on the machine of the person who runs this.
+  const egress = createEgress({ allowCidrs: ['0.0.0.0/0', '::/0'], allowedPorts: '1-65535', clock: awakeClock });
+  const tokens = new OAuthTokens({ clock: awakeClock });
+  const { signal } = new AbortController();
+  try {
+    return new Map(
+      await Promise.all(
+        servers.map(async ({ tool: { metadata }, server }): Promise<readonly [string, ToolListView]> => {
+          const org = metadata.namespace ?? '';
+          const view = await listMcpTools({ org, server, egress, keys, tokens, signal }).then(
+            (listed): ToolListView => ({ state: 'known', latest: { tools: listed, at: new Date(awakeClock.now()) } }),
+            (error: unknown): ToolListView => ({ state: 'known', failure: error instanceof Error ? error.message : String(error) }),
+          );
+          return [metadata.uid ?? '', view];
+        }),
+      ),
+    );
+  } finally {
+    egress.close();
+  }
+}
+
+export const viewIn =
+  (views: ToolListViews) =>
+  ({ metadata }: Pick<Tool, 'metadata'>): ToolListView =>
+    views.get(metadata.uid ?? '') ?? NO_TOOL_LIST;

@@ -1,0 +1,136 @@
+/** The list of tools of an MCP server: which of them an agent gets, by which names, and how two lists differ. Pure. */
+import { canonicalJson, memoizeCanonicalJson, sha256 } from '../platform/canonical-json.ts';
+import { parameters } from './limits.ts';
+import type { ToolSpec, ToolStatus } from './tool.ts';
+
+export type McpSpec = NonNullable<ToolSpec['mcp']>;
+
+/** A tool as the server lists it, without what Parley doesn't use. */
+export interface ServerTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** The server says that it changes nothing: calls may be cancelled and repeated. */
+  readonly readOnly: boolean;
+}
+
+/** What a revision holds of a tool of an MCP server. */
+export interface McpFunction extends ServerTool {
+  /** By which the model calls it. */
+  readonly functionName: string;
+}
+
+/** The tools that an agent gets. */
+export interface McpTools {
+  /** Of names, descriptions and schemas: `sha256:` and lower-case hex. */
+  readonly digest: string;
+  /** Sorted by the server's name. */
+  readonly tools: readonly McpFunction[];
+}
+
+/** Most tools that one Tool can offer. */
+export const MCP_TOOLS_LIMIT = 128;
+/** Longest description that a model gets, in characters: as that of a custom tool. */
+const DESCRIPTION_LENGTH = 4096;
+const FUNCTION_NAME_LENGTH = 64;
+const CHANGES_SHOWN = 32;
+const DESCRIPTION_SHOWN = 500;
+
+/** A tool as `tools/list` has it. @returns undefined for one that no model can be given */
+export function serverTool(listed: {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly annotations?: { readonly title?: string | undefined; readonly readOnlyHint?: boolean | undefined } | undefined;
+}): ServerTool | undefined {
+  const { name, inputSchema, annotations } = listed;
+  if (name === '' || Array.from(name).length > 128 || parameters(inputSchema, '').length > 0) return undefined;
+  const description = listed.description ?? listed.title ?? annotations?.title ?? '';
+  return {
+    name: name.toWellFormed(),
+    description: storable(Array.from(description).slice(0, DESCRIPTION_LENGTH).join('')),
+    parameters: { type: 'object', ...inputSchema },
+    readOnly: annotations?.readOnlyHint === true,
+  };
+}
+
+/** What Postgres can keep. */
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
+
+/** Lists that were stored are not changed in place. */
+const chosen = new WeakMap<readonly ServerTool[], Map<string, McpTools>>();
+
+/** The part of a server's list that the spec asks for, and its digest. */
+export function toolsOf(
+  { include, exclude = [], prefix = '' }: Pick<McpSpec, 'include' | 'exclude' | 'prefix'>,
+  list: readonly ServerTool[],
+): McpTools {
+  const key = JSON.stringify([include, exclude, prefix]);
+  const known = chosen.get(list) ?? new Map<string, McpTools>();
+  chosen.set(list, known);
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const wanted = list
+    .filter(({ name }) => (include === undefined || include.includes(name)) && !exclude.includes(name))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .slice(0, MCP_TOOLS_LIMIT);
+  const names = functionNames(wanted.map(({ name }) => `${prefix}${name}`));
+  const tools = wanted.map((tool, index): McpFunction => ({ ...tool, functionName: names[index] ?? tool.name }));
+  const made: McpTools = memoizeCanonicalJson({ digest: `sha256:${sha256(canonicalJson(wanted))}`, tools });
+  known.set(key, made);
+  return made;
+}
+
+/** In the form that every model provider takes, each once. */
+function functionNames(names: readonly string[]): readonly string[] {
+  const taken = new Set<string>();
+  return names.map((wanted) => {
+    const plain = wanted.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, FUNCTION_NAME_LENGTH);
+    let name = plain;
+    for (let n = 2; taken.has(name); n += 1) name = `${plain.slice(0, FUNCTION_NAME_LENGTH - String(n).length - 1)}_${n}`;
+    taken.add(name);
+    return name;
+  });
+}
+
+/** Names in `include` that the server does not have. */
+export function missingTools({ include = [] }: Pick<McpSpec, 'include'>, list: readonly ServerTool[]): readonly string[] {
+  const known = new Set(list.map(({ name }) => name));
+  return include.filter((name) => !known.has(name));
+}
+
+type McpChange = NonNullable<NonNullable<NonNullable<ToolStatus['mcp']>['changes']>[number]>;
+
+/** How the server's list differs from the one that agents use, by name. */
+export function changesBetween(used: McpTools, latest: McpTools): readonly McpChange[] {
+  const before = new Map(used.tools.map((tool) => [tool.name, tool]));
+  const after = new Map(latest.tools.map((tool) => [tool.name, tool]));
+  return [...new Set([...before.keys(), ...after.keys()])].toSorted().flatMap((tool): readonly McpChange[] => {
+    const [old, now] = [before.get(tool), after.get(tool)];
+    if (old === undefined) return [{ tool, change: 'Added', after: shown(now) }];
+    if (now === undefined) return [{ tool, change: 'Removed', before: shown(old) }];
+    if (canonicalJson(old) === canonicalJson(now)) return [];
+    const described = old.description === now.description ? {} : { before: shown(old), after: shown(now) };
+    const parametersChanged = canonicalJson(old.parameters) !== canonicalJson(now.parameters);
+    return [{ tool, change: 'Changed', ...described, ...(parametersChanged && { parametersChanged }) }];
+  });
+}
+
+export const shownChanges = (changes: readonly McpChange[]): McpChange[] => changes.slice(0, CHANGES_SHOWN);
+
+const shown = (tool: ServerTool | undefined): string =>
+  Array.from(tool?.description ?? '')
+    .slice(0, DESCRIPTION_SHOWN)
+    .join('');
+
+/** As in `2 added (a, b), 1 removed (c)`. */
+export function summaryOfChanges(changes: readonly McpChange[]): string {
+  const groups = Map.groupBy(changes, ({ change }) => change.toLowerCase());
+  return [...groups].map(([change, of]) => `${of.length} ${change} (${names(of.map(({ tool }) => tool))})`).join(', ');
+}
+
+const NAMES_SHOWN = 5;
+const names = (all: readonly string[]): string =>
+  all.length <= NAMES_SHOWN ? all.join(', ') : `${all.slice(0, NAMES_SHOWN).join(', ')} and ${all.length - NAMES_SHOWN} more`;

@@ -1,0 +1,50 @@
+/** What Postgres holds of the tools of an MCP server, and which of them an agent gets. Pure. */
+import { changesBetween, missingTools, toolsOf, type McpSpec, type McpTools, type ServerTool } from '../../crds/mcp-tools.ts';
+
+export type ToolListView =
+  | {
+      readonly state: 'known';
+      /** What the server was last asked with; absent where it never was. */
+      readonly request?: { readonly url: string; readonly digest: string };
+      /** What the server said last, and since when it says so. */
+      readonly latest?: { readonly tools: readonly ServerTool[]; readonly at: Date };
+      /** What agents used so far. */
+      readonly accepted?: readonly ServerTool[];
+      /** Why the last attempt to list the tools failed. */
+      readonly failure?: string;
+    }
+  | { readonly state: 'unavailable'; readonly why: string };
+
+export const NO_TOOL_LIST: ToolListView = { state: 'known' };
+
+export interface ChosenTools {
+  /** What agents use; undefined until the server was asked. */
+  readonly used?: McpTools;
+  readonly latest?: McpTools;
+  /** The list in use becomes the accepted one. */
+  readonly accept?: readonly ServerTool[];
+  /** `spec.mcp.digest` names neither list. */
+  readonly unknownDigest: boolean;
+  readonly changes: ReturnType<typeof changesBetween>;
+  /** Names in `spec.mcp.include` that the server has not. */
+  readonly missing: readonly string[];
+}
+
+export function chooseTools(mcp: McpSpec, view: ToolListView): ChosenTools {
+  if (view.state === 'unavailable') return { unknownDigest: false, changes: [], missing: [] };
+  const { accepted, latest } = view;
+  const lists = [accepted, latest?.tools].filter((list) => list !== undefined);
+  const pinned = mcp.digest === undefined ? undefined : lists.find((list) => toolsOf(mcp, list).digest === mcp.digest);
+  const list = pinned ?? (mcp.updatePolicy === 'Follow' ? (latest?.tools ?? accepted) : (accepted ?? latest?.tools));
+  if (list === undefined) return { unknownDigest: false, changes: [], missing: [] };
+  const used = toolsOf(mcp, list);
+  const now = latest && toolsOf(mcp, latest.tools);
+  return {
+    used,
+    ...(now !== undefined && { latest: now }),
+    ...(list !== accepted && { accept: list }),
+    unknownDigest: mcp.digest !== undefined && pinned === undefined,
+    changes: now === undefined ? [] : changesBetween(used, now),
+    missing: latest === undefined ? [] : missingTools(mcp, latest.tools),
+  };
+}

@@ -1,0 +1,130 @@
+/** The part of a Tool's plan that is about an MCP server: what to ask it, which of its lists agents use, and what its status says. Pure. */
+import { shownChanges, summaryOfChanges, type McpSpec, type ServerTool } from '../../crds/mcp-tools.ts';
+import { wellKnown, type Tool, type ToolStatus } from '../../crds/index.ts';
+import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
+import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
+import { toolCredentials } from '../references/references-of.ts';
+import { secretVersions } from '../references/secret-versions.ts';
+import { timestamp, type ConditionStage } from '../status/conditions.ts';
+import type { Problem } from '../status/reasons.ts';
+import { chooseTools, type ChosenTools, type ToolListView } from '../references/tool-list-view.ts';
+
+/** How a worker asks the server: what the spec says of it. */
+export type ListRequest = Pick<McpSpec, 'url' | 'headers' | 'oauth' | 'timeout'>;
+
+export type ToolAction =
+  /** A worker lists the tools now. `acceptNext`: they are those of another server than before. */
+  | { readonly type: 'requestList'; readonly request: ListRequest; readonly digest: string; readonly acceptNext: boolean }
+  /** Agents use this list from now on. */
+  | { readonly type: 'acceptList'; readonly tools: readonly ServerTool[] };
+
+export interface McpPlan {
+  readonly actions: readonly ToolAction[];
+  readonly stages: readonly ConditionStage[];
+  readonly status: NonNullable<ToolStatus['mcp']>;
+  /** While a first list is waited for. */
+  readonly requeueAfterMs?: number;
+}
+
+/** Between two looks for a first list, in milliseconds: its notification comes sooner, as a rule. */
+export const FIRST_LIST_RECHECK_MS = 5_000;
+
+/** @param sound its spec is accepted, and its Secrets exist */
+export function planMcp(
+  tool: Tool,
+  mcp: McpSpec,
+  { snapshot, sound }: { readonly snapshot: ClusterSnapshot; readonly sound: boolean },
+): McpPlan {
+  const view = snapshot.toolList(tool);
+  const chosen = chooseTools(mcp, view);
+  return {
+    actions: view.state === 'unavailable' ? [] : [...requestOf(tool, mcp, view, { snapshot, sound }), ...acceptanceOf(chosen)],
+    stages: [synced(mcp, view, chosen), ...(chosen.used === undefined ? [] : [upToDate(tool, view, chosen)])],
+    ...(chosen.used === undefined && { requeueAfterMs: FIRST_LIST_RECHECK_MS }),
+    // While Postgres is away, what was there is still so.
+    status: view.state === 'unavailable' ? (tool.status?.mcp ?? {}) : statusOf(view, chosen),
+  };
+}
+
+type Known = Extract<ToolListView, { readonly state: 'known' }>;
+
+/** A rotated Secret and a requested reconcile are reasons to ask again. */
+function requestOf(
+  tool: Tool,
+  mcp: McpSpec,
+  view: Known,
+  { snapshot, sound }: { readonly snapshot: ClusterSnapshot; readonly sound: boolean },
+): readonly ToolAction[] {
+  if (!sound) return [];
+  const { url, headers, oauth, timeout } = mcp;
+  const request: ListRequest = { url, timeout, ...(headers && { headers }), ...(oauth && { oauth }) };
+  const versions = secretVersions(tool.metadata.namespace ?? '', toolCredentials(tool), snapshot);
+  const asked = tool.metadata.annotations?.[wellKnown.reconcileRequestedAt] ?? null;
+  const digest = sha256(canonicalJson({ request, versions, asked }));
+  if (view.request?.digest === digest) return [];
+  return [{ type: 'requestList', request, digest, acceptNext: view.request !== undefined && view.request.url !== url }];
+}
+
+function acceptanceOf({ accept, unknownDigest }: ChosenTools): readonly ToolAction[] {
+  return accept === undefined || unknownDigest ? [] : [{ type: 'acceptList', tools: accept }];
+}
+
+function synced(mcp: McpSpec, view: ToolListView, { used, latest, unknownDigest }: ChosenTools): ConditionStage {
+  const count = used?.tools.length ?? 0;
+  const stage = (...problems: readonly Problem[]): ConditionStage => ({
+    type: 'Synced',
+    good: { reason: 'ToolsListed', message: count === 1 ? 'the server offers 1 tool' : `the server offers ${count} tools` },
+    problems,
+  });
+  if (view.state === 'unavailable')
+    return stage({ reason: 'StoreUnavailable', message: `the list of tools cannot be read: ${view.why}; the operator retries` });
+  if (used === undefined)
+    return stage(
+      view.failure === undefined
+        ? { reason: 'ToolsPending', message: `the tools of ${mcp.url} have not been listed yet; a worker does that` }
+        : { reason: 'ToolsNotListed', message: `failed to list the tools of ${mcp.url}: ${view.failure}; a worker retries` },
+    );
+  if (unknownDigest)
+    return stage({
+      reason: 'DigestUnknown',
+      message: `spec.mcp.digest names no list that is known: agents use ${used.digest}, the server has ${latest?.digest ?? 'not said what it has'}; set digest to one of these, or remove it`,
+    });
+  if (count === 0)
+    return stage({
+      reason: 'NoTools',
+      message: `${mcp.url} offers no tool that spec.mcp.include and spec.mcp.exclude leave: correct them, or the server`,
+    });
+  return stage();
+}
+
+function upToDate(tool: Tool, view: ToolListView, { latest, changes, missing }: ChosenTools): ConditionStage {
+  const { namespace = '', name } = tool.metadata;
+  const problems: Problem[] = [];
+  if (changes.length > 0)
+    problems.push({
+      reason: 'ToolsChanged',
+      message: `the server's tools have changed: ${summaryOfChanges(changes)}; agents use the former ones. To accept: kubectl patch tool.parley.dev ${name} -n ${namespace} --type merge -p '{"spec":{"mcp":{"digest":"${latest?.digest ?? ''}"}}}'`,
+    });
+  if (missing.length > 0)
+    problems.push({
+      reason: 'ToolsMissing',
+      message: `the server has no tool ${missing.map((one) => JSON.stringify(one)).join(', ')}: correct spec.mcp.include`,
+    });
+  if (view.state === 'known' && view.failure !== undefined)
+    problems.push({
+      reason: 'ToolsNotChecked',
+      message: `failed to list the tools again: ${view.failure}; agents use the list that is known`,
+    });
+  return { type: 'UpToDate', good: { reason: 'ToolsUpToDate', message: 'agents use the tools that the server has' }, problems };
+}
+
+function statusOf({ latest: stored }: Known, { used, latest, changes }: ChosenTools): NonNullable<ToolStatus['mcp']> {
+  if (used === undefined) return {};
+  return {
+    digest: used.digest,
+    ...(latest !== undefined && { latestDigest: latest.digest }),
+    ...(stored !== undefined && { fetchedAt: timestamp(stored.at.getTime()) }),
+    functions: used.tools.map(({ functionName }) => functionName).toSorted(),
+    ...(changes.length > 0 && { changes: shownChanges(changes) }),
+  };
+}

@@ -1,0 +1,47 @@
+"""A server of the official Python SDK, version 1 or 2, on the port that the first argument names."""
+
+import sys
+
+import anyio
+
+port = int(sys.argv[1])
+try:
+    from mcp.server.mcpserver import Context, MCPServer
+
+    server, where = MCPServer("python"), {"host": "127.0.0.1", "port": port}
+except ModuleNotFoundError:
+    from mcp.server.fastmcp import Context, FastMCP
+
+    server, where = FastMCP("python", host="127.0.0.1", port=port), {}
+
+
+@server.tool(description="Says the same.")
+def echo(text: str) -> str:
+    return text
+
+
+@server.tool(description="Fails.")
+def refuse() -> str:
+    raise ValueError("no such order")
+
+
+@server.tool(description="Answers with 10 MB.")
+def big() -> str:
+    return "x" * (10 * 1024 * 1024)
+
+
+@server.tool(description="Says how far it is.")
+async def progress(steps: int, ctx: Context) -> str:
+    for step in range(steps):
+        await anyio.sleep(0.1)
+        await ctx.report_progress(step + 1, steps)
+    return f"after {steps} steps"
+
+
+@server.tool(description="Never answers.")
+async def hang() -> str:
+    await anyio.sleep_forever()
+    return ""
+
+
+server.run(transport="streamable-http", **where)

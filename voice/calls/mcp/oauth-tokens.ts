@@ -1,0 +1,122 @@
+/** Access tokens by OAuth client credentials (RFC 6749, 4.4), shared by the calls of a process. */
+import type { Clock } from '../../../platform/clock.ts';
+import type { Egress } from '../../../platform/egress/egress.ts';
+import { LruMap } from '../../../platform/lru.ts';
+import { McpError } from './mcp-error.ts';
+
+export interface TokenRequest {
+  readonly org: string;
+  readonly tokenURL: string;
+  readonly clientID: string;
+  readonly scope?: string | undefined;
+  /** The server that the token is for (RFC 8707). */
+  readonly resource: string;
+}
+
+interface Token {
+  readonly value: Promise<string>;
+  /** Monotonic, in milliseconds; Infinity until the answer says. */
+  expiresAt: number;
+}
+
+/** Where the server doesn't say how long a token is good, in milliseconds. */
+const DEFAULT_LIFE_MS = 300_000;
+/** A token is replaced so long before it expires, or after nine tenths of its life: a request takes time. */
+const MARGIN_MS = 60_000;
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 64 * 1024;
+const MAX_TOKENS = 1_000;
+
+export class OAuthTokens {
+  readonly #clock: Clock;
+  readonly #tokens = new LruMap<string, Token>(MAX_TOKENS);
+
+  constructor({ clock }: { readonly clock: Clock }) {
+    this.#clock = clock;
+  }
+
+  /**
+   * @param secret read when a new token is needed
+   * @throws McpError `unauthorized` where the token endpoint gives none; what `secret` rejects with
+   */
+  get(request: TokenRequest, egress: Pick<Egress, 'request'>, secret: () => Promise<string>): Promise<string> {
+    const key = JSON.stringify(request);
+    const known = this.#tokens.get(key);
+    if (known !== undefined && this.#clock.monotonic() < known.expiresAt) return known.value;
+    const token: Token = { value: this.#ask(request, egress, secret, (expiresAt) => (token.expiresAt = expiresAt)), expiresAt: Infinity };
+    this.#tokens.set(key, token);
+    // The next one asks again.
+    token.value.catch(() => this.#tokens.get(key) === token && this.#tokens.delete(key));
+    return token.value;
+  }
+
+  /** The server doesn't take the token. */
+  forget(request: TokenRequest): void {
+    this.#tokens.delete(JSON.stringify(request));
+  }
+
+  async #ask(
+    request: TokenRequest,
+    egress: Pick<Egress, 'request'>,
+    secret: () => Promise<string>,
+    expires: (at: number) => void,
+  ): Promise<string> {
+    const password = await secret();
+    // Servers have to take Basic, and some take only the other.
+    let answer = await ask(request, egress, { basic: password });
+    if (answer.status === 401 || (answer.status === 400 && /invalid_client/.test(answer.body.toString('utf8'))))
+      answer = await ask(request, egress, { inBody: password });
+    const host = new URL(request.tokenURL).host;
+    const { access_token: value, expires_in: seconds } = parsed(answer.body);
+    if (answer.status !== 200 || typeof value !== 'string' || value === '') {
+      throw new McpError(
+        'unauthorized',
+        `the token endpoint ${host} gives no access token (status ${answer.status}): check clientID, clientSecretRef and scope`,
+        { status: answer.status },
+      );
+    }
+    const lifeMs = Number(seconds) > 0 ? Number(seconds) * 1_000 : DEFAULT_LIFE_MS;
+    expires(this.#clock.monotonic() + lifeMs - Math.min(MARGIN_MS, lifeMs / 10));
+    return value;
+  }
+}
+
+async function ask(
+  { tokenURL, clientID, scope, resource }: TokenRequest,
+  egress: Pick<Egress, 'request'>,
+  auth: { readonly basic?: string; readonly inBody?: string },
+) {
+  const form = new URLSearchParams({ grant_type: 'client_credentials', resource });
+  if (scope !== undefined && scope !== '') form.set('scope', scope);
+  if (auth.inBody !== undefined) {
+    form.set('client_id', clientID);
+    form.set('client_secret', auth.inBody);
+  }
+  try {
+    return await egress.request({
+      url: tokenURL,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+        ...(auth.basic !== undefined && {
+          authorization: `Basic ${Buffer.from(`${encodeURIComponent(clientID)}:${encodeURIComponent(auth.basic)}`).toString('base64')}`,
+        }),
+      },
+      body: form.toString(),
+      timeoutMs: TIMEOUT_MS,
+      maxBodyBytes: MAX_BYTES,
+    });
+  } catch (error) {
+    throw new McpError('network', error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function parsed(body: Buffer): { readonly access_token?: unknown; readonly expires_in?: unknown } {
+  try {
+    const value = JSON.parse(body.toString('utf8')) as unknown;
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

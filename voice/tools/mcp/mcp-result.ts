@@ -1,0 +1,71 @@
+/** The result of a tool of an MCP server, as the model gets it: bounded, without secrets, and without what it can't read. */
+import type { CallToolResult } from '@modelcontextprotocol/client';
+
+import type { ServerTool } from '../../../crds/mcp-tools.ts';
+import { usableJson, usableText } from '../http/answer.ts';
+import { withoutInternals } from '../http/failure-words.ts';
+import { parseJson } from '../http/json.ts';
+import type { Redaction } from '../http/redaction.ts';
+import { failure, type JsonValue, type ToolResult } from '../tool-result.ts';
+
+type Block = CallToolResult['content'][number];
+
+const CUT_NOTE = 'The answer was longer: only its beginning is shown, the rest was cut off.';
+/** Of a resource's name or address, in characters. */
+const LABEL_LENGTH = 500;
+
+export function toToolResult(
+  result: CallToolResult,
+  { redaction, host }: { readonly redaction: Redaction; readonly host: string },
+): ToolResult {
+  const answer = answerOf(result, redaction);
+  if (result.isError !== true) return { succeeded: true, forModel: answer, detail: 'ok' };
+  const said = withoutInternals({ answer }, host);
+  return failure('The service has refused the request.', said, 'tool_error', `${host} answered with an error of the tool`);
+}
+
+function answerOf({ content, structuredContent }: CallToolResult, redaction: Redaction): JsonValue {
+  // Servers repeat structured content as text, for clients that don't know it: once is enough.
+  const others = content.filter(({ type }) => structuredContent === undefined || type !== 'text');
+  const notes = others.flatMap((block) => noteOn(block, redaction) ?? []);
+  const structured = structuredContent === undefined ? undefined : usableJson(structuredContent as JsonValue, redaction);
+  if (structured !== undefined) return notes.length === 0 ? structured : { answer: structured, notes };
+  const text =
+    structuredContent === undefined ? content.flatMap((block) => textOf(block) ?? []).join('\n\n') : JSON.stringify(structuredContent);
+  if (text === '') return notes.length === 0 ? { note: 'Done; the answer has no content.' } : { notes };
+  const parsed = /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
+  const json = parsed === undefined ? undefined : usableJson(parsed, redaction);
+  if (json !== undefined) return notes.length === 0 ? json : { answer: json, notes };
+  const { text: shown, cut } = usableText(text, redaction);
+  if (!cut && notes.length === 0) return shown;
+  return { ...(cut && { note: CUT_NOTE }), answer: shown, ...(notes.length > 0 && { notes }) };
+}
+
+function textOf(block: Block): string | undefined {
+  if (block.type === 'text') return block.text;
+  return block.type === 'resource' && 'text' in block.resource ? block.resource.text : undefined;
+}
+
+/** Names what isn't passed on. */
+function noteOn(block: Block, redaction: Redaction): string | undefined {
+  const label = (text: string): string => redaction.text(text).slice(0, LABEL_LENGTH);
+  switch (block.type) {
+    case 'image':
+    case 'audio':
+      return `The answer has ${block.type === 'image' ? 'an image' : 'a sound'} (${label(block.mimeType)}), which can't be shown here.`;
+    case 'resource_link':
+      return `See ${label(block.title ?? block.name)}: ${label(block.uri)}`;
+    case 'resource':
+      return 'text' in block.resource ? undefined : `The answer has a file (${label(block.resource.uri)}), which can't be shown here.`;
+    default:
+      return undefined;
+  }
+}
+
+/** For a model that is told about a call which was cancelled. */
+export function cancelled({ readOnly }: Pick<ServerTool, 'readOnly'>): ToolResult {
+  const words = readOnly
+    ? 'It was stopped, because the user has interrupted. Call again if it is still wanted.'
+    : 'It was stopped: it is not known whether it has done anything.';
+  return failure(words, {}, 'cancelled');
+}
