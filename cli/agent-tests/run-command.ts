@@ -1,6 +1,9 @@
 /** `parley test`. */
 import { totalsOf, type ReportedResult } from '../../agent-tests/reports/report.ts';
 import { ConfigError } from '../../platform/config/config.ts';
+import { openTracing } from '../../platform/telemetry/open-tracing.ts';
+import { inSpan } from '../../platform/telemetry/tracing.ts';
+import { version } from '../../platform/version.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { UnreadableFileError } from '../agent-files/documents.ts';
@@ -74,13 +77,17 @@ export class TestCommand {
     const forScripts = format === 'json' || format === 'yaml';
     const began = performance.now();
     const reporter = forScripts ? undefined : new ConsoleReporter(this.#io, pairs.length);
+    const tracing = await openTracing({ env, role: 'test', version, logger: this.#open.services.logger });
+    const run = (pair: Pair): Promise<ReportedResult> =>
+      runPair(pair, { workspace, mode, open: this.#open, slots: this.#slots, repeat, env, signal });
     const results = await Promise.all(
       pairs.map(async (pair) => {
-        const reported = await runPair(pair, { workspace, mode, open: this.#open, slots: this.#slots, repeat, env, signal });
+        const start = { name: 'test', parent: 'none', attributes: { 'parley.name': pair.test.name } } as const;
+        const reported = await inSpan(start, () => run(pair));
         reporter?.finished(reported);
         return reported;
       }),
-    );
+    ).finally(() => tracing.close());
     signal.throwIfAborted();
     const durationMs = performance.now() - began;
     reporter?.summary(results, durationMs);
