@@ -80,14 +80,17 @@ export class TestCommand {
     const tracing = await openTracing({ env, role: 'test', version, logger: this.#open.services.logger });
     const run = (pair: Pair): Promise<ReportedResult> =>
       runPair(pair, { workspace, mode, open: this.#open, slots: this.#slots, repeat, env, signal });
-    const results = await Promise.all(
+    const running = Promise.all(
       pairs.map(async (pair) => {
         const start = { name: 'test', parent: 'none', attributes: { 'parley.name': pair.test.name } } as const;
         const reported = await inSpan(start, () => run(pair));
         reporter?.finished(reported);
         return reported;
       }),
-    ).finally(() => tracing.close());
+    );
+    await Promise.allSettled([running]);
+    await tracing.close();
+    const results = await running;
     signal.throwIfAborted();
     const durationMs = performance.now() - began;
     reporter?.summary(results, durationMs);
