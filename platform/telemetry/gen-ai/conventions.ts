@@ -32,6 +32,8 @@ export const DATA_SOURCE_ID = 'gen_ai.data_source.id' satisfies typeof semconv.A
 export const TOOL_NAME = 'gen_ai.tool.name' satisfies typeof semconv.ATTR_GEN_AI_TOOL_NAME;
 export const TOOL_TYPE = 'gen_ai.tool.type' satisfies typeof semconv.ATTR_GEN_AI_TOOL_TYPE;
 export const TOOL_CALL_ID = 'gen_ai.tool.call.id' satisfies typeof semconv.ATTR_GEN_AI_TOOL_CALL_ID;
+const SERVER_ADDRESS = 'server.address' satisfies typeof semconv.ATTR_SERVER_ADDRESS;
+const SERVER_PORT = 'server.port' satisfies typeof semconv.ATTR_SERVER_PORT;
 
 /** Content: set only where its capture is switched on. */
 export const SYSTEM_INSTRUCTIONS = 'gen_ai.system_instructions' satisfies typeof semconv.ATTR_GEN_AI_SYSTEM_INSTRUCTIONS;
