@@ -14,7 +14,7 @@ import type { Logger } from '../platform/logging.ts';
 import type { NumberAssignments, NumberPool } from '../platform/config/phone-numbers.ts';
 import type { Store } from '../store/index.ts';
 import type { KindDefinition } from '../crds/index.ts';
-import type { Explanation } from './explain/answers.ts';
+import type { ExplanationAnswer } from './explain/answers.ts';
 import type { LimitClass } from './limits/limit-class.ts';
 import type { SigningKeys } from './signing/signing-keys.ts';
 
@@ -97,7 +97,7 @@ export type ExplainObject = (object: {
   readonly kind: KindDefinition;
   readonly org: string;
   readonly name: string;
-}) => Promise<Explanation | undefined>;
+}) => Promise<ExplanationAnswer | undefined>;
 
 export interface ApiDependencies extends ResourceDependencies {
   readonly knowledge: KnowledgeDependencies;

@@ -11,14 +11,14 @@ import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import type { RecordedAnswer } from './completion.ts';
 
 /** What decides the answer: the provider, and the body without how it is to be sent. */
-export interface ModelRequest {
+export interface RecordedRequest {
   readonly provider: string;
   readonly model: string;
   readonly [setting: string]: unknown;
 }
 
 export interface Recording {
-  readonly request: ModelRequest;
+  readonly request: RecordedRequest;
   readonly answer: RecordedAnswer;
 }
 
@@ -40,7 +40,7 @@ export class Cassette {
     for (const recording of recordings) this.add(recording);
   }
 
-  answerTo(request: ModelRequest): RecordedAnswer | undefined {
+  answerTo(request: RecordedRequest): RecordedAnswer | undefined {
     return this.#answers.get(keyOf(request))?.answer;
   }
 
@@ -79,7 +79,7 @@ export class Cassette {
   }
 }
 
-const keyOf = (request: ModelRequest): string => sha256(canonicalJson(request));
+const keyOf = (request: RecordedRequest): string => sha256(canonicalJson(request));
 
 /** @returns undefined where there is no such file. @throws CassetteError for one that can't be read */
 export async function readCassette(file: string): Promise<Cassette | undefined> {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { Cassette, CassetteError, readCassette, type ModelRequest } from './cassette.ts';
+import { Cassette, CassetteError, readCassette, type RecordedRequest } from './cassette.ts';
 import { differenceFromNearest } from './difference.ts';
 
 const tool = (name: string, description = '') => ({ type: 'function', function: { name, description } });
-const request = (more: Partial<ModelRequest> = {}, ...said: readonly string[]): ModelRequest => ({
+const request = (more: Partial<RecordedRequest> = {}, ...said: readonly string[]): RecordedRequest => ({
   provider: 'openai',
   model: 'm',
   temperature: 0,
@@ -17,7 +17,7 @@ const request = (more: Partial<ModelRequest> = {}, ...said: readonly string[]): 
   ...more,
 });
 const recorded = [request({}, 'hello'), request({}, 'hello', 'where is my order')].map((one) => ({ request: one, answer: { text: 'x' } }));
-const difference = (wanted: ModelRequest) => differenceFromNearest(wanted, recorded);
+const difference = (wanted: RecordedRequest) => differenceFromNearest(wanted, recorded);
 
 describe('a request that is not recorded', () => {
   it.each([

@@ -1,6 +1,6 @@
 /** What has changed in a request since the most similar one was recorded: the prompt, a tool, what was said. */
 import { canonicalJson } from '../../platform/canonical-json.ts';
-import type { ModelRequest, Recording } from './cassette.ts';
+import type { RecordedRequest, Recording } from './cassette.ts';
 
 interface Message {
   readonly role?: string;
@@ -11,10 +11,10 @@ interface Message {
 const MAX_SHOWN = 200;
 
 /** @returns a sentence */
-export function differenceFromNearest(request: ModelRequest, recordings: readonly Recording[]): string {
+export function differenceFromNearest(request: RecordedRequest, recordings: readonly Recording[]): string {
   const nearest = recordings
     .map((recording) => ({ recorded: recording.request, common: likeness(request, recording.request) }))
-    .reduce<{ readonly recorded: ModelRequest; readonly common: number } | undefined>(
+    .reduce<{ readonly recorded: RecordedRequest; readonly common: number } | undefined>(
       (best, one) => (best === undefined || one.common > best.common ? one : best),
       undefined,
     );
@@ -22,17 +22,17 @@ export function differenceFromNearest(request: ModelRequest, recordings: readonl
   return `compared with the most similar recorded request, ${changesOf(nearest.recorded, request).join('; ') || 'nothing has changed'}`;
 }
 
-const messagesOf = ({ messages }: ModelRequest): readonly Message[] => (Array.isArray(messages) ? (messages as readonly Message[]) : []);
+const messagesOf = ({ messages }: RecordedRequest): readonly Message[] => (Array.isArray(messages) ? (messages as readonly Message[]) : []);
 
 /** Equal messages at equal places count most; then a close length. */
-function likeness(a: ModelRequest, b: ModelRequest): number {
+function likeness(a: RecordedRequest, b: RecordedRequest): number {
   const [first, second] = [messagesOf(a), messagesOf(b)];
   const equal = first.filter((message, index) => canonicalJson(message) === canonicalJson(second[index] ?? null)).length;
   const equalSettings = a.model === b.model && canonicalJson(a['response_format'] ?? null) === canonicalJson(b['response_format'] ?? null);
   return equal * 10 - Math.abs(first.length - second.length) + (equalSettings ? 5 : 0);
 }
 
-function changesOf(before: ModelRequest, now: ModelRequest): readonly string[] {
+function changesOf(before: RecordedRequest, now: RecordedRequest): readonly string[] {
   const settings = [...new Set([...Object.keys(before), ...Object.keys(now)])]
     .filter((name) => name !== 'messages' && name !== 'tools' && canonicalJson(before[name] ?? null) !== canonicalJson(now[name] ?? null))
     .map((name) => `${name} was ${brief(before[name])} and is ${brief(now[name])}`);

@@ -6,7 +6,7 @@ import {
   type ProviderEndpoint,
   type ProviderFetch,
 } from '../../voice/calls/provider-access/index.ts';
-import type { Cassette, ModelRequest } from './cassette.ts';
+import type { Cassette, RecordedRequest } from './cassette.ts';
 import { readCompletion, writeCompletion } from './completion.ts';
 import { differenceFromNearest } from './difference.ts';
 
@@ -72,14 +72,14 @@ export function recorder({ mode, cassette, file, onMiss = () => undefined }: Cas
 function requestOf(
   { stream: _stream, stream_options: _options, ...asked }: Readonly<Record<string, unknown>>,
   { provider }: ProviderEndpoint,
-): ModelRequest {
-  return { provider, ...asked } as ModelRequest;
+): RecordedRequest {
+  return { provider, ...asked } as RecordedRequest;
 }
 
 /** An answer that is abandoned, or breaks off, is not kept. */
 async function keep(
   answering: Promise<Response>,
-  { request, cassette, streamed }: { readonly request: ModelRequest; readonly cassette: Cassette; readonly streamed: boolean },
+  { request, cassette, streamed }: { readonly request: RecordedRequest; readonly cassette: Cassette; readonly streamed: boolean },
 ): Promise<Response> {
   const response = await answering.catch((error: unknown) => {
     if (error instanceof ProviderError && error.status !== undefined && REFUSALS.has(error.status))

@@ -32,4 +32,4 @@ export const explanation = z
   })
   .meta({ id: 'Explanation' });
 
-export type Explanation = z.output<typeof explanation>;
+export type ExplanationAnswer = z.output<typeof explanation>;

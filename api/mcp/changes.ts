@@ -1,9 +1,10 @@
 /** What a rehearsed change would do to an object, field by field. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 
-import { isObject, type JsonObject } from './schemas.ts';
+import type { JsonObject } from '../validation/same-json.ts';
+import { isObject } from './schemas.ts';
 
-export interface Change {
+export interface FieldChange {
   /** With dots: `llm.model_name`. */
   readonly field: string;
   /** Absent where the field is new, and `to` where it goes. */
@@ -16,9 +17,9 @@ const NOT_CONFIGURATION: ReadonlySet<string> = new Set(['state', 'created_at', '
 const MAX_TEXT = 500;
 
 /** Lists are compared as a whole, as they are written. */
-export function changesBetween(before: JsonObject, after: JsonObject, prefix = ''): readonly Change[] {
+export function changesBetween(before: JsonObject, after: JsonObject, prefix = ''): readonly FieldChange[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...names].flatMap((name): readonly Change[] => {
+  return [...names].flatMap((name): readonly FieldChange[] => {
     const [from, to, field] = [before[name], after[name], `${prefix}${name}`];
     if (NOT_CONFIGURATION.has(field) || isDeepStrictEqual(from, to)) return [];
     if (isObject(from) && isObject(to)) return changesBetween(from, to, `${field}.`);

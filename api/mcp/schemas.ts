@@ -1,11 +1,8 @@
 /** zod schemas as the JSON Schemas of MCP tools: complete in themselves, and no deeper and wordier than a model needs. Pure. */
+import type { JsonObject } from '../validation/same-json.ts';
 import { z } from 'zod';
 
-export interface JsonObject {
-  readonly [name: string]: unknown;
-}
-
-export interface SchemaOptions {
+export interface ShortSchemaOptions {
   /** What is sent, where defaults make a field optional, or what is answered. */
   readonly io: 'input' | 'output';
   /** Levels of objects that are written out; those below are any object. */
@@ -19,7 +16,7 @@ export interface SchemaOptions {
 const KEPT = ['type', 'enum', 'const', 'format', 'default', 'minimum', 'maximum', 'required', 'maxItems'] as const;
 
 /** @returns a schema that everything fits which fits the zod schema */
-export function schemaOf(schema: z.ZodType, { io, depth, descriptions, nulls }: SchemaOptions): JsonObject {
+export function schemaOf(schema: z.ZodType, { io, depth, descriptions, nulls }: ShortSchemaOptions): JsonObject {
   const { $defs = {}, ...root } = z.toJSONSchema(schema, { target: 'draft-2020-12', io }) as JsonObject & {
     readonly $defs?: Readonly<Record<string, JsonObject>>;
   };

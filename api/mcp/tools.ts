@@ -3,7 +3,8 @@ import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
 import type { RouteDescription, ToolAnnotation } from '../http/route.ts';
-import { schemaOf, type JsonObject } from './schemas.ts';
+import type { JsonObject } from '../validation/same-json.ts';
+import { schemaOf } from './schemas.ts';
 
 export interface RouteTool {
   readonly definition: Tool;

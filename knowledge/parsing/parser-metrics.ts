@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import type { ParserKind } from './messages.ts';
-import type { EndReason } from './recycling.ts';
+import type { ProcessEndReason } from './recycling.ts';
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
@@ -9,7 +9,7 @@ export interface ParserMetrics {
   running(change: number): void;
   finished(extension: string, outcome: string, seconds: number): void;
   started(kind: ParserKind): void;
-  ended(kind: ParserKind, reason: EndReason): void;
+  ended(kind: ParserKind, reason: ProcessEndReason): void;
 }
 
 export function parserMetrics(registry: Registry = new Registry()): ParserMetrics {

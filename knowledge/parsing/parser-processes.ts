@@ -4,7 +4,7 @@ import type { MemoryBudget, Sharing } from './memory-budget.ts';
 import type { ParserKind, ProcessReport } from './messages.ts';
 import type { ParserMetrics } from './parser-metrics.ts';
 import type { ParserProcess } from './parser-process.ts';
-import { type AfterFile, type EndReason, type RecycleLimits, recycleReason } from './recycling.ts';
+import { type AfterFile, type ProcessEndReason, type RecycleLimits, recycleReason } from './recycling.ts';
 
 export interface ParserProcessesOptions {
   readonly kind: ParserKind;
@@ -30,7 +30,7 @@ export interface ProcessLease {
   /** The file has been read, or refused. The process takes the next one if it may. */
   finished(outcome: AfterFile['outcome'], report: ProcessReport): void;
   /** Ends the process; does nothing once it has been given back. */
-  end(reason: EndReason): void;
+  end(reason: ProcessEndReason): void;
 }
 
 interface Waiting {
@@ -178,7 +178,7 @@ export class ParserProcesses {
     };
   }
 
-  #end(member: Member, reason: EndReason): void {
+  #end(member: Member, reason: ProcessEndReason): void {
     this.#forget(member, reason);
     member.process.kill(reason === 'memory_budget' ? 'crowd' : 'no_more_use');
     // Whoever waits for a message of it learns from the end of its stream.
@@ -186,7 +186,7 @@ export class ParserProcesses {
   }
 
   /** Counts an end once, with its first reason. */
-  #forget(member: Member, reason: EndReason): void {
+  #forget(member: Member, reason: ProcessEndReason): void {
     if (!this.#members.delete(member)) return;
     member.idle?.cancel();
     this.#options.memory.leave(member);

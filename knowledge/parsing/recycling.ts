@@ -16,7 +16,7 @@ export const RECYCLE_LIMITS: Readonly<Record<ParserKind, RecycleLimits>> = {
 };
 
 /** Why a process ended: the label of a metric, so the list is closed. */
-export type EndReason = RecycleReason | 'limit' | 'crashed' | 'cancelled' | 'idle' | 'large_file' | 'memory_budget' | 'closed';
+export type ProcessEndReason = RecycleReason | 'limit' | 'crashed' | 'cancelled' | 'idle' | 'large_file' | 'memory_budget' | 'closed';
 type RecycleReason = 'documents' | 'memory' | 'age' | 'failure' | 'remains';
 
 export interface AfterFile {

@@ -25,7 +25,7 @@ interface CollectionKey {
   readonly collectionId: string;
 }
 
-export class Completion {
+export class DocumentCompletion {
   readonly #database: Database;
 
   constructor(database: Database) {

@@ -5,7 +5,7 @@ import type { Database } from '../database.ts';
 import { listenForChanges, type ObjectChanges } from '../object-changes.ts';
 import { BulkDocuments } from './bulk-documents.ts';
 import { Collections, KNOWLEDGE_CHANNEL } from './collections.ts';
-import { Completion } from './completion.ts';
+import { DocumentCompletion } from './completion.ts';
 import { Documents } from './documents.ts';
 import { EmbeddingCacheRows } from './embedding-cache.ts';
 import { Ingestion } from './ingestion.ts';
@@ -17,7 +17,7 @@ export interface KnowledgeStore {
   readonly documents: Documents;
   readonly bulk: BulkDocuments;
   readonly ingestion: Ingestion;
-  readonly completion: Completion;
+  readonly completion: DocumentCompletion;
   readonly lookup: KnowledgeLookup;
   readonly embeddingCache: EmbeddingCacheRows;
   /** Until it is stopped: which knowledge bases changed, or had a document taken on, completed, failed or deleted. On a connection of its own. */
@@ -33,7 +33,7 @@ export function createKnowledgeStore(
     documents: new Documents(database),
     bulk: new BulkDocuments(database),
     ingestion: new Ingestion(database),
-    completion: new Completion(database),
+    completion: new DocumentCompletion(database),
     lookup: new KnowledgeLookup(database),
     embeddingCache: new EmbeddingCacheRows(database),
     listen: (changes) =>

@@ -173,7 +173,7 @@ export function violationsOf(span: ReceivedSpan, { content }: { readonly content
   const convention = SPANS[operation];
   if (convention === undefined) return [`${name}: no convention for the operation ${operation}`];
   const target = attributes[convention.namedAfter];
-  const expected = target === undefined ? operation : `${operation} ${String(target)}`;
+  const expected = typeof target === 'string' ? `${operation} ${target}` : operation;
   const problems = [
     ...(name === expected ? [] : [`is not named ${expected}`]),
     ...(kind === convention.kind ? [] : [`has kind ${kind}`]),

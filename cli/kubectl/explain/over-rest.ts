@@ -1,5 +1,5 @@
 /** `parley explain` for the REST API: the same verdict, with the permissions of the api role. */
-import type { Explanation } from '../../../api/explain/answers.ts';
+import type { ExplanationAnswer } from '../../../api/explain/answers.ts';
 import type { ExplainObject } from '../../../api/dependencies.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import type { Transport } from '../../../kube/index.ts';
@@ -21,7 +21,7 @@ export function explainerOf(transport: Transport, leaseNamespace: string, clock:
 }
 
 /** What a tool of an agent refers to follows the tool. */
-function withParts({ object, field, state, sound, refersTo: parts = [] }: Relation): Explanation['refers_to'] {
+function withParts({ object, field, state, sound, refersTo: parts = [] }: Relation): ExplanationAnswer['refers_to'] {
   return [{ object, field, state, ...(sound !== undefined && { sound }) }, ...parts.flatMap(withParts)];
 }
 

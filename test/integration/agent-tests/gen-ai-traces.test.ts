@@ -75,7 +75,7 @@ it('has their spans, valid and with what was said, without secrets', async () =>
   expect(spans.flatMap((span) => violationsOf(span, { content: true }))).toEqual([]);
   expect(new Set(spans.map(operationOf))).toEqual(new Set(['invoke_agent', 'chat', 'execute_tool']));
   expect(new Set(spans.map(purposeOf))).toEqual(new Set([undefined, 'judge', 'simulated_user', 'analysis']));
-  const [analysis] = spans.filter(ofCall);
+  const analysis = spans.find(ofCall);
   expect(analysis).toMatchObject({
     name: 'chat test-model',
     attributes: { 'parley.purpose': 'analysis', 'gen_ai.output.type': 'json', 'gen_ai.usage.output_tokens': expect.any(Number) },
