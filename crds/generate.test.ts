@@ -99,6 +99,7 @@ describe('every generated schema', () => {
       'Agent.spec.release',
       'Agent.spec.release.canary',
       'Tool.spec.custom',
+      'Tool.spec.mcp',
       'Tool.spec.transferCall',
       'Tool.spec.bookCalendar',
       'Tool.spec.checkCalendarAvailability',

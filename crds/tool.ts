@@ -114,7 +114,7 @@ const mcp = cel(
       .max(71)
       .regex(/^sha256:[0-9a-f]{64}$/)
       .optional()
-      .describe('The list of tools to use, as status.mcp.digest or status.mcp.latestDigest names it: set it to accept a changed list.'),
+      .describe('The list of tools to use, by its digest in the status: set it to that of the newest list to accept it.'),
     tools: mapOf(
       z.object({
         name: serverToolName().describe('Its name at the server.'),
@@ -198,7 +198,7 @@ const status = z.object({
     .optional()
     .describe('The name by which the model calls this tool; a tool of type mcp has several, in mcp.functions.'),
   attachedTo: list(text(253), 256).optional().describe('Agents that offer this tool, sorted.'),
-  mcp: mcpStatus.optional().describe('What the MCP server offers.'),
+  mcp: atomic(mcpStatus).optional().describe('What the MCP server offers.'),
 });
 
 /** Function names of the built-in tools, as the model sees them; a custom tool of the same agent can't take them. */

@@ -5,7 +5,7 @@ import { describedRoutes, unstartedApi } from '../openapi/described-routes.ts';
 
 /** Which permission an address belongs to, said once more and in other words than the routes do: the first that fits. */
 const resources: readonly (readonly [RegExp, string])[] = [
-  [/^\/v2\/ai-agents\/:\w+\/(custom|builtin)-tools(\/|$)/, 'tools'],
+  [/^\/v2\/ai-agents\/:\w+\/(custom|builtin|mcp)-tools(\/|$)/, 'tools'],
   // What was said in a call is nothing that belongs to the agent's settings.
   [/^\/v2\/ai-agents\/:\w+\/postcall-analysis\//, 'calls'],
   [/^\/v2\/ai-agents(\/|$)/, 'agents'],

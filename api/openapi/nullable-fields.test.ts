@@ -26,6 +26,7 @@ const documented = {
   CallList: ['next_page_token'],
   CustomToolList: ['next_page_token'],
   DocumentList: ['next_page_token'],
+  McpToolList: ['next_page_token'],
   KnowledgeBaseList: ['next_page_token'],
   PhoneNumberList: ['next_page_token'],
   AgentWebhookDeliveryList: ['next_page_token'],

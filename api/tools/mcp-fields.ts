@@ -32,16 +32,28 @@ interface StoredTexts {
   readonly messages?: { readonly start?: string; readonly delayed?: string; readonly complete?: string; readonly failed?: string };
 }
 
-const said = () => text(1000).nullish();
+const said = {
+  tool_start_message: 'Said when it starts.',
+  tool_delayed_message: 'Said once when there is no answer after 5 s.',
+  tool_complete_message: 'Said when it is done.',
+  tool_failed_message: 'Said when it failed.',
+} as const satisfies Readonly<Record<keyof Texts, string>>;
+const sentText = (of: keyof Texts) => text(1000).nullish().describe(said[of]);
+const answeredText = (of: keyof Texts) => z.string().optional().describe(said[of]);
 const textsCreate = z
-  .object({ tool_start_message: said(), tool_delayed_message: said(), tool_complete_message: said(), tool_failed_message: said() })
+  .object({
+    tool_start_message: sentText('tool_start_message'),
+    tool_delayed_message: sentText('tool_delayed_message'),
+    tool_complete_message: sentText('tool_complete_message'),
+    tool_failed_message: sentText('tool_failed_message'),
+  })
   .meta({ id: 'McpToolMessagesCreate', description: 'What the agent says for one tool of the server.' });
 const texts = z
   .object({
-    tool_start_message: z.string().optional(),
-    tool_delayed_message: z.string().optional(),
-    tool_complete_message: z.string().optional(),
-    tool_failed_message: z.string().optional(),
+    tool_start_message: answeredText('tool_start_message'),
+    tool_delayed_message: answeredText('tool_delayed_message'),
+    tool_complete_message: answeredText('tool_complete_message'),
+    tool_failed_message: answeredText('tool_failed_message'),
   })
   .meta({ id: 'McpToolMessages', description: 'What the agent says for one tool of the server.' });
 

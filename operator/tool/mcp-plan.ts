@@ -10,11 +10,11 @@ import type { Problem } from '../status/reasons.ts';
 import { chooseTools, type ChosenTools, type ToolListView } from '../references/tool-list-view.ts';
 
 /** How a worker asks the server: what the spec says of it. */
-export type ListRequest = Pick<McpSpec, 'url' | 'headers' | 'oauth' | 'timeout'>;
+export type ServerToolsRequest = Pick<McpSpec, 'url' | 'headers' | 'oauth' | 'timeout'>;
 
 export type ToolAction =
   /** A worker lists the tools now. `acceptNext`: they are those of another server than before. */
-  | { readonly type: 'requestList'; readonly request: ListRequest; readonly digest: string; readonly acceptNext: boolean }
+  | { readonly type: 'requestList'; readonly request: ServerToolsRequest; readonly digest: string; readonly acceptNext: boolean }
   /** Agents use this list from now on. */
   | { readonly type: 'acceptList'; readonly tools: readonly ServerTool[] };
 
@@ -57,7 +57,7 @@ function requestOf(
 ): readonly ToolAction[] {
   if (!sound) return [];
   const { url, headers, oauth, timeout } = mcp;
-  const request: ListRequest = { url, timeout, ...(headers && { headers }), ...(oauth && { oauth }) };
+  const request: ServerToolsRequest = { url, timeout, ...(headers && { headers }), ...(oauth && { oauth }) };
   const versions = secretVersions(tool.metadata.namespace ?? '', toolCredentials(tool), snapshot);
   const asked = tool.metadata.annotations?.[wellKnown.reconcileRequestedAt] ?? null;
   const digest = sha256(canonicalJson({ request, versions, asked }));

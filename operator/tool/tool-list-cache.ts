@@ -5,7 +5,7 @@ import type { ServerTool } from '../../crds/mcp-tools.ts';
 import type { Stored } from '../../kube/index.ts';
 import type { Store, ToolListRecord } from '../../store/index.ts';
 import type { PostgresOutage, Unavailable } from '../runtime/postgres-outage.ts';
-import type { ListRequest } from './mcp-plan.ts';
+import type { ServerToolsRequest } from './mcp-plan.ts';
 import { NO_TOOL_LIST, type ToolListView } from '../references/tool-list-view.ts';
 
 type Known = Extract<ToolListView, { readonly state: 'known' }>;
@@ -81,7 +81,10 @@ export class ToolListCache {
     return known ?? NO_TOOL_LIST;
   }
 
-  async request(tool: Stored<Tool>, request: { readonly request: ListRequest; readonly digest: string; readonly acceptNext: boolean }) {
+  async request(
+    tool: Stored<Tool>,
+    request: { readonly request: ServerToolsRequest; readonly digest: string; readonly acceptNext: boolean },
+  ) {
     const { name } = tool.metadata;
     const { digest, acceptNext, request: how } = request;
     return this.#change(tool, () =>

@@ -29,11 +29,20 @@ const EXCEPTIONS: readonly { readonly packages: string; readonly licence: string
   { packages: 'utilium', licence: 'LGPL-3.0-or-later', reason: 'the same' },
   { packages: 'caniuse-lite', licence: 'CC-BY-4.0', reason: 'data for building, in no image' },
   { packages: 'lightningcss*', licence: 'MPL-2.0', reason: 'a tool of the tests, unchanged' },
+  {
+    packages: '@modelcontextprotocol/server-everything',
+    licence: 'SEE LICENSE IN LICENSE',
+    reason: 'a server of the tests, in no image; its project has MIT and Apache-2.0',
+  },
   { packages: 'axe-core', licence: 'MPL-2.0', reason: 'a tool of the tests, unchanged' },
 ];
 
-/** Packages from before the field `license`, by what their package.json says in another. */
-export const OLDER_LICENCES: Readonly<Record<string, string>> = { 'async@0.2.10': 'MIT', 'unionfs@4.6.0': 'Unlicense' };
+/** Packages from before the field `license`, and those without it, by what they say elsewhere. */
+export const OLDER_LICENCES: Readonly<Record<string, string>> = {
+  'async@0.2.10': 'MIT',
+  'cohere-ai@8.1.0': 'MIT',
+  'unionfs@4.6.0': 'Unlicense',
+};
 
 /**
  * Whether a package may be a dependency.
