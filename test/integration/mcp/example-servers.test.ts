@@ -99,7 +99,7 @@ const node = (file: string, ...args: readonly string[]): Pick<Program, 'command'
 
 describe('the reference server in TypeScript', () => {
   const program = (): Program => ({
-    ...node(resolve('@modelcontextprotocol/server-everything'), 'streamableHttp'),
+    ...node(resolve('@modelcontextprotocol/server-everything/dist/index.js'), 'streamableHttp'),
     env: { PORT: String(port) },
   });
 

@@ -7,10 +7,12 @@ import anyio
 port = int(sys.argv[1])
 try:
     from mcp.server.mcpserver import Context, MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
 
     server, where = MCPServer("python"), {"host": "127.0.0.1", "port": port}
 except ModuleNotFoundError:
     from mcp.server.fastmcp import Context, FastMCP
+    from mcp.server.fastmcp.exceptions import ToolError
 
     server, where = FastMCP("python", host="127.0.0.1", port=port), {}
 
@@ -22,7 +24,7 @@ def echo(text: str) -> str:
 
 @server.tool(description="Fails.")
 def refuse() -> str:
-    raise ValueError("no such order")
+    raise ToolError("no such order")
 
 
 @server.tool(description="Answers with 10 MB.")
