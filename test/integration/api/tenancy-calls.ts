@@ -17,6 +17,14 @@ const recordings = (path: string): Generator => {
 };
 
 export const callGenerators: Readonly<Record<string, Generator>> = {
+  // They have used nothing.
+  'GET /v1/usage': ({ random }) => {
+    const by = pick(random, ['agent', 'day', 'model', 'weather'] as const) ?? 'agent';
+    return {
+      request: { path: '/v1/usage', query: `group_by=${by}` },
+      expected: { status: by === 'weather' ? 422 : 200, learn: ({ body }) => same(body.data, [], 'the usage of calls') },
+    };
+  },
   'POST /v1/calls/create-web-call': (situation) => {
     const { own, foreign, random } = situation;
     const agent = pick(random, [own.servedAgent, own.servedAgent, foreign.servedAgent, 'agent-aaaaaaaaaaaaaaaa', '']) ?? '';

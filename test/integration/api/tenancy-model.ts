@@ -27,7 +27,7 @@ export interface Expected {
 
 export interface ToolFacts {
   readonly agent: string;
-  readonly family: 'custom' | 'builtin';
+  readonly family: 'custom' | 'builtin' | 'mcp';
   readonly functionName: string;
   readonly text: string;
   /** Its secret has another text than it has now. */
@@ -217,6 +217,14 @@ export const generators: Readonly<Record<string, Generator>> = {
           for (const [tool, { agent }] of own.tools) if (agent === id && own.tools.delete(tool)) own.gone.push(tool);
         },
       },
+    };
+  },
+  'GET /v1/explain/:kind/:name': (situation) => {
+    const id = agentId(situation);
+    const kind = pick(situation.random, ['agent', 'agent', 'weather'] as const);
+    return {
+      request: { path: `/v1/explain/${kind}/${id}` },
+      expected: { status: kind === 'agent' && situation.own.agents.has(id) ? 200 : 404 },
     };
   },
   'POST /v1/api-keys': (situation) => {

@@ -1,7 +1,19 @@
 /** The part of the model that predicts answers about tools and phone numbers. */
-import { agentId, anId, aName, atMost, list, pick, same, type Generator, type Model, type Situation } from './tenancy-model.ts';
+import {
+  agentId,
+  anId,
+  aName,
+  atMost,
+  list,
+  pick,
+  same,
+  type Generator,
+  type Model,
+  type Situation,
+  type ToolFacts,
+} from './tenancy-model.ts';
 
-type Family = 'custom' | 'builtin';
+type Family = ToolFacts['family'];
 
 const variants = ['send_email', 'transfer_call', 'book_calendar'] as const;
 
@@ -15,6 +27,12 @@ function builtinBody(variant: string, text: string): object {
 const customBody = (name: string, text: string): object => ({
   function_tool: { name },
   additional_tool_info: { api: { endpoint: 'https://example.com', headers: { Authorization: `${text} secret` } } },
+  tool_start_message: text,
+});
+
+const mcpBody = (text: string): object => ({
+  server_url: 'https://example.com/mcp',
+  headers: { Authorization: `${text} secret` },
   tool_start_message: text,
 });
 
@@ -42,10 +60,15 @@ function familyRoutes(family: Family): Readonly<Record<string, Generator>> {
       const { own, random } = situation;
       const agent = agentId(situation);
       const text = aName(situation);
-      const functionName = family === 'custom' ? `${own.marker}_${Math.floor(random() * 8)}` : (pick(random, variants) ?? 'transfer_call');
+      const functionName = {
+        custom: `${own.marker}_${Math.floor(random() * 8)}`,
+        builtin: pick(random, variants) ?? 'transfer_call',
+        // The names of its tools are the server's business.
+        mcp: text,
+      }[family];
       const kind =
         own.tools.size >= atMost ? 'rehearsed' : (pick(random, ['made', 'made', 'made', 'broken', 'rehearsed'] as const) ?? 'made');
-      const sound = family === 'custom' ? customBody(functionName, text) : builtinBody(functionName, text);
+      const sound = { custom: customBody, builtin: builtinBody, mcp: () => mcpBody(text) }[family](functionName, text);
       const status = kind === 'broken' ? 422 : !own.agents.has(agent) ? 404 : taken(own, agent, functionName) ? 409 : 201;
       return {
         request: {
@@ -78,10 +101,10 @@ function familyRoutes(family: Family): Readonly<Record<string, Generator>> {
         expected: {
           status: tool === undefined ? 404 : 200,
           learn: ({ body }) => {
-            same(family === 'custom' ? body.tool_start_message : body.tool_description, tool?.text, `the text of ${id}`);
-            const secret =
-              family === 'custom' ? body.additional_tool_info.api.headers.Authorization : (body.app_password ?? body.cal_api_key);
-            const shown = family === 'custom' ? `${tool?.text} secret` : undefined;
+            same(family === 'builtin' ? body.tool_description : body.tool_start_message, tool?.text, `the text of ${id}`);
+            const headers = body.additional_tool_info?.api.headers ?? body.headers;
+            const secret = headers?.Authorization ?? body.app_password ?? body.cal_api_key;
+            const shown = family === 'builtin' ? undefined : `${tool?.text} secret`;
             if (secret !== undefined && !mayRead(situation)) same(secret, '********', `the secret of ${id}`);
             else if (shown !== undefined && tool?.changed !== true) same(secret, shown, `the secret of ${id}`);
           },
@@ -96,7 +119,7 @@ function familyRoutes(family: Family): Readonly<Record<string, Generator>> {
       const kind = pick(random, ['changed', 'changed', 'renamed', 'broken', 'rehearsed', 'outdated'] as const) ?? 'changed';
       const functionName =
         kind === 'renamed' && family === 'custom' ? `${own.marker}_${Math.floor(random() * 8)}` : (tool?.functionName ?? 'x');
-      const change = family === 'custom' ? { tool_start_message: text } : { tool_description: text };
+      const change = family === 'builtin' ? { tool_description: text } : { tool_start_message: text };
       const body = {
         ...change,
         ...(kind === 'broken' && { tool_failed_message: [] }),
@@ -145,6 +168,7 @@ const mayRead = ({ caller }: Situation): boolean =>
 export const resourceGenerators: Readonly<Record<string, Generator>> = {
   ...familyRoutes('custom'),
   ...familyRoutes('builtin'),
+  ...familyRoutes('mcp'),
   [`POST ${numbers}`]: (situation) => {
     const { own, foreign, random } = situation;
     const number = random() < 0.2 ? foreign.keptNumber : (pick(random, [own.keptNumber, ...own.freeNumbers]) ?? own.keptNumber);

@@ -91,7 +91,7 @@ describe.each([
     const space = { model: 'bm25', dimension: 0 };
     await expect.poll(() => kb.knowledge.vectors.count({ org: 'acme', collectionId: mine.id, space })).toBe(0);
     expect(await owners(theirs)).toEqual([['globex', true]]);
-    expect(await kb.files(id)).toEqual([]);
+    await expect.poll(() => kb.files(id)).toEqual([]);
   });
 
   it.skipIf(missing !== undefined)('whatever a filter is made of, it finds the documents that have just that', async () => {
