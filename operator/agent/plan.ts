@@ -13,7 +13,6 @@ import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
-import { FIRST_LIST_RECHECK_MS } from '../tool/mcp-plan.ts';
 import { planBudget, type BudgetView } from './budget.ts';
 import { degradationOf } from './degradation.ts';
 import { gateOf, skippedTests, type EvidenceView, type Gate } from './gate.ts';
@@ -127,13 +126,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
     aside: serving === undefined ? undefined : asideOf({ sound, current: current || release.pinned, complete: optional.length === 0 }),
   };
   const testable = sound && rejected === undefined && store.state === 'known';
-  const unlisted = tools.some((tool) => tool.spec.mcp !== undefined && functionsInRevision(tool, snapshot) === 0);
-  const recheckAfterMs = Math.min(
-    unlisted ? FIRST_LIST_RECHECK_MS : Infinity,
-    gate.recheckAfterMs ?? Infinity,
-    release.requeueAfterMs ?? Infinity,
-    budget.requeueAfterMs ?? Infinity,
-  );
+  const recheckAfterMs = Math.min(gate.recheckAfterMs ?? Infinity, release.requeueAfterMs ?? Infinity, budget.requeueAfterMs ?? Infinity);
   return {
     actions: actionsOf(agent, target, { request: testable ? gate.request : [], release }),
     notices: [...gate.notices, ...release.notices, ...budget.notices],

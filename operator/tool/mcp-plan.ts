@@ -22,12 +22,7 @@ export interface McpPlan {
   readonly actions: readonly ToolAction[];
   readonly stages: readonly ConditionStage[];
   readonly status: NonNullable<ToolStatus['mcp']>;
-  /** While a first list is waited for. */
-  readonly requeueAfterMs?: number;
 }
-
-/** Between two looks for a first list, in milliseconds: its notification comes sooner, as a rule. */
-export const FIRST_LIST_RECHECK_MS = 5_000;
 
 /** @param sound its spec is accepted, and its Secrets exist */
 export function planMcp(
@@ -40,7 +35,6 @@ export function planMcp(
   return {
     actions: view.state === 'unavailable' ? [] : [...requestOf(tool, mcp, view, { snapshot, sound }), ...acceptanceOf(chosen)],
     stages: [synced(mcp, view, chosen), ...(chosen.used === undefined ? [] : [upToDate(tool, view, chosen)])],
-    ...(chosen.used === undefined && { requeueAfterMs: FIRST_LIST_RECHECK_MS }),
     // While Postgres is away, what was there is still so.
     status: view.state === 'unavailable' ? (tool.status?.mcp ?? {}) : statusOf(view, chosen),
   };

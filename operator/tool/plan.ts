@@ -42,7 +42,6 @@ export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Pl
       : `offered by ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}`;
   return {
     actions: mcp?.actions ?? [],
-    ...(mcp?.requeueAfterMs !== undefined && { requeueAfterMs: mcp.requeueAfterMs }),
     status: {
       ...commonFields(tool, now, stages, { message }),
       type: variantOf(tool),

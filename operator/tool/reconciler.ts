@@ -26,7 +26,7 @@ export function toolReconciler({
 }: ToolReconcilerOptions): Reconciler<Tool, ToolAction, ToolStatus> {
   const prune = (): void => {
     lists
-      .prune(new Set(tools().map(({ metadata }) => metadata.uid)))
+      .prune(() => new Set(tools().map(({ metadata }) => metadata.uid)))
       .catch((err: unknown) => logger.warn({ err }, 'failed to remove the lists of tools that are gone; retrying with the next resync'));
   };
   return {

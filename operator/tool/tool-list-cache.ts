@@ -40,18 +40,23 @@ export class ToolListCache {
     this.#outage = outage;
   }
 
-  /** Reads what isn't known, or not any more. @returns why Postgres could not be asked for all of them; undefined where it could */
+  /**
+   * Reads what isn't known, or not any more: afterwards, {@link view} knows at least what Postgres had at the time of the call.
+   *
+   * @returns why Postgres could not be asked for all of them; undefined where it could
+   */
   async read(tools: readonly Identified[]): Promise<Unavailable | undefined> {
     for (const tool of tools) {
       const uid = uidOf(tool);
-      let reading = this.#reading.get(uid);
-      const entry = this.#entries.get(uid);
-      // A notification may be lost while a first list is waited for.
-      if (reading === undefined && entry?.stale === false && entry.known.latest !== undefined) continue;
-      // One that began before the last change may miss it.
-      if (reading === undefined || reading.stale) reading = this.#begin(tool, uid);
-      const read = await reading.done;
-      if (read.state === 'unavailable') return read;
+      for (;;) {
+        let reading = this.#reading.get(uid);
+        if (reading === undefined && this.#entries.get(uid)?.stale === false) break;
+        // One that began before the last change may miss it.
+        if (reading === undefined || reading.stale) reading = this.#begin(tool, uid);
+        const read = await reading.done;
+        if (read.state === 'unavailable') return read;
+        // Somebody else may have begun to read again meanwhile, and what was read is dropped.
+      }
     }
     return undefined;
   }
@@ -102,10 +107,12 @@ export class ToolListCache {
     void this.#outage.guard(() => this.#lists.remove(refOf(tool)).then(() => DONE)).catch(() => undefined);
   }
 
-  /** Removes the lists of tools that don't exist any more. @param uids of those that exist */
-  async prune(uids: ReadonlySet<string>): Promise<void> {
+  /** Removes the lists of tools that don't exist any more. @param uidsNow of those that exist; called after Postgres was asked, since more may come meanwhile */
+  async prune(uidsNow: () => ReadonlySet<string>): Promise<void> {
     await this.#outage.guard(async () => {
-      for (const ref of await this.#lists.all()) if (!uids.has(ref.toolUid)) await this.#lists.remove(ref);
+      const kept = await this.#lists.all();
+      const uids = uidsNow();
+      for (const ref of kept) if (!uids.has(ref.toolUid)) await this.#lists.remove(ref);
       return DONE;
     });
   }
