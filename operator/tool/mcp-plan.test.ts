@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+
+import { toolsOf, type McpSpec, type ServerTool } from '../../crds/mcp-tools.ts';
+import type { Tool } from '../../crds/index.ts';
+import { storedObject } from '../../test/support/arbitrary-things.ts';
+import { memorySnapshot } from '../references/memory-snapshot.ts';
+import { chooseTools, NO_TOOL_LIST, type ToolListView } from '../references/tool-list-view.ts';
+import { planMcp } from './mcp-plan.ts';
+
+const list = (description: string): readonly ServerTool[] => [
+  { name: 'echo', description, parameters: { type: 'object' }, readOnly: false },
+];
+const former = list('Says the same.');
+const newer = list('Says something else.');
+const digestOf = (of: readonly ServerTool[]): string => toolsOf({}, of).digest;
+const at = new Date('2026-01-01T00:00:00Z');
+
+const spec = (more: Partial<McpSpec> = {}): McpSpec => ({
+  url: 'https://shop.example/mcp',
+  timeout: '10s',
+  updatePolicy: 'Pinned',
+  ...more,
+});
+const known = (more: Partial<Extract<ToolListView, { state: 'known' }>> = {}): ToolListView => ({
+  state: 'known',
+  latest: { tools: newer, at },
+  accepted: former,
+  ...more,
+});
+
+describe('agents use', () => {
+  it.each([
+    ['what was accepted, where the server has changed its list', spec(), former, undefined],
+    ['the newest, where the owner follows it', spec({ updatePolicy: 'Follow' }), newer, newer],
+    ['the list of the digest', spec({ digest: digestOf(newer) }), newer, newer],
+    ['what was accepted, where that is the list of the digest', spec({ digest: digestOf(former) }), former, undefined],
+  ])('%s', (_, mcp, used, accept) => {
+    const chosen = chooseTools(mcp, known());
+    expect(chosen.used?.digest).toBe(digestOf(used));
+    expect(chosen.accept).toBe(accept);
+    expect(chosen.unknownDigest).toBe(false);
+    expect(chosen.changes).toHaveLength(used === newer ? 0 : 1);
+  });
+
+  it('the first list that there is, and none before', () => {
+    expect(chooseTools(spec(), { state: 'known', latest: { tools: newer, at } })).toMatchObject({ accept: newer, changes: [] });
+    expect(chooseTools(spec(), NO_TOOL_LIST).used).toBeUndefined();
+    expect(chooseTools(spec(), { state: 'unavailable', why: 'away' }).used).toBeUndefined();
+  });
+
+  it('what they have where nobody knows the digest', () => {
+    const chosen = chooseTools(spec({ digest: `sha256:${'0'.repeat(64)}` }), known());
+    expect(chosen).toMatchObject({ unknownDigest: true, used: { digest: digestOf(former) } });
+  });
+});
+
+describe('the plan', () => {
+  const plan = (mcp: McpSpec, view: ToolListView, { sound = true, asked = '' } = {}) => {
+    const tool = storedObject(
+      'Tool',
+      'shop',
+      { mcp },
+      { metadata: { annotations: { 'parley.dev/reconcile-requested-at': asked } } },
+    ) as Tool;
+    return planMcp(tool, mcp, { snapshot: memorySnapshot({ organizations: ['acme'], toolList: () => view }), sound });
+  };
+  const requestOf = (...args: Parameters<typeof plan>) => plan(...args).actions.find(({ type }) => type === 'requestList');
+  const digestAsked = (mcp: McpSpec): string => {
+    const action = requestOf(mcp, NO_TOOL_LIST);
+    return action?.type === 'requestList' ? action.digest : '';
+  };
+  const reasonsOf = ({ stages }: ReturnType<typeof plan>) =>
+    stages.map(({ type, good, problems }) => [type, ...(problems.length === 0 ? [good] : problems).map(({ reason }) => reason)]);
+
+  it('asks once, and again for another server, whose list is accepted, and for a requested reconcile', () => {
+    const request = { url: spec().url, digest: digestAsked(spec()) };
+    expect(requestOf(spec(), NO_TOOL_LIST)).toMatchObject({ request: { url: spec().url, timeout: '10s' }, acceptNext: false });
+    expect(requestOf(spec(), known({ request }))).toBeUndefined();
+    expect(requestOf(spec({ include: ['echo'], updatePolicy: 'Follow' }), known({ request }))).toBeUndefined();
+    expect(requestOf(spec({ url: 'https://other.example/mcp' }), known({ request }))).toMatchObject({ acceptNext: true });
+    expect(requestOf(spec({ timeout: '20s' }), known({ request }))).toMatchObject({ acceptNext: false });
+    expect(requestOf(spec(), known({ request }), { asked: 'now' })).toMatchObject({ acceptNext: false });
+  });
+
+  it('asks nothing while the spec is not sound or Postgres is away, and accepts no list for a digest that nobody knows', () => {
+    expect(requestOf(spec(), NO_TOOL_LIST, { sound: false })).toBeUndefined();
+    expect(plan(spec(), { state: 'unavailable', why: 'Postgres does not answer' })).toMatchObject({ actions: [], status: {} });
+    const mcp = spec({ digest: `sha256:${'0'.repeat(64)}` });
+    const view: ToolListView = { state: 'known', latest: { tools: newer, at }, request: { url: mcp.url, digest: digestAsked(mcp) } };
+    expect(plan(mcp, view).actions).toEqual([]);
+    expect(plan(spec(), view).actions).toEqual([{ type: 'acceptList', tools: newer }]);
+  });
+
+  it('says in conditions and status what there is', () => {
+    expect(reasonsOf(plan(spec(), NO_TOOL_LIST))).toEqual([['Synced', 'ToolsPending']]);
+    expect(reasonsOf(plan(spec(), { state: 'known', failure: 'it is away' }))).toEqual([['Synced', 'ToolsNotListed']]);
+    expect(reasonsOf(plan(spec({ include: ['other'] }), known()))).toEqual([
+      ['Synced', 'NoTools'],
+      ['UpToDate', 'ToolsMissing'],
+    ]);
+    const changed = plan(spec(), known({ failure: 'it is away' }));
+    expect(reasonsOf(changed)).toEqual([
+      ['Synced', 'ToolsListed'],
+      ['UpToDate', 'ToolsChanged', 'ToolsNotChecked'],
+    ]);
+    expect(changed.stages[1]?.problems[0]?.message).toContain(`{"spec":{"mcp":{"digest":"${digestOf(newer)}"}}}`);
+    expect(changed.status).toMatchObject({ digest: digestOf(former), latestDigest: digestOf(newer), functions: ['echo'] });
+  });
+});
