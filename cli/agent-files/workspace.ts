@@ -9,7 +9,7 @@ import { offeredTools } from '../../operator/tool/attachment.ts';
 import type { SecretKeyRef } from '../../voice/calls/provider-access/index.ts';
 import { checkSpec, testedKinds } from './check-object.ts';
 import { fileKeys } from './keys.ts';
-import { listToolsOf, viewIn } from './tool-lists.ts';
+import { listToolsOf, viewIn, type Kept } from './tool-lists.ts';
 import { located, readObjects, UnreadableFileError, type SourceObject } from './documents.ts';
 
 /** Of objects that name no namespace. */
@@ -43,7 +43,11 @@ export interface Workspace {
 export const agentKey = (namespace: string, name: string): string => `${namespace}/${name}`;
 
 /** @throws UnreadableFileError */
-export async function loadWorkspace(paths: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<Workspace> {
+export async function loadWorkspace(
+  paths: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  mode: Kept['mode'] = 'live',
+): Promise<Workspace> {
   const sources = await readObjects(paths);
   refuseDuplicates(sources);
   const checked = sources.flatMap((source) => {
@@ -63,7 +67,10 @@ export async function loadWorkspace(paths: readonly string[], env: Readonly<Reco
     return source === undefined ? undefined : secretData(source)[key];
   };
   const allTools = of('Tool') as readonly Tool[];
-  const lists = await listToolsOf(allTools, fileKeys({ env, secret, models: [], others: undefined, needed: true }));
+  const fileOf: Kept['fileOf'] = ({ metadata }) =>
+    sources.find((one) => one.object.kind === 'Tool' && resourceOf(one, {}).metadata.uid === metadata.uid)?.file ?? '';
+  const keys = fileKeys({ env, secret, models: [], others: undefined, needed: true });
+  const lists = await listToolsOf(allTools, keys, { mode, fileOf });
   const snapshot = memorySnapshot({
     organizations: [...new Set(sources.map(namespaceOf))],
     agents: of('Agent') as readonly Agent[],

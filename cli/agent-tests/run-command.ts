@@ -55,8 +55,8 @@ export class TestCommand {
 
   /** @throws TestUsageError */
   async load(): Promise<{ readonly workspace: Workspace; readonly pairs: readonly Pair[] }> {
-    const { paths, agents, tests } = this.#options;
-    const workspace = await loadWorkspace(paths, this.#io.env).catch((error: unknown) => {
+    const { paths, agents, tests, mode } = this.#options;
+    const workspace = await loadWorkspace(paths, this.#io.env, mode).catch((error: unknown) => {
       throw error instanceof UnreadableFileError ? new TestUsageError(error.message, { cause: error }) : error;
     });
     if (workspace.tests.length === 0) throw new TestUsageError(`there is no AgentTest in ${paths.join(', ')}`);

@@ -1,0 +1,45 @@
+/** What MCP servers said when tests were recorded: a file next to the recordings, for runs that ask nobody. */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import { Document, parseDocument } from 'yaml';
+
+import type { ServerTool } from '../../crds/mcp-tools.ts';
+
+const FORMAT = 1;
+
+/** @param source file of the Tool */
+export const keptListFile = (source: string, tool: string): string => join(dirname(source), 'cassettes', 'tools', `${tool}.yaml`);
+
+/** @returns undefined where there is no such file. @throws Error for one that can't be used, or that is of a server at another address */
+export async function readKeptList(file: string, url: string): Promise<readonly ServerTool[] | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const document = parseDocument(text);
+  const kept = (document.errors.length === 0 ? (document.toJS() ?? {}) : {}) as Readonly<Record<string, unknown>>;
+  if (kept['format'] !== FORMAT || !Array.isArray(kept['tools']) || !kept['tools'].every(isTool))
+    throw new Error(`${file} is no list of tools of this version: run the tests with --record`);
+  if (kept['url'] !== url) throw new Error(`${file} is of the server ${String(kept['url'])}: run the tests with --record`);
+  return kept['tools'];
+}
+
+/** Whole or not at all: what is there was committed by people. */
+export async function keepList(file: string, url: string, tools: readonly ServerTool[]): Promise<void> {
+  const document = new Document({ format: FORMAT, url, tools });
+  document.commentBefore = ' Tools of an MCP server, for replays of tests. Written by parley test --record.';
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(`${file}.new`, document.toString({ lineWidth: 0 }));
+  await rename(`${file}.new`, file);
+}
+
+/** Files are edited and merged by people. */
+function isTool(value: unknown): value is ServerTool {
+  const { name, description, parameters, readOnly } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const texts = typeof name === 'string' && typeof description === 'string';
+  return texts && typeof readOnly === 'boolean' && typeof parameters === 'object' && parameters !== null;
+}
