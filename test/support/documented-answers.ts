@@ -28,7 +28,11 @@ export type AnswerCheck = (answer: AnswerToCheck) => void;
 /** The document of all routes in which answers have the described fields and no other. @returns a function that throws for an answer that differs */
 export function documentedAnswers(): AnswerCheck {
   const document = openApiDocument(describedRoutes(), { closed: true }) as unknown as Document;
-  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { date: true, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/ } });
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    formats: { date: true, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/ },
+  });
   ajv.addSchema(document, 'openapi');
   const paths = Object.keys(document.paths).map((path) => ({ path, pattern: patternOf(path) }));
   const validators = new Map<string, ValidateFunction>();
