@@ -15,12 +15,17 @@ export function registerUnknownRoutes(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     if (!request.is404) return;
     const path = request.url.split('?')[0] ?? '';
-    const known = [...methodsByPattern.values()].find(({ matcher }) => matcher.test(path));
-    if (known === undefined) throw new ApiError('not_found', 'there is nothing at this address');
+    const matching = [...methodsByPattern].filter(([, { matcher }]) => matcher.test(path));
+    // As the router does: what is named stands before what is a parameter.
+    const [closest] = matching.toSorted(([a], [b]) => parametersOf(a) - parametersOf(b));
+    if (closest === undefined) throw new ApiError('not_found', 'there is nothing at this address');
+    const [, known] = closest;
     const allowed = [...known.methods].toSorted().join(', ');
     throw new ApiError('method_not_allowed', `${request.method} is not possible here: use ${allowed}`, { headers: { allow: allowed } });
   });
 }
+
+const parametersOf = (pattern: string): number => pattern.split('/:').length;
 
 function matcherOf(pattern: string): RegExp {
   const segments = pattern.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replaceAll(/[^\w-]/g, '\\$&')));

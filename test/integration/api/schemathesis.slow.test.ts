@@ -40,6 +40,23 @@ const chains = `[parameters]
 "query.dry_run" = false
 `;
 
+/** How the bodies of bulk uploads are written: it has no way of its own. */
+const hooks = `import json
+import schemathesis
+
+def text_of(value):
+    return value if isinstance(value, (bytes, str)) else json.dumps(value)
+
+@schemathesis.serializer("application/x-ndjson")
+def lines(ctx, value):
+    entries = value if isinstance(value, list) else [value]
+    return b"".join(e if isinstance(e, bytes) else text_of(e).encode() + b"\\n" for e in entries)
+
+@schemathesis.serializer("application/zip")
+def archive(ctx, value):
+    return value if isinstance(value, bytes) else text_of(value).encode()
+`;
+
 const phases = [
   { name: 'examples,coverage,fuzzing', config: '' },
   { name: 'stateful', config: chains },
@@ -70,6 +87,7 @@ describe.skipIf(python === undefined)(`schemathesis (${withoutPython})`, () => {
       // The agent of the examples.
       await serveAgent(facade.store, org.name, webCallExample.ai_agent_id);
       await writeFile(join(folder, 'schemathesis.toml'), config);
+      await writeFile(join(folder, 'body_hooks.py'), hooks);
       const { code, stdout, stderr } = await run(
         interpreter,
         [
@@ -82,7 +100,7 @@ describe.skipIf(python === undefined)(`schemathesis (${withoutPython})`, () => {
           '--header',
           `Authorization: Bearer ${org.key}`,
         ],
-        { cwd: folder, env: { PYTHONUNBUFFERED: '1' }, timeoutMs: 3_500_000 },
+        { cwd: folder, env: { PYTHONUNBUFFERED: '1', PYTHONPATH: folder, SCHEMATHESIS_HOOKS: 'body_hooks' }, timeoutMs: 3_500_000 },
       );
       expect(code, `${stdout}\n${stderr}\n${errorsIn(facade.log())}`).toBe(0);
       // It can't have revoked the key that it came with: then the rest of its requests would have met a 401.

@@ -28,6 +28,11 @@ async function twoOrganizations() {
     await store.testRuns.request({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, configHash: revision, trigger: 'gate' }, [
       { uid: 'same-uid', name: `canary of ${org}`, digest: revision, required: true, mode: 'text', spec: {} },
     ]);
+    await store.toolLists.request(
+      { org, toolUid: 'same-uid' },
+      { toolName: `canary of ${org}`, request: {}, requestDigest: 'ab'.repeat(32) },
+      { acceptNext: false },
+    );
     await oneCompletedDocument(store, org);
     await store.dynamicDataCache.put(org, 'ab'.repeat(32), '{"canary":1}', { forMs: 60_000 });
     const call = await registerCall(store, org);
@@ -143,6 +148,7 @@ const tenantTables = [
   'agent_releases',
   'test_runs',
   'test_results',
+  'tool_lists',
   ...knowledgeTables,
   ...vectorTables,
   ...deliveryTables,
