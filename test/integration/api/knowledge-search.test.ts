@@ -63,6 +63,7 @@ describe('a search', () => {
       document_id: expect.stringMatching(/^doc_/),
       filename: 'device.md',
       content: expect.stringContaining('Hold the brass button'),
+      snippet: 'Care\nReset\nHold the brass button for five seconds to reset the device.',
       score: expect.any(Number),
       chunk_index: 0,
       metadata: expect.objectContaining({ product: 'XK', year: 2026, heading_path: ['Care', 'Reset'] }),

@@ -23,6 +23,7 @@ const agent = (fields: Fields): Fields => ({
   ...fields,
 });
 const custom = (http: Fields): Fields => ({ custom: { function: { name: 'f' }, http: { url: 'https://example.com', ...http } } });
+const mcp = (fields: Fields): Fields => ({ mcp: { url: 'https://example.com/mcp', ...fields } });
 const dynamicData = (fields: Fields): Fields => agent({ dynamicData: [{ name: 'a', url: 'https://example.com', ...fields }] });
 const webhook = (fields: Fields): Fields => ({ url: 'https://example.com', ...fields });
 const agentTest = (fields: Fields): Fields => ({ agentRefs: [{ name: 'a' }], conversation: [{ user: 'Hi' }], ...fields });
@@ -42,7 +43,7 @@ const between = (
 const oneOfHeader = 'set exactly one of value and valueFrom';
 const reserved =
   'name is reserved: it can be none of host, content-length, content-type, transfer-encoding, connection, keep-alive, te, trailer, upgrade, expect, user-agent, nor begin with proxy- or webhook-';
-const oneTool = 'set exactly one of custom, sendEmail, transferCall, bookCalendar, checkCalendarAvailability';
+const oneTool = 'set exactly one of custom, mcp, sendEmail, transferCall, bookCalendar, checkCalendarAvailability';
 const toolVariant = 'the variant of a tool is immutable: delete the object and make a new one';
 const phoneVariant = 'the variant of a phone number is immutable: delete the object and make a new one';
 const keys = 'keys may have at most 128 characters';
@@ -115,6 +116,13 @@ const rows: readonly Row[] = [
     spec: custom({ headers: [{ name: 'X-A' }] }),
     answer: `spec.custom.http.headers[0]: ${oneOfHeader}`,
   },
+  {
+    rule: 'Tool.spec.mcp',
+    spec: mcp({ updatePolicy: 'Follow', digest: `sha256:${'a'.repeat(64)}` }),
+    answer: 'spec.mcp.digest: digest pins the list of tools: remove it, or set updatePolicy to Pinned',
+  },
+  { rule: 'Tool.spec.mcp.headers[]', spec: mcp({ headers: [{ name: 'X-A' }] }), answer: `spec.mcp.headers[0]: ${oneOfHeader}` },
+  ...between('Tool.spec.mcp.timeout', '1s', '120s', '999ms', '2m1s', (timeout) => mcp({ timeout })),
   ...between('Tool.spec.custom.http.timeout', '1s', '120s', '999ms', '2m1s', (timeout) => custom({ timeout })),
   {
     rule: 'Tool.spec.custom.http.fixedParams',
