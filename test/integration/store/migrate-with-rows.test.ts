@@ -76,6 +76,7 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
       VALUES ('${org}', '${call}', '01234567-89ab-7cde-8f01-23456789abcd', 'llm', 'conversation', 'openai', 'm', 1, 0, 2, 1, 3, 0, 0, 0, 7, 'USD', 'v')`,
   },
   23: { deleted_calls: `(org, call_id) VALUES ('${org}', 'gone')` },
+  31: { tool_lists: `(org, tool_uid, tool_name, request, request_digest) VALUES ('${org}', 'uid', 'orders', '{}', '${sha256}')` },
 };
 
 it('every migration is applied to rows of every version before it, and keeps them', async () => {
