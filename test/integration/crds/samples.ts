@@ -168,6 +168,39 @@ export const samples: readonly Manifest[] = [
     },
     { type: 'custom', functionName: 'look_up-order', attachedTo: ['night', 'receptionist'] },
   ),
+  sample(
+    'Tool',
+    'mcp',
+    {
+      mcp: {
+        url: 'https://shop.example.com/mcp',
+        headers,
+        oauth: { tokenURL: 'https://id.example.com/token', clientID: 'parley', clientSecretRef: secret, scope: 'orders:read' },
+        include: ['find_order', 'cancel_order'],
+        exclude: ['cancel_order'],
+        prefix: 'shop_',
+        timeout: '30s',
+        updatePolicy: 'Follow',
+        tools: [
+          {
+            name: 'find_order',
+            messages: { start: 'One moment.', delayed: 'Still looking.', complete: 'There it is.', failed: 'It is away.' },
+          },
+        ],
+      },
+    },
+    {
+      type: 'mcp',
+      mcp: {
+        digest: `sha256:${'a'.repeat(64)}`,
+        latestDigest: `sha256:${'b'.repeat(64)}`,
+        fetchedAt: time,
+        functions: ['shop_find_order'],
+        changes: [{ tool: 'find_order', change: 'Changed', before: 'Finds.', after: 'Finds an order.', parametersChanged: true }],
+      },
+    },
+  ),
+  sample('Tool', 'mcp-pinned', { mcp: { url: 'https://shop.example.com/mcp', digest: `sha256:${'a'.repeat(64)}` } }),
   sample('Tool', 'send-email', { sendEmail: { from: 'desk@example.com', passwordSecretRef: secret } }),
   sample('Tool', 'transfer-call', { transferCall: { to: 'sip:desk@example.com', mode: 'Warm', showCallerNumber: true } }),
   sample('Tool', 'book-calendar', { bookCalendar: { eventTypeID: 4711, ...calendar } }),
@@ -197,6 +230,7 @@ export const samples: readonly Manifest[] = [
       description: 'What we do',
       documentLanguage: 'bn',
       embedding: { profile: 'multilingual' },
+      reranking: { profile: 'precise' },
       chunking: { maxTokens: 800, overlapTokens: 0 },
       sources: [
         {
