@@ -3,8 +3,16 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { createExampleMcp } from '../../../local-stack/speech/example-mcp.ts';
+import { exampleOrdersHost } from '../../../local-stack/speech/example-orders.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { createEgress } from '../../../platform/egress/egress.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { createProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
+import { ToolListRefresher } from '../../../voice/calls/mcp/tool-list-refresher.ts';
 import type { Manifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { Servers } from '../../support/http-servers.ts';
 import { startCluster, type Cluster } from '../operator/harness.ts';
 import { readExamples } from './example-files.ts';
 
@@ -13,12 +21,31 @@ const run = promisify(execFile);
 describe('the examples under a running operator', () => {
   let cluster: Cluster;
   let examples: readonly Manifest[];
+  const servers = new Servers();
+  const stopping = new AbortController();
   beforeAll(async () => {
     cluster = await startCluster();
     examples = await readExamples();
     await cluster.operator();
+    // The worker's part of it: to ask the MCP server for its tools.
+    const mcp = createExampleMcp();
+    const { port } = await servers.http((request, response) => void mcp(request, response));
+    const lists = new ToolListRefresher({
+      lists: cluster.store.toolLists,
+      egress: createEgress({ hosts: [exampleOrdersHost(port)], allowCidrs: ['127.0.0.0/8'] }),
+      keys: createProviderKeyReader({ transport: cluster.transport, clock: systemClock, freshMs: 0 }),
+      refreshMs: 60_000,
+      clock: systemClock,
+      random: () => 0.5,
+      logger: createLogger({ role: 'worker', level: 'silent' }),
+    });
+    void lists.run(stopping.signal);
   });
-  afterAll(() => cluster.stop());
+  afterAll(async () => {
+    stopping.abort();
+    await servers.stop();
+    await cluster.stop();
+  });
 
   it.each([
     ['as they are listed', '+12025550101', (objects: readonly Manifest[]) => objects],
@@ -42,7 +69,10 @@ describe('the examples under a running operator', () => {
     const { stdout } = await kubectl('wait', '--for=condition=Ready', 'parley', '--all', '--timeout=120s');
     expect(stdout.trim().split('\n')).toHaveLength(examples.filter(({ apiVersion }) => apiVersion.startsWith('parley.dev/')).length);
     const agent = await cluster.get('Agent', namespace, 'receptionist');
-    expect(agent.status).toMatchObject({ tools: 3, toolNames: ['book-appointment', 'look-up-order', 'transfer-to-workshop'] });
+    expect(agent.status).toMatchObject({
+      tools: 4,
+      toolNames: ['book-appointment', 'look-up-order', 'transfer-to-workshop', 'workshop'],
+    });
     expect(agent.status?.['servingRevision']).toBe(agent.status?.['desiredRevision']);
   });
 });
