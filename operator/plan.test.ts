@@ -42,6 +42,9 @@ function withoutHistory(operator: SimulatedOperator): unknown {
 function dropHistory(this: object, key: string, value: unknown): unknown {
   if (key === 'servingRevision') return undefined;
   if (inside.has(key) && conditionOf({ status: this }, 'Accepted')?.status === 'False') return undefined;
+  // What was taken in before another took the name is still there, and its progress with it.
+  if (key === 'conditions' && conditionOf({ status: this }, 'Accepted')?.status === 'False')
+    return (value as readonly Condition[]).filter(({ type }) => type !== 'Ingesting');
   if (key === 'conditions' && ('desiredRevision' in this || 'provider' in this)) {
     const conditions = value as readonly Condition[];
     const tested = conditionOf({ status: { conditions } }, 'Tested');
