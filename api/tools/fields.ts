@@ -15,7 +15,7 @@ import {
 import { parameterTypes } from '../../crds/tool.ts';
 import type { Stored } from '../../kube/types.ts';
 import { isSip, sipOriginOf } from '../../voice/calls/sip/termination.ts';
-import { choice, headers, secret } from '../codec/conversions.ts';
+import { choice, secret } from '../codec/conversions.ts';
 import { describeFields } from '../codec/describe-fields.ts';
 import {
   answerShape,
@@ -35,7 +35,7 @@ import {
   type Decoding,
 } from '../codec/fields.ts';
 import { present, type Draft } from '../codec/present.ts';
-import { headerMap, named, text } from '../codec/schemas.ts';
+import { named, text } from '../codec/schemas.ts';
 import type { KeyRef, SecretValues } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { STATE, stateFields } from '../state/answers.ts';
@@ -43,6 +43,7 @@ import type { ResourceState } from '../state/resource-state.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { inAnyCase } from '../validation/normalize.ts';
 import { forbidding, withRule } from '../validation/validate.ts';
+import { headersField } from './headers-field.ts';
 import { mcpDefinition } from './mcp-fields.ts';
 
 export type BuiltinVariant = BuiltinToolVariant;
@@ -199,16 +200,7 @@ const definition = {
       api: group(
         {
           endpoint: field({ path: 'custom.http.url', create: endpoint, update: endpoint.optional(), answer: z.string() }),
-          headers: field({
-            path: 'custom.http.headers',
-            as: headers(() => 'header'),
-            create: headerMap.nullish(),
-            answer: z
-              .record(z.string(), z.string())
-              .describe('Values that look secret are `"********"` unless the key names the permission `secrets:read`.'),
-            empty: {},
-            sentTo: ({ custom }: Draft<ToolSpec>) => ({ endpoint: originOf(custom?.http?.url ?? '') }),
-          }),
+          headers: headersField('custom.http.headers', ({ custom }: Draft<ToolSpec>) => ({ endpoint: originOf(custom?.http?.url ?? '') })),
           method: field({
             path: 'custom.http.method',
             create: inAnyCase(z.enum(toolMethods).meta({ id: 'ToolMethod' })).nullish(),

@@ -3,10 +3,11 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import type { Tool, ToolSpec } from '../../crds/index.ts';
-import { choice, headers, milliseconds, secret, unlessEmpty } from '../codec/conversions.ts';
+import { choice, milliseconds, secret, unlessEmpty } from '../codec/conversions.ts';
 import { field, group, type Conversion } from '../codec/fields.ts';
 import { present, type Draft } from '../codec/present.ts';
-import { headerMap, named, text } from '../codec/schemas.ts';
+import { named, text } from '../codec/schemas.ts';
+import { headersField } from './headers-field.ts';
 
 const address = text(2048).regex(/^https?:\/\//);
 const toolNames = z.array(named(128)).max(128);
@@ -103,16 +104,7 @@ const updatePolicy = z.enum(['pinned', 'follow']).meta({ id: 'McpUpdatePolicy' }
 /** The server, and what its status says of it. */
 export const mcpDefinition = {
   server_url: field({ path: 'mcp.url', create: address, update: address.optional(), answer: z.string() }),
-  headers: field({
-    path: 'mcp.headers',
-    as: headers(() => 'header'),
-    create: headerMap.nullish(),
-    answer: z
-      .record(z.string(), z.string())
-      .describe('Values that look secret are `"********"` unless the key names the permission `secrets:read`.'),
-    empty: {},
-    sentTo: origin,
-  }),
+  headers: headersField('mcp.headers', origin),
   oauth: { ...oauth, create: oauth.create.nullish(), update: oauth.update.nullish(), answer: oauth.answer.optional() },
   include: field({ path: 'mcp.include', as: namesList, create: toolNames.nullish(), answer: z.array(z.string()).optional() }),
   exclude: field({ path: 'mcp.exclude', as: namesList, create: toolNames.nullish(), answer: z.array(z.string()).optional() }),
