@@ -127,18 +127,6 @@ export class Ingestion {
     });
   }
 
-  /** The length that this document's chunks are weighed with, as all of its collection. */
-  async averageLength({ org, id }: DocumentRef): Promise<number> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ average: number }>(
-        `SELECT c.average_length AS average FROM parley.documents d JOIN parley.collections c ON c.org = d.org AND c.id = d.collection_id
-         WHERE d.org = $1 AND d.id = $2`,
-        [org, id],
-      );
-      return rows[0]?.average ?? 1;
-    });
-  }
-
   /** In the order of the document, behind `after`. */
   async chunks({ org, id }: DocumentRef, page: { readonly after?: number; readonly limit: number }): Promise<readonly StoredChunk[]> {
     return this.#database.asOrganization(org, (transaction) => readChunks(transaction, { org, id }, page));

@@ -156,7 +156,11 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     indexDocument: (job) =>
       onDocument(job, 'indexing', async (step, last) =>
         indexDocument(
-          { ...step, from: last?.done ?? 0, averageLength: await knowledge.ingestion.averageLength({ org: job.org, id: job.documentId }) },
+          {
+            ...step,
+            from: last?.done ?? 0,
+            averageLength: await knowledge.completion.averageLength({ org: job.org, collectionId: step.collection.id }),
+          },
           dependencies,
         ),
       ),
