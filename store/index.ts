@@ -56,6 +56,7 @@ export type { EndedDocument, StoredChunk } from './knowledge/ingestion.ts';
 export type { KnowledgeStore } from './knowledge/index.ts';
 export type { ReleasedAgent } from './releases/agent-releases.ts';
 export type { ReleaseFigures } from './releases/release-figures.ts';
+export type { RevisionSummary } from './releases/release-history.ts';
 export type { ReleaseChange, ReleaseState } from './releases/release-state.ts';
 export { watchReleases, type WatchReleasesOptions } from './releases/watch-releases.ts';
 export { StoreError } from './error.ts';

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { releaseEvents } from '../../events/release-events.ts';
-import { StoreError, type ReleaseFigures, type ReleaseState } from '../../store/index.ts';
+import { StoreError, type ReleaseFigures, type ReleaseState, type RevisionSummary } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { present } from '../codec/present.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
@@ -43,26 +43,15 @@ export function registerReleases(
 
   addRoute(app, listRevisions, async ({ params: { ai_agent_id: agentName }, query, caller: { org }, timed }) => {
     const list = `revisions/${org}/${agentName}`;
-    const [createdAt, revision] = query.page_token === undefined ? [] : pageTokens.read(list, query.page_token);
-    const after = createdAt === undefined || revision === undefined ? undefined : { createdAt: new Date(createdAt), revision };
+    const [afterTime, afterRevision] = query.page_token === undefined ? [] : pageTokens.read(list, query.page_token);
+    const after =
+      afterTime === undefined || afterRevision === undefined ? undefined : { createdAt: new Date(afterTime), revision: afterRevision };
     const page = await timed('db', () => releaseHistory.list({ org, agentName, pageSize: query.page_size, after }));
     if (page === undefined) throw notFound();
-    const { agentUid, release, next } = page;
     const analysis = views.agents.newest(org, agentName)?.spec.release?.canary?.abortOn.analysis?.name;
-    const data: object[] = [];
-    for (const item of page.items) {
-      const since = item.revision === release?.canary?.revision ? release.canary.since : undefined;
-      const figures = await timed('db', () => releaseFigures.of({ org, agentUid, revision: item.revision, since, analysis }));
-      data.push({
-        revision: item.revision,
-        created_at: item.createdAt.toISOString(),
-        state: item.state,
-        ...(item.last && {
-          last_change: { change: item.last.change, at: item.last.at.toISOString(), ...authorToRest(item.last) },
-        }),
-        figures: figuresToRest(figures),
-      });
-    }
+    const figures = await timed('db', () => releaseFigures.ofPage(org, page, analysis));
+    const data = page.items.map((item, index) => summaryToRest(item, figures[index]!));
+    const { next } = page;
     return { data, next_page_token: next === undefined ? null : pageTokens.write(list, [next.createdAt.toISOString(), next.revision]) };
   });
 
@@ -107,6 +96,16 @@ function releaseToRest(agentName: string, { revision, activeSince, canary, rolle
       ...authorToRest(author),
       at,
     })),
+  };
+}
+
+function summaryToRest({ revision, createdAt, state, last }: RevisionSummary, figures: ReleaseFigures) {
+  return {
+    revision,
+    created_at: createdAt.toISOString(),
+    state,
+    ...(last && { last_change: { change: last.change, at: last.at.toISOString(), ...authorToRest(last) } }),
+    figures: figuresToRest(figures),
   };
 }
 

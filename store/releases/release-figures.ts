@@ -1,6 +1,7 @@
 /** What came of the calls of a revision. */
 import type { Database } from '../database.ts';
 import type { FinishReason } from '../calls/call-state.ts';
+import type { RevisionPage } from './release-history.ts';
 
 export interface ReleaseFigures {
   /** That are over, of the latest 1,000. */
@@ -17,14 +18,23 @@ export interface ReleaseFigures {
   readonly elapsedMs: number;
 }
 
-export interface FiguresOf {
+interface OfAgent {
   readonly org: string;
   readonly agentUid: string;
+  /** The item of the post-call analysis that is counted. */
+  readonly analysis?: string | undefined;
+}
+
+interface OfRevision {
   readonly revision: string;
   /** Only calls that were registered since then. */
   readonly since?: Date | undefined;
-  /** The item of the post-call analysis that is counted. */
-  readonly analysis?: string | undefined;
+}
+
+export type FiguresOf = OfAgent & OfRevision;
+
+interface FiguresOfEach extends OfAgent {
+  readonly revisions: readonly OfRevision[];
 }
 
 /** What figures are made of at most: so many calls say enough, and asking every second stays cheap. */
@@ -46,35 +56,57 @@ export class AgentReleaseFigures {
     this.#database = database;
   }
 
-  async of({ org, agentUid, revision, since, analysis }: FiguresOf): Promise<ReleaseFigures> {
+  async of({ org, agentUid, analysis, ...revision }: FiguresOf): Promise<ReleaseFigures> {
+    const [figures] = await this.#ofEach({ org, agentUid, analysis, revisions: [revision] });
+    return figures!;
+  }
+
+  /** Of each item of a page, in its order; of a canary since its calls began. */
+  ofPage(org: string, { agentUid, items, release }: RevisionPage, analysis?: string): Promise<readonly ReleaseFigures[]> {
+    const { canary } = release ?? {};
+    const revisions = items.map(({ revision }) => ({ revision, since: revision === canary?.revision ? canary.since : undefined }));
+    return this.#ofEach({ org, agentUid, analysis, revisions });
+  }
+
+  #ofEach({ org, agentUid, revisions, analysis }: FiguresOfEach): Promise<readonly ReleaseFigures[]> {
     return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<ReleaseFigures & { results: number; value: number | null } & Record<string, unknown>>(
-        `WITH ended AS (
-           SELECT id, status, finish_reason FROM parley.calls
-           WHERE org = $1 AND agent_uid = $2 AND revision = $3 AND ended_at IS NOT NULL AND test IS NULL
-             AND ($4::timestamptz IS NULL OR (ended_at >= $4 AND created_at >= $4)) AND finish_reason <> ALL ($5)
-           ORDER BY ended_at DESC LIMIT ${CALLS_COUNTED}
-         ), reasons AS (
-           SELECT finish_reason, count(*)::int AS n FROM ended WHERE status = 'error' GROUP BY 1
-         ), judged AS (
-           SELECT item->'result' AS result FROM ended e JOIN parley.call_analyses a ON a.org = $1 AND a.call_id = e.id
-             CROSS JOIN LATERAL jsonb_array_elements(a.items) AS item
-           WHERE a.status <> 'processing' AND item->>'name' = $6 AND jsonb_typeof(item->'result') IN ('boolean', 'number')
-         )
-         SELECT (SELECT count(*)::int FROM ended) AS calls,
-           (SELECT coalesce(sum(n), 0)::int FROM reasons) AS errors,
-           (SELECT coalesce(jsonb_object_agg(finish_reason, n), '{}') FROM reasons) AS "errorsByReason",
-           (SELECT count(*)::int FROM ended e JOIN parley.call_tool_calls t ON t.org = $1 AND t.call_id = e.id WHERE t.failed) AS "failedToolCalls",
-           (SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY t.v2v) FROM ended e JOIN parley.call_turns t ON t.org = $1 AND t.call_id = e.id
-            WHERE t.v2v IS NOT NULL) AS "p95VoiceToVoiceMs",
-           (SELECT count(*)::int FROM judged) AS results,
-           (SELECT avg(CASE jsonb_typeof(result) WHEN 'boolean' THEN CASE WHEN result = 'true' THEN 100 ELSE 0 END ELSE result::float8 END)::float8
-            FROM judged) AS value,
-           coalesce(extract(epoch FROM clock_timestamp() - $4::timestamptz) * 1000, 0)::float8 AS "elapsedMs"`,
-        [org, agentUid, revision, since ?? null, NOT_ITS_CALLS, analysis ?? null],
+      const { rows } = await transaction.query<ReleaseFigures & Record<string, unknown>>(
+        `SELECT figures.* FROM unnest($3::text[], $4::timestamptz[]) WITH ORDINALITY AS asked (revision, since, place)
+         CROSS JOIN LATERAL (
+           WITH ended AS (
+             SELECT id, status, finish_reason FROM parley.calls c
+             WHERE org = $1 AND agent_uid = $2 AND c.revision = asked.revision AND ended_at IS NOT NULL AND test IS NULL
+               AND (asked.since IS NULL OR (ended_at >= asked.since AND created_at >= asked.since)) AND finish_reason <> ALL ($5)
+             ORDER BY ended_at DESC LIMIT ${CALLS_COUNTED}
+           ), reasons AS (
+             SELECT finish_reason, count(*)::int AS n FROM ended WHERE status = 'error' GROUP BY 1
+           ), judged AS (
+             SELECT item->'result' AS result FROM ended e JOIN parley.call_analyses a ON a.org = $1 AND a.call_id = e.id
+               CROSS JOIN LATERAL jsonb_array_elements(a.items) AS item
+             WHERE a.status <> 'processing' AND item->>'name' = $6 AND jsonb_typeof(item->'result') IN ('boolean', 'number')
+           )
+           SELECT (SELECT count(*)::int FROM ended) AS calls,
+             (SELECT coalesce(sum(n), 0)::int FROM reasons) AS errors,
+             (SELECT coalesce(jsonb_object_agg(finish_reason, n), '{}') FROM reasons) AS "errorsByReason",
+             (SELECT count(*)::int FROM ended e JOIN parley.call_tool_calls t ON t.org = $1 AND t.call_id = e.id WHERE t.failed)
+               AS "failedToolCalls",
+             (SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY t.v2v) FROM ended e
+              JOIN parley.call_turns t ON t.org = $1 AND t.call_id = e.id WHERE t.v2v IS NOT NULL) AS "p95VoiceToVoiceMs",
+             (SELECT json_build_object('results', count(*), 'value',
+                avg(CASE jsonb_typeof(result) WHEN 'boolean' THEN CASE WHEN result = 'true' THEN 100 ELSE 0 END ELSE result::float8 END))
+              FROM judged) AS analysis,
+             coalesce(extract(epoch FROM clock_timestamp() - asked.since) * 1000, 0)::float8 AS "elapsedMs"
+         ) figures ORDER BY asked.place`,
+        [
+          org,
+          agentUid,
+          revisions.map(({ revision }) => revision),
+          revisions.map(({ since }) => since ?? null),
+          NOT_ITS_CALLS,
+          analysis ?? null,
+        ],
       );
-      const { results, value, ...figures } = rows[0]!;
-      return { ...figures, analysis: { results, value } };
+      return rows;
     });
   }
 }

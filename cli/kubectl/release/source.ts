@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { releaseEvents } from '../../../events/release-events.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { RestError } from '../../../api/client/rest-client.ts';
-import type { Store } from '../../../store/index.ts';
+import type { ReleaseFigures, RevisionSummary, Store } from '../../../store/index.ts';
 import type { Api } from '../calls/api.ts';
 
 export interface ListedRevision {
@@ -74,31 +74,27 @@ export function storeSource({ agentReleases, releaseHistory, releaseFigures }: S
       canary: { revision: state.canary.revision, percent: state.canary.percent, since: state.canary.since.toISOString() },
     }),
   });
+  const listed = ({ revision, createdAt, state, last }: RevisionSummary, figures: ReleaseFigures): ListedRevision => ({
+    revision,
+    created_at: createdAt.toISOString(),
+    state,
+    ...(last && {
+      last_change: {
+        change: last.change,
+        at: last.at.toISOString(),
+        reason: last.reason ?? undefined,
+        requested_by: last.by ?? undefined,
+      },
+    }),
+    figures: { calls: figures.calls, errors: figures.errors, p95_voice_to_voice_ms: figures.p95VoiceToVoiceMs ?? undefined },
+  });
   return {
     async history(agentName, limit) {
       const page = await releaseHistory.list({ org, agentName, pageSize: limit });
       if (page === undefined) throw unknown(agentName, 'revision of it');
-      const { agentUid, release } = page;
-      const revisions: ListedRevision[] = [];
-      for (const { revision, createdAt, state, last } of page.items) {
-        const since = revision === release?.canary?.revision ? release.canary.since : undefined;
-        const figures = await releaseFigures.of({ org, agentUid, revision, since });
-        revisions.push({
-          revision,
-          created_at: createdAt.toISOString(),
-          state,
-          ...(last && {
-            last_change: {
-              change: last.change,
-              at: last.at.toISOString(),
-              reason: last.reason ?? undefined,
-              requested_by: last.by ?? undefined,
-            },
-          }),
-          figures: { calls: figures.calls, errors: figures.errors, p95_voice_to_voice_ms: figures.p95VoiceToVoiceMs ?? undefined },
-        });
-      }
-      return { release: release && shown(release), revisions };
+      const { release } = page;
+      const figures = await releaseFigures.ofPage(org, page);
+      return { release: release && shown(release), revisions: page.items.map((item, index) => listed(item, figures[index]!)) };
     },
     async revision(agentName, prefix) {
       const found = await releaseHistory.find({ org, agentName, prefix });
