@@ -127,16 +127,15 @@ export class AgentRevisions {
 
   /** One revision, whether it serves or not: a call keeps the one it began with. */
   async get(ref: AgentRef & { readonly revision: string }): Promise<AgentRevision | undefined> {
-    return this.#database.asOrganization(ref.org, async (transaction) => {
-      const { rows } = await transaction.query<Row & { readonly created_at: Date }>(
-        'SELECT agent_uid, agent_name, revision, config, created_at FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3',
-        [ref.org, ref.agentUid, ref.revision],
-      );
-      const row = rows[0];
-      return (
-        row && { agentUid: row.agent_uid, agentName: row.agent_name, revision: row.revision, config: row.config, createdAt: row.created_at }
-      );
-    });
+    const { rows } = await this.#database.queryAs<Row & { readonly created_at: Date }>(
+      ref.org,
+      'SELECT agent_uid, agent_name, revision, config, created_at FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3',
+      [ref.org, ref.agentUid, ref.revision],
+    );
+    const row = rows[0];
+    return (
+      row && { agentUid: row.agent_uid, agentName: row.agent_name, revision: row.revision, config: row.config, createdAt: row.created_at }
+    );
   }
 
   /**
@@ -165,9 +164,9 @@ export class AgentRevisions {
       ]);
       await transaction.query(
         `DELETE FROM parley.agent_releases WHERE org = $1 AND id IN (
-           SELECT id FROM (
-             SELECT id, at, row_number() OVER (PARTITION BY agent_uid ORDER BY id DESC) AS place FROM parley.agent_releases WHERE org = $1) ranked
-           WHERE place > $3 AND at < now() - $2 * interval '1 millisecond' LIMIT $4)`,
+         SELECT id FROM (
+           SELECT id, at, row_number() OVER (PARTITION BY agent_uid ORDER BY id DESC) AS place FROM parley.agent_releases WHERE org = $1) ranked
+         WHERE place > $3 AND at < now() - $2 * interval '1 millisecond' LIMIT $4)`,
         [org, keepForMs, RELEASES_KEPT, limit],
       );
       const ofGone = await transaction.query('DELETE FROM parley.agent_revisions WHERE org = $1 AND agent_uid = ANY ($2)', [
@@ -206,27 +205,26 @@ export class AgentRevisions {
   ): Promise<ServingRevision | undefined> {
     // Postgres refuses this character even in a question; a name that comes from outside may hold it.
     if (value.includes('\u0000')) return undefined;
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<Row & { readonly active_since: Date; readonly canary: boolean }>(
-        `SELECT s.agent_uid, s.agent_name, chosen.revision, s.active_since, chosen.canary, r.config
-         FROM parley.agent_serving s CROSS JOIN LATERAL (
-           SELECT $3::float8 < s.canary_percent IS TRUE AS canary,
-             CASE WHEN $3::float8 < s.canary_percent THEN s.canary_revision ELSE s.revision END AS revision) chosen
-         JOIN parley.agent_revisions r ON r.org = s.org AND r.agent_uid = s.agent_uid AND r.revision = chosen.revision
-         WHERE s.org = $1 AND ${column} = $2 AND s.retired_at IS NULL`,
-        [org, value, callId === undefined ? null : canaryShareOf(callId)],
-      );
-      const row = rows[0];
-      return (
-        row && {
-          agentUid: row.agent_uid,
-          agentName: row.agent_name,
-          revision: row.revision,
-          config: row.config,
-          activeSince: row.active_since,
-          canary: row.canary,
-        }
-      );
-    });
+    const { rows } = await this.#database.queryAs<Row & { readonly active_since: Date; readonly canary: boolean }>(
+      org,
+      `SELECT s.agent_uid, s.agent_name, chosen.revision, s.active_since, chosen.canary, r.config
+       FROM parley.agent_serving s CROSS JOIN LATERAL (
+         SELECT $3::float8 < s.canary_percent IS TRUE AS canary,
+           CASE WHEN $3::float8 < s.canary_percent THEN s.canary_revision ELSE s.revision END AS revision) chosen
+       JOIN parley.agent_revisions r ON r.org = s.org AND r.agent_uid = s.agent_uid AND r.revision = chosen.revision
+       WHERE s.org = $1 AND ${column} = $2 AND s.retired_at IS NULL`,
+      [org, value, callId === undefined ? null : canaryShareOf(callId)],
+    );
+    const row = rows[0];
+    return (
+      row && {
+        agentUid: row.agent_uid,
+        agentName: row.agent_name,
+        revision: row.revision,
+        config: row.config,
+        activeSince: row.active_since,
+        canary: row.canary,
+      }
+    );
   }
 }

@@ -119,31 +119,29 @@ export class ApiKeys {
     readonly pageSize: number;
     readonly after?: ApiKeyPosition | undefined;
   }): Promise<{ readonly items: readonly ApiKeyRecord[]; readonly next?: ApiKeyPosition }> {
-    return this.#database.asOrganization(options.org, async (transaction) => {
-      const { rows } = await transaction.query<ApiKeyRow>(
-        `SELECT ${columns} FROM parley.api_keys
-         WHERE org = $1 AND ($2::timestamptz IS NULL OR (created_at, key_id) < ($2, $3))
-         ORDER BY created_at DESC, key_id DESC LIMIT $4`,
-        [options.org, options.after?.createdAt.toISOString() ?? null, options.after?.keyId ?? '', options.pageSize + 1],
-      );
-      const items = rows.slice(0, options.pageSize).map(toRecord);
-      const last = items.at(-1);
-      return rows.length > options.pageSize && last !== undefined
-        ? { items, next: { createdAt: last.createdAt, keyId: last.keyId } }
-        : { items };
-    });
+    const { rows } = await this.#database.queryAs<ApiKeyRow>(
+      options.org,
+      `SELECT ${columns} FROM parley.api_keys
+       WHERE org = $1 AND ($2::timestamptz IS NULL OR (created_at, key_id) < ($2, $3))
+       ORDER BY created_at DESC, key_id DESC LIMIT $4`,
+      [options.org, options.after?.createdAt.toISOString() ?? null, options.after?.keyId ?? '', options.pageSize + 1],
+    );
+    const items = rows.slice(0, options.pageSize).map(toRecord);
+    const last = items.at(-1);
+    return rows.length > options.pageSize && last !== undefined
+      ? { items, next: { createdAt: last.createdAt, keyId: last.keyId } }
+      : { items };
   }
 
   /** A malformed id is an unknown one. */
   async get(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
     if (!keyIdShape.test(options.keyId)) return undefined;
-    return this.#database.asOrganization(options.org, async (transaction) => {
-      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [
-        options.org,
-        options.keyId,
-      ]);
-      return rows[0] === undefined ? undefined : toRecord(rows[0]);
-    });
+    const { rows } = await this.#database.queryAs<ApiKeyRow>(
+      options.org,
+      `SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
+      [options.org, options.keyId],
+    );
+    return rows[0] === undefined ? undefined : toRecord(rows[0]);
   }
 
   /** Idempotent, and final: the first revocation counts. Every process is notified when it commits. */
@@ -173,15 +171,14 @@ export class ApiKeys {
     readonly keepForMs?: number | undefined;
     readonly limit?: number | undefined;
   }): Promise<number> {
-    return this.#database.asOrganization(options.org, async (transaction) => {
-      const { rowCount } = await transaction.query(
-        `DELETE FROM parley.api_keys WHERE org = $1 AND key_id IN (
+    const { rowCount } = await this.#database.queryAs(
+      options.org,
+      `DELETE FROM parley.api_keys WHERE org = $1 AND key_id IN (
            SELECT key_id FROM parley.api_keys
            WHERE org = $1 AND least(expiration_date, revoked_at) < now() - $2 * interval '1 millisecond' LIMIT $3)`,
-        [options.org, options.keepForMs ?? 90 * DAY_MS, options.limit ?? 500],
-      );
-      return rowCount;
-    });
+      [options.org, options.keepForMs ?? 90 * DAY_MS, options.limit ?? 500],
+    );
+    return rowCount;
   }
 }
 

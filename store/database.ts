@@ -166,6 +166,17 @@ export class Database {
     return this.#transaction([begin, ...settings].join('; '), work);
   }
 
+  /** One statement, as in {@link asOrganization}. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in Transaction
+  queryAs<R extends QueryResultRow>(
+    org: string,
+    sql: string,
+    values: readonly unknown[] = [],
+    options: StatementOptions & TransactionOptions = {},
+  ): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }> {
+    return this.asOrganization(org, (transaction) => transaction.query<R>(sql, values, options), options);
+  }
+
   /** Runs `work` in a transaction that sees the names of all organisations and none of their rows. */
   asDirectory<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#transaction('BEGIN READ ONLY; SET LOCAL ROLE parley_directory', work);

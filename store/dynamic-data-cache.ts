@@ -13,13 +13,12 @@ export class DynamicDataCacheRows {
 
   /** @param key SHA-256, lower-case hex. @returns JSON; undefined where nothing is known that is still fresh */
   async get(org: string, key: string): Promise<string | undefined> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ answer: string }>(
-        'SELECT answer FROM parley.dynamic_data_cache WHERE org = $1 AND key = $2 AND expires_at > now()',
-        [org, Buffer.from(key, 'hex')],
-      );
-      return rows[0]?.answer;
-    });
+    const { rows } = await this.#database.queryAs<{ answer: string }>(
+      org,
+      'SELECT answer FROM parley.dynamic_data_cache WHERE org = $1 AND key = $2 AND expires_at > now()',
+      [org, Buffer.from(key, 'hex')],
+    );
+    return rows[0]?.answer;
   }
 
   /** @param forMs how long it is fresh, in milliseconds */

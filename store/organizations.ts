@@ -82,10 +82,8 @@ export class Organizations {
   }
 
   async get(name: string): Promise<Organization | undefined> {
-    return this.#database.asOrganization(name, async (transaction) => {
-      const { rows } = await transaction.query<Row>(`SELECT ${columns} FROM parley.organizations WHERE name = $1`, [name]);
-      return rows[0] === undefined ? undefined : fromRow(rows[0]);
-    });
+    const { rows } = await this.#database.queryAs<Row>(name, `SELECT ${columns} FROM parley.organizations WHERE name = $1`, [name]);
+    return rows[0] === undefined ? undefined : fromRow(rows[0]);
   }
 
   /**
@@ -116,17 +114,16 @@ export class Organizations {
   }
 
   async #update(name: string, assignments: string, values: readonly unknown[]): Promise<Organization> {
-    return this.#database.asOrganization(name, async (transaction) => {
-      const { rows } = await transaction.query<Row>(
-        assignments === ''
-          ? `SELECT ${columns} FROM parley.organizations WHERE name = $1`
-          : `UPDATE parley.organizations SET ${assignments} WHERE name = $1 RETURNING ${columns}`,
-        [name, ...values],
-      );
-      if (rows[0] === undefined)
-        throw new StoreError('not_found', `there is no organisation "${name}": make it with \`parley org create ${name}\``);
-      return fromRow(rows[0]);
-    });
+    const { rows } = await this.#database.queryAs<Row>(
+      name,
+      assignments === ''
+        ? `SELECT ${columns} FROM parley.organizations WHERE name = $1`
+        : `UPDATE parley.organizations SET ${assignments} WHERE name = $1 RETURNING ${columns}`,
+      [name, ...values],
+    );
+    if (rows[0] === undefined)
+      throw new StoreError('not_found', `there is no organisation "${name}": make it with \`parley org create ${name}\``);
+    return fromRow(rows[0]);
   }
 
   /** By name, `limit` (1,000 by default) at most, those after the name `after`. */

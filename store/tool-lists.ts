@@ -57,12 +57,11 @@ export class ToolLists {
   }
 
   async get<T>({ org, toolUid }: ToolListRef): Promise<ToolListRecord<T> | undefined> {
-    const { rows } = await this.#database.asOrganization(org, (transaction) =>
-      transaction.query<ToolListRecord<T> & Record<string, unknown>>(
-        `SELECT tool_name AS "toolName", request->>'url' AS url, request_digest AS "requestDigest", latest, latest_at AS "latestAt", accepted, failure
-         FROM parley.tool_lists WHERE org = $1 AND tool_uid = $2`,
-        [org, toolUid],
-      ),
+    const { rows } = await this.#database.queryAs<ToolListRecord<T> & Record<string, unknown>>(
+      org,
+      `SELECT tool_name AS "toolName", request->>'url' AS url, request_digest AS "requestDigest", latest, latest_at AS "latestAt", accepted, failure
+       FROM parley.tool_lists WHERE org = $1 AND tool_uid = $2`,
+      [org, toolUid],
     );
     return rows[0];
   }
@@ -73,31 +72,26 @@ export class ToolLists {
     { toolName, request, requestDigest }: ToolListRequest,
     { acceptNext }: { readonly acceptNext: boolean },
   ): Promise<void> {
-    await this.#database.asOrganization(org, (transaction) =>
-      transaction.query(
-        `INSERT INTO parley.tool_lists (org, tool_uid, tool_name, request, request_digest) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (org, tool_uid) DO UPDATE SET tool_name = excluded.tool_name, request = excluded.request, request_digest = excluded.request_digest,
-           accept_next = tool_lists.accept_next OR $6, due_at = now(), failure = NULL, failures = 0`,
-        [org, toolUid, toolName, JSON.stringify(request), requestDigest, acceptNext],
-      ),
+    await this.#database.queryAs(
+      org,
+      `INSERT INTO parley.tool_lists (org, tool_uid, tool_name, request, request_digest) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (org, tool_uid) DO UPDATE SET tool_name = excluded.tool_name, request = excluded.request, request_digest = excluded.request_digest,
+         accept_next = tool_lists.accept_next OR $6, due_at = now(), failure = NULL, failures = 0`,
+      [org, toolUid, toolName, JSON.stringify(request), requestDigest, acceptNext],
     );
   }
 
   /** Agents use this list from now on. */
   async accept({ org, toolUid }: ToolListRef, tools: readonly unknown[]): Promise<void> {
-    await this.#database.asOrganization(org, (transaction) =>
-      transaction.query('UPDATE parley.tool_lists SET accepted = $3, accept_next = false WHERE org = $1 AND tool_uid = $2', [
-        org,
-        toolUid,
-        JSON.stringify(tools),
-      ]),
-    );
+    await this.#database.queryAs(org, 'UPDATE parley.tool_lists SET accepted = $3, accept_next = false WHERE org = $1 AND tool_uid = $2', [
+      org,
+      toolUid,
+      JSON.stringify(tools),
+    ]);
   }
 
   async remove({ org, toolUid }: ToolListRef): Promise<void> {
-    await this.#database.asOrganization(org, (transaction) =>
-      transaction.query('DELETE FROM parley.tool_lists WHERE org = $1 AND tool_uid = $2', [org, toolUid]),
-    );
+    await this.#database.queryAs(org, 'DELETE FROM parley.tool_lists WHERE org = $1 AND tool_uid = $2', [org, toolUid]);
   }
 
   /** Of all organisations. */
@@ -118,13 +112,12 @@ export class ToolLists {
     );
     const claimed: DueToolList<R>[] = [];
     for (const { org, toolUid } of due) {
-      const { rows } = await this.#database.asOrganization(org, (transaction) =>
-        transaction.query<DueToolList<R> & Record<string, unknown>>(
-          `UPDATE parley.tool_lists SET due_at = now() + $3 * interval '1 millisecond' WHERE org = $1 AND tool_uid = $2 AND due_at <= now()
-           RETURNING org, tool_uid AS "toolUid", tool_name AS "toolName", request, request_digest AS "requestDigest", failures,
-             accepted IS NOT NULL AS known`,
-          [org, toolUid, forMs],
-        ),
+      const { rows } = await this.#database.queryAs<DueToolList<R> & Record<string, unknown>>(
+        org,
+        `UPDATE parley.tool_lists SET due_at = now() + $3 * interval '1 millisecond' WHERE org = $1 AND tool_uid = $2 AND due_at <= now()
+         RETURNING org, tool_uid AS "toolUid", tool_name AS "toolName", request, request_digest AS "requestDigest", failures,
+           accepted IS NOT NULL AS known`,
+        [org, toolUid, forMs],
       );
       claimed.push(...rows);
     }

@@ -54,14 +54,13 @@ export async function listRuns(
   readonly items: readonly TestRunRecord[];
   readonly next: string | undefined;
 }> {
-  const { rows } = await database.asOrganization(org, (transaction) =>
-    transaction.query<TestRunRecord & Record<string, unknown>>(
-      `SELECT ${runColumns} FROM parley.test_runs r
-       WHERE org = $1 AND ($2::text IS NULL OR agent_name = $2) AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR id < $4)
-         AND ($5::text IS NULL OR EXISTS (SELECT FROM parley.test_results t WHERE t.org = r.org AND t.run_id = r.id AND t.test_name = $5))
-       ORDER BY id DESC LIMIT $6`,
-      [org, agentName ?? null, state ?? null, after ?? null, testName ?? null, pageSize + 1],
-    ),
+  const { rows } = await database.queryAs<TestRunRecord & Record<string, unknown>>(
+    org,
+    `SELECT ${runColumns} FROM parley.test_runs r
+     WHERE org = $1 AND ($2::text IS NULL OR agent_name = $2) AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR id < $4)
+       AND ($5::text IS NULL OR EXISTS (SELECT FROM parley.test_results t WHERE t.org = r.org AND t.run_id = r.id AND t.test_name = $5))
+     ORDER BY id DESC LIMIT $6`,
+    [org, agentName ?? null, state ?? null, after ?? null, testName ?? null, pageSize + 1],
   );
   const items = rows.slice(0, pageSize);
   return { items, next: rows.length > pageSize ? items.at(-1)?.id : undefined };
@@ -72,15 +71,14 @@ export async function newestResultsOf(
   database: Database,
   { org, testUid }: { readonly org: string; readonly testUid: string },
 ): Promise<readonly AgentResult[]> {
-  const { rows } = await database.asOrganization(org, (transaction) =>
-    transaction.query<AgentResult & Record<string, unknown>>(
-      `SELECT DISTINCT ON (r.agent_name) r.agent_name AS "agentName", r.revision, r.id AS "runId", r.state AS "runState", r.created_at AS "createdAt",
-         ${resultColumns}
-       FROM parley.test_results t JOIN parley.test_runs r ON r.org = t.org AND r.id = t.run_id
-       WHERE t.org = $1 AND t.test_uid = $2 AND (t.verdict IS NOT NULL OR r.state IN ('queued', 'running'))
-       ORDER BY r.agent_name, r.id DESC`,
-      [org, testUid],
-    ),
+  const { rows } = await database.queryAs<AgentResult & Record<string, unknown>>(
+    org,
+    `SELECT DISTINCT ON (r.agent_name) r.agent_name AS "agentName", r.revision, r.id AS "runId", r.state AS "runState", r.created_at AS "createdAt",
+       ${resultColumns}
+     FROM parley.test_results t JOIN parley.test_runs r ON r.org = t.org AND r.id = t.run_id
+     WHERE t.org = $1 AND t.test_uid = $2 AND (t.verdict IS NOT NULL OR r.state IN ('queued', 'running'))
+     ORDER BY r.agent_name, r.id DESC`,
+    [org, testUid],
   );
   return rows;
 }
@@ -101,9 +99,9 @@ export async function pruneRuns(
     readonly limit?: number | undefined;
   },
 ): Promise<number> {
-  const { rowCount } = await database.asOrganization(org, (transaction) =>
-    transaction.query(
-      `DELETE FROM parley.test_runs WHERE org = $1 AND id IN (
+  const { rowCount } = await database.queryAs(
+    org,
+    `DELETE FROM parley.test_runs WHERE org = $1 AND id IN (
          SELECT r.id FROM parley.test_runs r
          WHERE r.org = $1 AND r.finished_at < now() - $2 * interval '1 millisecond' AND (r.state = 'cancelled' OR NOT EXISTS (
            SELECT FROM parley.test_results t WHERE t.org = $1 AND t.run_id = r.id AND NOT EXISTS (
@@ -111,8 +109,7 @@ export async function pruneRuns(
              WHERE newer.org = $1 AND newer.test_uid = t.test_uid AND newer.test_digest = t.test_digest AND n.agent_uid = r.agent_uid
                AND n.config_hash = r.config_hash AND (newer.finished_at, newer.run_id) > (t.finished_at, t.run_id))))
          ORDER BY r.finished_at LIMIT $3)`,
-      [org, keepForMs, limit],
-    ),
+    [org, keepForMs, limit],
   );
   return rowCount;
 }

@@ -99,11 +99,10 @@ export class TestRuns {
 
   /** Records that it was handed to a worker: it is due again after `lookAgainInMs`, unless it is over by then. */
   async begun({ org, id, lookAgainInMs }: TestRunRef & { readonly lookAgainInMs: number }): Promise<void> {
-    await this.#database.asOrganization(org, (transaction) =>
-      transaction.query(
-        `UPDATE parley.test_runs SET due_at = now() + $3 * interval '1 millisecond' WHERE org = $1 AND id = $2 AND state IN ('queued', 'running')`,
-        [org, id, lookAgainInMs],
-      ),
+    await this.#database.queryAs(
+      org,
+      `UPDATE parley.test_runs SET due_at = now() + $3 * interval '1 millisecond' WHERE org = $1 AND id = $2 AND state IN ('queued', 'running')`,
+      [org, id, lookAgainInMs],
     );
   }
 
@@ -122,20 +121,21 @@ export class TestRuns {
 
   /** @returns false once it is over, or deleted */
   async isLive({ org, id }: TestRunRef): Promise<boolean> {
-    const { rowCount } = await this.#database.asOrganization(org, (transaction) =>
-      transaction.query(`SELECT FROM parley.test_runs WHERE org = $1 AND id = $2 AND state IN ('queued', 'running')`, [org, id]),
+    const { rowCount } = await this.#database.queryAs(
+      org,
+      `SELECT FROM parley.test_runs WHERE org = $1 AND id = $2 AND state IN ('queued', 'running')`,
+      [org, id],
     );
     return rowCount > 0;
   }
 
   /** The tests of a run that are yet to be evaluated, as they were when it was requested; by name. */
   async pending({ org, id }: TestRunRef): Promise<readonly RequestedTest[]> {
-    const { rows } = await this.#database.asOrganization(org, (transaction) =>
-      transaction.query<RequestedTest & Record<string, unknown>>(
-        `SELECT test_uid AS uid, test_name AS name, test_digest AS digest, required, mode, spec FROM parley.test_results
-         WHERE org = $1 AND run_id = $2 AND verdict IS NULL ORDER BY test_name, test_uid`,
-        [org, id],
-      ),
+    const { rows } = await this.#database.queryAs<RequestedTest & Record<string, unknown>>(
+      org,
+      `SELECT test_uid AS uid, test_name AS name, test_digest AS digest, required, mode, spec FROM parley.test_results
+       WHERE org = $1 AND run_id = $2 AND verdict IS NULL ORDER BY test_name, test_uid`,
+      [org, id],
     );
     return rows;
   }
@@ -223,9 +223,7 @@ export class TestRuns {
 
   /** What is known of the tests of an agent, of each configuration. */
   async evidenceOf({ org, agentUid }: Pick<NewTestRun, 'org' | 'agentUid'>): Promise<readonly TestEvidence[]> {
-    const { rows } = await this.#database.asOrganization(org, (transaction) =>
-      transaction.query<EvidenceRow>(evidenceQuery, [org, agentUid]),
-    );
+    const { rows } = await this.#database.queryAs<EvidenceRow>(org, evidenceQuery, [org, agentUid]);
     return rows.map(toEvidence);
   }
 

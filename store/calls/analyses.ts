@@ -55,12 +55,11 @@ export class CallAnalyses {
 
   /** @returns undefined for a call that isn't over, or whose agent asks for nothing */
   async get({ org, id }: CallRef): Promise<AnalysisRecord | undefined> {
-    const { rows } = await this.#database.asOrganization(org, (transaction) =>
-      transaction.query<Row>(
-        `SELECT status, created_at AS "createdAt", finished_at AS "finishedAt", items, error_code AS "errorCode", error_message AS "errorMessage"
-         FROM parley.call_analyses WHERE org = $1 AND call_id = $2`,
-        [org, id],
-      ),
+    const { rows } = await this.#database.queryAs<Row>(
+      org,
+      `SELECT status, created_at AS "createdAt", finished_at AS "finishedAt", items, error_code AS "errorCode", error_message AS "errorMessage"
+       FROM parley.call_analyses WHERE org = $1 AND call_id = $2`,
+      [org, id],
     );
     if (rows[0] === undefined) return undefined;
     const { errorCode, errorMessage, ...row } = rows[0];
@@ -81,11 +80,10 @@ export class CallAnalyses {
 
   /** Records its start: a later sweep checks that it has ended. */
   async begun({ org, id, lookAgainInMs }: CallRef & { readonly lookAgainInMs: number }): Promise<void> {
-    await this.#database.asOrganization(org, (transaction) =>
-      transaction.query(
-        `UPDATE parley.call_analyses SET due_at = now() + $3 * interval '1 millisecond' WHERE org = $1 AND call_id = $2 AND status = 'processing'`,
-        [org, id, lookAgainInMs],
-      ),
+    await this.#database.queryAs(
+      org,
+      `UPDATE parley.call_analyses SET due_at = now() + $3 * interval '1 millisecond' WHERE org = $1 AND call_id = $2 AND status = 'processing'`,
+      [org, id, lookAgainInMs],
     );
   }
 

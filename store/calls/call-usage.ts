@@ -19,12 +19,11 @@ export class CallUsage {
 
   /** Of each of these calls, by its id; absent of one that has used nothing. */
   async ofCalls(org: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly UsageLine[]>> {
-    const { rows } = await this.#database.asOrganization(org, (transaction) =>
-      transaction.query<UsageRow & { readonly id: string }>(
-        `SELECT call_id AS id, kind, purpose, provider, model, ${lineSums} FROM parley.call_usage WHERE org = $1 AND call_id = ANY ($2)
-         GROUP BY call_id, kind, purpose, provider, model`,
-        [org, ids],
-      ),
+    const { rows } = await this.#database.queryAs<UsageRow & { readonly id: string }>(
+      org,
+      `SELECT call_id AS id, kind, purpose, provider, model, ${lineSums} FROM parley.call_usage WHERE org = $1 AND call_id = ANY ($2)
+       GROUP BY call_id, kind, purpose, provider, model`,
+      [org, ids],
     );
     const calls = Map.groupBy(rows, ({ id }) => id);
     return new Map([...calls].map(([id, lines]) => [id, lines.map(({ id: _id, ...line }) => toLine(line))]));

@@ -205,14 +205,13 @@ export class Calls {
 
   /** The job is there. @returns false when the call is over, or another job serves it: then this one should stop. */
   async heartbeat({ org, id, jobId }: CallRef & { readonly jobId: string }): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rowCount } = await transaction.query(
-        `UPDATE parley.calls SET job_seen_at = now(), job_id = $3
-         WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing') AND (job_id IS NULL OR job_id = $3)`,
-        [org, id, jobId],
-      );
-      return rowCount > 0;
-    });
+    const { rowCount } = await this.#database.queryAs(
+      org,
+      `UPDATE parley.calls SET job_seen_at = now(), job_id = $3
+       WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing') AND (job_id IS NULL OR job_id = $3)`,
+      [org, id, jobId],
+    );
+    return rowCount > 0;
   }
 
   /**
@@ -220,13 +219,12 @@ export class Calls {
    * @returns false when the call is over, or there is none
    */
   async keepDynamicData({ org, id, data }: CallRef & { readonly data: Readonly<Record<string, unknown>> }): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rowCount } = await transaction.query(
-        `UPDATE parley.calls SET dynamic_data = $3 WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing')`,
-        [org, id, JSON.stringify(storableJson(data))],
-      );
-      return rowCount > 0;
-    });
+    const { rowCount } = await this.#database.queryAs(
+      org,
+      `UPDATE parley.calls SET dynamic_data = $3 WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing')`,
+      [org, id, JSON.stringify(storableJson(data))],
+    );
+    return rowCount > 0;
   }
 
   /**
@@ -234,14 +232,13 @@ export class Calls {
    * @returns false when a job has the call, another process dispatches one, or it is over
    */
   async lookAfter({ org, id }: CallRef): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rowCount } = await transaction.query(
-        `UPDATE parley.calls SET job_seen_at = now() WHERE org = $1 AND id = $2 AND status = 'registered' AND job_id IS NULL
+    const { rowCount } = await this.#database.queryAs(
+      org,
+      `UPDATE parley.calls SET job_seen_at = now() WHERE org = $1 AND id = $2 AND status = 'registered' AND job_id IS NULL
            AND (job_seen_at IS NULL OR job_seen_at < now() - $3 * interval '1 millisecond')`,
-        [org, id, LOOKED_AFTER_MS],
-      );
-      return rowCount > 0;
-    });
+      [org, id, LOOKED_AFTER_MS],
+    );
+    return rowCount > 0;
   }
 
   /** The recording is in the storage. The first one stays, as does the reason. @returns false when there was one, or no such call */
@@ -259,25 +256,23 @@ export class Calls {
 
   /** How many are `registered` or `ongoing` now: counted, without those of tests. */
   async liveCount(org: string): Promise<number> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ n: number }>(
-        `SELECT count(*)::int AS n FROM parley.calls WHERE org = $1 AND test IS NULL AND status IN ('registered', 'ongoing')`,
-        [org],
-      );
-      return rows[0]?.n ?? 0;
-    });
+    const { rows } = await this.#database.queryAs<{ n: number }>(
+      org,
+      `SELECT count(*)::int AS n FROM parley.calls WHERE org = $1 AND test IS NULL AND status IN ('registered', 'ongoing')`,
+      [org],
+    );
+    return rows[0]?.n ?? 0;
   }
 
   /** Whether it has as many live calls as it may have; {@link register} decides, this saves what is done before. */
   async isAtLimit(org: string): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ full: boolean }>(
-        `SELECT live_call_limit <= (SELECT count(*) FROM parley.calls WHERE org = $1 AND test IS NULL AND status IN ('registered', 'ongoing')) AS full
-         FROM parley.organizations WHERE name = $1`,
-        [org],
-      );
-      return rows[0]?.full ?? false;
-    });
+    const { rows } = await this.#database.queryAs<{ full: boolean }>(
+      org,
+      `SELECT live_call_limit <= (SELECT count(*) FROM parley.calls WHERE org = $1 AND test IS NULL AND status IN ('registered', 'ongoing')) AS full
+       FROM parley.organizations WHERE name = $1`,
+      [org],
+    );
+    return rows[0]?.full ?? false;
   }
 
   async #transition(ref: CallRef & WithEvents, sql: string, values: readonly unknown[]): Promise<CallTransition> {
@@ -296,10 +291,8 @@ export class Calls {
   }
 
   async #one(org: string, sql: string, values: readonly unknown[]): Promise<CallRecord | undefined> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<Row>(sql, values);
-      return rows[0] && toCall(rows[0]);
-    });
+    const { rows } = await this.#database.queryAs<Row>(org, sql, values);
+    return rows[0] && toCall(rows[0]);
   }
 }
 
@@ -307,7 +300,7 @@ export class Calls {
 async function findKnown(transaction: Transaction, { org, id, sipCallId, toNumber }: NewCall): Promise<CallRecord | undefined> {
   const { rows } = await transaction.query<Row>(
     `SELECT ${callColumns} FROM parley.calls WHERE org = $1
-       AND (id = $2 OR (direction = 'inbound' AND sip_call_id = $3 AND to_number = $4))`,
+     AND (id = $2 OR (direction = 'inbound' AND sip_call_id = $3 AND to_number = $4))`,
     [org, id, sipCallId ?? null, toNumber ?? null],
   );
   return rows[0] && toCall(rows[0]);

@@ -66,26 +66,24 @@ export class CallDeletions {
 
   /** Recordings that are older than their agent, or else their organisation, keeps them. */
   async recordingsDue({ org, limit }: Batch): Promise<readonly (Pick<CallRef, 'id'> & Pick<StoredRecording, 'key'>)[]> {
-    const { rows } = await this.#database.asOrganization(org, (transaction) =>
-      transaction.query<{ id: string; key: string }>(
-        `SELECT c.id, c.recording_key AS key FROM parley.calls c JOIN parley.organizations o ON o.name = c.org
-         WHERE c.org = $1 AND c.recording_key IS NOT NULL
-           AND c.ended_at < now() - make_interval(days => coalesce(c.recording_retention_days, o.recording_retention_days))
-         ORDER BY c.ended_at LIMIT $2`,
-        [org, limit],
-      ),
+    const { rows } = await this.#database.queryAs<{ id: string; key: string }>(
+      org,
+      `SELECT c.id, c.recording_key AS key FROM parley.calls c JOIN parley.organizations o ON o.name = c.org
+       WHERE c.org = $1 AND c.recording_key IS NOT NULL
+         AND c.ended_at < now() - make_interval(days => coalesce(c.recording_retention_days, o.recording_retention_days))
+       ORDER BY c.ended_at LIMIT $2`,
+      [org, limit],
     );
     return rows;
   }
 
   /** The call has no recording any more. */
   async forgetRecording({ org, id, key }: CallRef & Pick<StoredRecording, 'key'>): Promise<void> {
-    await this.#database.asOrganization(org, (transaction) =>
-      transaction.query(
-        `UPDATE parley.calls SET recording_key = NULL, recording_bytes = NULL, recording_duration_ms = NULL, recorded_at = NULL
-         WHERE org = $1 AND id = $2 AND recording_key = $3`,
-        [org, id, key],
-      ),
+    await this.#database.queryAs(
+      org,
+      `UPDATE parley.calls SET recording_key = NULL, recording_bytes = NULL, recording_duration_ms = NULL, recorded_at = NULL
+       WHERE org = $1 AND id = $2 AND recording_key = $3`,
+      [org, id, key],
     );
   }
 
@@ -100,13 +98,11 @@ export class CallDeletions {
 
   /** From now on a deleted call is an unknown one. */
   async forget({ org, id }: CallRef): Promise<void> {
-    await this.#database.asOrganization(org, (transaction) =>
-      transaction.query('DELETE FROM parley.deleted_calls WHERE org = $1 AND call_id = $2', [org, id]),
-    );
+    await this.#database.queryAs(org, 'DELETE FROM parley.deleted_calls WHERE org = $1 AND call_id = $2', [org, id]);
   }
 
   async #ids(org: string, sql: string, values: readonly unknown[]): Promise<readonly string[]> {
-    const { rows } = await this.#database.asOrganization(org, (transaction) => transaction.query<{ id: string }>(sql, values));
+    const { rows } = await this.#database.queryAs<{ id: string }>(org, sql, values);
     return rows.map(({ id }) => id);
   }
 }

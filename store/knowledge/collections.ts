@@ -144,19 +144,19 @@ export class Collections {
 
   /** Whatever its state. */
   async get({ org, id }: { readonly org: string; readonly id: string }): Promise<Collection | undefined> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<CollectionRow>('SELECT * FROM parley.collections WHERE org = $1 AND id = $2', [org, id]);
-      return rows[0] && fromCollectionRow(rows[0]);
-    });
+    const { rows } = await this.#database.queryAs<CollectionRow>(org, 'SELECT * FROM parley.collections WHERE org = $1 AND id = $2', [
+      org,
+      id,
+    ]);
+    return rows[0] && fromCollectionRow(rows[0]);
   }
 
   /** The resource is gone, its documents are kept. Idempotent. */
   async release({ org, uid }: { readonly org: string; readonly uid: string }): Promise<void> {
-    await this.#database.asOrganization(org, (transaction) =>
-      transaction.query(
-        'UPDATE parley.collections SET released_at = now() WHERE org = $1 AND uid = $2 AND released_at IS NULL AND deleted_at IS NULL',
-        [org, uid],
-      ),
+    await this.#database.queryAs(
+      org,
+      'UPDATE parley.collections SET released_at = now() WHERE org = $1 AND uid = $2 AND released_at IS NULL AND deleted_at IS NULL',
+      [org, uid],
     );
   }
 
@@ -180,35 +180,32 @@ export class Collections {
 
   /** Deleted ones that still have rows. */
   async tombstoned(org: string): Promise<readonly Collection[]> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<CollectionRow>(
-        'SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NOT NULL ORDER BY id LIMIT 100',
-        [org],
-      );
-      return rows.map(fromCollectionRow);
-    });
+    const { rows } = await this.#database.queryAs<CollectionRow>(
+      org,
+      'SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NOT NULL ORDER BY id LIMIT 100',
+      [org],
+    );
+    return rows.map(fromCollectionRow);
   }
 
   /** All that are not deleted, by id. */
   async list(org: string): Promise<readonly Collection[]> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<CollectionRow>(
-        'SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NULL ORDER BY id',
-        [org],
-      );
-      return rows.map(fromCollectionRow);
-    });
+    const { rows } = await this.#database.queryAs<CollectionRow>(
+      org,
+      'SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NULL ORDER BY id',
+      [org],
+    );
+    return rows.map(fromCollectionRow);
   }
 
   /** The last rows of a deleted collection whose documents are gone. Idempotent. */
   async remove({ org, id }: { readonly org: string; readonly id: string }): Promise<void> {
     for (let deleted = REMOVED_AT_ONCE; deleted === REMOVED_AT_ONCE;) {
-      ({ rowCount: deleted } = await this.#database.asOrganization(org, (transaction) =>
-        transaction.query(
-          `DELETE FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND term = ANY(ARRAY(
+      ({ rowCount: deleted } = await this.#database.queryAs(
+        org,
+        `DELETE FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND term = ANY(ARRAY(
              SELECT term FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 LIMIT ${REMOVED_AT_ONCE}))`,
-          [org, id],
-        ),
+        [org, id],
       ));
     }
     await this.#database.asOrganization(org, async (transaction) => {
@@ -218,16 +215,15 @@ export class Collections {
 
   /** For the resource's status. */
   async overview({ org, id }: { readonly org: string; readonly id: string }): Promise<CollectionOverview> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ processing: number; completed: number; failed: number; chunks: string }>(
-        `SELECT count(*) FILTER (WHERE status = 'processing')::int AS processing, count(*) FILTER (WHERE status = 'completed')::int AS completed,
-           count(*) FILTER (WHERE status = 'failed')::int AS failed, coalesce(sum(chunk_count) FILTER (WHERE status = 'completed'), 0) AS chunks
-         FROM parley.documents WHERE org = $1 AND collection_id = $2 AND deleted_at IS NULL`,
-        [org, id],
-      );
-      const { processing = 0, completed = 0, failed = 0, chunks = '0' } = rows[0] ?? {};
-      return { documents: { total: processing + completed + failed, processing, completed, failed }, chunks: Number(chunks) };
-    });
+    const { rows } = await this.#database.queryAs<{ processing: number; completed: number; failed: number; chunks: string }>(
+      org,
+      `SELECT count(*) FILTER (WHERE status = 'processing')::int AS processing, count(*) FILTER (WHERE status = 'completed')::int AS completed,
+         count(*) FILTER (WHERE status = 'failed')::int AS failed, coalesce(sum(chunk_count) FILTER (WHERE status = 'completed'), 0) AS chunks
+       FROM parley.documents WHERE org = $1 AND collection_id = $2 AND deleted_at IS NULL`,
+      [org, id],
+    );
+    const { processing = 0, completed = 0, failed = 0, chunks = '0' } = rows[0] ?? {};
+    return { documents: { total: processing + completed + failed, processing, completed, failed }, chunks: Number(chunks) };
   }
 
   /** How many documents are in each of the named collections, by state; one that has none isn't in the answer. */
@@ -238,17 +234,16 @@ export class Collections {
     readonly org: string;
     readonly names: readonly string[];
   }): Promise<ReadonlyMap<string, CollectionOverview['documents']>> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<CollectionOverview['documents'] & { readonly name: string }>(
-        `SELECT c.name, count(*)::int AS total, count(*) FILTER (WHERE d.status = 'processing')::int AS processing,
-           count(*) FILTER (WHERE d.status = 'completed')::int AS completed, count(*) FILTER (WHERE d.status = 'failed')::int AS failed
-         FROM parley.collections c
-         JOIN parley.documents d ON d.org = c.org AND d.collection_id = c.id AND d.deleted_at IS NULL
-         WHERE c.org = $1 AND c.name = ANY ($2) AND c.deleted_at IS NULL AND c.released_at IS NULL GROUP BY c.name`,
-        [org, names],
-      );
-      return new Map(rows.map(({ name, ...counts }) => [name, counts]));
-    });
+    const { rows } = await this.#database.queryAs<CollectionOverview['documents'] & { readonly name: string }>(
+      org,
+      `SELECT c.name, count(*)::int AS total, count(*) FILTER (WHERE d.status = 'processing')::int AS processing,
+         count(*) FILTER (WHERE d.status = 'completed')::int AS completed, count(*) FILTER (WHERE d.status = 'failed')::int AS failed
+       FROM parley.collections c
+       JOIN parley.documents d ON d.org = c.org AND d.collection_id = c.id AND d.deleted_at IS NULL
+       WHERE c.org = $1 AND c.name = ANY ($2) AND c.deleted_at IS NULL AND c.released_at IS NULL GROUP BY c.name`,
+      [org, names],
+    );
+    return new Map(rows.map(({ name, ...counts }) => [name, counts]));
   }
 
   /** The sparse vectors were reweighted. */
@@ -261,9 +256,11 @@ export class Collections {
     readonly id: string;
     readonly averageLength: number;
   }): Promise<void> {
-    await this.#database.asOrganization(org, (transaction) =>
-      transaction.query('UPDATE parley.collections SET average_length = $3 WHERE org = $1 AND id = $2', [org, id, averageLength]),
-    );
+    await this.#database.queryAs(org, 'UPDATE parley.collections SET average_length = $3 WHERE org = $1 AND id = $2', [
+      org,
+      id,
+      averageLength,
+    ]);
   }
 
   async #byName(transaction: Transaction, org: string, name: string): Promise<Collection | undefined> {

@@ -74,13 +74,12 @@ export class DocumentCompletion {
 
   /** The length that chunks of this collection are weighed with. */
   async averageLength({ org, collectionId }: CollectionKey): Promise<number> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ average: number }>(
-        'SELECT average_length AS average FROM parley.collections WHERE org = $1 AND id = $2',
-        [org, collectionId],
-      );
-      return rows[0]?.average ?? 1;
-    });
+    const { rows } = await this.#database.queryAs<{ average: number }>(
+      org,
+      'SELECT average_length AS average FROM parley.collections WHERE org = $1 AND id = $2',
+      [org, collectionId],
+    );
+    return rows[0]?.average ?? 1;
   }
 }
 

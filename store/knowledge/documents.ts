@@ -163,13 +163,12 @@ export class Documents {
   /** Not those that are deleted. */
   async get({ org, id, collectionId }: DocumentRef & { readonly collectionId?: string | undefined }): Promise<DocumentRecord | undefined> {
     if (!idShape.test(id)) return undefined;
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<DocumentRecord>(
-        `SELECT ${columns} FROM parley.documents WHERE org = $1 AND id = $2 AND deleted_at IS NULL AND collection_id = coalesce($3, collection_id)`,
-        [org, id, collectionId ?? null],
-      );
-      return rows[0];
-    });
+    const { rows } = await this.#database.queryAs<DocumentRecord>(
+      org,
+      `SELECT ${columns} FROM parley.documents WHERE org = $1 AND id = $2 AND deleted_at IS NULL AND collection_id = coalesce($3, collection_id)`,
+      [org, id, collectionId ?? null],
+    );
+    return rows[0];
   }
 
   /** Those of them that are at work, with their collections where these are not deleted. */
@@ -201,13 +200,12 @@ export class Documents {
 
   /** Text that came with the configuration. */
   async content({ org, id }: DocumentRef): Promise<string | undefined> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ content: string | null }>(
-        'SELECT content FROM parley.documents WHERE org = $1 AND id = $2',
-        [org, id],
-      );
-      return rows[0]?.content ?? undefined;
-    });
+    const { rows } = await this.#database.queryAs<{ content: string | null }>(
+      org,
+      'SELECT content FROM parley.documents WHERE org = $1 AND id = $2',
+      [org, id],
+    );
+    return rows[0]?.content ?? undefined;
   }
 
   /** Oldest first. */
@@ -218,27 +216,25 @@ export class Documents {
     readonly after?: DocumentPosition | undefined;
   }): Promise<{ readonly items: readonly DocumentRecord[]; readonly next?: DocumentPosition }> {
     const { org, collectionId, pageSize, after } = options;
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<DocumentRecord>(
-        `SELECT ${columns} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND deleted_at IS NULL
+    const { rows } = await this.#database.queryAs<DocumentRecord>(
+      org,
+      `SELECT ${columns} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND deleted_at IS NULL
            AND ($3::timestamptz IS NULL OR (created_at, id) > ($3, $4)) ORDER BY created_at, id LIMIT $5`,
-        [org, collectionId, after?.createdAt ?? null, after?.id ?? null, pageSize + 1],
-      );
-      const items = rows.slice(0, pageSize);
-      const last = items.at(-1);
-      return rows.length > pageSize && last !== undefined ? { items, next: { createdAt: last.createdAt, id: last.id } } : { items };
-    });
+      [org, collectionId, after?.createdAt ?? null, after?.id ?? null, pageSize + 1],
+    );
+    const items = rows.slice(0, pageSize);
+    const last = items.at(-1);
+    return rows.length > pageSize && last !== undefined ? { items, next: { createdAt: last.createdAt, id: last.id } } : { items };
   }
 
   /** The newest document of each of a collection's sources that is completed, and the newest of any state. */
   async ofSources({ org, collectionId }: { readonly org: string; readonly collectionId: string }): Promise<readonly DocumentRecord[]> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<DocumentRecord>(
-        `SELECT ${columns} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND source IS NOT NULL AND deleted_at IS NULL ORDER BY created_at, id`,
-        [org, collectionId],
-      );
-      return rows;
-    });
+    const { rows } = await this.#database.queryAs<DocumentRecord>(
+      org,
+      `SELECT ${columns} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND source IS NOT NULL AND deleted_at IS NULL ORDER BY created_at, id`,
+      [org, collectionId],
+    );
+    return rows;
   }
 
   /** Taken on and not yet at an end, or deleted and not yet cleared away: for the sweep of lost work. */
@@ -249,14 +245,13 @@ export class Documents {
     readonly org: string;
     readonly limit: number;
   }): Promise<readonly (DocumentRecord & { readonly deleted: boolean })[]> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<DocumentRecord & { readonly deleted: boolean }>(
-        `SELECT ${columns}, deleted_at IS NOT NULL AS deleted FROM parley.documents
-         WHERE org = $1 AND (status = 'processing' OR deleted_at IS NOT NULL) ORDER BY progress_at LIMIT $2`,
-        [org, limit],
-      );
-      return rows;
-    });
+    const { rows } = await this.#database.queryAs<DocumentRecord & { readonly deleted: boolean }>(
+      org,
+      `SELECT ${columns}, deleted_at IS NOT NULL AS deleted FROM parley.documents
+       WHERE org = $1 AND (status = 'processing' OR deleted_at IS NOT NULL) ORDER BY progress_at LIMIT $2`,
+      [org, limit],
+    );
+    return rows;
   }
 
   /**
@@ -304,7 +299,7 @@ export class Documents {
     await this.#database.asOrganization(org, async (transaction) => {
       await transaction.query(
         `DELETE FROM parley.documents d WHERE org = $1 AND id = $2 AND (deleted_at IS NOT NULL
-           OR EXISTS (SELECT FROM parley.collections c WHERE c.org = d.org AND c.id = d.collection_id AND c.deleted_at IS NOT NULL))`,
+         OR EXISTS (SELECT FROM parley.collections c WHERE c.org = d.org AND c.id = d.collection_id AND c.deleted_at IS NOT NULL))`,
         [org, id],
       );
     });
@@ -312,13 +307,11 @@ export class Documents {
 
   /** Which of these have a row, deleted ones too. */
   async existing({ org, ids }: { readonly org: string; readonly ids: readonly string[] }): Promise<ReadonlySet<string>> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ id: string }>('SELECT id FROM parley.documents WHERE org = $1 AND id = ANY ($2)', [
-        org,
-        ids,
-      ]);
-      return new Set(rows.map(({ id }) => id));
-    });
+    const { rows } = await this.#database.queryAs<{ id: string }>(org, 'SELECT id FROM parley.documents WHERE org = $1 AND id = ANY ($2)', [
+      org,
+      ids,
+    ]);
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** Ids of all of a collection's documents, deleted ones too, ascending. */
@@ -328,13 +321,12 @@ export class Documents {
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly string[]> {
-    return this.#database.asOrganization(options.org, async (transaction) => {
-      const { rows } = await transaction.query<{ id: string }>(
-        'SELECT id FROM parley.documents WHERE org = $1 AND collection_id = $2 AND id > $3 ORDER BY id LIMIT $4',
-        [options.org, options.collectionId, options.after ?? '', options.limit],
-      );
-      return rows.map(({ id }) => id);
-    });
+    const { rows } = await this.#database.queryAs<{ id: string }>(
+      options.org,
+      'SELECT id FROM parley.documents WHERE org = $1 AND collection_id = $2 AND id > $3 ORDER BY id LIMIT $4',
+      [options.org, options.collectionId, options.after ?? '', options.limit],
+    );
+    return rows.map(({ id }) => id);
   }
 }
 

@@ -11,30 +11,28 @@ export class EmbeddingCacheRows {
 
   /** @param keys SHA-256, lower-case hex; answers those that are known */
   async get(org: string, keys: readonly string[]): Promise<ReadonlyMap<string, Float32Array>> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ key: Buffer; vector: Buffer }>(
-        'UPDATE parley.embedding_cache SET used_at = now() WHERE org = $1 AND key = ANY ($2) RETURNING key, vector',
-        [org, keys.map((key) => Buffer.from(key, 'hex'))],
-      );
-      // A copy, for the driver's buffers stand at any offset.
-      return new Map(rows.map(({ key, vector }) => [key.toString('hex'), new Float32Array(Uint8Array.from(vector).buffer)]));
-    });
+    const { rows } = await this.#database.queryAs<{ key: Buffer; vector: Buffer }>(
+      org,
+      'UPDATE parley.embedding_cache SET used_at = now() WHERE org = $1 AND key = ANY ($2) RETURNING key, vector',
+      [org, keys.map((key) => Buffer.from(key, 'hex'))],
+    );
+    // A copy, for the driver's buffers stand at any offset.
+    return new Map(rows.map(({ key, vector }) => [key.toString('hex'), new Float32Array(Uint8Array.from(vector).buffer)]));
   }
 
   async put(org: string, entries: ReadonlyMap<string, Float32Array>): Promise<void> {
     if (entries.size === 0) return;
     // In one order always: two batches with texts in common must not wait for each other crosswise.
     const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
-    await this.#database.asOrganization(org, (transaction) =>
-      transaction.query(
-        `INSERT INTO parley.embedding_cache (org, key, vector) SELECT $1, x.key, x.vector FROM unnest($2::bytea[], $3::bytea[]) AS x (key, vector)
-         ON CONFLICT (org, key) DO UPDATE SET used_at = now()`,
-        [
-          org,
-          sorted.map(([key]) => Buffer.from(key, 'hex')),
-          sorted.map(([, vector]) => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)),
-        ],
-      ),
+    await this.#database.queryAs(
+      org,
+      `INSERT INTO parley.embedding_cache (org, key, vector) SELECT $1, x.key, x.vector FROM unnest($2::bytea[], $3::bytea[]) AS x (key, vector)
+       ON CONFLICT (org, key) DO UPDATE SET used_at = now()`,
+      [
+        org,
+        sorted.map(([key]) => Buffer.from(key, 'hex')),
+        sorted.map(([, vector]) => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)),
+      ],
     );
   }
 
@@ -48,13 +46,12 @@ export class EmbeddingCacheRows {
     readonly unusedForMs?: number;
     readonly limit?: number;
   }): Promise<number> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rowCount } = await transaction.query(
-        `DELETE FROM parley.embedding_cache WHERE org = $1 AND key IN (
+    const { rowCount } = await this.#database.queryAs(
+      org,
+      `DELETE FROM parley.embedding_cache WHERE org = $1 AND key IN (
            SELECT key FROM parley.embedding_cache WHERE org = $1 AND used_at < now() - $2 * interval '1 millisecond' LIMIT $3)`,
-        [org, unusedForMs, limit],
-      );
-      return rowCount;
-    });
+      [org, unusedForMs, limit],
+    );
+    return rowCount;
   }
 }

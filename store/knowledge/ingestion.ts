@@ -59,23 +59,21 @@ export class Ingestion {
     ref: DocumentRef,
     step: { readonly stage: DocumentStage; readonly done: number; readonly total?: number },
   ): Promise<boolean> {
-    return this.#database.asOrganization(ref.org, async (transaction) => {
-      const { rowCount } = await transaction.query(
-        `UPDATE parley.documents d SET stage = $3, done = $4, total = $5, updated_at = now(),
-           progress_at = CASE WHEN (d.stage, d.done) IS DISTINCT FROM ($3, $4::int) THEN now() ELSE d.progress_at END
-         WHERE d.org = $1 AND d.id = $2 AND ${LIVE}`,
-        [ref.org, ref.id, step.stage, step.done, step.total ?? null],
-      );
-      return rowCount > 0;
-    });
+    const { rowCount } = await this.#database.queryAs(
+      ref.org,
+      `UPDATE parley.documents d SET stage = $3, done = $4, total = $5, updated_at = now(),
+         progress_at = CASE WHEN (d.stage, d.done) IS DISTINCT FROM ($3, $4::int) THEN now() ELSE d.progress_at END
+       WHERE d.org = $1 AND d.id = $2 AND ${LIVE}`,
+      [ref.org, ref.id, step.stage, step.done, step.total ?? null],
+    );
+    return rowCount > 0;
   }
 
   async pageOutcomes(ref: DocumentRef, outcomes: readonly PageOutcome[]): Promise<void> {
-    await this.#database.asOrganization(ref.org, (transaction) =>
-      transaction.query(
-        'UPDATE parley.documents SET page_outcomes = $3, updated_at = now(), progress_at = now() WHERE org = $1 AND id = $2',
-        [ref.org, ref.id, JSON.stringify(outcomes)],
-      ),
+    await this.#database.queryAs(
+      ref.org,
+      'UPDATE parley.documents SET page_outcomes = $3, updated_at = now(), progress_at = now() WHERE org = $1 AND id = $2',
+      [ref.org, ref.id, JSON.stringify(outcomes)],
     );
   }
 
@@ -281,7 +279,7 @@ export async function replaceOlder(
 ): Promise<readonly string[]> {
   const { rows } = await transaction.query<{ id: string }>(
     `SELECT id FROM parley.documents WHERE org = $1 AND collection_id = $2 AND source = $3 AND id <> $4 AND deleted_at IS NULL
-       AND (created_at, id) < (SELECT created_at, id FROM parley.documents WHERE org = $1 AND id = $4)`,
+     AND (created_at, id) < (SELECT created_at, id FROM parley.documents WHERE org = $1 AND id = $4)`,
     [org, collectionId, source, id],
   );
   for (const older of rows) await hideDocument(transaction, { org, id: older.id, collectionId });

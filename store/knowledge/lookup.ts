@@ -83,13 +83,12 @@ export class KnowledgeLookup {
   /** Whether one of these documents can be found by now. */
   async arrived({ org, ids }: { readonly org: string; readonly ids: readonly string[] }): Promise<boolean> {
     if (ids.length === 0) return false;
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rowCount } = await transaction.query(
-        `SELECT FROM parley.documents WHERE org = $1 AND id = ANY ($2) AND status = 'completed' AND deleted_at IS NULL LIMIT 1`,
-        [org, ids],
-      );
-      return rowCount > 0;
-    });
+    const { rowCount } = await this.#database.queryAs(
+      org,
+      `SELECT FROM parley.documents WHERE org = $1 AND id = ANY ($2) AND status = 'completed' AND deleted_at IS NULL LIMIT 1`,
+      [org, ids],
+    );
+    return rowCount > 0;
   }
 
   /** The chunks behind hits, in any order: only those of this collection whose document can be found at this moment. This is the wall. */

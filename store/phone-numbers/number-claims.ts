@@ -57,15 +57,13 @@ export class NumberClaims {
    * @throws StoreError `conflict` while calls are still routed to the other organisation
    */
   async claim({ org, uid, number }: NumberOwner, { reservedMs, assignees }: ClaimTerms): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ claimed: boolean }>('SELECT parley.claim_number($1, $2, $3, $4) AS claimed', [
-        number,
-        uid,
-        reservedMs,
-        assignees ?? null,
-      ]);
-      return rows[0]?.claimed === true;
-    });
+    const { rows } = await this.#database.queryAs<{ claimed: boolean }>(org, 'SELECT parley.claim_number($1, $2, $3, $4) AS claimed', [
+      number,
+      uid,
+      reservedMs,
+      assignees ?? null,
+    ]);
+    return rows[0]?.claimed === true;
   }
 
   /** The PhoneNumber is gone: the reservation begins, unless another object of the organisation has the number. Idempotent. */

@@ -64,13 +64,11 @@ export class PhoneRoutes {
 
   /** The number within an organisation: another one's is not found. */
   async get({ org, number }: Pick<PhoneRoute, 'org' | 'number'>): Promise<PhoneRoute | undefined> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<Row>(`SELECT ${columns} FROM parley.phone_routes WHERE org = $1 AND number = $2`, [
-        org,
-        number,
-      ]);
-      return rows[0];
-    });
+    const { rows } = await this.#database.queryAs<Row>(org, `SELECT ${columns} FROM parley.phone_routes WHERE org = $1 AND number = $2`, [
+      org,
+      number,
+    ]);
+    return rows[0];
   }
 
   /** Of any organisation: for callers that know only a number, from the media server. */

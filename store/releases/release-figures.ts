@@ -68,10 +68,10 @@ export class AgentReleaseFigures {
     return this.#ofEach({ org, agentUid, analysis, revisions });
   }
 
-  #ofEach({ org, agentUid, revisions, analysis }: FiguresOfEach): Promise<readonly ReleaseFigures[]> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<ReleaseFigures & Record<string, unknown>>(
-        `SELECT figures.* FROM unnest($3::text[], $4::timestamptz[]) WITH ORDINALITY AS asked (revision, since, place)
+  async #ofEach({ org, agentUid, revisions, analysis }: FiguresOfEach): Promise<readonly ReleaseFigures[]> {
+    const { rows } = await this.#database.queryAs<ReleaseFigures & Record<string, unknown>>(
+      org,
+      `SELECT figures.* FROM unnest($3::text[], $4::timestamptz[]) WITH ORDINALITY AS asked (revision, since, place)
          CROSS JOIN LATERAL (
            WITH ended AS (
              SELECT id, status, finish_reason FROM parley.calls c
@@ -97,16 +97,15 @@ export class AgentReleaseFigures {
               FROM judged) AS analysis,
              coalesce(extract(epoch FROM clock_timestamp() - asked.since) * 1000, 0)::float8 AS "elapsedMs"
          ) figures ORDER BY asked.place`,
-        [
-          org,
-          agentUid,
-          revisions.map(({ revision }) => revision),
-          revisions.map(({ since }) => since ?? null),
-          NOT_ITS_CALLS,
-          analysis ?? null,
-        ],
-      );
-      return rows;
-    });
+      [
+        org,
+        agentUid,
+        revisions.map(({ revision }) => revision),
+        revisions.map(({ since }) => since ?? null),
+        NOT_ITS_CALLS,
+        analysis ?? null,
+      ],
+    );
+    return rows;
   }
 }
