@@ -30,13 +30,6 @@ interface AgentRef {
   readonly agentUid: string;
 }
 
-interface Row {
-  readonly agent_uid: string;
-  readonly agent_name: string;
-  readonly revision: string;
-  readonly config: unknown;
-}
-
 /** In bytes of JSON: an agent at the limits of its schema with 64 tools stays below. */
 const LARGEST_CONFIG = 8 * 1024 * 1024;
 
@@ -127,15 +120,13 @@ export class AgentRevisions {
 
   /** One revision, whether it serves or not: a call keeps the one it began with. */
   async get(ref: AgentRef & { readonly revision: string }): Promise<AgentRevision | undefined> {
-    const { rows } = await this.#database.queryAs<Row & { readonly created_at: Date }>(
+    const { rows } = await this.#database.queryAs<AgentRevision>(
       ref.org,
-      'SELECT agent_uid, agent_name, revision, config, created_at FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3',
+      `SELECT agent_uid AS "agentUid", agent_name AS "agentName", revision, config, created_at AS "createdAt"
+       FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3`,
       [ref.org, ref.agentUid, ref.revision],
     );
-    const row = rows[0];
-    return (
-      row && { agentUid: row.agent_uid, agentName: row.agent_name, revision: row.revision, config: row.config, createdAt: row.created_at }
-    );
+    return rows[0];
   }
 
   /**
@@ -205,9 +196,9 @@ export class AgentRevisions {
   ): Promise<ServingRevision | undefined> {
     // Postgres refuses this character even in a question; a name that comes from outside may hold it.
     if (value.includes('\u0000')) return undefined;
-    const { rows } = await this.#database.queryAs<Row & { readonly active_since: Date; readonly canary: boolean }>(
+    const { rows } = await this.#database.queryAs<ServingRevision>(
       org,
-      `SELECT s.agent_uid, s.agent_name, chosen.revision, s.active_since, chosen.canary, r.config
+      `SELECT s.agent_uid AS "agentUid", s.agent_name AS "agentName", chosen.revision, s.active_since AS "activeSince", chosen.canary, r.config
        FROM parley.agent_serving s CROSS JOIN LATERAL (
          SELECT $3::float8 < s.canary_percent IS TRUE AS canary,
            CASE WHEN $3::float8 < s.canary_percent THEN s.canary_revision ELSE s.revision END AS revision) chosen
@@ -215,16 +206,6 @@ export class AgentRevisions {
        WHERE s.org = $1 AND ${column} = $2 AND s.retired_at IS NULL`,
       [org, value, callId === undefined ? null : canaryShareOf(callId)],
     );
-    const row = rows[0];
-    return (
-      row && {
-        agentUid: row.agent_uid,
-        agentName: row.agent_name,
-        revision: row.revision,
-        config: row.config,
-        activeSince: row.active_since,
-        canary: row.canary,
-      }
-    );
+    return rows[0];
   }
 }

@@ -49,20 +49,8 @@ export const REVOKED_CHANNEL = 'parley_api_key_revoked';
 
 const keyIdShape = /^key_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export interface ApiKeyRow {
-  readonly org: string;
-  readonly key_id: string;
-  readonly name: string;
-  readonly permissions: readonly string[];
-  readonly expiration_date: Date;
-  readonly created_at: Date;
-  readonly revoked_at: Date | null;
-  readonly user_id: string | null;
-  readonly created_by_user_id: string | null;
-  readonly last_four: string;
-}
-
-const columns = 'org, key_id, name, permissions, expiration_date, created_at, revoked_at, user_id, created_by_user_id, last_four';
+export const apiKeyColumns = `org, key_id AS "keyId", name, permissions, expiration_date AS "expirationDate", created_at AS "createdAt",
+  revoked_at IS NOT NULL AS revoked, user_id AS "userId", created_by_user_id AS "createdByUserId", last_four AS "lastFour"`;
 
 /** The rows of API keys. Who presents one is checked in authenticator.ts. */
 export class ApiKeys {
@@ -103,12 +91,12 @@ export class ApiKeys {
           options.notAfter?.toISOString() ?? null,
         ],
       );
-      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [
-        options.org,
-        keyId,
-      ]);
+      const { rows } = await transaction.query<ApiKeyRecord>(
+        `SELECT ${apiKeyColumns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
+        [options.org, keyId],
+      );
       if (rows[0] === undefined) throw new StoreError('internal', `API key ${keyId}: written and not found again`);
-      return toRecord(rows[0]);
+      return rows[0];
     });
     return { record, apiKey: key.apiKey };
   }
@@ -119,14 +107,14 @@ export class ApiKeys {
     readonly pageSize: number;
     readonly after?: ApiKeyPosition | undefined;
   }): Promise<{ readonly items: readonly ApiKeyRecord[]; readonly next?: ApiKeyPosition }> {
-    const { rows } = await this.#database.queryAs<ApiKeyRow>(
+    const { rows } = await this.#database.queryAs<ApiKeyRecord>(
       options.org,
-      `SELECT ${columns} FROM parley.api_keys
+      `SELECT ${apiKeyColumns} FROM parley.api_keys
        WHERE org = $1 AND ($2::timestamptz IS NULL OR (created_at, key_id) < ($2, $3))
        ORDER BY created_at DESC, key_id DESC LIMIT $4`,
       [options.org, options.after?.createdAt.toISOString() ?? null, options.after?.keyId ?? '', options.pageSize + 1],
     );
-    const items = rows.slice(0, options.pageSize).map(toRecord);
+    const items = rows.slice(0, options.pageSize);
     const last = items.at(-1);
     return rows.length > options.pageSize && last !== undefined
       ? { items, next: { createdAt: last.createdAt, keyId: last.keyId } }
@@ -136,12 +124,12 @@ export class ApiKeys {
   /** A malformed id is an unknown one. */
   async get(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
     if (!keyIdShape.test(options.keyId)) return undefined;
-    const { rows } = await this.#database.queryAs<ApiKeyRow>(
+    const { rows } = await this.#database.queryAs<ApiKeyRecord>(
       options.org,
-      `SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
+      `SELECT ${apiKeyColumns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
       [options.org, options.keyId],
     );
-    return rows[0] === undefined ? undefined : toRecord(rows[0]);
+    return rows[0];
   }
 
   /** Idempotent, and final: the first revocation counts. Every process is notified when it commits. */
@@ -153,11 +141,11 @@ export class ApiKeys {
         [options.org, options.keyId],
       );
       if (changed.rowCount > 0) await transaction.query('SELECT pg_notify($1, $2)', [REVOKED_CHANNEL, options.keyId]);
-      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [
-        options.org,
-        options.keyId,
-      ]);
-      return rows[0] === undefined ? undefined : toRecord(rows[0]);
+      const { rows } = await transaction.query<ApiKeyRecord>(
+        `SELECT ${apiKeyColumns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
+        [options.org, options.keyId],
+      );
+      return rows[0];
     });
   }
 
@@ -180,21 +168,6 @@ export class ApiKeys {
     );
     return rowCount;
   }
-}
-
-export function toRecord(row: ApiKeyRow): ApiKeyRecord {
-  return {
-    keyId: row.key_id,
-    org: row.org,
-    name: row.name,
-    permissions: row.permissions,
-    expirationDate: row.expiration_date,
-    createdAt: row.created_at,
-    revoked: row.revoked_at !== null,
-    userId: row.user_id,
-    createdByUserId: row.created_by_user_id,
-    lastFour: row.last_four,
-  };
 }
 
 /** Whether a text can name the user of a key. */

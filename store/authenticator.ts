@@ -4,7 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../platform/clock.ts';
 import { LruMap } from '../platform/lru.ts';
 import { parseApiKey, type ParsedApiKey } from './api-key-format.ts';
-import { toRecord, type ApiKeyRecord } from './api-keys.ts';
+import type { ApiKeyRecord } from './api-keys.ts';
 import type { Database } from './database.ts';
 import { KeyLookup } from './key-lookup.ts';
 
@@ -107,9 +107,9 @@ export class Authenticator {
 
   async #lookUp(digest: string, { publicId, hash }: ParsedApiKey, askedAt: number): Promise<Entry> {
     const epoch = this.#epoch;
-    const row = await this.#lookup.find(publicId);
-    const same = row !== undefined && row.secret_hash.length === hash.length && timingSafeEqual(row.secret_hash, hash);
-    const entry: Entry = { record: same ? toRecord(row) : null, askedAt };
+    const found = await this.#lookup.find(publicId);
+    const same = found !== undefined && found.secretHash.length === hash.length && timingSafeEqual(found.secretHash, hash);
+    const entry: Entry = { record: same ? found.record : null, askedAt };
     if (epoch === this.#epoch) (same ? this.#known : this.#unknown).set(digest, entry);
     return entry;
   }

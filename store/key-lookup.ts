@@ -2,11 +2,12 @@
  * Rows of presented API keys. Waiting look-ups share a statement: a flood of invented keys costs a statement for hundreds of them and delays a
  * real one by a statement or two, so that none has to be turned away unlooked at.
  */
-import type { ApiKeyRow } from './api-keys.ts';
+import { apiKeyColumns, type ApiKeyRecord } from './api-keys.ts';
 import type { Database } from './database.ts';
 
-export interface FoundApiKey extends ApiKeyRow {
-  readonly secret_hash: Buffer;
+export interface FoundApiKey {
+  readonly record: ApiKeyRecord;
+  readonly secretHash: Buffer;
 }
 
 interface Waiting {
@@ -44,11 +45,11 @@ export class KeyLookup {
 
   async #ask(batch: readonly Waiting[]): Promise<void> {
     try {
-      const rows = await this.#database.query<FoundApiKey & { readonly public_id: string }>(
-        `SELECT wanted AS public_id, key.* FROM unnest($1::text[]) AS wanted CROSS JOIN LATERAL parley.find_api_key(wanted) AS key`,
+      const rows = await this.#database.query<ApiKeyRecord & { readonly publicId: string; readonly secretHash: Buffer }>(
+        `SELECT wanted AS "publicId", secret_hash AS "secretHash", ${apiKeyColumns} FROM unnest($1::text[]) AS wanted CROSS JOIN LATERAL parley.find_api_key(wanted) AS key`,
         [[...new Set(batch.map(({ publicId }) => publicId))]],
       );
-      const byId = new Map(rows.map((row) => [row.public_id, row]));
+      const byId = new Map(rows.map(({ publicId, secretHash, ...record }) => [publicId, { record, secretHash }]));
       for (const { publicId, found } of batch) found.resolve(byId.get(publicId));
     } catch (error) {
       for (const { found } of batch) found.reject(error);

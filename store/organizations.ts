@@ -20,17 +20,8 @@ export interface Organization {
 /** What is kept of the calls of an organisation. */
 type CallRetention = Pick<Organization, 'recordingEnabled' | 'recordingRetentionDays' | 'callRetentionDays'>;
 
-interface Row {
-  readonly name: string;
-  readonly display_name: string;
-  readonly live_call_limit: number;
-  readonly recording_enabled: boolean;
-  readonly recording_retention_days: number | null;
-  readonly call_retention_days: number | null;
-  readonly created_at: Date;
-}
-
-const columns = 'name, display_name, live_call_limit, recording_enabled, recording_retention_days, call_retention_days, created_at';
+const columns = `name, display_name AS "displayName", live_call_limit AS "liveCallLimit", recording_enabled AS "recordingEnabled",
+  recording_retention_days AS "recordingRetentionDays", call_retention_days AS "callRetentionDays", created_at AS "createdAt"`;
 
 /** As the table has it. */
 const LARGEST_CALL_LIMIT = 100_000;
@@ -40,7 +31,7 @@ const retentionColumns = {
   recordingEnabled: 'recording_enabled',
   recordingRetentionDays: 'recording_retention_days',
   callRetentionDays: 'call_retention_days',
-} as const satisfies Record<keyof CallRetention, keyof Row>;
+} as const satisfies Record<keyof CallRetention, string>;
 
 export class Organizations {
   readonly #database: Database;
@@ -74,16 +65,18 @@ export class Organizations {
           options.displayName,
         ]);
       }
-      const { rows } = await transaction.query<Row>(`SELECT ${columns} FROM parley.organizations WHERE name = $1`, [options.name]);
+      const { rows } = await transaction.query<Organization>(`SELECT ${columns} FROM parley.organizations WHERE name = $1`, [options.name]);
       const row = rows[0];
       if (row === undefined) throw new StoreError('internal', `organisation ${options.name}: written and not found again`);
-      return fromRow(row);
+      return row;
     });
   }
 
   async get(name: string): Promise<Organization | undefined> {
-    const { rows } = await this.#database.queryAs<Row>(name, `SELECT ${columns} FROM parley.organizations WHERE name = $1`, [name]);
-    return rows[0] === undefined ? undefined : fromRow(rows[0]);
+    const { rows } = await this.#database.queryAs<Organization>(name, `SELECT ${columns} FROM parley.organizations WHERE name = $1`, [
+      name,
+    ]);
+    return rows[0];
   }
 
   /**
@@ -114,7 +107,7 @@ export class Organizations {
   }
 
   async #update(name: string, assignments: string, values: readonly unknown[]): Promise<Organization> {
-    const { rows } = await this.#database.queryAs<Row>(
+    const { rows } = await this.#database.queryAs<Organization>(
       name,
       assignments === ''
         ? `SELECT ${columns} FROM parley.organizations WHERE name = $1`
@@ -123,17 +116,17 @@ export class Organizations {
     );
     if (rows[0] === undefined)
       throw new StoreError('not_found', `there is no organisation "${name}": make it with \`parley org create ${name}\``);
-    return fromRow(rows[0]);
+    return rows[0];
   }
 
   /** By name, `limit` (1,000 by default) at most, those after the name `after`. */
   async list(options: { readonly after?: string | undefined; readonly limit?: number | undefined } = {}): Promise<readonly Organization[]> {
     return this.#database.asDirectory(async (transaction) => {
-      const { rows } = await transaction.query<Row>(`SELECT ${columns} FROM parley.organizations WHERE name > $1 ORDER BY name LIMIT $2`, [
-        options.after ?? '',
-        options.limit ?? 1_000,
-      ]);
-      return rows.map(fromRow);
+      const { rows } = await transaction.query<Organization>(
+        `SELECT ${columns} FROM parley.organizations WHERE name > $1 ORDER BY name LIMIT $2`,
+        [options.after ?? '', options.limit ?? 1_000],
+      );
+      return rows;
     });
   }
 }
@@ -143,16 +136,4 @@ function requireDisplayName(displayName = ''): void {
   if (length > 200)
     throw new StoreError('invalid', `the display name of an organisation has at most 200 characters, this one has ${length}`);
   if (/\p{Cc}/u.test(displayName)) throw new StoreError('invalid', 'the display name of an organisation has no control characters');
-}
-
-function fromRow(row: Row): Organization {
-  return {
-    name: row.name,
-    displayName: row.display_name,
-    liveCallLimit: row.live_call_limit,
-    recordingEnabled: row.recording_enabled,
-    recordingRetentionDays: row.recording_retention_days,
-    callRetentionDays: row.call_retention_days,
-    createdAt: row.created_at,
-  };
 }

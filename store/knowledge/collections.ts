@@ -43,51 +43,14 @@ export interface CollectionOverview {
   readonly chunks: number;
 }
 
-export interface CollectionRow {
-  readonly org: string;
-  readonly id: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly profile: string;
-  readonly model: string;
-  readonly dimension: number;
-  readonly language: string;
-  readonly max_tokens: number;
-  readonly overlap_tokens: number;
-  readonly chunk_count: string;
-  readonly term_total: string;
-  readonly average_length: number;
-  readonly rerank_profile: string | null;
+/** What {@link fromCollectionRow} reads. By name, so that a plan that a connection keeps stands when a column is added. */
+export const collectionColumns = `org, id, name, uid, profile, model, dimension, language, max_tokens AS "maxTokens", overlap_tokens AS "overlapTokens",
+  chunk_count::float8 AS "chunkCount", term_total::float8 AS "termTotal", average_length AS "averageLength", rerank_profile AS "rerankProfile",
+  workspace, created_at AS "createdAt", released_at IS NOT NULL AS released, deleted_at IS NOT NULL AS deleted`;
+
+export interface CollectionRow extends Omit<Collection, 'rerankProfile' | 'workspace'> {
+  readonly rerankProfile: string | null;
   readonly workspace: string | null;
-  readonly created_at: Date;
-  readonly released_at: Date | null;
-  readonly deleted_at: Date | null;
-}
-
-const columns = [
-  'org',
-  'id',
-  'name',
-  'uid',
-  'profile',
-  'model',
-  'dimension',
-  'language',
-  'max_tokens',
-  'overlap_tokens',
-  'chunk_count',
-  'term_total',
-  'average_length',
-  'rerank_profile',
-  'workspace',
-  'created_at',
-  'released_at',
-  'deleted_at',
-];
-
-/** By name, so that a plan that a connection keeps stands when a column is added. */
-export function collectionColumns(table: string): string {
-  return columns.map((column) => `${table}.${column}`).join(', ');
 }
 
 /** Channel that announces every change of a collection or its documents, as `organisation/name`. */
@@ -144,10 +107,11 @@ export class Collections {
 
   /** Whatever its state. */
   async get({ org, id }: { readonly org: string; readonly id: string }): Promise<Collection | undefined> {
-    const { rows } = await this.#database.queryAs<CollectionRow>(org, 'SELECT * FROM parley.collections WHERE org = $1 AND id = $2', [
+    const { rows } = await this.#database.queryAs<CollectionRow>(
       org,
-      id,
-    ]);
+      `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND id = $2`,
+      [org, id],
+    );
     return rows[0] && fromCollectionRow(rows[0]);
   }
 
@@ -182,7 +146,7 @@ export class Collections {
   async tombstoned(org: string): Promise<readonly Collection[]> {
     const { rows } = await this.#database.queryAs<CollectionRow>(
       org,
-      'SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NOT NULL ORDER BY id LIMIT 100',
+      `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND deleted_at IS NOT NULL ORDER BY id LIMIT 100`,
       [org],
     );
     return rows.map(fromCollectionRow);
@@ -192,7 +156,7 @@ export class Collections {
   async list(org: string): Promise<readonly Collection[]> {
     const { rows } = await this.#database.queryAs<CollectionRow>(
       org,
-      'SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NULL ORDER BY id',
+      `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND deleted_at IS NULL ORDER BY id`,
       [org],
     );
     return rows.map(fromCollectionRow);
@@ -265,7 +229,7 @@ export class Collections {
 
   async #byName(transaction: Transaction, org: string, name: string): Promise<Collection | undefined> {
     const { rows } = await transaction.query<CollectionRow>(
-      'SELECT * FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL',
+      `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL`,
       [org, name],
     );
     return rows[0] && fromCollectionRow(rows[0]);
@@ -294,25 +258,6 @@ function requireSameModel(known: Collection, spec: CollectionSpec): void {
   );
 }
 
-export function fromCollectionRow(row: CollectionRow): Collection {
-  return {
-    org: row.org,
-    id: row.id,
-    name: row.name,
-    uid: row.uid,
-    profile: row.profile,
-    model: row.model,
-    dimension: row.dimension,
-    language: row.language,
-    maxTokens: row.max_tokens,
-    overlapTokens: row.overlap_tokens,
-    chunkCount: Number(row.chunk_count),
-    termTotal: Number(row.term_total),
-    rerankProfile: row.rerank_profile ?? undefined,
-    workspace: row.workspace ?? undefined,
-    averageLength: row.average_length,
-    createdAt: row.created_at,
-    released: row.released_at !== null,
-    deleted: row.deleted_at !== null,
-  };
+export function fromCollectionRow({ rerankProfile, workspace, ...row }: CollectionRow): Collection {
+  return { ...row, rerankProfile: rerankProfile ?? undefined, workspace: workspace ?? undefined };
 }

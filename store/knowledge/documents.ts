@@ -185,7 +185,7 @@ export class Documents {
         [org, ids],
       );
       const { rows } = await transaction.query<CollectionRow>(
-        `SELECT ${collectionColumns('c')} FROM parley.collections c WHERE org = $1 AND id = ANY ($2) AND deleted_at IS NULL`,
+        `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND id = ANY ($2) AND deleted_at IS NULL`,
         [org, documents.map(({ collectionId }) => collectionId)],
       );
       const collections = new Map(rows.map((row) => [row.id, fromCollectionRow(row)]));

@@ -55,7 +55,7 @@ export class KnowledgeLookup {
       org,
       async (transaction) => {
         const { rows } = await transaction.query<PreparedRow>(
-          `SELECT ${collectionColumns('c')},
+          `SELECT ${collectionColumns},
            (SELECT jsonb_agg(jsonb_build_array(f.term, f.chunks)) FROM parley.term_frequencies f
             WHERE f.org = $1 AND f.collection_id = c.id AND f.term = ANY ($3::int[])) AS frequencies,
            (SELECT jsonb_agg(jsonb_build_array(d.id, d.arriving)) FROM (
@@ -65,12 +65,12 @@ export class KnowledgeLookup {
           [org, name, terms, HIDDEN_LIMIT],
           { prepared: true },
         );
-        const [row] = rows;
-        if (row === undefined) return undefined;
-        const hidden = row.hidden ?? [];
+        if (rows[0] === undefined) return undefined;
+        const { frequencies, hidden: found, ...collection } = rows[0];
+        const hidden = found ?? [];
         return {
-          collection: fromCollectionRow(row),
-          frequencies: new Map(row.frequencies),
+          collection: fromCollectionRow(collection),
+          frequencies: new Map(frequencies),
           hidden: hidden.map(([id]) => id),
           allHidden: hidden.length < HIDDEN_LIMIT,
           arriving: hidden.filter(([, arriving]) => arriving).map(([id]) => id),

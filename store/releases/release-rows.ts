@@ -1,26 +1,20 @@
 /** The state of a release as `parley.agent_serving` has it. */
 import type { Transaction } from '../database.ts';
-import type { ReleaseState, RolledBackRevision } from './release-state.ts';
+import type { ReleaseState } from './release-state.ts';
 
 export interface AgentRef {
   readonly org: string;
   readonly agentUid: string;
 }
 
-interface Row {
-  readonly agent_name: string;
-  readonly version: number;
-  readonly revision: string;
-  readonly config_hash: string | null;
-  readonly active_since: Date;
-  readonly canary_revision: string | null;
-  readonly canary_config_hash: string;
-  readonly canary_percent: number;
-  readonly canary_since: Date;
-  readonly rolled_back: readonly RolledBackRevision[];
-}
-
 type Named = ReleaseState & { readonly agentName: string };
+
+interface Row extends Omit<Named, 'canary'> {
+  readonly canaryRevision: string | null;
+  readonly canaryConfigHash: string;
+  readonly canaryPercent: number;
+  readonly canarySince: Date;
+}
 
 /** @returns undefined for an agent that has never served, or is retired */
 export async function readState(
@@ -29,30 +23,14 @@ export async function readState(
   lock: 'FOR UPDATE' | '' = '',
 ): Promise<Named | undefined> {
   const { rows } = await transaction.query<Row & Record<string, unknown>>(
-    `SELECT agent_name, version, revision, config_hash, active_since, canary_revision, canary_config_hash, canary_percent, canary_since, rolled_back
+    `SELECT agent_name AS "agentName", version, revision, config_hash AS "configHash", active_since AS "activeSince", rolled_back AS "rolledBack",
+       canary_revision AS "canaryRevision", canary_config_hash AS "canaryConfigHash", canary_percent AS "canaryPercent", canary_since AS "canarySince"
      FROM parley.agent_serving WHERE org = $1 AND agent_uid = $2 AND retired_at IS NULL ${lock}`,
     [org, agentUid],
   );
-  const row = rows[0];
-  return (
-    row && {
-      agentName: row.agent_name,
-      version: row.version,
-      revision: row.revision,
-      configHash: row.config_hash,
-      activeSince: row.active_since,
-      canary:
-        row.canary_revision === null
-          ? null
-          : {
-              revision: row.canary_revision,
-              configHash: row.canary_config_hash,
-              percent: row.canary_percent,
-              since: row.canary_since,
-            },
-      rolledBack: row.rolled_back,
-    }
-  );
+  if (rows[0] === undefined) return undefined;
+  const { canaryRevision: revision, canaryConfigHash: configHash, canaryPercent: percent, canarySince: since, ...state } = rows[0];
+  return { ...state, canary: revision === null ? null : { revision, configHash, percent, since } };
 }
 
 export async function writeState(

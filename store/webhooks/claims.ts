@@ -10,6 +10,9 @@ const dueOf = (tried: string): string => `(
         WHERE d.subscription_uid = w.uid AND d.state = 'pending' AND ${tried} AND d.due_at <= statement_timestamp()
         ORDER BY d.due_at LIMIT w.room FOR UPDATE SKIP LOCKED)`;
 
+const CLAIMED = `d.id, d.org, d.event_id AS "eventId", d.event_name AS "eventName", d.subscription_uid AS "subscriptionUid", d.attempts,
+      d.series_start AS "seriesStart", d.created_at AS "createdAt"`;
+
 /** Retries before first attempts: an endpoint that refuses whatever it hasn't seen takes the ones that it has, and is no longer left alone. */
 const claimStatement = `
   WITH ${unhurried}, picked AS MATERIALIZED (
@@ -25,20 +28,20 @@ const claimStatement = `
   ), claimed AS (
     UPDATE parley.deliveries d SET due_at = statement_timestamp() + p.lease_ms * interval '1 millisecond'
     FROM picked p WHERE d.id = p.id
-    RETURNING d.id, d.org, d.event_id, d.event_name, d.subscription_uid, d.attempts, d.series_start, d.created_at
+    RETURNING ${CLAIMED}
   )
   SELECT c.*, b.body, b.traceparent FROM claimed c CROSS JOIN unhurried
-  LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = c.event_id LIMIT 1) b ON true
+  LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = c."eventId" LIMIT 1) b ON true
   ORDER BY c.id`;
 
 const claimOneStatement = `
   WITH claimed AS (
     UPDATE parley.deliveries d SET state = 'retrying', due_at = statement_timestamp() + $2 * interval '1 millisecond'
     WHERE d.id = $1 AND d.state IN ('retry_pending', 'retrying') AND d.due_at <= statement_timestamp()
-    RETURNING d.id, d.org, d.event_id, d.event_name, d.subscription_uid, d.attempts, d.series_start, d.created_at
+    RETURNING ${CLAIMED}
   )
   SELECT c.*, b.body, b.traceparent FROM claimed c
-  LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = c.event_id LIMIT 1) b ON true`;
+  LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = c."eventId" LIMIT 1) b ON true`;
 
 /** From one subscription to the next through the index, however many rows each of them has. */
 const pendingSubscriptions = `
@@ -65,18 +68,7 @@ const subscriptionsInStatement = (states: string): string => `
   SELECT s.uid FROM subscriptions s
   WHERE s.uid IS NOT NULL AND EXISTS (SELECT FROM parley.deliveries d WHERE d.subscription_uid = s.uid AND d.state IN (${states}))`;
 
-interface ClaimedRow {
-  readonly id: string;
-  readonly org: string;
-  readonly event_id: string;
-  readonly event_name: string;
-  readonly subscription_uid: string;
-  readonly attempts: number;
-  readonly series_start: number;
-  readonly created_at: Date;
-  readonly body: Buffer | null;
-  readonly traceparent: string | null;
-}
+type ClaimedRow = Omit<ClaimedDelivery, 'body'> & { readonly body: Buffer | null };
 
 export async function claim(
   statements: Statements,
@@ -101,38 +93,20 @@ export async function claimOne(
   const { rows } = await statements.query<ClaimedRow>(claimOneStatement, [deliveryId, Math.round(leaseMs)], { prepared: true });
   const [claimed] = await withBodies(statements, rows);
   if (claimed !== undefined) return claimed;
-  const found = await statements.query<{ state: DeliveryState; due_in_ms: number }>(
-    `SELECT state, CASE WHEN ended_at IS NULL THEN greatest(0, coalesce(extract(epoch FROM due_at - statement_timestamp()), 0) * 1000) ELSE 0 END::float8 AS due_in_ms
+  const found = await statements.query<{ state: DeliveryState; dueInMs: number }>(
+    `SELECT state, CASE WHEN ended_at IS NULL THEN greatest(0, coalesce(extract(epoch FROM due_at - statement_timestamp()), 0) * 1000) ELSE 0 END::float8 AS "dueInMs"
      FROM parley.deliveries WHERE id = $1`,
     [deliveryId],
     { prepared: true },
   );
-  const row = found.rows[0];
-  return row && { state: row.state, dueInMs: row.due_in_ms };
+  return found.rows[0];
 }
 
 /** What can't be sent any more, because its body is no longer kept, ends here. */
 async function withBodies(statements: Statements, rows: readonly ClaimedRow[]): Promise<readonly ClaimedDelivery[]> {
   const bare = rows.filter(({ body }) => body === null).map(({ id }) => id);
   await settle(statements, bare, { state: 'failed' }, 'body_expired');
-  return rows.flatMap(({ body, ...row }) =>
-    body === null
-      ? []
-      : [
-          {
-            id: row.id,
-            org: row.org,
-            eventId: row.event_id,
-            eventName: row.event_name,
-            subscriptionUid: row.subscription_uid,
-            attempts: row.attempts,
-            seriesStart: row.series_start,
-            createdAt: row.created_at,
-            body,
-            traceparent: row.traceparent ?? undefined,
-          },
-        ],
-  );
+  return rows.flatMap(({ body, traceparent, ...row }) => (body === null ? [] : [{ ...row, body, traceparent: traceparent ?? undefined }]));
 }
 
 export async function dueSubscriptions(statements: Statements): Promise<readonly string[]> {

@@ -1,33 +1,13 @@
 /** The health of endpoints. */
 import { HOUR_MS } from '../../platform/time.ts';
 import type { Transaction } from '../database.ts';
-import type { Statements } from './statements.ts';
-import type { AttemptResult, AttemptCounts, BreakerChange, BreakerState, Disabling, EndpointRecord, NewEvent } from './types.ts';
+import { withoutNulls, type Statements } from './statements.ts';
+import type { AttemptResult, AttemptCounts, BreakerChange, Disabling, EndpointRecord, NewEvent } from './types.ts';
 
-/** As Postgres has it. */
-export interface EndpointRow {
-  readonly subscription_uid: string;
-  readonly org: string;
-  readonly breaker: BreakerState;
-  readonly probe_at: Date | null;
-  readonly opened: number;
-  readonly ramp: number;
-  readonly ramp_left: number;
-  readonly last_success_at: Date | null;
-  readonly last_failure_at: Date | null;
-  readonly consecutive_failures: number;
-  readonly failing_since: Date | null;
-  readonly failure_slots: number;
-  readonly disabled_at: Date | null;
-  readonly disabled_reason: string | null;
-  readonly disabled_generation: string | null;
-  readonly version: string;
-  readonly changed_at: Date;
-  readonly status_written_at: Date | null;
-}
-
-export const endpointColumns = `subscription_uid, org, breaker, probe_at, opened, ramp, ramp_left, last_success_at, last_failure_at, consecutive_failures, failing_since,
-  failure_slots, disabled_at, disabled_reason, disabled_generation, version, changed_at, status_written_at`;
+export const endpointColumns = `subscription_uid AS "subscriptionUid", org, breaker, probe_at AS "probeAt", opened, ramp, ramp_left AS "rampLeft",
+  last_success_at AS "lastSuccessAt", last_failure_at AS "lastFailureAt", consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
+  failure_slots AS "failureSlots", disabled_at AS "disabledAt", disabled_reason AS "disabledReason", disabled_generation::float8 AS "disabledGeneration",
+  version::float8 AS version, changed_at AS "changedAt", status_written_at AS "statusWrittenAt"`;
 
 /** A success is written down when the last one that was is older than this, in milliseconds: nothing for most deliveries. */
 const SUCCESS_EVERY_MS = 10_000;
@@ -100,7 +80,7 @@ export async function noteOutcomes(
   { last }: { readonly last: boolean },
 ): Promise<readonly EndpointRecord[]> {
   if (changed.length === 0) return [];
-  const { rows } = await transaction.query<EndpointRow>(
+  const { rows } = await transaction.query<EndpointRecord>(
     note,
     [
       changed.map(([uid]) => uid),
@@ -114,7 +94,7 @@ export async function noteOutcomes(
     ],
     { prepared: true, last },
   );
-  return rows.map(endpointOf);
+  return rows.map(withoutNulls);
 }
 
 function summarize(results: readonly AttemptResult[]): ReadonlyMap<string, Outcomes> {
@@ -149,17 +129,17 @@ export async function readEndpoints(
   statements: Statements,
   { changedSince, uids }: { readonly changedSince?: Date | undefined; readonly uids?: readonly string[] | undefined } = {},
 ): Promise<readonly EndpointRecord[]> {
-  const { rows } = await statements.query<EndpointRow>(
+  const { rows } = await statements.query<EndpointRecord>(
     `SELECT ${endpointColumns} FROM parley.webhook_endpoints
      WHERE ($1::timestamptz IS NULL OR changed_at >= $1) AND ($2::text[] IS NULL OR subscription_uid = ANY ($2)) ORDER BY subscription_uid`,
     [changedSince ?? null, uids ?? null],
   );
-  return rows.map(endpointOf);
+  return rows.map(withoutNulls);
 }
 
 export async function changeBreaker(statements: Statements, change: BreakerChange): Promise<EndpointRecord | undefined> {
   const { org, subscriptionUid, version, breaker, probeInMs, opened, ramp, rampLeft } = change;
-  const { rows } = await statements.query<EndpointRow>(
+  const { rows } = await statements.query<EndpointRecord>(
     `INSERT INTO parley.webhook_endpoints AS e (subscription_uid, org, breaker, probe_at, opened, ramp, ramp_left, version)
      SELECT $1, $2, $4, statement_timestamp() + $5::float8 * interval '1 millisecond', $6, $7, $8, 1
      WHERE $3::bigint = 0 OR EXISTS (SELECT FROM parley.webhook_endpoints WHERE subscription_uid = $1)
@@ -168,7 +148,7 @@ export async function changeBreaker(statements: Statements, change: BreakerChang
      WHERE e.version = $3 RETURNING ${endpointColumns}`,
     [subscriptionUid, org, version, breaker, probeInMs ?? null, opened, ramp, rampLeft],
   );
-  return rows[0] && endpointOf(rows[0]);
+  return rows[0] && withoutNulls(rows[0]);
 }
 
 export async function takeProbe(statements: Statements, subscriptionUid: string, leaseMs: number): Promise<boolean> {
@@ -253,27 +233,4 @@ export async function takeStatusWrite(
     [subscriptionUid, org, everyMs],
   );
   return rowCount > 0;
-}
-
-export function endpointOf(row: EndpointRow): EndpointRecord {
-  return {
-    subscriptionUid: row.subscription_uid,
-    org: row.org,
-    breaker: row.breaker,
-    probeAt: row.probe_at ?? undefined,
-    opened: row.opened,
-    ramp: row.ramp,
-    rampLeft: row.ramp_left,
-    lastSuccessAt: row.last_success_at ?? undefined,
-    lastFailureAt: row.last_failure_at ?? undefined,
-    consecutiveFailures: row.consecutive_failures,
-    failingSince: row.failing_since ?? undefined,
-    failureSlots: row.failure_slots,
-    disabledAt: row.disabled_at ?? undefined,
-    disabledReason: row.disabled_reason ?? undefined,
-    disabledGeneration: row.disabled_generation === null ? undefined : Number(row.disabled_generation),
-    version: Number(row.version),
-    changedAt: row.changed_at,
-    statusWrittenAt: row.status_written_at ?? undefined,
-  };
 }

@@ -1,26 +1,11 @@
 /** Deliveries and their attempts, as lists show them. */
 import type { Transaction } from '../database.ts';
-import { stateList, uuidPattern } from './statements.ts';
+import { stateList, uuidPattern, withoutNulls } from './statements.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryState } from './types.ts';
 import type { EventRecord } from './webhook-store.ts';
 
-interface Row {
-  readonly id: string;
-  readonly org: string;
-  readonly event_id: string;
-  readonly event_name: string;
-  readonly subscription_uid: string;
-  readonly state: DeliveryState;
-  readonly reason: string | null;
-  readonly attempts: number;
-  readonly series_start: number;
-  readonly due_at: Date | null;
-  readonly created_at: Date;
-  readonly ended_at: Date | null;
-}
-
-export const deliveryColumns =
-  'id, org, event_id, event_name, subscription_uid, state, reason, attempts, series_start, due_at, created_at, ended_at';
+const deliveryColumns = `id, org, event_id AS "eventId", event_name AS "eventName", subscription_uid AS "subscriptionUid", state, reason, attempts,
+  series_start AS "seriesStart", CASE WHEN ended_at IS NULL THEN due_at END AS "dueAt", created_at AS "createdAt", ended_at AS "endedAt"`;
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const ALL_IDS = ['00000000-0000-0000-0000-000000000000', LAST_ID] as const;
@@ -62,7 +47,7 @@ export async function listDeliveries(transaction: Transaction, page: DeliveriesP
   const { org, subscriptionUid, states, eventName, callId, before, limit } = page;
   if (before !== undefined && !uuidPattern.test(before)) return [];
   const [from, to] = callId === undefined ? ALL_IDS : idsOfCall(callId);
-  const { rows } = await transaction.query<Row>(
+  const { rows } = await transaction.query<DeliveryRecord>(
     `SELECT ${deliveryColumns} FROM parley.deliveries
      WHERE org = $1 AND subscription_uid = $2 ${states === undefined ? '' : `AND state IN (${stateList(states)})`}
        AND ($3::text IS NULL OR event_name = $3) AND id >= $6 AND id < least($4::uuid, $7::uuid)
@@ -70,26 +55,16 @@ export async function listDeliveries(transaction: Transaction, page: DeliveriesP
      ORDER BY id DESC LIMIT $5`,
     [org, subscriptionUid, eventName ?? null, before ?? LAST_ID, limit, from, to, callId === undefined ? null : callInBody(callId)],
   );
-  return rows.map(deliveryFromRow);
+  return rows.map(withoutNulls);
 }
 
 export async function readDelivery(transaction: Transaction, org: string, deliveryId: string): Promise<DeliveryRecord | undefined> {
   if (!uuidPattern.test(deliveryId)) return undefined;
-  const { rows } = await transaction.query<Row>(`SELECT ${deliveryColumns} FROM parley.deliveries WHERE org = $1 AND id = $2`, [
+  const { rows } = await transaction.query<DeliveryRecord>(`SELECT ${deliveryColumns} FROM parley.deliveries WHERE org = $1 AND id = $2`, [
     org,
     deliveryId,
   ]);
-  return rows[0] && deliveryFromRow(rows[0]);
-}
-
-interface AttemptRow {
-  readonly number: number;
-  readonly started_at: Date;
-  readonly duration_ms: number;
-  readonly succeeded: boolean;
-  readonly reason: string;
-  readonly status_code: number | null;
-  readonly message: string;
+  return rows[0] && withoutNulls(rows[0]);
 }
 
 export async function listAttempts(
@@ -97,64 +72,24 @@ export async function listAttempts(
   { org, deliveryId, limit = 1_000 }: { readonly org: string; readonly deliveryId: string; readonly limit?: number | undefined },
 ): Promise<readonly AttemptRecord[]> {
   if (!uuidPattern.test(deliveryId)) return [];
-  const { rows } = await transaction.query<AttemptRow>(
-    `SELECT number, started_at, duration_ms, succeeded, reason, status_code, message FROM parley.delivery_attempts
+  const { rows } = await transaction.query<AttemptRecord>(
+    `SELECT number, started_at AS "startedAt", duration_ms AS "durationMs", succeeded, reason, status_code AS "statusCode", message
+     FROM parley.delivery_attempts
      WHERE org = $1 AND delivery_id = $2 ORDER BY number LIMIT $3`,
     [org, deliveryId, limit],
   );
-  return rows.map((row) => ({
-    number: row.number,
-    startedAt: row.started_at,
-    durationMs: row.duration_ms,
-    succeeded: row.succeeded,
-    reason: row.reason,
-    statusCode: row.status_code ?? undefined,
-    message: row.message,
-  }));
-}
-
-interface EventRow {
-  readonly id: string;
-  readonly name: string;
-  readonly agent: string | null;
-  readonly workspace: string | null;
-  readonly created_at: Date;
-  readonly body: Buffer | null;
+  return rows.map(withoutNulls);
 }
 
 export async function listEvents(
   transaction: Transaction,
   { org, after, limit }: { readonly org: string; readonly after: string; readonly limit: number },
 ): Promise<readonly EventRecord[]> {
-  const { rows } = await transaction.query<EventRow>(
-    `SELECT e.id, e.name, e.agent, e.workspace, e.created_at, b.body
+  const { rows } = await transaction.query<EventRecord>(
+    `SELECT e.id, e.name, e.agent, e.workspace, e.created_at AS "createdAt", b.body
      FROM (SELECT * FROM parley.events WHERE org = $1 AND id > $2 ORDER BY id LIMIT $3) e
      LEFT JOIN LATERAL (SELECT b.body FROM parley.event_bodies b WHERE b.id = e.id LIMIT 1) b ON true ORDER BY e.id`,
     [org, after, limit],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    agent: row.agent ?? undefined,
-    workspace: row.workspace ?? undefined,
-    createdAt: row.created_at,
-    body: row.body ?? undefined,
-  }));
-}
-
-export function deliveryFromRow(row: Row): DeliveryRecord {
-  return {
-    id: row.id,
-    org: row.org,
-    eventId: row.event_id,
-    eventName: row.event_name,
-    subscriptionUid: row.subscription_uid,
-    state: row.state,
-    reason: row.reason ?? undefined,
-    attempts: row.attempts,
-    seriesStart: row.series_start,
-    dueAt: row.due_at === null || row.ended_at !== null ? undefined : row.due_at,
-    createdAt: row.created_at,
-    endedAt: row.ended_at ?? undefined,
-  };
+  return rows.map(withoutNulls);
 }

@@ -32,3 +32,8 @@ export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
  * result can be taken back.
  */
 export const unhurried = "unhurried AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS done)";
+
+/** A row as a record: what is NULL is undefined. */
+export function withoutNulls<T extends object>(row: T): T {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, value ?? undefined])) as T;
+}

@@ -1,6 +1,6 @@
 /** Coordinates which process writes the health of endpoints into the status of their resources, and when. */
-import { endpointColumns, endpointOf, type EndpointRow } from './endpoints.ts';
-import type { Statements } from './statements.ts';
+import { endpointColumns } from './endpoints.ts';
+import { withoutNulls, type Statements } from './statements.ts';
 import type { EndpointRecord } from './types.ts';
 
 /** Endpoints that have changed since their status was written, if that is `everyMs` ago: of all processes the caller gets to write them. */
@@ -8,7 +8,7 @@ export async function takeStatusWrites(
   statements: Statements,
   { everyMs, limit }: { readonly everyMs: number; readonly limit: number },
 ): Promise<readonly EndpointRecord[]> {
-  const { rows } = await statements.query<EndpointRow>(
+  const { rows } = await statements.query<EndpointRecord>(
     `UPDATE parley.webhook_endpoints SET status_written_at = clock_timestamp()
      WHERE subscription_uid = ANY (ARRAY(
        SELECT subscription_uid FROM parley.webhook_endpoints
@@ -18,7 +18,7 @@ export async function takeStatusWrites(
      RETURNING ${endpointColumns}`,
     [everyMs, limit],
   );
-  return rows.map(endpointOf);
+  return rows.map(withoutNulls);
 }
 
 /** They could not be written after all: another process may, at once. */

@@ -1,5 +1,5 @@
 /** Deliveries that are moved together, and retries that workflows are to have. */
-import { spanOf, stateList, type Statements } from './statements.ts';
+import { spanOf, stateList, withoutNulls, type Statements } from './statements.ts';
 import type { DeliveryTransition } from './dispatch.ts';
 import { liveStates, type DeliveryState, type RetryToStart } from './types.ts';
 
@@ -40,25 +40,13 @@ export async function removeSubscription(statements: Statements, subscriptionUid
   return false;
 }
 
-interface RetryRow {
-  readonly id: string;
-  readonly org: string;
-  readonly event_id: string;
-  readonly subscription_uid: string;
-  readonly state: 'retry_pending' | 'retrying';
-  readonly due_at: Date;
-  readonly due_in_ms: number;
-  readonly series_start: number;
-  readonly traceparent: string | null;
-}
-
 export async function retriesToStart(
   statements: Statements,
   options: { readonly aheadMs: number; readonly lostMs: number; readonly limit: number; readonly except?: readonly string[] | undefined },
 ): Promise<readonly RetryToStart[]> {
-  const { rows } = await statements.query<RetryRow>(
-    `SELECT id, org, event_id, subscription_uid, state, due_at, series_start,
-       greatest(0, extract(epoch FROM due_at - statement_timestamp()) * 1000)::float8 AS due_in_ms,
+  const { rows } = await statements.query<RetryToStart>(
+    `SELECT id, org, event_id AS "eventId", subscription_uid AS "subscriptionUid", state, due_at AS "dueAt", series_start AS "seriesStart",
+       greatest(0, extract(epoch FROM due_at - statement_timestamp()) * 1000)::float8 AS "dueInMs",
        (SELECT b.traceparent FROM parley.event_bodies b WHERE b.id = deliveries.event_id LIMIT 1) AS traceparent
      FROM parley.deliveries
      WHERE state IN ('retry_pending', 'retrying') AND due_at <= statement_timestamp() + $1 * interval '1 millisecond'
@@ -68,17 +56,7 @@ export async function retriesToStart(
     [options.aheadMs, options.lostMs, options.limit, options.except ?? []],
     { prepared: true },
   );
-  return rows.map((row) => ({
-    id: row.id,
-    org: row.org,
-    eventId: row.event_id,
-    subscriptionUid: row.subscription_uid,
-    state: row.state,
-    dueAt: row.due_at,
-    dueInMs: row.due_in_ms,
-    seriesStart: row.series_start,
-    traceparent: row.traceparent ?? undefined,
-  }));
+  return rows.map(withoutNulls);
 }
 
 export async function markRetrying(statements: Statements, deliveryIds: readonly string[]): Promise<void> {
