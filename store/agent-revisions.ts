@@ -1,6 +1,6 @@
 import { DAY_MS } from '../platform/time.ts';
-import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
+import { Repository } from './repository.ts';
 import { canaryShareOf } from './releases/canary-share.ts';
 
 /** A compiled agent: everything a call needs but the values of secrets. Never changes once written. */
@@ -36,13 +36,7 @@ const LARGEST_CONFIG = 8 * 1024 * 1024;
 /** Of each agent, however old they are. */
 const RELEASES_KEPT = 100;
 
-export class AgentRevisions {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class AgentRevisions extends Repository {
   /**
    * Stores a revision; storing it again changes nothing. The organisation's row is made where it is missing,
    * because a namespace becomes an organisation by its label alone.
@@ -58,7 +52,7 @@ export class AgentRevisions {
         'invalid',
         `agent ${agentName}: its revision has ${bytes} bytes, ${LARGEST_CONFIG} are the most: shorten prompts or tool schemas`,
       );
-    await this.#database.asOrganization(org, async (transaction) => {
+    await this.database.asOrganization(org, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
       const written = await transaction.query(
         `INSERT INTO parley.agent_revisions (org, agent_uid, revision, agent_name, config) VALUES ($1, $2, $3, $4, $5)
@@ -99,7 +93,7 @@ export class AgentRevisions {
    *   served before serves on until a revision of the new one does
    */
   async retire(ref: AgentRef & { readonly agentName?: string | undefined }): Promise<void> {
-    await this.#database.asOrganization(ref.org, async (transaction) => {
+    await this.database.asOrganization(ref.org, async (transaction) => {
       await transaction.query(
         'UPDATE parley.agent_serving SET retired_at = now() WHERE org = $1 AND (agent_uid = $2 OR agent_name = $3) AND retired_at IS NULL',
         [ref.org, ref.agentUid, ref.agentName ?? null],
@@ -120,7 +114,7 @@ export class AgentRevisions {
 
   /** One revision, whether it serves or not: a call keeps the one it began with. */
   async get(ref: AgentRef & { readonly revision: string }): Promise<AgentRevision | undefined> {
-    const { rows } = await this.#database.queryAs<AgentRevision>(
+    const { rows } = await this.database.queryAs<AgentRevision>(
       ref.org,
       `SELECT agent_uid AS "agentUid", agent_name AS "agentName", revision, config, created_at AS "createdAt"
        FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3`,
@@ -142,7 +136,7 @@ export class AgentRevisions {
     const { org, keepForMs = 30 * DAY_MS, keepNewest = 10, limit = 500 } = options;
     // An agent that is gone has few revisions left after the rule below has met it, so that its agents are counted and not its rows.
     const agentsAtOnce = Math.max(1, Math.floor(limit / 10));
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const gone = await transaction.query<{ agent_uid: string }>(
         `DELETE FROM parley.agent_serving WHERE org = $1 AND agent_uid IN (
            SELECT agent_uid FROM parley.agent_serving WHERE org = $1 AND retired_at < now() - $2 * interval '1 millisecond' LIMIT $3)
@@ -196,7 +190,7 @@ export class AgentRevisions {
   ): Promise<ServingRevision | undefined> {
     // Postgres refuses this character even in a question; a name that comes from outside may hold it.
     if (value.includes('\u0000')) return undefined;
-    const { rows } = await this.#database.queryAs<ServingRevision>(
+    const { rows } = await this.database.queryAs<ServingRevision>(
       org,
       `SELECT s.agent_uid AS "agentUid", s.agent_name AS "agentName", chosen.revision, s.active_since AS "activeSince", chosen.canary, r.config
        FROM parley.agent_serving s CROSS JOIN LATERAL (

@@ -1,9 +1,9 @@
 import { DAY_MS } from '../platform/time.ts';
 import { uuidv7 } from '../platform/uuid.ts';
 import { generateApiKey } from './api-key-format.ts';
-import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
 import { isPermission, permissions as vocabulary, type Permission } from './permissions.ts';
+import { Repository } from './repository.ts';
 
 /** An API key without its secret. */
 export interface ApiKeyRecord {
@@ -53,13 +53,7 @@ export const apiKeyColumns = `org, key_id AS "keyId", name, permissions, expirat
   revoked_at IS NOT NULL AS revoked, user_id AS "userId", created_by_user_id AS "createdByUserId", last_four AS "lastFour"`;
 
 /** The rows of API keys. Who presents one is checked in authenticator.ts. */
-export class ApiKeys {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class ApiKeys extends Repository {
   /**
    * @returns the clear key with its record; it can't be had again
    * @throws StoreError `not_found` for an unknown organisation, `invalid` for values outside their bounds
@@ -68,7 +62,7 @@ export class ApiKeys {
     requireValid(options);
     const keyId = `key_${uuidv7()}`;
     const key = generateApiKey();
-    const record = await this.#database.asOrganization(options.org, async (transaction) => {
+    const record = await this.database.asOrganization(options.org, async (transaction) => {
       const organization = await transaction.query('SELECT FROM parley.organizations WHERE name = $1', [options.org]);
       if (organization.rowCount === 0)
         throw new StoreError('not_found', `there is no organisation "${options.org}": make it with \`parley org create ${options.org}\``);
@@ -107,7 +101,7 @@ export class ApiKeys {
     readonly pageSize: number;
     readonly after?: ApiKeyPosition | undefined;
   }): Promise<{ readonly items: readonly ApiKeyRecord[]; readonly next?: ApiKeyPosition }> {
-    const { rows } = await this.#database.queryAs<ApiKeyRecord>(
+    const { rows } = await this.database.queryAs<ApiKeyRecord>(
       options.org,
       `SELECT ${apiKeyColumns} FROM parley.api_keys
        WHERE org = $1 AND ($2::timestamptz IS NULL OR (created_at, key_id) < ($2, $3))
@@ -124,7 +118,7 @@ export class ApiKeys {
   /** A malformed id is an unknown one. */
   async get(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
     if (!keyIdShape.test(options.keyId)) return undefined;
-    const { rows } = await this.#database.queryAs<ApiKeyRecord>(
+    const { rows } = await this.database.queryAs<ApiKeyRecord>(
       options.org,
       `SELECT ${apiKeyColumns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
       [options.org, options.keyId],
@@ -135,7 +129,7 @@ export class ApiKeys {
   /** Idempotent, and final: the first revocation counts. Every process is notified when it commits. */
   async revoke(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
     if (!keyIdShape.test(options.keyId)) return undefined;
-    return this.#database.asOrganization(options.org, async (transaction) => {
+    return this.database.asOrganization(options.org, async (transaction) => {
       const changed = await transaction.query(
         'UPDATE parley.api_keys SET revoked_at = now() WHERE org = $1 AND key_id = $2 AND revoked_at IS NULL',
         [options.org, options.keyId],
@@ -159,7 +153,7 @@ export class ApiKeys {
     readonly keepForMs?: number | undefined;
     readonly limit?: number | undefined;
   }): Promise<number> {
-    const { rowCount } = await this.#database.queryAs(
+    const { rowCount } = await this.database.queryAs(
       options.org,
       `DELETE FROM parley.api_keys WHERE org = $1 AND key_id IN (
            SELECT key_id FROM parley.api_keys

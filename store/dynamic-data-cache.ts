@@ -1,19 +1,13 @@
+import { Repository } from './repository.ts';
 /** Answers to the lookups of agents, which calls of the same organisation share for a while. */
-import type { Database } from './database.ts';
 
 /** Rows that are deleted along with a write: more than come. */
 const SWEPT = 20;
 
-export class DynamicDataCacheRows {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class DynamicDataCacheRows extends Repository {
   /** @param key SHA-256, lower-case hex. @returns JSON; undefined where nothing is known that is still fresh */
   async get(org: string, key: string): Promise<string | undefined> {
-    const { rows } = await this.#database.queryAs<{ answer: string }>(
+    const { rows } = await this.database.queryAs<{ answer: string }>(
       org,
       'SELECT answer FROM parley.dynamic_data_cache WHERE org = $1 AND key = $2 AND expires_at > now()',
       [org, Buffer.from(key, 'hex')],
@@ -23,7 +17,7 @@ export class DynamicDataCacheRows {
 
   /** @param forMs how long it is fresh, in milliseconds */
   async put(org: string, key: string, answer: string, { forMs }: { readonly forMs: number }): Promise<void> {
-    await this.#database.asOrganization(org, async (transaction) => {
+    await this.database.asOrganization(org, async (transaction) => {
       await transaction.query(
         `INSERT INTO parley.dynamic_data_cache (org, key, answer, expires_at) VALUES ($1, $2, $3, now() + $4 * interval '1 millisecond')
          ON CONFLICT (org, key) DO UPDATE SET answer = excluded.answer, expires_at = excluded.expires_at`,
@@ -35,7 +29,7 @@ export class DynamicDataCacheRows {
 
   /** Deletes expired rows, `limit` (500) at most. @returns how many went */
   async prune({ org, limit = 500 }: { readonly org: string; readonly limit?: number }): Promise<number> {
-    return this.#database.asOrganization(org, async (transaction) => (await transaction.query(deletion, [org, limit])).rowCount);
+    return this.database.asOrganization(org, async (transaction) => (await transaction.query(deletion, [org, limit])).rowCount);
   }
 }
 

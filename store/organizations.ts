@@ -1,5 +1,5 @@
-import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
+import { Repository } from './repository.ts';
 
 /** An organisation: a namespace with the label `parley.dev/organization=true`, and a row that other rows refer to. */
 export interface Organization {
@@ -33,13 +33,7 @@ const retentionColumns = {
   callRetentionDays: 'call_retention_days',
 } as const satisfies Record<keyof CallRetention, string>;
 
-export class Organizations {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class Organizations extends Repository {
   /**
    * Finds out whether {@link create} would go through, and writes nothing.
    *
@@ -57,7 +51,7 @@ export class Organizations {
    */
   async create(options: { readonly name: string; readonly displayName?: string | undefined }): Promise<Organization> {
     requireDisplayName(options.displayName);
-    return this.#database.asOrganization(options.name, async (transaction) => {
+    return this.database.asOrganization(options.name, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [options.name]);
       if (options.displayName !== undefined) {
         await transaction.query('UPDATE parley.organizations SET display_name = $2 WHERE name = $1 AND display_name <> $2', [
@@ -73,9 +67,7 @@ export class Organizations {
   }
 
   async get(name: string): Promise<Organization | undefined> {
-    const { rows } = await this.#database.queryAs<Organization>(name, `SELECT ${columns} FROM parley.organizations WHERE name = $1`, [
-      name,
-    ]);
+    const { rows } = await this.database.queryAs<Organization>(name, `SELECT ${columns} FROM parley.organizations WHERE name = $1`, [name]);
     return rows[0];
   }
 
@@ -107,7 +99,7 @@ export class Organizations {
   }
 
   async #update(name: string, assignments: string, values: readonly unknown[]): Promise<Organization> {
-    const { rows } = await this.#database.queryAs<Organization>(
+    const { rows } = await this.database.queryAs<Organization>(
       name,
       assignments === ''
         ? `SELECT ${columns} FROM parley.organizations WHERE name = $1`
@@ -121,7 +113,7 @@ export class Organizations {
 
   /** By name, `limit` (1,000 by default) at most, those after the name `after`. */
   async list(options: { readonly after?: string | undefined; readonly limit?: number | undefined } = {}): Promise<readonly Organization[]> {
-    return this.#database.asDirectory(async (transaction) => {
+    return this.database.asDirectory(async (transaction) => {
       const { rows } = await transaction.query<Organization>(
         `SELECT ${columns} FROM parley.organizations WHERE name > $1 ORDER BY name LIMIT $2`,
         [options.after ?? '', options.limit ?? 1_000],

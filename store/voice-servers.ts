@@ -1,5 +1,5 @@
+import { Repository } from './repository.ts';
 /** How many calls the voice servers can take now. */
-import type { Database } from './database.ts';
 
 /** What a voice server says of itself. */
 export interface VoicePlaces {
@@ -21,26 +21,20 @@ export interface PlaceTaken {
 /** A server reports every second: after so long without a report it is gone, or cannot reach Postgres. In milliseconds. */
 const FRESH_MS = 5_000;
 
-export class VoiceServers {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class VoiceServers extends Repository {
   /** @param server id of its own, a UUID @throws StoreError */
   async report(server: string, { agentName, free, starting }: VoicePlaces & { readonly agentName: string }): Promise<void> {
-    await this.#database.query('SELECT parley.report_voice_server($1, $2, $3, $4)', [server, agentName, free, starting]);
+    await this.database.query('SELECT parley.report_voice_server($1, $2, $3, $4)', [server, agentName, free, starting]);
   }
 
   /** It takes no more calls. @throws StoreError */
   async forget(server: string): Promise<void> {
-    await this.#database.query('SELECT parley.forget_voice_server($1)', [server]);
+    await this.database.query('SELECT parley.forget_voice_server($1)', [server]);
   }
 
   /** Takes one place until the next report says how many there are. @throws StoreError */
   async takePlace(agentName: string): Promise<PlaceTaken> {
-    const [row] = await this.#database.query<{ reported: boolean; taken: boolean; starting: boolean }>(
+    const [row] = await this.database.query<{ reported: boolean; taken: boolean; starting: boolean }>(
       'SELECT reported, taken, starting FROM parley.take_voice_place($1, $2)',
       [agentName, FRESH_MS],
     );

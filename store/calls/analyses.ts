@@ -1,5 +1,5 @@
 /** What was found out of calls after their end. The table gets its rows from the ends of calls themselves. */
-import type { Database } from '../database.ts';
+import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import type { CallRef } from './call-record.ts';
@@ -46,16 +46,10 @@ export interface DueAnalysis extends CallRef {
   readonly traceparent: string | null;
 }
 
-export class CallAnalyses {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class CallAnalyses extends Repository {
   /** @returns undefined for a call that isn't over, or whose agent asks for nothing */
   async get({ org, id }: CallRef): Promise<AnalysisRecord | undefined> {
-    const { rows } = await this.#database.queryAs<Row>(
+    const { rows } = await this.database.queryAs<Row>(
       org,
       `SELECT status, created_at AS "createdAt", finished_at AS "finishedAt", items, error_code AS "errorCode", error_message AS "errorMessage"
        FROM parley.call_analyses WHERE org = $1 AND call_id = $2`,
@@ -68,7 +62,7 @@ export class CallAnalyses {
 
   /** Those that are due to start, of all organisations; the longest due first. */
   async due({ limit }: { readonly limit: number }): Promise<readonly DueAnalysis[]> {
-    const { rows } = await this.#database.asDirectory((transaction) =>
+    const { rows } = await this.database.asDirectory((transaction) =>
       transaction.query<DueAnalysis & Record<string, unknown>>(
         `SELECT a.org, a.call_id AS id, c.traceparent FROM parley.call_analyses a JOIN parley.calls c ON c.org = a.org AND c.id = a.call_id
          WHERE a.status = 'processing' AND a.due_at <= now() ORDER BY a.due_at LIMIT $1`,
@@ -80,7 +74,7 @@ export class CallAnalyses {
 
   /** Records its start: a later sweep checks that it has ended. */
   async begun({ org, id, lookAgainInMs }: CallRef & { readonly lookAgainInMs: number }): Promise<void> {
-    await this.#database.queryAs(
+    await this.database.queryAs(
       org,
       `UPDATE parley.call_analyses SET due_at = now() + $3 * interval '1 millisecond' WHERE org = $1 AND call_id = $2 AND status = 'processing'`,
       [org, id, lookAgainInMs],
@@ -89,7 +83,7 @@ export class CallAnalyses {
 
   /** Ends an analysis, with its events; the first end counts. @returns false where it had ended before, or does not exist */
   async finish({ org, id, items, error, events }: CallRef & AnalysisOutcome & { readonly events: readonly NewEvent[] }): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const { rowCount } = await transaction.query(
         `UPDATE parley.call_analyses SET status = $3, finished_at = now(), items = $4, error_code = $5, error_message = $6
          WHERE org = $1 AND call_id = $2 AND status = 'processing'`,

@@ -1,5 +1,5 @@
 /** What was said in calls, and how long the answers took: as the job that serves a call numbers it. */
-import type { Database } from '../database.ts';
+import { Repository } from '../repository.ts';
 import { storableJson } from '../storable-json.ts';
 import type { CallRef } from './call-record.ts';
 import { storeUsage, type CallUsageRows } from './usage.ts';
@@ -53,13 +53,7 @@ export interface CallLogRows {
   readonly toolCalls: readonly CallToolCall[];
 }
 
-export class CallLog {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class CallLog extends Repository {
   /**
    * Adds what isn't there; a number that is there keeps what it has, so that a job may send everything again after a lost answer.
    * With the usage so far, which replaces that of before.
@@ -69,7 +63,7 @@ export class CallLog {
     { org, id }: CallRef,
     { messages = [], turns = [], toolCalls = [], usage }: Partial<CallLogRows> & { readonly usage?: CallUsageRows | undefined },
   ): Promise<void> {
-    await this.#database.asOrganization(org, async (transaction) => {
+    await this.database.asOrganization(org, async (transaction) => {
       if (messages.length > 0) {
         await transaction.query(
           `INSERT INTO parley.call_messages (org, call_id, seq, role, content, spoken_at, interrupted, sources)
@@ -133,7 +127,7 @@ export class CallLog {
 
   /** In the order of their numbers. */
   async read({ org, id }: CallRef): Promise<CallLogRows> {
-    return this.#database.asOrganization(
+    return this.database.asOrganization(
       org,
       async (transaction) => {
         const messages = await transaction.query<CallMessage & Record<string, unknown>>(

@@ -1,7 +1,8 @@
 /** The rows of calls: taken on, moved from state to state, found. */
 import { uuidv7 } from '../../platform/uuid.ts';
-import type { Database, Transaction } from '../database.ts';
+import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
+import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { callColumns, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
@@ -50,13 +51,7 @@ export interface CallTransition {
   readonly call: CallRecord;
 }
 
-export class Calls {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class Calls extends Repository {
   /**
    * Takes a call on, as `registered`, if the organisation has fewer live calls than it may have and the agent has spent less than its
    * budget; otherwise nothing is left behind.
@@ -68,7 +63,7 @@ export class Calls {
       return await this.#insert(call, null, { events: () => [] });
     } catch (error) {
       if (!(error instanceof StoreError && error.sqlState === LIMIT_REACHED)) throw error;
-      const known = await this.#database.asOrganization(call.org, (transaction) => findKnown(transaction, call));
+      const known = await this.database.asOrganization(call.org, (transaction) => findKnown(transaction, call));
       return known === undefined ? { outcome: 'limit_reached' } : { outcome: 'registered', call: known };
     }
   }
@@ -82,7 +77,7 @@ export class Calls {
   }
 
   async #insert(call: NewCall, reason: FinishReason | null, { events }: WithEvents): Promise<Registration> {
-    return this.#database.asOrganization(call.org, async (transaction) => {
+    return this.database.asOrganization(call.org, async (transaction) => {
       if (call.budget !== undefined && (await spentSince(transaction, { ...call, ...call.budget })) >= call.budget.micros) {
         const known = await findKnown(transaction, call);
         return known === undefined ? { outcome: 'budget_exceeded' } : { outcome: 'registered', call: known };
@@ -143,13 +138,13 @@ export class Calls {
   /** The call's organisation. For callers that know only the id of a call, from the media server. */
   async organizationOf(id: string): Promise<string | undefined> {
     if (!idShape.test(id)) return undefined;
-    const [row] = await this.#database.query<{ org: string | null }>('SELECT parley.organization_of_call($1) AS org', [id]);
+    const [row] = await this.database.query<{ org: string | null }>('SELECT parley.organization_of_call($1) AS org', [id]);
     return row?.org ?? undefined;
   }
 
   /** The call of a room. For events of the media server. */
   async ofRoom(room: string): Promise<CallRef | undefined> {
-    const [row] = await this.#database.query<{ org: string; id: string }>('SELECT org, id FROM parley.call_of_room($1)', [room]);
+    const [row] = await this.database.query<{ org: string; id: string }>('SELECT org, id FROM parley.call_of_room($1)', [room]);
     return row && { org: row.org, id: row.id };
   }
 
@@ -194,7 +189,7 @@ export class Calls {
 
   /** How the gateway knows a call that went out. The first name stays. */
   async nameSipCall({ org, id, sipCallId }: CallRef & { readonly sipCallId: string }): Promise<void> {
-    await this.#database.asOrganization(org, async (transaction) => {
+    await this.database.asOrganization(org, async (transaction) => {
       await transaction.query(`UPDATE parley.calls SET sip_call_id = $3 WHERE org = $1 AND id = $2 AND sip_call_id IS NULL`, [
         org,
         id,
@@ -205,7 +200,7 @@ export class Calls {
 
   /** The job is there. @returns false when the call is over, or another job serves it: then this one should stop. */
   async heartbeat({ org, id, jobId }: CallRef & { readonly jobId: string }): Promise<boolean> {
-    const { rowCount } = await this.#database.queryAs(
+    const { rowCount } = await this.database.queryAs(
       org,
       `UPDATE parley.calls SET job_seen_at = now(), job_id = $3
        WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing') AND (job_id IS NULL OR job_id = $3)`,
@@ -219,7 +214,7 @@ export class Calls {
    * @returns false when the call is over, or there is none
    */
   async keepDynamicData({ org, id, data }: CallRef & { readonly data: Readonly<Record<string, unknown>> }): Promise<boolean> {
-    const { rowCount } = await this.#database.queryAs(
+    const { rowCount } = await this.database.queryAs(
       org,
       `UPDATE parley.calls SET dynamic_data = $3 WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing')`,
       [org, id, JSON.stringify(storableJson(data))],
@@ -232,7 +227,7 @@ export class Calls {
    * @returns false when a job has the call, another process dispatches one, or it is over
    */
   async lookAfter({ org, id }: CallRef): Promise<boolean> {
-    const { rowCount } = await this.#database.queryAs(
+    const { rowCount } = await this.database.queryAs(
       org,
       `UPDATE parley.calls SET job_seen_at = now() WHERE org = $1 AND id = $2 AND status = 'registered' AND job_id IS NULL
            AND (job_seen_at IS NULL OR job_seen_at < now() - $3 * interval '1 millisecond')`,
@@ -243,7 +238,7 @@ export class Calls {
 
   /** The recording is in the storage. The first one stays, as does the reason. @returns false when there was one, or no such call */
   async addRecording({ org, id, key, bytes, durationMs, events }: CallRef & StoredRecording & WithEvents): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<Row>(
         `UPDATE parley.calls SET recording_key = $3, recording_bytes = $4, recording_duration_ms = $5, recorded_at = now()
          WHERE org = $1 AND id = $2 AND recording_key IS NULL RETURNING ${callColumns}`,
@@ -256,7 +251,7 @@ export class Calls {
 
   /** How many are `registered` or `ongoing` now: counted, without those of tests. */
   async liveCount(org: string): Promise<number> {
-    const { rows } = await this.#database.queryAs<{ n: number }>(
+    const { rows } = await this.database.queryAs<{ n: number }>(
       org,
       `SELECT count(*)::int AS n FROM parley.calls WHERE org = $1 AND test IS NULL AND status IN ('registered', 'ongoing')`,
       [org],
@@ -266,7 +261,7 @@ export class Calls {
 
   /** Whether it has as many live calls as it may have; {@link register} decides, this saves what is done before. */
   async isAtLimit(org: string): Promise<boolean> {
-    const { rows } = await this.#database.queryAs<{ full: boolean }>(
+    const { rows } = await this.database.queryAs<{ full: boolean }>(
       org,
       `SELECT live_call_limit <= (SELECT count(*) FROM parley.calls WHERE org = $1 AND test IS NULL AND status IN ('registered', 'ongoing')) AS full
        FROM parley.organizations WHERE name = $1`,
@@ -276,7 +271,7 @@ export class Calls {
   }
 
   async #transition(ref: CallRef & WithEvents, sql: string, values: readonly unknown[]): Promise<CallTransition> {
-    return this.#database.asOrganization(ref.org, async (transaction) => {
+    return this.database.asOrganization(ref.org, async (transaction) => {
       const { rows } = await transaction.query<Row>(sql, values);
       if (rows[0] !== undefined) {
         const call = toCall(rows[0]);
@@ -291,7 +286,7 @@ export class Calls {
   }
 
   async #one(org: string, sql: string, values: readonly unknown[]): Promise<CallRecord | undefined> {
-    const { rows } = await this.#database.queryAs<Row>(org, sql, values);
+    const { rows } = await this.database.queryAs<Row>(org, sql, values);
     return rows[0] && toCall(rows[0]);
   }
 }

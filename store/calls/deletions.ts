@@ -1,5 +1,6 @@
 /** Calls and recordings that are past their time, and calls that are deleted. */
-import type { Database, Transaction } from '../database.ts';
+import type { Transaction } from '../database.ts';
+import { Repository } from '../repository.ts';
 import type { CallRef, StoredRecording } from './call-record.ts';
 
 /** The body of an event without what it says of the call's content; undefined where it says nothing of it. */
@@ -14,13 +15,7 @@ export interface Batch {
 /** How long a call is known to be deleted, in days: longer than a spool keeps recordings of unknown calls. */
 const KNOWN_DAYS = 8;
 
-export class CallDeletions {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class CallDeletions extends Repository {
   /**
    * Deletes a call that is over, with its transcript, turns and analysis, and redacts its events. They stay, so that those that are due
    * are delivered.
@@ -34,7 +29,7 @@ export class CallDeletions {
     recordingKey,
     redact,
   }: CallRef & { readonly recordingKey: string | null; readonly redact: RedactEvent }): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const { rowCount } = await transaction.query(
         `WITH deleted AS (
            DELETE FROM parley.calls
@@ -66,7 +61,7 @@ export class CallDeletions {
 
   /** Recordings that are older than their agent, or else their organisation, keeps them. */
   async recordingsDue({ org, limit }: Batch): Promise<readonly (Pick<CallRef, 'id'> & Pick<StoredRecording, 'key'>)[]> {
-    const { rows } = await this.#database.queryAs<{ id: string; key: string }>(
+    const { rows } = await this.database.queryAs<{ id: string; key: string }>(
       org,
       `SELECT c.id, c.recording_key AS key FROM parley.calls c JOIN parley.organizations o ON o.name = c.org
        WHERE c.org = $1 AND c.recording_key IS NOT NULL
@@ -79,7 +74,7 @@ export class CallDeletions {
 
   /** The call has no recording any more. */
   async forgetRecording({ org, id, key }: CallRef & Pick<StoredRecording, 'key'>): Promise<void> {
-    await this.#database.queryAs(
+    await this.database.queryAs(
       org,
       `UPDATE parley.calls SET recording_key = NULL, recording_bytes = NULL, recording_duration_ms = NULL, recorded_at = NULL
        WHERE org = $1 AND id = $2 AND recording_key = $3`,
@@ -98,11 +93,11 @@ export class CallDeletions {
 
   /** From now on a deleted call is an unknown one. */
   async forget({ org, id }: CallRef): Promise<void> {
-    await this.#database.queryAs(org, 'DELETE FROM parley.deleted_calls WHERE org = $1 AND call_id = $2', [org, id]);
+    await this.database.queryAs(org, 'DELETE FROM parley.deleted_calls WHERE org = $1 AND call_id = $2', [org, id]);
   }
 
   async #ids(org: string, sql: string, values: readonly unknown[]): Promise<readonly string[]> {
-    const { rows } = await this.#database.queryAs<{ id: string }>(org, sql, values);
+    const { rows } = await this.database.queryAs<{ id: string }>(org, sql, values);
     return rows.map(({ id }) => id);
   }
 }

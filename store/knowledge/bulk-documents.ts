@@ -1,6 +1,7 @@
 /** Files that come many at a time: their rows share transactions, and what comes twice is accepted once. */
-import type { Database, Transaction } from '../database.ts';
+import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
+import { Repository } from '../repository.ts';
 import { tellOfCollection } from './collections.ts';
 
 /** By what an entry is recognised when it comes again. */
@@ -31,16 +32,10 @@ export function submissionKey({ given, sha256 }: { readonly given: string | unde
   return given === undefined ? { key: `sha256:${sha256}`, sha256 } : { key: `key:${given}` };
 }
 
-export class BulkDocuments {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class BulkDocuments extends Repository {
   /** Documents that these entries have become already, by key; those that failed or were deleted do not count. */
   async known({ org, collectionId }: Place, entries: readonly EntryIdentity[]): Promise<ReadonlyMap<string, string>> {
-    return this.#database.asOrganization(org, (transaction) => knownIn(transaction, { org, collectionId }, entries));
+    return this.database.asOrganization(org, (transaction) => knownIn(transaction, { org, collectionId }, entries));
   }
 
   /**
@@ -53,7 +48,7 @@ export class BulkDocuments {
     files: readonly NewFile[],
   ): Promise<ReadonlyMap<string, string>> {
     if (files.length === 0) return new Map();
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       // Held against a deletion that would miss the new documents.
       const collection = await transaction.query(
         'SELECT FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE',

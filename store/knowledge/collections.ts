@@ -1,7 +1,8 @@
 /** The store's side of a KnowledgeBase: its documents' common home, and what all of its vectors have in common. */
 import { uuidv7 } from '../../platform/uuid.ts';
-import type { Database, Transaction } from '../database.ts';
+import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
+import { Repository } from '../repository.ts';
 
 /** What a collection is made with. */
 export interface CollectionSpec {
@@ -59,13 +60,7 @@ export const KNOWLEDGE_CHANNEL = 'parley_knowledge';
 /** Rows of a deleted collection that go in one transaction, so that none takes long. */
 const REMOVED_AT_ONCE = 20_000;
 
-export class Collections {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class Collections extends Repository {
   /**
    * The collection of a KnowledgeBase, created if it does not exist. Kept documents of a former resource of this name are taken over.
    * Language and chunking follow the resource and hold for documents to come.
@@ -74,7 +69,7 @@ export class Collections {
    */
   async ensure(spec: CollectionSpec): Promise<Collection> {
     const { org, name, uid, profile, model, dimension, language, maxTokens, overlapTokens, rerankProfile = null, workspace = null } = spec;
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const known = await this.#byName(transaction, org, name);
       if (known !== undefined && sameSpec(known, spec) && !known.released) return known;
       if (known === undefined) {
@@ -101,13 +96,13 @@ export class Collections {
   /** Not those that are deleted or released. */
   async byName({ org, name }: { readonly org: string; readonly name: string }): Promise<Collection | undefined> {
     if (name.includes('\u0000')) return undefined;
-    const found = await this.#database.asOrganization(org, (transaction) => this.#byName(transaction, org, name));
+    const found = await this.database.asOrganization(org, (transaction) => this.#byName(transaction, org, name));
     return found?.released === true ? undefined : found;
   }
 
   /** Whatever its state. */
   async get({ org, id }: { readonly org: string; readonly id: string }): Promise<Collection | undefined> {
-    const { rows } = await this.#database.queryAs<CollectionRow>(
+    const { rows } = await this.database.queryAs<CollectionRow>(
       org,
       `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND id = $2`,
       [org, id],
@@ -117,7 +112,7 @@ export class Collections {
 
   /** The resource is gone, its documents are kept. Idempotent. */
   async release({ org, uid }: { readonly org: string; readonly uid: string }): Promise<void> {
-    await this.#database.queryAs(
+    await this.database.queryAs(
       org,
       'UPDATE parley.collections SET released_at = now() WHERE org = $1 AND uid = $2 AND released_at IS NULL AND deleted_at IS NULL',
       [org, uid],
@@ -129,7 +124,7 @@ export class Collections {
    * @returns the ids of the collections that are left to be cleared away, usually one
    */
   async tombstone({ org, uid }: { readonly org: string; readonly uid: string }): Promise<readonly string[]> {
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       await transaction.query('UPDATE parley.collections SET deleted_at = now() WHERE org = $1 AND uid = $2 AND deleted_at IS NULL', [
         org,
         uid,
@@ -144,7 +139,7 @@ export class Collections {
 
   /** Deleted ones that still have rows. */
   async tombstoned(org: string): Promise<readonly Collection[]> {
-    const { rows } = await this.#database.queryAs<CollectionRow>(
+    const { rows } = await this.database.queryAs<CollectionRow>(
       org,
       `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND deleted_at IS NOT NULL ORDER BY id LIMIT 100`,
       [org],
@@ -154,7 +149,7 @@ export class Collections {
 
   /** All that are not deleted, by id. */
   async list(org: string): Promise<readonly Collection[]> {
-    const { rows } = await this.#database.queryAs<CollectionRow>(
+    const { rows } = await this.database.queryAs<CollectionRow>(
       org,
       `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND deleted_at IS NULL ORDER BY id`,
       [org],
@@ -165,21 +160,21 @@ export class Collections {
   /** The last rows of a deleted collection whose documents are gone. Idempotent. */
   async remove({ org, id }: { readonly org: string; readonly id: string }): Promise<void> {
     for (let deleted = REMOVED_AT_ONCE; deleted === REMOVED_AT_ONCE;) {
-      ({ rowCount: deleted } = await this.#database.queryAs(
+      ({ rowCount: deleted } = await this.database.queryAs(
         org,
         `DELETE FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND term = ANY(ARRAY(
              SELECT term FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 LIMIT ${REMOVED_AT_ONCE}))`,
         [org, id],
       ));
     }
-    await this.#database.asOrganization(org, async (transaction) => {
+    await this.database.asOrganization(org, async (transaction) => {
       await transaction.query('DELETE FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NOT NULL', [org, id]);
     });
   }
 
   /** For the resource's status. */
   async overview({ org, id }: { readonly org: string; readonly id: string }): Promise<CollectionOverview> {
-    const { rows } = await this.#database.queryAs<{ processing: number; completed: number; failed: number; chunks: string }>(
+    const { rows } = await this.database.queryAs<{ processing: number; completed: number; failed: number; chunks: string }>(
       org,
       `SELECT count(*) FILTER (WHERE status = 'processing')::int AS processing, count(*) FILTER (WHERE status = 'completed')::int AS completed,
          count(*) FILTER (WHERE status = 'failed')::int AS failed, coalesce(sum(chunk_count) FILTER (WHERE status = 'completed'), 0) AS chunks
@@ -198,7 +193,7 @@ export class Collections {
     readonly org: string;
     readonly names: readonly string[];
   }): Promise<ReadonlyMap<string, CollectionOverview['documents']>> {
-    const { rows } = await this.#database.queryAs<CollectionOverview['documents'] & { readonly name: string }>(
+    const { rows } = await this.database.queryAs<CollectionOverview['documents'] & { readonly name: string }>(
       org,
       `SELECT c.name, count(*)::int AS total, count(*) FILTER (WHERE d.status = 'processing')::int AS processing,
          count(*) FILTER (WHERE d.status = 'completed')::int AS completed, count(*) FILTER (WHERE d.status = 'failed')::int AS failed
@@ -220,7 +215,7 @@ export class Collections {
     readonly id: string;
     readonly averageLength: number;
   }): Promise<void> {
-    await this.#database.queryAs(org, 'UPDATE parley.collections SET average_length = $3 WHERE org = $1 AND id = $2', [
+    await this.database.queryAs(org, 'UPDATE parley.collections SET average_length = $3 WHERE org = $1 AND id = $2', [
       org,
       id,
       averageLength,

@@ -1,5 +1,6 @@
 /** The end of many small documents in one transaction: chunks, terms, counters, status and events of all. */
-import type { Database, Transaction } from '../database.ts';
+import type { Transaction } from '../database.ts';
+import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { tellOfCollection } from './collections.ts';
@@ -25,13 +26,7 @@ interface CollectionKey {
   readonly collectionId: string;
 }
 
-export class DocumentCompletion {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class DocumentCompletion extends Repository {
   /**
    * The documents can be found from here on. Of one that is deleted or at an end already nothing is written.
    * @returns for each document that was completed the documents that it replaced
@@ -40,7 +35,7 @@ export class DocumentCompletion {
     { org, collectionId }: CollectionKey,
     documents: readonly WholeDocument[],
   ): Promise<ReadonlyMap<string, readonly string[]>> {
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const replaced = new Map<string, readonly string[]>();
       const { rows: held } = await transaction.query<{ name: string; workspace: string | null }>(
         'SELECT name, workspace FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE',
@@ -74,7 +69,7 @@ export class DocumentCompletion {
 
   /** The length that chunks of this collection are weighed with. */
   async averageLength({ org, collectionId }: CollectionKey): Promise<number> {
-    const { rows } = await this.#database.queryAs<{ average: number }>(
+    const { rows } = await this.database.queryAs<{ average: number }>(
       org,
       'SELECT average_length AS average FROM parley.collections WHERE org = $1 AND id = $2',
       [org, collectionId],

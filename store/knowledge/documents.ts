@@ -1,7 +1,8 @@
 /** The rows of documents: what was put into a knowledge base and what became of it. */
 import { uuidv7 } from '../../platform/uuid.ts';
-import type { Database, Transaction } from '../database.ts';
+import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
+import { Repository } from '../repository.ts';
 import { collectionColumns, fromCollectionRow, tellOfCollection, type Collection, type CollectionRow } from './collections.ts';
 import { uncountTerms } from './term-counts.ts';
 
@@ -102,13 +103,7 @@ export function newDocumentId(): string {
   return `doc_${uuidv7()}`;
 }
 
-export class Documents {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class Documents extends Repository {
   /**
    * Takes a document on, as `processing`. The same state of the same source is taken on once: the document that is there is answered then.
    * @throws StoreError `not_found` when the collection is gone
@@ -116,7 +111,7 @@ export class Documents {
   async create(document: NewDocument): Promise<DocumentRecord> {
     const { org, collectionId } = document;
     const id = document.id ?? newDocumentId();
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       // Held against a deletion that would miss the new document.
       const collection = await transaction.query(
         'SELECT FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE',
@@ -163,7 +158,7 @@ export class Documents {
   /** Not those that are deleted. */
   async get({ org, id, collectionId }: DocumentRef & { readonly collectionId?: string | undefined }): Promise<DocumentRecord | undefined> {
     if (!idShape.test(id)) return undefined;
-    const { rows } = await this.#database.queryAs<DocumentRecord>(
+    const { rows } = await this.database.queryAs<DocumentRecord>(
       org,
       `SELECT ${columns} FROM parley.documents WHERE org = $1 AND id = $2 AND deleted_at IS NULL AND collection_id = coalesce($3, collection_id)`,
       [org, id, collectionId ?? null],
@@ -179,7 +174,7 @@ export class Documents {
     readonly org: string;
     readonly ids: readonly string[];
   }): Promise<ReadonlyMap<string, { readonly document: DocumentRecord; readonly collection: Collection }>> {
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const { rows: documents } = await transaction.query<DocumentRecord>(
         `SELECT ${columns} FROM parley.documents WHERE org = $1 AND id = ANY ($2) AND status = 'processing' AND deleted_at IS NULL`,
         [org, ids],
@@ -200,7 +195,7 @@ export class Documents {
 
   /** Text that came with the configuration. */
   async content({ org, id }: DocumentRef): Promise<string | undefined> {
-    const { rows } = await this.#database.queryAs<{ content: string | null }>(
+    const { rows } = await this.database.queryAs<{ content: string | null }>(
       org,
       'SELECT content FROM parley.documents WHERE org = $1 AND id = $2',
       [org, id],
@@ -216,7 +211,7 @@ export class Documents {
     readonly after?: DocumentPosition | undefined;
   }): Promise<{ readonly items: readonly DocumentRecord[]; readonly next?: DocumentPosition }> {
     const { org, collectionId, pageSize, after } = options;
-    const { rows } = await this.#database.queryAs<DocumentRecord>(
+    const { rows } = await this.database.queryAs<DocumentRecord>(
       org,
       `SELECT ${columns} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND deleted_at IS NULL
            AND ($3::timestamptz IS NULL OR (created_at, id) > ($3, $4)) ORDER BY created_at, id LIMIT $5`,
@@ -229,7 +224,7 @@ export class Documents {
 
   /** The newest document of each of a collection's sources that is completed, and the newest of any state. */
   async ofSources({ org, collectionId }: { readonly org: string; readonly collectionId: string }): Promise<readonly DocumentRecord[]> {
-    const { rows } = await this.#database.queryAs<DocumentRecord>(
+    const { rows } = await this.database.queryAs<DocumentRecord>(
       org,
       `SELECT ${columns} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND source IS NOT NULL AND deleted_at IS NULL ORDER BY created_at, id`,
       [org, collectionId],
@@ -245,7 +240,7 @@ export class Documents {
     readonly org: string;
     readonly limit: number;
   }): Promise<readonly (DocumentRecord & { readonly deleted: boolean })[]> {
-    const { rows } = await this.#database.queryAs<DocumentRecord & { readonly deleted: boolean }>(
+    const { rows } = await this.database.queryAs<DocumentRecord & { readonly deleted: boolean }>(
       org,
       `SELECT ${columns}, deleted_at IS NOT NULL AS deleted FROM parley.documents
        WHERE org = $1 AND (status = 'processing' OR deleted_at IS NOT NULL) ORDER BY progress_at LIMIT $2`,
@@ -267,7 +262,7 @@ export class Documents {
     unlessCompleted = false,
   }: DocumentRef & { readonly collectionId: string; readonly unlessCompleted?: boolean }): Promise<boolean> {
     if (!idShape.test(id)) return false;
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       // Before the look at it: of two deletions one reports that it was the first.
       await lockCounters(transaction, { org, id: collectionId });
       const { rows } = await transaction.query<{ deleted: boolean; status: DocumentStatus }>(
@@ -283,7 +278,7 @@ export class Documents {
 
   /** Subtracts more terms of a large deleted document from the counts. @returns whether more are left */
   async uncountMoreTerms({ org, id }: DocumentRef): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<{ id: string }>(
         `SELECT c.id FROM parley.collections c JOIN parley.documents d ON d.org = c.org AND d.collection_id = c.id
          WHERE d.org = $1 AND d.id = $2 AND d.deleted_at IS NOT NULL AND c.deleted_at IS NULL FOR NO KEY UPDATE OF c`,
@@ -296,7 +291,7 @@ export class Documents {
 
   /** The rows of a deleted document. Idempotent; leaves one that isn't deleted alone. */
   async remove({ org, id }: DocumentRef): Promise<void> {
-    await this.#database.asOrganization(org, async (transaction) => {
+    await this.database.asOrganization(org, async (transaction) => {
       await transaction.query(
         `DELETE FROM parley.documents d WHERE org = $1 AND id = $2 AND (deleted_at IS NOT NULL
          OR EXISTS (SELECT FROM parley.collections c WHERE c.org = d.org AND c.id = d.collection_id AND c.deleted_at IS NOT NULL))`,
@@ -307,7 +302,7 @@ export class Documents {
 
   /** Which of these have a row, deleted ones too. */
   async existing({ org, ids }: { readonly org: string; readonly ids: readonly string[] }): Promise<ReadonlySet<string>> {
-    const { rows } = await this.#database.queryAs<{ id: string }>(org, 'SELECT id FROM parley.documents WHERE org = $1 AND id = ANY ($2)', [
+    const { rows } = await this.database.queryAs<{ id: string }>(org, 'SELECT id FROM parley.documents WHERE org = $1 AND id = ANY ($2)', [
       org,
       ids,
     ]);
@@ -321,7 +316,7 @@ export class Documents {
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly string[]> {
-    const { rows } = await this.#database.queryAs<{ id: string }>(
+    const { rows } = await this.database.queryAs<{ id: string }>(
       options.org,
       'SELECT id FROM parley.documents WHERE org = $1 AND collection_id = $2 AND id > $3 ORDER BY id LIMIT $4',
       [options.org, options.collectionId, options.after ?? '', options.limit],

@@ -1,17 +1,11 @@
 /** Vectors by the hash of what they were made of. */
+import { Repository } from '../repository.ts';
 import { DAY_MS } from '../../platform/time.ts';
-import type { Database } from '../database.ts';
 
-export class EmbeddingCacheRows {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class EmbeddingCacheRows extends Repository {
   /** @param keys SHA-256, lower-case hex; answers those that are known */
   async get(org: string, keys: readonly string[]): Promise<ReadonlyMap<string, Float32Array>> {
-    const { rows } = await this.#database.queryAs<{ key: Buffer; vector: Buffer }>(
+    const { rows } = await this.database.queryAs<{ key: Buffer; vector: Buffer }>(
       org,
       'UPDATE parley.embedding_cache SET used_at = now() WHERE org = $1 AND key = ANY ($2) RETURNING key, vector',
       [org, keys.map((key) => Buffer.from(key, 'hex'))],
@@ -24,7 +18,7 @@ export class EmbeddingCacheRows {
     if (entries.size === 0) return;
     // In one order always: two batches with texts in common must not wait for each other crosswise.
     const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
-    await this.#database.queryAs(
+    await this.database.queryAs(
       org,
       `INSERT INTO parley.embedding_cache (org, key, vector) SELECT $1, x.key, x.vector FROM unnest($2::bytea[], $3::bytea[]) AS x (key, vector)
        ON CONFLICT (org, key) DO UPDATE SET used_at = now()`,
@@ -46,7 +40,7 @@ export class EmbeddingCacheRows {
     readonly unusedForMs?: number;
     readonly limit?: number;
   }): Promise<number> {
-    const { rowCount } = await this.#database.queryAs(
+    const { rowCount } = await this.database.queryAs(
       org,
       `DELETE FROM parley.embedding_cache WHERE org = $1 AND key IN (
            SELECT key FROM parley.embedding_cache WHERE org = $1 AND used_at < now() - $2 * interval '1 millisecond' LIMIT $3)`,

@@ -1,5 +1,6 @@
 /** What an ingestion writes: progress, chunks, and its one end. Every step may be repeated. */
-import type { Database, Transaction } from '../database.ts';
+import type { Transaction } from '../database.ts';
+import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { tellOfCollection } from './collections.ts';
@@ -47,19 +48,13 @@ interface DocumentRef {
 const LIVE = `d.status = 'processing' AND d.deleted_at IS NULL
   AND EXISTS (SELECT FROM parley.collections c WHERE c.org = d.org AND c.id = d.collection_id AND c.deleted_at IS NULL)`;
 
-export class Ingestion {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class Ingestion extends Repository {
   /** @returns false when the document is deleted or at an end: there is nothing left to do for it */
   async progress(
     ref: DocumentRef,
     step: { readonly stage: DocumentStage; readonly done: number; readonly total?: number },
   ): Promise<boolean> {
-    const { rowCount } = await this.#database.queryAs(
+    const { rowCount } = await this.database.queryAs(
       ref.org,
       `UPDATE parley.documents d SET stage = $3, done = $4, total = $5, updated_at = now(),
          progress_at = CASE WHEN (d.stage, d.done) IS DISTINCT FROM ($3, $4::int) THEN now() ELSE d.progress_at END
@@ -70,7 +65,7 @@ export class Ingestion {
   }
 
   async pageOutcomes(ref: DocumentRef, outcomes: readonly PageOutcome[]): Promise<void> {
-    await this.#database.queryAs(
+    await this.database.queryAs(
       ref.org,
       'UPDATE parley.documents SET page_outcomes = $3, updated_at = now(), progress_at = now() WHERE org = $1 AND id = $2',
       [ref.org, ref.id, JSON.stringify(outcomes)],
@@ -79,7 +74,7 @@ export class Ingestion {
 
   /** Restarts the chunks: those of an earlier attempt are deleted. */
   async clearChunks(ref: DocumentRef): Promise<void> {
-    await this.#database.asOrganization(ref.org, async (transaction) => {
+    await this.database.asOrganization(ref.org, async (transaction) => {
       await transaction.query(
         `DELETE FROM parley.chunks c USING parley.documents d
          WHERE c.org = $1 AND c.document_id = $2 AND d.org = c.org AND d.id = c.document_id AND d.status = 'processing'`,
@@ -89,7 +84,7 @@ export class Ingestion {
   }
 
   async addChunks(ref: DocumentRef, chunks: readonly StoredChunk[]): Promise<void> {
-    await this.#database.asOrganization(ref.org, (transaction) =>
+    await this.database.asOrganization(ref.org, (transaction) =>
       insertChunks(
         transaction,
         ref.org,
@@ -110,7 +105,7 @@ export class Ingestion {
       readonly terms: DocumentTerms;
     },
   ): Promise<void> {
-    await this.#database.asOrganization(ref.org, async (transaction) => {
+    await this.database.asOrganization(ref.org, async (transaction) => {
       const { rowCount } = await transaction.query(
         `UPDATE parley.documents d SET title = $3, pages = $4, warnings = $5, chunk_count = $6, term_total = $7, updated_at = now(), progress_at = now()
          WHERE d.org = $1 AND d.id = $2 AND ${LIVE}`,
@@ -127,7 +122,7 @@ export class Ingestion {
 
   /** In the order of the document, behind `after`. */
   async chunks({ org, id }: DocumentRef, page: { readonly after?: number; readonly limit: number }): Promise<readonly StoredChunk[]> {
-    return this.#database.asOrganization(org, (transaction) => readChunks(transaction, { org, id }, page));
+    return this.database.asOrganization(org, (transaction) => readChunks(transaction, { org, id }, page));
   }
 
   /**
@@ -141,7 +136,7 @@ export class Ingestion {
     event?: (ended: EndedDocument) => NewEvent,
   ): Promise<{ readonly replaced: readonly string[] } | undefined> {
     const { org, id } = ref;
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const collectionId = await lockCollection(transaction, ref);
       if (collectionId === undefined) return undefined;
       const { rows } = await transaction.query<{ chunk_count: number; term_total: string; source: string | null }>(
@@ -166,7 +161,7 @@ export class Ingestion {
 
   /** Counts more of the terms of a completed document that has very many. @returns whether there are more yet */
   async countMoreTerms(ref: DocumentRef): Promise<boolean> {
-    return this.#database.asOrganization(ref.org, async (transaction) => {
+    return this.database.asOrganization(ref.org, async (transaction) => {
       const collectionId = await lockCollection(transaction, ref);
       if (collectionId === undefined) return false;
       const { rowCount } = await transaction.query(
@@ -186,7 +181,7 @@ export class Ingestion {
     failure: { readonly code: string; readonly message: string },
     event?: (ended: EndedDocument) => NewEvent,
   ): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<{ collection_id: string }>(
         `UPDATE parley.documents d SET status = 'failed', error_code = $3, message = $4, chunk_count = 0, term_total = 0, updated_at = now(), progress_at = now()
          WHERE d.org = $1 AND d.id = $2 AND ${LIVE} RETURNING collection_id`,

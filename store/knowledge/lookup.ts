@@ -1,5 +1,6 @@
 /** What a search asks of Postgres: how rare its terms are, and what stands behind the hits of the vector store. */
-import type { Database, TransactionOptions } from '../database.ts';
+import type { TransactionOptions } from '../database.ts';
+import { Repository } from '../repository.ts';
 import { collectionColumns, fromCollectionRow, type Collection, type CollectionRow } from './collections.ts';
 import { readChunks, type StoredChunk } from './ingestion.ts';
 
@@ -34,13 +35,7 @@ const HIDDEN_LIMIT = 1_000;
 
 const searching: TransactionOptions = { quick: true, samePlans: true };
 
-export class KnowledgeLookup {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class KnowledgeLookup extends Repository {
   /** In one statement, so that all of it is of one moment. @returns undefined for a collection that is not there, deleted or released */
   async prepare({
     org,
@@ -51,7 +46,7 @@ export class KnowledgeLookup {
     readonly name: string;
     readonly terms: readonly number[];
   }): Promise<Prepared | undefined> {
-    return this.#database.asOrganization(
+    return this.database.asOrganization(
       org,
       async (transaction) => {
         const { rows } = await transaction.query<PreparedRow>(
@@ -83,7 +78,7 @@ export class KnowledgeLookup {
   /** Whether one of these documents can be found by now. */
   async arrived({ org, ids }: { readonly org: string; readonly ids: readonly string[] }): Promise<boolean> {
     if (ids.length === 0) return false;
-    const { rowCount } = await this.#database.queryAs(
+    const { rowCount } = await this.database.queryAs(
       org,
       `SELECT FROM parley.documents WHERE org = $1 AND id = ANY ($2) AND status = 'completed' AND deleted_at IS NULL LIMIT 1`,
       [org, ids],
@@ -102,7 +97,7 @@ export class KnowledgeLookup {
     readonly hits: readonly { readonly documentId: string; readonly ordinal: number }[];
   }): Promise<readonly FoundChunk[]> {
     if (hits.length === 0) return [];
-    return this.#database.asOrganization(
+    return this.database.asOrganization(
       org,
       async (transaction) => {
         // Each row by its whole key: the one plan that is always right, which need not be thought out again each time.
@@ -136,6 +131,6 @@ export class KnowledgeLookup {
     readonly limit: number;
   }): Promise<readonly StoredChunk[]> {
     const { org, documentId, ...page } = options;
-    return this.#database.asOrganization(org, (transaction) => readChunks(transaction, { org, id: documentId }, page));
+    return this.database.asOrganization(org, (transaction) => readChunks(transaction, { org, id: documentId }, page));
   }
 }

@@ -1,5 +1,5 @@
+import { Repository } from '../repository.ts';
 /** Ownership of phone numbers: one claim for each number, which passes to another organisation only here. */
-import type { Database } from '../database.ts';
 
 export interface NumberOwner {
   readonly org: string;
@@ -35,16 +35,10 @@ interface Row extends NumberOwner {
 const columns = `org, uid, released_at + $1::float8 * interval '1 millisecond' AS until,
   released_at <= now() - $1::float8 * interval '1 millisecond' AS expired`;
 
-export class NumberClaims {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class NumberClaims extends Repository {
   /** Of any organisation. */
   async get(number: string, { reservedMs }: Pick<ClaimTerms, 'reservedMs'>): Promise<(NumberOwner & NumberClaim) | undefined> {
-    const [row] = await this.#database.query<Row>(`SELECT $2::text AS number, ${columns} FROM parley.claim_of_number($2)`, [
+    const [row] = await this.database.query<Row>(`SELECT $2::text AS number, ${columns} FROM parley.claim_of_number($2)`, [
       reservedMs,
       number,
     ]);
@@ -57,7 +51,7 @@ export class NumberClaims {
    * @throws StoreError `conflict` while calls are still routed to the other organisation
    */
   async claim({ org, uid, number }: NumberOwner, { reservedMs, assignees }: ClaimTerms): Promise<boolean> {
-    const { rows } = await this.#database.queryAs<{ claimed: boolean }>(org, 'SELECT parley.claim_number($1, $2, $3, $4) AS claimed', [
+    const { rows } = await this.database.queryAs<{ claimed: boolean }>(org, 'SELECT parley.claim_number($1, $2, $3, $4) AS claimed', [
       number,
       uid,
       reservedMs,
@@ -68,7 +62,7 @@ export class NumberClaims {
 
   /** The PhoneNumber is gone: the reservation begins, unless another object of the organisation has the number. Idempotent. */
   async release({ org, uid, number }: NumberOwner): Promise<void> {
-    await this.#database.asOrganization(org, async (transaction) => {
+    await this.database.asOrganization(org, async (transaction) => {
       await transaction.query('DELETE FROM parley.phone_routes WHERE org = $1 AND uid = $2', [org, uid]);
       await transaction.query(
         'UPDATE parley.number_claims SET released_at = now() WHERE org = $1 AND number = $2 AND uid = $3 AND released_at IS NULL',
@@ -84,7 +78,7 @@ export class NumberClaims {
    * @returns the numbers
    */
   async releaseOthers(living: readonly string[], within?: string): Promise<readonly string[]> {
-    const rows = await this.#database.query<{ number: string }>('SELECT number FROM parley.release_numbers($1, $2) AS number', [
+    const rows = await this.database.query<{ number: string }>('SELECT number FROM parley.release_numbers($1, $2) AS number', [
       living,
       within ?? null,
     ]);
@@ -96,7 +90,7 @@ export class NumberClaims {
     reservedMs,
     org,
   }: Pick<ClaimTerms, 'reservedMs'> & { readonly org?: string | undefined }): Promise<readonly (NumberOwner & NumberClaim)[]> {
-    return this.#database.asDirectory(async (transaction) => {
+    return this.database.asDirectory(async (transaction) => {
       const { rows } = await transaction.query<Row>(
         `SELECT number, ${columns} FROM parley.number_claims WHERE $2::text IS NULL OR org = $2 ORDER BY number LIMIT ${LIST_LIMIT}`,
         [reservedMs, org ?? null],
@@ -107,7 +101,7 @@ export class NumberClaims {
 
   /** Ends a reservation before its time. @returns for whom it was; undefined where the number is not reserved */
   async endReservation(number: string): Promise<string | undefined> {
-    const [row] = await this.#database.query<{ org: string | null }>('SELECT parley.end_reservation($1) AS org', [number]);
+    const [row] = await this.database.query<{ org: string | null }>('SELECT parley.end_reservation($1) AS org', [number]);
     return row?.org ?? undefined;
   }
 }

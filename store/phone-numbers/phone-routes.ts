@@ -1,5 +1,5 @@
+import { Repository } from '../repository.ts';
 /** Routes of phone numbers: the operator writes them, and calls use only them. */
-import type { Database } from '../database.ts';
 
 export interface PhoneRoute {
   readonly org: string;
@@ -20,13 +20,7 @@ const columns = `org, uid, name, number, provider, inbound_agent AS "inboundAgen
 
 type Row = PhoneRoute & Record<string, unknown>;
 
-export class PhoneRoutes {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class PhoneRoutes extends Repository {
   /**
    * Writes a route down; the same one again writes nothing. An object of the same organisation that had the number before has it no more. A number
    * that is claimed by no organisation is claimed along.
@@ -34,7 +28,7 @@ export class PhoneRoutes {
    */
   async put(route: PhoneRoute): Promise<void> {
     const { org, uid, name, number, provider, inboundAgent, outboundAgent, outboundTrunk } = route;
-    await this.#database.asOrganization(org, async (transaction) => {
+    await this.database.asOrganization(org, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
       await transaction.query('SELECT parley.lock_number($1)', [number]);
       await transaction.query('INSERT INTO parley.number_claims (number, org, uid) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
@@ -57,14 +51,14 @@ export class PhoneRoutes {
 
   /** The object is gone, or has no say over its number. Idempotent. */
   async remove({ org, uid }: Pick<PhoneRoute, 'org' | 'uid'>): Promise<void> {
-    await this.#database.asOrganization(org, async (transaction) => {
+    await this.database.asOrganization(org, async (transaction) => {
       await transaction.query('DELETE FROM parley.phone_routes WHERE org = $1 AND uid = $2', [org, uid]);
     });
   }
 
   /** The number within an organisation: another one's is not found. */
   async get({ org, number }: Pick<PhoneRoute, 'org' | 'number'>): Promise<PhoneRoute | undefined> {
-    const { rows } = await this.#database.queryAs<Row>(org, `SELECT ${columns} FROM parley.phone_routes WHERE org = $1 AND number = $2`, [
+    const { rows } = await this.database.queryAs<Row>(org, `SELECT ${columns} FROM parley.phone_routes WHERE org = $1 AND number = $2`, [
       org,
       number,
     ]);
@@ -73,7 +67,7 @@ export class PhoneRoutes {
 
   /** Of any organisation: for callers that know only a number, from the media server. */
   async find(number: string): Promise<PhoneRoute | undefined> {
-    const [row] = await this.#database.query<{ readonly org: string | null }>('SELECT parley.organization_of_number($1) AS org', [number]);
+    const [row] = await this.database.query<{ readonly org: string | null }>('SELECT parley.organization_of_number($1) AS org', [number]);
     return row?.org == null ? undefined : this.get({ org: row.org, number });
   }
 }

@@ -1,6 +1,7 @@
 /** How revisions come into service, and go: each change with its record and its events in one transaction. */
-import type { Database, Transaction } from '../database.ts';
+import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
+import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { readState, writeState, type AgentRef } from './release-rows.ts';
@@ -28,16 +29,10 @@ interface ByVersion {
 /** Undefined where the state is no longer the one that the change was decided on: look again. */
 type Changed = ReleaseState | undefined;
 
-export class AgentReleases {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class AgentReleases extends Repository {
   /** @returns undefined for an agent that has never served, or is retired */
   async state({ org, agentUid }: AgentRef): Promise<ReleaseState | undefined> {
-    return this.#database.asOrganization(org, (transaction) => readState(transaction, { org, agentUid }));
+    return this.database.asOrganization(org, (transaction) => readState(transaction, { org, agentUid }));
   }
 
   /**
@@ -50,7 +45,7 @@ export class AgentReleases {
     options: AgentRef & WithEvents & ByVersion & { readonly revision: string; readonly configHash?: string; readonly pinned?: boolean },
   ): Promise<Changed> {
     const { org, agentUid, revision, configHash = null, pinned = false } = options;
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const agentName = await nameOf(transaction, options);
       const change = { type: 'serve', revision, configHash, pinned } as const;
       const seen = await readState(transaction, options);
@@ -80,7 +75,7 @@ export class AgentReleases {
   async change(
     options: AgentRef & WithEvents & Author & ByVersion & { readonly change: Exclude<ReleaseChange, { type: 'serve' }> },
   ): Promise<Changed> {
-    return this.#database.asOrganization(options.org, async (transaction) => {
+    return this.database.asOrganization(options.org, async (transaction) => {
       const before = await requireState(transaction, options);
       return this.#apply(transaction, { ...options, agentName: before.agentName }, { before, change: options.change });
     });
@@ -132,7 +127,7 @@ export class AgentReleases {
     agentUid,
     prefix,
   }: AgentRef & { readonly prefix: string }): Promise<{ readonly revision: string; readonly configHash: string | null } | undefined> {
-    return this.#database.asOrganization(org, (transaction) => findServed(transaction, { org, agentUid, revision: '' }, prefix));
+    return this.database.asOrganization(org, (transaction) => findServed(transaction, { org, agentUid, revision: '' }, prefix));
   }
 
   async #request(
@@ -143,7 +138,7 @@ export class AgentReleases {
     const unknown = (): StoreError => new StoreError('not_found', `agent ${agentName}: no revision of it serves in organisation ${org}`);
     // Postgres refuses this character even in a question.
     if (agentName.includes('\u0000')) throw unknown();
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<{ agent_uid: string }>(
         'SELECT agent_uid FROM parley.agent_serving WHERE org = $1 AND agent_name = $2 AND retired_at IS NULL',
         [org, agentName],

@@ -1,5 +1,5 @@
 /** What came of the calls of a revision. */
-import type { Database } from '../database.ts';
+import { Repository } from '../repository.ts';
 import type { FinishReason } from '../calls/call-state.ts';
 import type { RevisionPage } from './release-history.ts';
 
@@ -49,13 +49,7 @@ const NOT_ITS_CALLS: readonly FinishReason[] = [
   'user_connection_failure',
 ];
 
-export class AgentReleaseFigures {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class AgentReleaseFigures extends Repository {
   async of({ org, agentUid, analysis, ...revision }: FiguresOf): Promise<ReleaseFigures> {
     const [figures] = await this.#ofEach({ org, agentUid, analysis, revisions: [revision] });
     return figures!;
@@ -69,7 +63,7 @@ export class AgentReleaseFigures {
   }
 
   async #ofEach({ org, agentUid, revisions, analysis }: FiguresOfEach): Promise<readonly ReleaseFigures[]> {
-    const { rows } = await this.#database.queryAs<ReleaseFigures & Record<string, unknown>>(
+    const { rows } = await this.database.queryAs<ReleaseFigures & Record<string, unknown>>(
       org,
       `SELECT figures.* FROM unnest($3::text[], $4::timestamptz[]) WITH ORDINALITY AS asked (revision, since, place)
          CROSS JOIN LATERAL (

@@ -1,5 +1,6 @@
 /** The revisions of an agent, with what became of each. */
-import type { Database, Transaction } from '../database.ts';
+import type { Transaction } from '../database.ts';
+import { Repository } from '../repository.ts';
 import { readState, type AgentRef } from './release-rows.ts';
 import type { ReleaseRecord, ReleaseState } from './release-state.ts';
 
@@ -41,13 +42,7 @@ interface Row {
   readonly gone: boolean | null;
 }
 
-export class AgentReleaseHistory {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
+export class AgentReleaseHistory extends Repository {
   /** The newest first. @returns undefined for an agent without any revision */
   async list({
     org,
@@ -55,7 +50,7 @@ export class AgentReleaseHistory {
     pageSize,
     after,
   }: AgentName & { readonly pageSize: number; readonly after?: RevisionPosition | undefined }): Promise<RevisionPage | undefined> {
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const agentUid = await uidOf(transaction, { org, agentName });
       if (agentUid === undefined) return undefined;
       const release = await readState(transaction, { org, agentUid });
@@ -86,7 +81,7 @@ export class AgentReleaseHistory {
   }: AgentName & { readonly prefix: string }): Promise<
     { readonly revision: string; readonly createdAt: Date; readonly config: unknown } | undefined
   > {
-    return this.#database.asOrganization(org, async (transaction) => {
+    return this.database.asOrganization(org, async (transaction) => {
       const agentUid = await uidOf(transaction, { org, agentName });
       const { rows } = await transaction.query<{ revision: string; createdAt: Date; config: unknown }>(
         `SELECT revision, created_at AS "createdAt", config FROM parley.agent_revisions
