@@ -1,129 +1,79 @@
 /** The reasons of the condition `Accepted`. */
 import type { ReasonDefinition } from './reasons.ts';
+import { stalled } from './stalled.ts';
 
 export const acceptedReasons = {
   SpecAccepted: { condition: 'Accepted', status: 'True', meaning: 'The spec is consistent.' },
-  NotAnOrganization: {
-    condition: 'Accepted',
-    status: 'False',
+  NotAnOrganization: stalled('Accepted', {
     meaning: 'The namespace is not an organisation, so the operator ignores its objects.',
     cure: 'Label the namespace `parley.dev/organization=true`, or create the object in a namespace that has the label.',
-    blocks: 'person',
-  },
-  UnknownProvider: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  UnknownProvider: stalled('Accepted', {
     meaning: 'The spec names a provider that this version does not know.',
     cure: 'Use one of the providers that the message lists.',
-    blocks: 'person',
-  },
-  InvalidLanguage: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  InvalidLanguage: stalled('Accepted', {
     meaning: 'A language is not a valid BCP 47 tag.',
     cure: 'Use a tag such as `en-US`.',
-    blocks: 'person',
-  },
-  InvalidTimeZone: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  InvalidTimeZone: stalled('Accepted', {
     meaning: 'A time zone is not in the IANA database.',
     cure: 'Use a name such as `Europe/Berlin`.',
-    blocks: 'person',
-  },
-  InvalidParameters: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  InvalidParameters: stalled('Accepted', {
     meaning: "The parameters of a tool's function are not a valid JSON Schema.",
     cure: 'Correct the schema where the message says.',
-    blocks: 'person',
-  },
-  InvalidSpec: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  InvalidSpec: stalled('Accepted', {
     meaning:
       'A field has a value that cannot be used, beyond what the API server checks: a free-form value that is too large, for example.',
     cure: 'Correct the field that the message names.',
-    blocks: 'person',
-  },
-  TooManyTools: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  TooManyTools: stalled('Accepted', {
     meaning: 'More tools are attached to the agent than a model can be offered: more than 128, or more than 1 MiB of JSON.',
     cure: "Remove the agent from `spec.agentRefs` of the tools it doesn't need, or shorten their parameters.",
-    blocks: 'person',
-  },
-  NumberTaken: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  NumberTaken: stalled('Accepted', {
     meaning:
       'The number belongs to an older PhoneNumber of the same organisation, and heals when that one is deleted; or to another organisation, and does not heal by waiting.',
     cure: 'Delete the older object, or use another number.',
-    blocks: 'person',
-  },
-  NumberReserved: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  NumberReserved: stalled('Accepted', {
     meaning:
       'Another organisation had the number, and may have it back until the time in the message (`PARLEY_NUMBER_RESERVATION_DAYS`). Does not heal by waiting.',
     cure: 'Use another number; apply the PhoneNumber again once that time is over; or have the operator of the installation run `parley numbers release`.',
-    blocks: 'person',
-  },
-  NumberNotAssigned: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  NumberNotAssigned: stalled('Accepted', {
     meaning: 'The operator of the installation has assigned the number to other organisations (`PARLEY_NUMBER_ASSIGNMENTS`).',
     cure: 'Use another number, or have it assigned to this organisation.',
-    blocks: 'person',
-  },
-  NumberNotInPool: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  NumberNotInPool: stalled('Accepted', {
     meaning: 'A `native` number is not one of those that the deployment has (`PARLEY_NATIVE_NUMBERS`).',
     cure: 'Use a number of the pool, or make it a `sip` or `carrier` number.',
-    blocks: 'person',
-  },
-  FunctionNameConflict: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  FunctionNameConflict: stalled('Accepted', {
     meaning: 'An older tool of the same agent has the same function name. Heals when that one is renamed, detached or deleted.',
     cure: "Rename this tool's function, or detach one of the two.",
-    blocks: 'person',
-  },
-  DisplayNameTaken: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  DisplayNameTaken: stalled('Accepted', {
     meaning: 'An older object of the same kind and organisation has the same display name. Heals when that one is renamed or deleted.',
     cure: 'Set another `spec.displayName`.',
-    blocks: 'person',
-  },
-  UnknownEmbeddingProfile: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  UnknownEmbeddingProfile: stalled('Accepted', {
     meaning: 'The embedding profile is not in the configuration of the operator.',
     cure: 'Create the knowledge base with a profile that the message lists, or add the profile to PARLEY_EMBEDDING_PROFILES.',
-    blocks: 'person',
-  },
-  UnknownRerankProfile: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  UnknownRerankProfile: stalled('Accepted', {
     meaning: 'The rerank profile is not in the configuration of the operator. Searches go on as they were.',
     cure: 'Set `spec.reranking.profile` to a profile that the message lists, remove it, or add the profile to PARLEY_RERANK_PROFILES.',
-    blocks: 'person',
-  },
-  UnknownEvents: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  UnknownEvents: stalled('Accepted', {
     meaning: '`spec.events` names an event that this version does not know. The events that it does know are delivered all the same.',
     cure: 'Correct the name; the message lists the known ones.',
-    blocks: 'person',
-  },
-  AddressForbidden: {
-    condition: 'Accepted',
-    status: 'False',
+  }),
+  AddressForbidden: stalled('Accepted', {
     meaning:
       'An address may not be called: it is not on the public internet, has a port that is not allowed, or is not a web or SIP address. An agent serves all the same, and a phone number keeps its former trunk.',
     cure: 'Use an address that the message allows, or have the operator of the installation allow it (PARLEY_EGRESS_ALLOW_CIDRS, PARLEY_EGRESS_PORTS, PARLEY_SIP_ALLOW_CIDRS for SIP).',
-    blocks: 'person',
-  },
+  }),
 } as const satisfies Record<string, ReasonDefinition>;

@@ -1,5 +1,6 @@
 /** Why a revision of an agent serves or does not, and what its required AgentTests say of it. */
 import type { ReasonDefinition } from './reasons.ts';
+import { stalled } from './stalled.ts';
 
 export const agentReasons = {
   TestsPassed: { condition: 'Tested', status: 'True', meaning: 'The revision passed every required AgentTest that names the agent.' },
@@ -49,29 +50,20 @@ export const agentReasons = {
     meaning: 'The revision has been compiled and is about to be stored.',
     blocks: 'retry',
   },
-  RevisionReduced: {
-    condition: 'Synced',
-    status: 'False',
+  RevisionReduced: stalled('Synced', {
     meaning:
       'The agent has served before and something optional is missing: its knowledge base, or what a tool needs. New calls start without it, and so do later edits.',
     cure: 'See the condition ResolvedRefs; `servingRevision` becomes `desiredRevision` once everything is there.',
-    blocks: 'person',
-  },
-  RevisionWithheld: {
-    condition: 'Synced',
-    status: 'False',
+  }),
+  RevisionWithheld: stalled('Synced', {
     meaning:
       "The revision that the spec asks for is not put into service, because the spec is not accepted, or something is missing that every call needs: a provider's key, the system prompt, or any reference of an agent that has never served. The last valid revision keeps serving.",
     cure: 'See the conditions Accepted and ResolvedRefs.',
-    blocks: 'person',
-  },
-  RevisionRejected: {
-    condition: 'Synced',
-    status: 'False',
+  }),
+  RevisionRejected: stalled('Synced', {
     meaning: 'Postgres refused the revision because of its content. The last stored revision keeps serving.',
     cure: 'Change what the message names, such as a character that cannot be stored, or the size.',
-    blocks: 'person',
-  },
+  }),
   RevisionAwaitsTests: {
     condition: 'Synced',
     status: 'False',
@@ -80,12 +72,9 @@ export const agentReasons = {
     cure: 'See the condition Tested.',
     blocks: 'retry',
   },
-  RevisionFailedTests: {
-    condition: 'Synced',
-    status: 'False',
+  RevisionFailedTests: stalled('Synced', {
     meaning:
       'The revision that the spec asks for is not put into service, because required AgentTests failed, or cannot run as they are. The last valid revision keeps serving.',
     cure: 'Correct the agent or the AgentTest; to serve it all the same, annotate the agent with `parley.dev/skip-tests: "<reason>"`.',
-    blocks: 'person',
-  },
+  }),
 } as const satisfies Readonly<Record<string, ReasonDefinition>>;

@@ -7,6 +7,7 @@ import { acceptedReasons } from './accepted-reasons.ts';
 import { agentReasons } from './agent-reasons.ts';
 import { releaseReasons } from './release-reasons.ts';
 import { toolReasons } from './tool-reasons.ts';
+import { stalled } from './stalled.ts';
 
 /** Condition types, in the order in which they are written. */
 export const conditionTypes = [
@@ -62,98 +63,59 @@ const table = {
   ...acceptedReasons,
 
   ReferencesResolved: { condition: 'ResolvedRefs', status: 'True', meaning: 'Everything the object names exists and can be used.' },
-  SecretNotFound: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  SecretNotFound: stalled('ResolvedRefs', {
     meaning: 'A Secret that the spec names does not exist. Heals when it appears.',
     cure: 'Create the Secret in the same namespace, or change the reference.',
-    blocks: 'person',
-  },
-  SecretKeyNotFound: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  SecretKeyNotFound: stalled('ResolvedRefs', {
     meaning: 'A Secret exists but lacks the key that the spec names. Heals when the key appears.',
     cure: 'Add the key to the Secret, or change the reference.',
-    blocks: 'person',
-  },
-  ConfigMapNotFound: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  ConfigMapNotFound: stalled('ResolvedRefs', {
     meaning: 'A ConfigMap that the spec names does not exist. Heals when it appears.',
     cure: 'Create the ConfigMap in the same namespace, or change the reference.',
-    blocks: 'person',
-  },
-  ConfigMapKeyNotFound: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  ConfigMapKeyNotFound: stalled('ResolvedRefs', {
     meaning: 'A ConfigMap exists but lacks the key that the spec names. Heals when the key appears.',
     cure: 'Add the key to the ConfigMap, or change the reference.',
-    blocks: 'person',
-  },
-  ReferenceForbidden: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  ReferenceForbidden: stalled('ResolvedRefs', {
     meaning: 'The operator may not read a Secret or ConfigMap that the spec names.',
     cure: "Grant the operator's service account `get` on it in this namespace.",
-    blocks: 'person',
-  },
-  PromptTooLarge: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  PromptTooLarge: stalled('ResolvedRefs', {
     meaning: 'The system prompt in the ConfigMap is larger than 128 KiB, or is binary.',
     cure: 'Shorten it, and keep it under `data`.',
-    blocks: 'person',
-  },
-  SourceNotText: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  SourceNotText: stalled('ResolvedRefs', {
     meaning: 'The ConfigMap key of a source is binary, or larger than 1 MiB. The other sources are read all the same.',
     cure: 'Keep text under `data`, or upload it as a document.',
-    blocks: 'person',
-  },
-  AgentNotFound: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  AgentNotFound: stalled('ResolvedRefs', {
     meaning: 'An Agent that the spec names does not exist or is being deleted. Heals when it appears.',
     cure: 'Create the Agent in the same namespace, or change the reference.',
-    blocks: 'person',
-  },
-  KnowledgeBaseNotFound: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  KnowledgeBaseNotFound: stalled('ResolvedRefs', {
     meaning:
       'The KnowledgeBase that the spec names does not exist or is being deleted. An agent that has served continues without it; a new one waits. Heals when it appears.',
     cure: 'Create the KnowledgeBase in the same namespace, or change the reference.',
-    blocks: 'person',
-  },
-  ToolNotUsable: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  ToolNotUsable: stalled('ResolvedRefs', {
     meaning: 'A tool that attached itself to the agent is not usable. An agent that has served continues without it; a new one waits.',
     cure: 'Correct the Tool that the message names, or detach it.',
-    blocks: 'person',
-  },
-  SecretNotOwned: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  SecretNotOwned: stalled('ResolvedRefs', {
     meaning: 'The Secret in which the operator would generate a signing key exists already and belongs to something else.',
     cure: 'Delete that Secret, add the key `current` to it, or name another one in `spec.signing.secretRef`.',
-    blocks: 'person',
-  },
-  SigningKeyInvalid: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  SigningKeyInvalid: stalled('ResolvedRefs', {
     meaning: 'A signing key in the Secret cannot be used. Deliveries wait where it is the current one.',
     cure: 'Write each key as `whsec_` followed by 24 to 64 random bytes in base64.',
-    blocks: 'person',
-  },
-  HeaderValueInvalid: {
-    condition: 'ResolvedRefs',
-    status: 'False',
+  }),
+  HeaderValueInvalid: stalled('ResolvedRefs', {
     meaning: 'The value of a header in a Secret cannot be sent. Deliveries wait.',
     cure: 'Keep a single line of text without control characters in the Secret.',
-    blocks: 'person',
-  },
+  }),
 
   ...agentReasons,
   ...releaseReasons,
@@ -184,13 +146,10 @@ const table = {
     cure: 'Restore the media server (LIVEKIT_URL of the operator).',
     blocks: 'retry',
   },
-  MediaServerRefusesKey: {
-    condition: 'Synced',
-    status: 'False',
+  MediaServerRefusesKey: stalled('Synced', {
     meaning: 'The media server does not let the operator create trunks.',
     cure: 'Set LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a key of the media server.',
-    blocks: 'person',
-  },
+  }),
   TrunksReady: {
     condition: 'Synced',
     status: 'True',
@@ -209,14 +168,11 @@ const table = {
       'The number is not connected until its spec is accepted and everything it names exists. Once it has been connected, only its trunks wait for a Secret; changes of its agents apply.',
     cure: 'See the conditions Accepted and ResolvedRefs.',
   },
-  TrunkRefused: {
-    condition: 'Synced',
-    status: 'False',
+  TrunkRefused: stalled('Synced', {
     meaning:
       'The media server refuses a trunk or rule of the number, for example because of a conflicting one that was created outside Parley.',
     cure: 'Remove at the media server what the message names, or correct the spec.',
-    blocks: 'person',
-  },
+  }),
   TerminationNotConfigured: {
     condition: 'Synced',
     status: 'False',
@@ -231,14 +187,11 @@ const table = {
     meaning: 'The collection behind the knowledge base is about to be created, or changed to what the spec says.',
     blocks: 'retry',
   },
-  CollectionWithheld: {
-    condition: 'Synced',
-    status: 'False',
+  CollectionWithheld: stalled('Synced', {
     meaning:
       'The operator creates and changes nothing for the knowledge base, because the spec is not accepted. Its documents can still be found.',
     cure: 'See the condition Accepted.',
-    blocks: 'person',
-  },
+  }),
   DocumentsInProgress: {
     condition: 'Ingesting',
     status: 'True',
@@ -249,14 +202,11 @@ const table = {
     status: 'False',
     meaning: 'No document is being read: each can be found, or has failed.',
   },
-  EmbeddingModelMismatch: {
-    condition: 'Synced',
-    status: 'False',
+  EmbeddingModelMismatch: stalled('Synced', {
     meaning:
       'The existing documents were embedded with another model than the one that the embedding profile has now. Vectors of two models cannot be mixed, so no document is added.',
     cure: 'Give the profile its former model again, or create a knowledge base with another name.',
-    blocks: 'person',
-  },
+  }),
   Delivering: { condition: 'Synced', status: 'True', meaning: 'Events that match the subscription are delivered to its address.' },
   DeliveryPaused: {
     condition: 'Synced',
@@ -264,21 +214,15 @@ const table = {
     meaning: '`spec.active` is false: nothing is sent. Events are recorded meanwhile and can be redelivered; retries that were due wait.',
     cure: 'Set `spec.active` to true, or remove it, to resume.',
   },
-  DeliveryHeldUp: {
-    condition: 'Synced',
-    status: 'False',
+  DeliveryHeldUp: stalled('Synced', {
     meaning: 'Deliveries wait, because a Secret that they need is missing or cannot be used. They resume once it can.',
     cure: 'See the condition ResolvedRefs.',
-    blocks: 'person',
-  },
-  AutoDisabled: {
-    condition: 'Synced',
-    status: 'False',
+  }),
+  AutoDisabled: stalled('Synced', {
     meaning:
       'Nothing is sent any more, because every attempt failed for days, or because the endpoint answered 410 Gone. `status.autoDisabled` says since when and why.',
     cure: 'Repair the endpoint, then change anything in the spec, or set `active` to true over REST: either switches the subscription on again. What was not delivered can be recovered.',
-    blocks: 'person',
-  },
+  }),
 
   CircuitBreakerClosed: {
     condition: 'EndpointHealthy',

@@ -1,5 +1,6 @@
 /** Why new calls of an agent, or some of them, start with another revision than the one that its spec asks for. */
 import type { ReasonDefinition } from './reasons.ts';
+import { stalled } from './stalled.ts';
 
 export const releaseReasons = {
   RevisionPinned: {
@@ -7,13 +8,10 @@ export const releaseReasons = {
     status: 'True',
     meaning: 'New calls start with the revision that `spec.release.pin` names, whatever else the spec asks for.',
   },
-  PinNotFound: {
-    condition: 'Synced',
-    status: 'False',
+  PinNotFound: stalled('Synced', {
     meaning: '`spec.release.pin` names no revision of the agent that has served, or the beginning of several. What served serves on.',
     cure: 'Name a revision that `kubectl parley history agent/<name>` lists, or remove the pin.',
-    blocks: 'person',
-  },
+  }),
   CanaryRunning: {
     condition: 'Synced',
     status: 'False',

@@ -1,5 +1,6 @@
 /** The reasons of a Tool that is an MCP server. */
 import type { ReasonDefinition } from './reasons.ts';
+import { stalled } from './stalled.ts';
 
 export const toolReasons = {
   ToolsListed: { condition: 'Synced', status: 'True', meaning: 'The MCP server has said which tools it has, and agents can use them.' },
@@ -17,21 +18,15 @@ export const toolReasons = {
     cure: 'Correct what the message names: the address, the credentials, or the server.',
     blocks: 'retry',
   },
-  DigestUnknown: {
-    condition: 'Synced',
-    status: 'False',
+  DigestUnknown: stalled('Synced', {
     meaning:
       '`spec.mcp.digest` names neither the list of tools that agents use nor the one that the server has. Agents use the former one.',
     cure: 'Set it to `status.mcp.digest` or `status.mcp.latestDigest`, or remove it.',
-    blocks: 'person',
-  },
-  NoTools: {
-    condition: 'Synced',
-    status: 'False',
+  }),
+  NoTools: stalled('Synced', {
     meaning: 'The MCP server has no tool that `spec.mcp.include` and `spec.mcp.exclude` leave.',
     cure: 'Correct these fields, or let the server offer tools.',
-    blocks: 'person',
-  },
+  }),
   ToolsUpToDate: { condition: 'UpToDate', status: 'True', meaning: 'Agents use the list of tools that the MCP server has.' },
   ToolsChanged: {
     condition: 'UpToDate',
