@@ -3,11 +3,11 @@ import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';
 import { dryRunQuery, writeQuery } from '../http/conditions.ts';
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { resourcePage } from '../state/answers.ts';
 import { agentTestAnswer, agentTestCreate, agentTestUpdate } from './fields.ts';
 
-const tag = 'Agent tests';
+const defineRoute = routesOf('Agent tests');
 const all = '/v1/agent-tests' as const;
 const one = '/v1/agent-tests/:test_id' as const;
 const params = { test_id: 'The `test_id`: the name of the AgentTest resource.' };
@@ -61,7 +61,7 @@ const example = {
   state: { ready: true, reason: 'Available', message: 'tests 1 agent' },
 };
 
-const writes = { tag, permission: 'agents:write', errors: ['conflict'] } as const;
+const writes = { permission: 'agents:write', errors: ['conflict'] } as const;
 
 export const createAgentTest = defineRoute({
   method: 'POST',
@@ -82,7 +82,6 @@ export const listAgentTests = defineRoute({
   path: all,
   operationId: 'listAgentTests',
   mcp: {},
-  tag,
   summary: 'List the tests of agents, in the order of their creation',
   permission: 'agents:read',
   query: resourcePage,
@@ -100,7 +99,6 @@ export const getAgentTest = defineRoute({
   method: 'GET',
   path: one,
   operationId: 'getAgentTest',
-  tag,
   summary: 'Get a test of agents',
   permission: 'agents:read',
   params,

@@ -1,12 +1,12 @@
 /** The agents' routes. */
 import { listOf, deleted } from '../codec/answers.ts';
 import { deletionQuery, writeQuery } from '../http/conditions.ts';
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { resourcePage } from '../state/answers.ts';
 import { agentChange, agentExample, fullAgent, smallAgent } from './examples.ts';
 import { agentAnswer, agentCreate, agentUpdate } from './fields.ts';
 
-const tag = 'AI agents';
+const defineRoute = routesOf('AI agents');
 const params = { ai_agent_id: 'The `ai_agent_id`: the name of the Agent resource.' };
 
 export const createAgent = defineRoute({
@@ -14,7 +14,6 @@ export const createAgent = defineRoute({
   path: '/v2/ai-agents',
   operationId: 'createAgent',
   mcp: {},
-  tag,
   summary: 'Make an agent',
   permission: 'agents:write',
   query: writeQuery,
@@ -37,7 +36,6 @@ export const listAgents = defineRoute({
   path: '/v2/ai-agents',
   operationId: 'listAgents',
   mcp: {},
-  tag,
   summary: 'List agents, in the order of their creation',
   permission: 'agents:read',
   query: resourcePage,
@@ -56,7 +54,6 @@ export const getAgent = defineRoute({
   path: '/v2/ai-agents/:ai_agent_id',
   operationId: 'getAgent',
   mcp: { resource: 'agents' },
-  tag,
   summary: 'Get an agent',
   permission: 'agents:read',
   params,
@@ -68,7 +65,6 @@ export const updateAgent = defineRoute({
   path: '/v2/ai-agents/:ai_agent_id',
   operationId: 'updateAgent',
   mcp: {},
-  tag,
   summary: 'Change the fields given',
   description:
     'Absent fields keep their value, also within `llm`, `stt` and `tts`; `null` brings back the default. Lists are replaced as a whole.',
@@ -87,7 +83,6 @@ export const deleteAgent = defineRoute({
   path: '/v2/ai-agents/:ai_agent_id',
   operationId: 'deleteAgent',
   mcp: {},
-  tag,
   summary: 'Delete an agent',
   description:
     'Calls that are being held end as they began. While a phone number, a webhook subscription or a tool of another field manager names it, the answer is 409, unless forced.',

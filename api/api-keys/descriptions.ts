@@ -2,12 +2,12 @@
 import { z } from 'zod';
 
 import { isUserId, permissions } from '../../store/index.ts';
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { pageQuery } from '../pagination/keyset.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
-const tag = 'API keys';
+const defineRoute = routesOf('API keys');
 const params = { key_id: 'The `key_id`.' };
 
 const apiKeyCreate = z
@@ -80,7 +80,6 @@ export const createApiKey = defineRoute({
   method: 'POST',
   path: '/v1/api-keys/',
   operationId: 'createApiKey',
-  tag,
   summary: 'Make an API key',
   permission: 'api_keys:write',
   body: apiKeyCreate,
@@ -99,7 +98,6 @@ export const listApiKeys = defineRoute({
   method: 'GET',
   path: '/v1/api-keys/',
   operationId: 'listApiKeys',
-  tag,
   summary: 'List API keys, newest first',
   permission: 'api_keys:read',
   query: pageQuery,
@@ -116,7 +114,6 @@ export const getApiKey = defineRoute({
   method: 'GET',
   path: '/v1/api-keys/:key_id',
   operationId: 'getApiKey',
-  tag,
   summary: 'Get an API key',
   permission: 'api_keys:read',
   params,
@@ -127,7 +124,6 @@ export const revokeApiKey = defineRoute({
   method: 'POST',
   path: '/v1/api-keys/:key_id/revoke',
   operationId: 'revokeApiKey',
-  tag,
   summary: 'Revoke an API key, for good',
   description:
     'Within 5 seconds no replica accepts it any more. Revoking again changes nothing. A key revokes itself and those that may do no more than it.',

@@ -8,20 +8,19 @@ import { z } from 'zod';
 import { dynamicDataToBring } from '../../voice/calls/call-settings.ts';
 import type { CallDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
-import { addRoute, defineRoute } from '../http/route.ts';
+import { addRoute, routesOf } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { PAGE_SCRIPTS, pageScript } from './bundle.ts';
 import { callPage } from './html/call.ts';
 import { callsPage } from './html/calls.ts';
 import { style } from './html/style.ts';
 
-const tag = 'Operations';
+const defineRoute = routesOf('Operations');
 
 const getCallPage = defineRoute({
   method: 'GET',
   path: '/call',
   operationId: 'getCallPage',
-  tag,
   summary: 'A page to talk to agents',
   permission: 'public',
   undocumented: true,
@@ -32,7 +31,6 @@ const getCallsPage = defineRoute({
   method: 'GET',
   path: '/calls',
   operationId: 'getCallsPage',
-  tag,
   summary: 'A page to look at calls',
   permission: 'public',
   undocumented: true,
@@ -43,7 +41,6 @@ const getCallPageFile = defineRoute({
   method: 'GET',
   path: '/call/:file',
   operationId: 'getCallPageFile',
-  tag,
   summary: 'A file of the page',
   permission: 'public',
   undocumented: true,
@@ -55,7 +52,6 @@ const listCallableAgents = defineRoute({
   method: 'GET',
   path: '/call/agents',
   operationId: 'listCallableAgents',
-  tag,
   summary: 'What the page shows of agents',
   permission: 'calls:create',
   undocumented: true,

@@ -1,17 +1,16 @@
 /** The routes of calls and recordings. */
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { analysisResults } from './analysis.ts';
 import { callAnswer, callList, signedUrlAnswer } from './answers.ts';
 import { endedCall, outboundCall, registeredCall, resultsExample, signedUrlExample } from './examples.ts';
 import { callQuery, outboundCallCreate, recordingRequest, webCallCreate } from './schema.ts';
 
-const tag = 'Calls';
+const defineRoute = routesOf('Calls');
 
 export const createWebCall = defineRoute({
   method: 'POST',
   path: '/v1/calls/create-web-call',
   operationId: 'createWebCall',
-  tag,
   summary: 'Register a call from a browser',
   description:
     'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within a minute (`PARLEY_CALL_JOIN_SECONDS`): the token opens one room, for one user, who may be heard and hear. A call that no user joins ends as `error`. While voice servers are full, or more calls begin than are welcomed within `PARLEY_VOICE_WELCOME_SECONDS`, the answer is 503 with `Retry-After`, and there is no call.',
@@ -34,7 +33,6 @@ export const dialOutboundPhoneCall = defineRoute({
   method: 'POST',
   path: '/v1/calls/dial-outbound-phone-call',
   operationId: 'dialOutboundPhoneCall',
-  tag,
   summary: 'Make an outbound phone call',
   description:
     'The outbound agent of the number calls, with the configuration that it has now. The answer comes before the phone rings: read the call, or subscribe to its events, for the outcome. It is `ongoing` when the callee answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` otherwise. 503 with `Retry-After`, as for a web call, while voice servers have no room.',
@@ -59,7 +57,6 @@ export const listCalls = defineRoute({
   path: '/v1/calls',
   operationId: 'listCalls',
   mcp: {},
-  tag,
   summary: 'List calls',
   description: 'Without what was said: a single call has that.',
   permission: 'calls:read',
@@ -78,7 +75,6 @@ export const getCall = defineRoute({
   path: '/v1/calls/:call_id',
   operationId: 'getCall',
   mcp: { longLists: ['messages', 'turns', 'tool_calls'], resource: 'calls' },
-  tag,
   summary: 'Get a call, whatever its type',
   permission: 'calls:read',
   permissionForOwn: 'calls:create',
@@ -90,7 +86,6 @@ export const endCall = defineRoute({
   method: 'POST',
   path: '/v1/calls/:call_id/end',
   operationId: 'endCall',
-  tag,
   summary: 'End a call',
   description:
     'Whatever its state and type: a call that has begun ends as `agent_ended_call` with its transcript and recording, and so does one that has not, which frees its place. A call that is over is answered as it is.',
@@ -104,7 +99,6 @@ export const deleteCall = defineRoute({
   method: 'DELETE',
   path: '/v1/calls/:call_id',
   operationId: 'deleteCall',
-  tag,
   summary: 'Delete a call',
   description:
     'For good: its transcript, turns, tool calls, recording and analysis, and what its events say of them. Events that are still to be delivered come without it. A call that is going on is refused: end it first (`POST /v1/calls/{call_id}/end`).',
@@ -118,7 +112,6 @@ export const getAnalysisResults = defineRoute({
   method: 'GET',
   path: '/v2/ai-agents/:ai_agent_id/postcall-analysis/results/:call_id',
   operationId: 'getPostCallAnalysisResults',
-  tag,
   summary: 'Get what was found out of a call after its end',
   description:
     "The agent's `post_call_analysis` says what. A model reads the transcript when the call is over, which takes some seconds; the event `CallAnalysis.Completed` announces the result.",
@@ -140,7 +133,6 @@ export const downloadRecording = defineRoute({
   method: 'POST',
   path: '/v1/call-recording/download',
   operationId: 'downloadRecording',
-  tag,
   summary: 'Download the recording of a call',
   description: 'One part of it with a header `Range: bytes=…`. `expiration_url_in_minutes` is read and of no consequence here.',
   permission: 'recordings:read',
@@ -155,7 +147,6 @@ export const signRecordingUrl = defineRoute({
   method: 'POST',
   path: '/v1/call-recording/signed-url',
   operationId: 'signRecordingUrl',
-  tag,
   summary: 'Get an address that opens a recording for a while',
   permission: 'recordings:read',
   body: recordingRequest.meta({ id: 'RecordingRequest' }),
@@ -168,7 +159,6 @@ export const openSignedRecording = defineRoute({
   method: 'GET',
   path: '/v1/call-recording/signed/:token',
   operationId: 'openSignedRecording',
-  tag,
   summary: 'Open a recording by its signed address',
   permission: 'public',
   params: { token: 'As it stands in the address.' },

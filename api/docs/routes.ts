@@ -1,16 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
-import { addRoute, defineRoute } from '../http/route.ts';
+import { addRoute, routesOf } from '../http/route.ts';
 import { assetTypes, isAsset, page, readAsset, starter, starterName } from './assets.ts';
 
-const tag = 'Operations';
+const defineRoute = routesOf('Operations');
 
 const getDocs = defineRoute({
   method: 'GET',
   path: '/docs',
   operationId: 'getDocs',
-  tag,
   summary: 'This interface, to be browsed and tried',
   permission: 'public',
   answers: { 200: { description: 'A page that shows the OpenAPI document.', contentType: 'text/html' } },
@@ -20,7 +19,6 @@ const getDocsFile = defineRoute({
   method: 'GET',
   path: '/docs/:file',
   operationId: 'getDocsFile',
-  tag,
   summary: 'A file of the page',
   permission: 'public',
   params: { file: 'The name of a file that the page asks for.' },

@@ -1,13 +1,12 @@
 /** The route of explanations. */
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { explanation } from './answers.ts';
 
-export const explainResource = defineRoute({
+export const explainResource = routesOf('Explanations')({
   method: 'GET',
   path: '/v1/explain/:kind/:name',
   operationId: 'explainResource',
   mcp: {},
-  tag: 'Explanations',
   summary: 'Explain why an object is not in use, and what to do',
   description:
     'Makes the checks of the operator again, with everything that the object needs as it is now: what `parley explain` shows. In addition to `agents:read` it needs the permission to read the kind.',

@@ -2,15 +2,16 @@ import type { FastifyInstance } from 'fastify';
 
 import type { ApiDependencies } from '../dependencies.ts';
 import { showsToken } from '../../platform/lifecycle.ts';
-import { addRoute, defineRoute } from './route.ts';
+import { addRoute, routesOf } from './route.ts';
 
 const text = 'text/plain';
+
+const defineRoute = routesOf('Operations');
 
 const health = defineRoute({
   method: 'GET',
   path: '/healthz',
   operationId: 'getHealth',
-  tag: 'Operations',
   summary: 'Whether the process answers',
   permission: 'public',
   answers: { 200: { description: 'It answers.', contentType: text, example: 'ok\n' } },
@@ -20,7 +21,6 @@ const ready = defineRoute({
   method: 'GET',
   path: '/readyz',
   operationId: 'getReadiness',
-  tag: 'Operations',
   summary: 'Whether the process should be sent requests',
   permission: 'public',
   answers: {
@@ -33,7 +33,6 @@ const metrics = defineRoute({
   method: 'GET',
   path: '/metrics',
   operationId: 'getMetrics',
-  tag: 'Operations',
   summary: 'Metrics for Prometheus; where PARLEY_METRICS_TOKEN is set, for those who show it',
   permission: 'public',
   answers: {

@@ -119,10 +119,10 @@ declare module 'fastify' {
   }
 }
 
-/** Gives the compiler the exact type of a description. */
-export function defineRoute<const D extends RouteDescription>(description: D): D {
-  return description;
-}
+/** Describes the routes of a group: `tag` is what the OpenAPI document lists them under. Gives the compiler the exact type of a description. */
+export const routesOf =
+  <const T extends string>(tag: T) =>
+  <const D extends Omit<RouteDescription, 'tag'>>(description: D): D & { readonly tag: T } => ({ tag, ...description });
 
 /**
  * From here on the server takes routes with a description only, and keeps the descriptions.

@@ -3,12 +3,12 @@ import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';
 import { deletionQuery, dryRunQuery, writeQuery } from '../http/conditions.ts';
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { resourcePage } from '../state/answers.ts';
 import { knowledgeBaseExample } from './examples.ts';
 import { knowledgeBaseAnswer, knowledgeBaseCreate, knowledgeBaseUpdate } from './fields.ts';
 
-export const tag = 'Knowledge bases';
+export const defineRoute = routesOf('Knowledge bases');
 export const baseParams = { kb_id: 'The `id`: the name of the KnowledgeBase resource.' };
 
 export const createKnowledgeBase = defineRoute({
@@ -16,7 +16,6 @@ export const createKnowledgeBase = defineRoute({
   path: '/api/v1/knowledge-bases',
   operationId: 'createKnowledgeBase',
   mcp: {},
-  tag,
   summary: 'Make a knowledge base',
   description: 'Documents can be put into it at once. It embeds them with the profile `default` of the operator configuration.',
   permission: 'knowledge_bases:write',
@@ -43,7 +42,6 @@ export const listKnowledgeBases = defineRoute({
   path: '/api/v1/knowledge-bases',
   operationId: 'listKnowledgeBases',
   mcp: {},
-  tag,
   summary: 'List knowledge bases, in the order of their creation',
   permission: 'knowledge_bases:read',
   query: resourcePage,
@@ -61,7 +59,6 @@ export const getKnowledgeBase = defineRoute({
   method: 'GET',
   path: '/api/v1/knowledge-bases/:kb_id',
   operationId: 'getKnowledgeBase',
-  tag,
   summary: 'Get a knowledge base',
   permission: 'knowledge_bases:read',
   params: baseParams,
@@ -74,7 +71,6 @@ export const updateKnowledgeBase = defineRoute({
   method: 'PATCH',
   path: '/api/v1/knowledge-bases/:kb_id',
   operationId: 'updateKnowledgeBase',
-  tag,
   summary: 'Change the fields given',
   description:
     'Absent fields keep their value, `null` brings back the default. The language holds for documents to come and for searches; those that are there stay as they are.',
@@ -94,7 +90,6 @@ export const deleteKnowledgeBase = defineRoute({
   method: 'DELETE',
   path: '/api/v1/knowledge-bases/:kb_id',
   operationId: 'deleteKnowledgeBase',
-  tag,
   summary: 'Delete a knowledge base with everything in it',
   description:
     'For good, whatever the deletion policy of the resource says. Nothing of it is found from the answer on. While an agent uses it the answer is 409, unless forced.',

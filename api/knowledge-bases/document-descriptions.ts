@@ -1,9 +1,8 @@
 /** The documents' routes. */
 import { deleted, listOf } from '../codec/answers.ts';
-import { defineRoute } from '../http/route.ts';
 import { pageQuery } from '../pagination/keyset.ts';
 import { acknowledgement, chunksAnswer, documentAnswer, documentStatusAnswer } from './answers.ts';
-import { baseParams, tag } from './descriptions.ts';
+import { baseParams, defineRoute } from './descriptions.ts';
 import { acknowledgementExample, chunksExample, documentExample, documentStatusExample } from './examples.ts';
 import { fileForm, websiteSubmission } from './schema.ts';
 
@@ -20,7 +19,6 @@ export const submitFile = defineRoute({
   method: 'POST',
   path: '/api/v1/knowledge-bases/:kb_id/documents/file',
   operationId: 'submitFile',
-  tag,
   summary: 'Put a file into a knowledge base',
   description:
     'Each request makes another document, also of a file that is there already. The parts of the form may come in any order. An upload may take as long as it keeps coming: 16 KiB a second at least, and never half a minute without a byte.',
@@ -36,7 +34,6 @@ export const submitWebsite = defineRoute({
   method: 'POST',
   path: '/api/v1/knowledge-bases/:kb_id/documents/website',
   operationId: 'submitWebsite',
-  tag,
   summary: 'Put web pages into a knowledge base, as one document',
   description:
     'Each page may have 5 MB and 20 s; `robots.txt` is obeyed. Where some pages can not be read the document is completed without them and says so; where none can, it fails.',
@@ -53,7 +50,6 @@ export const listDocuments = defineRoute({
   path: '/api/v1/knowledge-bases/:kb_id/documents',
   operationId: 'listDocuments',
   mcp: {},
-  tag,
   summary: 'List the documents of a knowledge base, in the order of their submission',
   permission: 'knowledge_bases:read',
   params: baseParams,
@@ -72,7 +68,6 @@ export const getDocument = defineRoute({
   method: 'GET',
   path: '/api/v1/knowledge-bases/:kb_id/documents/:document_id',
   operationId: 'getDocument',
-  tag,
   summary: 'Get a document',
   permission: 'knowledge_bases:read',
   params: documentParams,
@@ -83,7 +78,6 @@ export const getDocumentStatus = defineRoute({
   method: 'GET',
   path: '/api/v1/knowledge-bases/:kb_id/documents/:document_id/status',
   operationId: 'getDocumentStatus',
-  tag,
   summary: 'Get how far the ingestion of a document is',
   description: 'To be asked until `status` is `completed` or `failed`. From `completed` on the document is found.',
   permission: 'knowledge_bases:read',
@@ -95,7 +89,6 @@ export const getDocumentChunks = defineRoute({
   method: 'GET',
   path: '/api/v1/knowledge-bases/:kb_id/documents/:document_id/chunks',
   operationId: 'getDocumentChunks',
-  tag,
   summary: 'Get the pieces of a document that can be found',
   description: 'All of them in one answer, which may have some 20 MB and comes as it is read. None before the document is completed.',
   permission: 'knowledge_bases:read',
@@ -109,7 +102,6 @@ export const deleteDocument = defineRoute({
   method: 'DELETE',
   path: '/api/v1/knowledge-bases/:kb_id/documents/:document_id',
   operationId: 'deleteDocument',
-  tag,
   summary: 'Delete a document',
   description:
     'Nothing of it is found from the answer on. A document that comes from a source of the KnowledgeBase resource is taken out there: here that answers 409.',

@@ -1,8 +1,7 @@
 /** The search's route. */
-import { defineRoute } from '../http/route.ts';
 import { SEARCH_PATH } from '../limits/limit-class.ts';
 import { searchAnswer } from './answers.ts';
-import { tag } from './descriptions.ts';
+import { defineRoute } from './descriptions.ts';
 import { knowledgeBaseExample, searchExample } from './examples.ts';
 import { searchRequest } from './schema.ts';
 
@@ -13,7 +12,6 @@ export const searchKnowledgeBase = defineRoute({
   path: SEARCH_PATH,
   operationId: 'searchKnowledgeBase',
   mcp: { reads: true },
-  tag,
   summary: 'Search a knowledge base',
   description:
     'Finds the chunks of completed documents. Where a store is unavailable the answer is 503 and never an empty list. Nothing but a filter of the described form is taken for one: a placeholder such as `additionalProp1` is 422.',

@@ -11,16 +11,15 @@ import { writeTraceparent } from '../../platform/telemetry/trace-context.ts';
 import { ApiError } from '../http/api-error.ts';
 import { mayUse } from '../http/auth.ts';
 import { requestState } from '../http/request-state.ts';
-import { addRoute, defineRoute } from '../http/route.ts';
+import { addRoute, routesOf } from '../http/route.ts';
 import type { SendRequest } from './call-tool.ts';
 import { createMcpServer } from './server.ts';
 import { toolsOf, type RouteTool } from './tools.ts';
 
-const postMessage = defineRoute({
+const postMessage = routesOf('Operations')({
   method: 'POST',
   path: '/mcp',
   operationId: 'postMcpMessage',
-  tag: 'Operations',
   summary: 'A message of the Model Context Protocol',
   permission: 'any',
   undocumented: true,

@@ -3,7 +3,7 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { describedRoutes } from '../openapi/described-routes.ts';
 import { requestOf, toolNameOf, toolsOf, wrongIds, type RouteTool } from './tools.ts';
 
@@ -91,11 +91,10 @@ describe('the request of a call', () => {
   });
 
   it('has one place for each name', () => {
-    const route = defineRoute({
+    const route = routesOf('Things')({
       method: 'POST',
       path: '/things',
       operationId: 'createThing',
-      tag: 'Things',
       summary: 'Make a thing',
       permission: 'agents:write',
       query: z.object({ name: z.string() }),

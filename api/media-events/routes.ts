@@ -11,7 +11,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord, type CallStore } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
-import { addRoute, defineRoute } from '../http/route.ts';
+import { addRoute, routesOf } from '../http/route.ts';
 import { LostJobs } from './lost-jobs.ts';
 
 /** The path that LiveKit is configured to post to. */
@@ -22,11 +22,10 @@ const CLIENT_INITIATED = 1;
 /** An event holds one room and one participant at most. */
 const bodyLimit = 256 * 1024;
 
-const takeEvent = defineRoute({
+const takeEvent = routesOf('Operations')({
   method: 'POST',
   path: mediaEventsPath,
   operationId: 'takeMediaEvent',
-  tag: 'Operations',
   summary: 'Events of the media server',
   permission: 'public',
   bodyLimit,

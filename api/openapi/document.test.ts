@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { defineRoute, type RouteDescription } from '../http/route.ts';
+import type { RouteDescription } from '../http/route.ts';
 import { validateRequest } from '../validation/request.ts';
 import { describedRoutes } from './described-routes.ts';
 import { documentedPath, openApiDocument } from './document.ts';
@@ -90,7 +90,7 @@ describe('the OpenAPI document', () => {
   } as const satisfies RouteDescription;
 
   it('refuses parameters without a description and two schemas of one name', () => {
-    expect(() => openApiDocument([defineRoute(small)])).toThrow('getX: the path has the parameters id, and described are none');
+    expect(() => openApiDocument([small])).toThrow('getX: the path has the parameters id, and described are none');
     const other = { ...small, path: '/y', answers: { 200: { description: 'Y', schema: z.object({ y: z.string() }).meta({ id: 'X' }) } } };
     expect(() => openApiDocument([{ ...small, params: { id: 'Its id.' } }, other])).toThrow('two schemas are called X');
   });

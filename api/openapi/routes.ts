@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { addRoute, defineRoute } from '../http/route.ts';
+import { addRoute, routesOf } from '../http/route.ts';
 import { openApiDocument } from './document.ts';
 
-const getOpenApi = defineRoute({
+const getOpenApi = routesOf('Operations')({
   method: 'GET',
   path: '/openapi.json',
   operationId: 'getOpenApi',
-  tag: 'Operations',
   summary: 'This document',
   permission: 'public',
   answers: {

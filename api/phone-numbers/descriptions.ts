@@ -3,11 +3,11 @@ import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';
 import { dryRunQuery, writeQuery } from '../http/conditions.ts';
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { resourcePage } from '../state/answers.ts';
 import { phoneNumberAnswer, phoneNumberCreate, phoneNumberUpdates } from './fields.ts';
 
-const tag = 'Phone numbers';
+const defineRoute = routesOf('Phone numbers');
 const params = { phone_number_id: 'The `_id`: the name of the PhoneNumber resource.' };
 
 const example = {
@@ -40,7 +40,6 @@ export const createPhoneNumber = defineRoute({
   method: 'POST',
   path: '/v1/phone-numbers',
   operationId: 'createPhoneNumber',
-  tag,
   summary: 'Make a phone number known',
   description:
     'A number belongs to one object of the whole deployment. It stays reserved for its organisation once that is deleted; for others it is 409 meanwhile, and the message says until when. So is one that the operator of the installation has assigned to other organisations.',
@@ -65,7 +64,6 @@ export const listPhoneNumbers = defineRoute({
   path: '/v1/phone-numbers',
   operationId: 'listPhoneNumbers',
   mcp: {},
-  tag,
   summary: 'List phone numbers, in the order of their creation',
   permission: 'phone_numbers:read',
   query: resourcePage,
@@ -83,7 +81,6 @@ export const getPhoneNumber = defineRoute({
   method: 'GET',
   path: '/v1/phone-numbers/:phone_number_id',
   operationId: 'getPhoneNumber',
-  tag,
   summary: 'Get a phone number',
   permission: 'phone_numbers:read',
   params,
@@ -95,7 +92,6 @@ export const updatePhoneNumber = defineRoute({
   path: '/v1/phone-numbers/:phone_number_id',
   operationId: 'updatePhoneNumber',
   mcp: {},
-  tag,
   summary: 'Change the fields given',
   description:
     'Absent fields keep their value, `null` clears them. The provider that is stored decides which fields there are: those of another are refused. The number, its provider and its region may be repeated, not changed.',
@@ -114,7 +110,6 @@ export const deletePhoneNumber = defineRoute({
   method: 'DELETE',
   path: '/v1/phone-numbers/:phone_number_id',
   operationId: 'deletePhoneNumber',
-  tag,
   summary: 'Delete a phone number',
   permission: 'phone_numbers:write',
   params,

@@ -1,9 +1,9 @@
 /** The routes of releases. */
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { pageQuery } from '../pagination/keyset.ts';
 import { promotionBody, releaseAnswer, revisionAnswer, revisionList, rollbackBody } from './answers.ts';
 
-const tag = 'AI agents';
+const defineRoute = routesOf('AI agents');
 const params = { ai_agent_id: 'The `ai_agent_id`: the name of the Agent resource.' };
 const [older, newer] = ['4f'.repeat(32), '9c'.repeat(32)];
 const at = '2026-06-01T12:00:00.000Z';
@@ -29,7 +29,6 @@ export const listRevisions = defineRoute({
   path: '/v2/ai-agents/:ai_agent_id/revisions',
   operationId: 'listAgentRevisions',
   mcp: {},
-  tag,
   summary: 'List the revisions of an agent, the newest first',
   description: 'With what became of each and how its latest calls went. Revisions are kept for 30 days at least, and the newest 10.',
   permission: 'agents:read',
@@ -60,7 +59,6 @@ export const getRevision = defineRoute({
   method: 'GET',
   path: '/v2/ai-agents/:ai_agent_id/revisions/:revision',
   operationId: 'getAgentRevision',
-  tag,
   summary: 'Get a revision with its configuration',
   permission: 'agents:read',
   params: { ...params, revision: 'The hash of the revision, or the first 8 or more digits of it.' },
@@ -83,7 +81,6 @@ export const getRelease = defineRoute({
   path: '/v2/ai-agents/:ai_agent_id/release',
   operationId: 'getAgentRelease',
   mcp: {},
-  tag,
   summary: 'Get which revision serves, and which is tried',
   permission: 'agents:read',
   params,
@@ -95,7 +92,6 @@ export const rollBack = defineRoute({
   method: 'POST',
   path: '/v2/ai-agents/:ai_agent_id/rollback',
   operationId: 'rollBackAgent',
-  tag,
   summary: 'Have new calls start with a former revision',
   description:
     'At once, and while the Kubernetes API is away. The agent stays as it is: what was rolled back is not served again before the agent asks for something else, or it is promoted. Calls that have begun keep their revision.',
@@ -114,7 +110,6 @@ export const promote = defineRoute({
   method: 'POST',
   path: '/v2/ai-agents/:ai_agent_id/promote',
   operationId: 'promoteAgent',
-  tag,
   summary: 'Have all new calls start with the canary',
   description: 'At once, whatever its figures are. Without a canary, what was rolled back last serves again.',
   permission: 'agents:write',

@@ -1,17 +1,16 @@
 /** The routes of test runs. */
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { testRun, testRunList } from './answers.ts';
 import { finishedRun, finishedSummary, queuedRun } from './examples.ts';
 import { testRunCreate, testRunQuery } from './schema.ts';
 
-const tag = 'Test runs';
+const defineRoute = routesOf('Test runs');
 
 export const createTestRun = defineRoute({
   method: 'POST',
   path: '/v2/ai-agents/:ai_agent_id/test-runs',
   operationId: 'createTestRun',
   mcp: { openWorld: true },
-  tag,
   summary: 'Test an agent',
   description:
     'Runs AgentTests of the agent in the cluster. The answer comes at once: read the run until its `state` is `finished`, or subscribe to `AgentTest.Completed`. A run with the newest results decides about required tests as one of the gate does. While 20 runs of the agent are not over, the answer is 409.',
@@ -28,7 +27,6 @@ export const listTestRuns = defineRoute({
   path: '/v1/test-runs',
   operationId: 'listTestRuns',
   mcp: {},
-  tag,
   summary: 'List test runs',
   description: 'The newest first, without results: a single run has them.',
   permission: 'agents:read',
@@ -43,7 +41,6 @@ export const getTestRun = defineRoute({
   path: '/v1/test-runs/:test_run_id',
   operationId: 'getTestRun',
   mcp: { longLists: ['results'] },
-  tag,
   summary: 'Get a test run with its results',
   permission: 'agents:read',
   params: { test_run_id: 'The `_id`.' },

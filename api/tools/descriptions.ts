@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';
 import { writeQuery } from '../http/conditions.ts';
-import { defineRoute, type RouteDescription } from '../http/route.ts';
+import { routesOf, type RouteDescription } from '../http/route.ts';
 import { resourcePage } from '../state/answers.ts';
 import {
   builtinToolBodies,
@@ -28,7 +28,7 @@ import {
   mcpToolUpdate,
 } from './fields.ts';
 
-const tag = 'Tools';
+const defineRoute = routesOf('Tools');
 const agent = { ai_agent_id: 'The `ai_agent_id` of the agent that has the tool.' };
 const one = { ...agent, tool_id: 'The `tool_id`: the name of the Tool resource.' };
 const deletion =
@@ -57,8 +57,8 @@ function toolRoutes<const P extends string, const N extends string, C extends z.
   const { path, name, noun, answer: schema, example, offered } = words;
   const all = `/v2/ai-agents/:ai_agent_id/${path}/` as const;
   const byId = `/v2/ai-agents/:ai_agent_id/${path}/:tool_id` as const;
-  const reads = { tag, permission: 'tools:read' } as const;
-  const writes = { tag, permission: 'tools:write', query: writeQuery, errors: ['conflict'], ...offered } as const;
+  const reads = { permission: 'tools:read' } as const;
+  const writes = { permission: 'tools:write', query: writeQuery, errors: ['conflict'], ...offered } as const;
   const answers = { 200: { description: 'The tool.', schema, example, headers: ['ETag'] } } as const;
   return {
     create: defineRoute({

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { callUsage } from '../../events/call-usage.ts';
 import { time } from '../calls/schema.ts';
 import { endedCall } from '../calls/examples.ts';
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 
 /** Groups in an answer. */
 export const MOST_GROUPS = 1_000;
@@ -41,11 +41,10 @@ const usageAnswer = z
 
 export type UsageAnswer = z.output<typeof usageAnswer>;
 
-export const getUsage = defineRoute({
+export const getUsage = routesOf('Calls')({
   method: 'GET',
   path: '/v1/usage',
   operationId: 'getUsage',
-  tag: 'Calls',
   summary: 'Get what calls have used, and what it costs',
   description:
     'Sums by agent, day or model. Costs are those that were stored with the calls: later prices change nothing. Calls of tests, and calls that were deleted, are not in it.',

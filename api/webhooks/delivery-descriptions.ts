@@ -1,9 +1,8 @@
 /** The routes of deliveries. */
 import { listOf } from '../codec/answers.ts';
-import { defineRoute } from '../http/route.ts';
 import { webhookRoot } from '../http/webhook-failure.ts';
 import { agentDeliveryAnswer, attemptList, deliveryAnswer, recoveryAnswer } from './answers.ts';
-import { subscriptionParams, subscriptionPath, tag } from './descriptions.ts';
+import { subscriptionParams, subscriptionPath, defineRoute } from './descriptions.ts';
 import { agentDeliveryExample, attemptExample, deliveryExample } from './examples.ts';
 import { deliveryPage, recovery } from './schema.ts';
 
@@ -26,7 +25,6 @@ export const listDeliveries = defineRoute({
   method: 'GET',
   path: deliveries,
   operationId: 'listWebhookDeliveries',
-  tag,
   summary: 'List the deliveries of a subscription, newest first',
   description: 'They are kept for 30 days, unless the operator of the service says otherwise.',
   permission: 'webhooks:read',
@@ -46,7 +44,6 @@ export const listAgentDeliveries = defineRoute({
   method: 'GET',
   path: `${webhookRoot}/agent/:ai_agent_id/deliveries`,
   operationId: 'listAgentWebhookDeliveries',
-  tag,
   summary: "List the deliveries to an agent's own webhook_url, newest first",
   description: 'They are kept as those of subscriptions are. Their attempts are listed by the id of the delivery.',
   permission: 'webhooks:read',
@@ -66,7 +63,6 @@ export const getDelivery = defineRoute({
   method: 'GET',
   path: `${deliveries}/:delivery_id`,
   operationId: 'getWebhookDelivery',
-  tag,
   summary: 'Get a delivery',
   permission: 'webhooks:read',
   params: ofSubscription,
@@ -77,7 +73,6 @@ export const listAttempts = defineRoute({
   method: 'GET',
   path: `${deliveries}/:delivery_id/attempts`,
   operationId: 'listWebhookAttempts',
-  tag,
   summary: 'List the attempts of a delivery',
   permission: 'webhooks:read',
   params: ofSubscription,
@@ -88,7 +83,6 @@ export const redeliver = defineRoute({
   method: 'POST',
   path: `${deliveries}/:delivery_id/redeliver`,
   operationId: 'redeliverWebhook',
-  tag,
   summary: 'Send a delivery again',
   description:
     'With the same body and the same `webhook-id`, as a new series of attempts. One that has not ended, one whose body is no longer kept (7 days, unless the operator of the service says otherwise), and one of a paused subscription answer 409.',
@@ -103,7 +97,6 @@ export const listAttemptsById = defineRoute({
   method: 'GET',
   path: `${subscriptionPath}/deliveries/:delivery_id/attempts`,
   operationId: 'listAttemptsOfWebhookDelivery',
-  tag,
   summary: 'List the attempts of a delivery, whichever subscription it is of',
   permission: 'webhooks:read',
   params: deliveryParam,
@@ -114,7 +107,6 @@ export const redeliverById = defineRoute({
   method: 'POST',
   path: `${subscriptionPath}/deliveries/:delivery_id/redeliver`,
   operationId: 'redeliverWebhookDelivery',
-  tag,
   summary: 'Send a delivery again, whichever subscription it is of',
   permission: 'webhooks:write',
   params: deliveryParam,
@@ -126,7 +118,6 @@ export const recover = defineRoute({
   method: 'POST',
   path: `${subscriptionPath}/:subscription_id/recover`,
   operationId: 'recoverWebhookDeliveries',
-  tag,
   summary: 'Send again what failed or was skipped in a time',
   description: 'Oldest first. What is no longer kept is left out. While the subscription is paused that answers 409.',
   permission: 'webhooks:write',

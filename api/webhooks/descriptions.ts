@@ -3,14 +3,14 @@ import { z } from 'zod';
 
 import { deleted } from '../codec/answers.ts';
 import { dryRunQuery, writeQuery } from '../http/conditions.ts';
-import { defineRoute } from '../http/route.ts';
+import { routesOf } from '../http/route.ts';
 import { webhookRoot } from '../http/webhook-failure.ts';
 import { eventTypeList, rotationAnswer, testAnswer } from './answers.ts';
 import { createdExample, rotationExample, subscriptionExample, subscriptionWithHeadersExample, testExample } from './examples.ts';
 import { subscriptionAnswer, subscriptionCreate, subscriptionList, subscriptionUpdate, subscriptionWithSecret } from './fields.ts';
 import { rotation, subscriptionPage } from './schema.ts';
 
-export const tag = 'Webhooks';
+export const defineRoute = routesOf('Webhooks');
 export const subscriptionParams = { subscription_id: 'The `id`: the name of the WebhookSubscription resource.' };
 export const subscriptionPath = `${webhookRoot}/subscription` as const;
 const one = `${subscriptionPath}/:subscription_id` as const;
@@ -19,7 +19,6 @@ export const createSubscription = defineRoute({
   method: 'POST',
   path: subscriptionPath,
   operationId: 'createWebhookSubscription',
-  tag,
   summary: 'Make a webhook subscription',
   description: 'Every event from the answer on reaches it. A signed one has its secret in this answer, and nowhere else.',
   permission: 'webhooks:write',
@@ -56,7 +55,6 @@ export const listSubscriptions = defineRoute({
   method: 'GET',
   path: `${webhookRoot}/subscriptions`,
   operationId: 'listWebhookSubscriptions',
-  tag,
   summary: 'List webhook subscriptions, in the order of their creation',
   permission: 'webhooks:read',
   query: subscriptionPage,
@@ -74,7 +72,6 @@ export const getSubscription = defineRoute({
   method: 'GET',
   path: one,
   operationId: 'getWebhookSubscription',
-  tag,
   summary: 'Get a webhook subscription',
   permission: 'webhooks:read',
   params: subscriptionParams,
@@ -89,7 +86,6 @@ export const getSubscription = defineRoute({
 });
 
 const update = {
-  tag,
   permission: 'webhooks:write',
   params: subscriptionParams,
   query: writeQuery,
@@ -127,7 +123,6 @@ export const deleteSubscription = defineRoute({
   method: 'DELETE',
   path: one,
   operationId: 'deleteWebhookSubscription',
-  tag,
   summary: 'Delete a webhook subscription',
   description: 'Nothing more is sent to it; what was under way ends.',
   permission: 'webhooks:write',
@@ -142,7 +137,6 @@ export const rotateSecret = defineRoute({
   method: 'POST',
   path: `${one}/rotate-secret`,
   operationId: 'rotateWebhookSecret',
-  tag,
   summary: 'Replace the signing secret',
   description:
     'Deliveries are signed with the new secret from the answer on, and with the replaced one as well until its grace period ends. At most four former ones sign along. A subscription that is unsigned, or whose Secret a person keeps (`spec.signing.secretRef`), answers 409.',
@@ -158,7 +152,6 @@ export const testSubscription = defineRoute({
   method: 'POST',
   path: `${one}/test`,
   operationId: 'testWebhookSubscription',
-  tag,
   summary: 'Send a test event to this subscription alone',
   description:
     'A `Webhook.Test`, whatever events it is for, on the same way as every other event, and at once, also where the circuit breaker keeps others back. While the subscription is paused that answers 409.',
@@ -179,7 +172,6 @@ export const listEventTypes = defineRoute({
   method: 'GET',
   path: `${webhookRoot}/event-types`,
   operationId: 'listWebhookEventTypes',
-  tag,
   summary: 'List the event types',
   permission: 'webhooks:read',
   answers: {

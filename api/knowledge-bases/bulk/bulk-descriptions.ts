@@ -1,9 +1,8 @@
 /** The route for many files at a time. */
 import { z } from 'zod';
 
-import { defineRoute } from '../../http/route.ts';
 import { errorStatus, type ErrorCode } from '../../http/api-error.ts';
-import { baseParams, tag } from '../descriptions.ts';
+import { baseParams, defineRoute } from '../descriptions.ts';
 import { bulkResultExamples } from '../examples.ts';
 import { MANIFEST } from './archive-manifest.ts';
 import { ENTRIES_PER_REQUEST, MAX_BODY_BYTES, MAX_ENTRIES, MAX_LINE_BYTES, MAX_UNPACKED_BYTES } from './limits.ts';
@@ -37,7 +36,6 @@ export const submitDocuments = defineRoute({
   method: 'POST',
   path: '/api/v1/knowledge-bases/:kb_id/documents/bulk',
   operationId: 'submitDocuments',
-  tag,
   summary: 'Put many files into a knowledge base with one request',
   description: [
     `Send a line of JSON for each file (\`application/x-ndjson\`), or a zip archive. A request takes ${MAX_ENTRIES} files and ${megabytes(MAX_BODY_BYTES)}; a file may have what it may have by itself, a line ${megabytes(MAX_LINE_BYTES)}, and an archive ${megabytes(MAX_UNPACKED_BYTES)} when it is unpacked.`,
