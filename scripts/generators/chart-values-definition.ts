@@ -17,6 +17,7 @@ import {
   text,
   texts,
   type Value,
+  type ValueGroup,
   variables,
 } from './chart-value.ts';
 
@@ -142,6 +143,25 @@ const organizations: Value = {
 
 const everywhere: Json = [{ ipBlock: { cidr: '0.0.0.0/0' } }, { ipBlock: { cidr: '::/0' } }];
 const privateNetworks = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
+
+const renderMode = choice(
+  'Where the cluster lacks the kind: alwaysRender has Helm fail, failIfMissing says why, skipIfMissing goes on without.',
+  'alwaysRender',
+  ['alwaysRender', 'failIfMissing', 'skipIfMissing'],
+);
+
+const monitor = (about: string, aboutLabels: string): ValueGroup =>
+  group(about, {
+    enabled: flag('Whether there are any.', false),
+    namespace: text('Where; here where empty.', ''),
+    renderMode,
+    honorLabels: flag('Whether labels of the metrics go before those of Prometheus.', false),
+    interval: text('Between two scrapes.', '30s'),
+    scrapeTimeout: text('Longest scrape.', '10s'),
+    labels: labels(aboutLabels, {}),
+    relabelings: objects('More relabelings.', []),
+    metricRelabelings: objects('Relabelings of metrics.', []),
+  });
 
 export function chartValues(): ValueFields {
   return {
@@ -326,43 +346,11 @@ export function chartValues(): ValueFields {
       ),
     }),
     metrics: group('For Prometheus and Grafana.', {
-      serviceMonitor: group("ServiceMonitors of the Prometheus operator's.", {
-        enabled: flag('Whether there are any.', false),
-        namespace: text('Where; here where empty.', ''),
-        renderMode: choice(
-          'Where the cluster lacks the kind: alwaysRender has Helm fail, failIfMissing says why, skipIfMissing goes on without.',
-          'alwaysRender',
-          ['alwaysRender', 'failIfMissing', 'skipIfMissing'],
-        ),
-        honorLabels: flag('Whether labels of the metrics go before those of Prometheus.', false),
-        interval: text('Between two scrapes.', '30s'),
-        scrapeTimeout: text('Longest scrape.', '10s'),
-        labels: labels('Labels, as the Prometheus resource selects by.', {}),
-        relabelings: objects('More relabelings.', []),
-        metricRelabelings: objects('Relabelings of metrics.', []),
-      }),
-      podMonitor: group('PodMonitors in their place.', {
-        enabled: flag('Whether there are any.', false),
-        namespace: text('Where; here where empty.', ''),
-        renderMode: choice(
-          'Where the cluster lacks the kind: alwaysRender has Helm fail, failIfMissing says why, skipIfMissing goes on without.',
-          'alwaysRender',
-          ['alwaysRender', 'failIfMissing', 'skipIfMissing'],
-        ),
-        honorLabels: flag('Whether labels of the metrics go before those of Prometheus.', false),
-        interval: text('Between two scrapes.', '30s'),
-        scrapeTimeout: text('Longest scrape.', '10s'),
-        labels: labels('Labels.', {}),
-        relabelings: objects('More relabelings.', []),
-        metricRelabelings: objects('Relabelings of metrics.', []),
-      }),
+      serviceMonitor: monitor("ServiceMonitors of the Prometheus operator's.", 'Labels, as the Prometheus resource selects by.'),
+      podMonitor: monitor('PodMonitors in their place.', 'Labels.'),
       prometheusRule: group('Alerts.', {
         enabled: flag('Whether there are any.', false),
-        renderMode: choice(
-          'Where the cluster lacks the kind: alwaysRender has Helm fail, failIfMissing says why, skipIfMissing goes on without.',
-          'alwaysRender',
-          ['alwaysRender', 'failIfMissing', 'skipIfMissing'],
-        ),
+        renderMode,
         labels: labels('Labels, as the Prometheus resource selects by.', {}),
         alertLabels: labels('Labels of every alert.', {}),
         disabled: texts('Names of alerts that are left out.', []),
