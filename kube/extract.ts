@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 
+import { isObject } from '../platform/json.ts';
 import { childrenOf, fieldPathsOf, isLeaf, serializeElement, type FieldSet, type PathElement } from './fields.ts';
 import type { KubeObject, ManagedFieldsEntry } from './types.ts';
 
@@ -127,8 +128,4 @@ function names(element: PathElement, item: unknown, index: number): boolean {
 /** Not by assignment: a key `__proto__` in a free-form map is data. */
 function define(target: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

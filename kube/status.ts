@@ -1,3 +1,4 @@
+import { parseJson } from '../platform/json.ts';
 import { retryAfterMs as parseRetryAfter } from '../platform/retry-after.ts';
 import { KubeError, type StatusCause } from './error.ts';
 
@@ -86,12 +87,8 @@ function hint(code: number): string {
 }
 
 function parseStatus(text: string): StatusAnswer {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isStatus(value) ? value : {};
-  } catch {
-    return {};
-  }
+  const value = parseJson(text);
+  return isStatus(value) ? value : {};
 }
 
 function isStatus(value: unknown): value is StatusAnswer {

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
+import { parseJson } from '../platform/json.ts';
 import { duration } from './binaries/progress.ts';
 import type { Console } from './console.ts';
 
@@ -50,7 +51,7 @@ export async function makeFirstCall({ agent, parley: [file, ...args], env, recor
   const transcript: string[] = [];
   let result: CallEvent | undefined;
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const event = parseLine(line);
+    const event = parseJson(line, {}) as CallEvent;
     if (event.type === 'transcript' && event.final === true) {
       transcript.push(`    ${event.role === 'agent' ? 'agent' : 'you  '}  ${event.text?.trim() ?? ''}`);
       console.status('call', `  calling ${agent}: ${event.text?.trim() ?? ''}`);
@@ -78,14 +79,6 @@ export async function makeFirstCall({ agent, parley: [file, ...args], env, recor
     `! the first call to ${agent} failed (${why || 'nothing was said'}): \`parley call ${agent} --say "${QUESTION}"\` tries again`,
   );
   return false;
-}
-
-function parseLine(line: string): CallEvent {
-  try {
-    return JSON.parse(line) as CallEvent;
-  } catch {
-    return {};
-  }
 }
 
 function firstLine(text: string): string {

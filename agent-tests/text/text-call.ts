@@ -8,6 +8,7 @@ import { setImmediate as nextTask } from 'node:timers/promises';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
+import { parseJson } from '../../platform/json.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { FinishReason } from '../../store/index.ts';
@@ -204,7 +205,7 @@ export function recordOf(
   { name, arguments: args, result, failed, beganAt, durationMs }: Omit<StoredToolCall, 'seq'>,
   began: number,
 ): ToolCallRecord {
-  const value = parsed(result);
+  const value = parseJson(result ?? 'null', result);
   return {
     name,
     arguments: args as ToolCallRecord['arguments'],
@@ -212,14 +213,6 @@ export function recordOf(
     atMs: Math.max(0, beganAt.getTime() - began),
     durationMs,
   };
-}
-
-function parsed(text: string | null): unknown {
-  try {
-    return JSON.parse(text ?? 'null');
-  } catch {
-    return text;
-  }
 }
 
 function errorOf(value: unknown): string {

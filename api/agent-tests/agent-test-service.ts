@@ -13,7 +13,7 @@ import { schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import { sameJson } from '../validation/same-json.ts';
+import { sameJson } from '../../platform/json.ts';
 import {
   agentTestBringsSecrets,
   agentTestFieldNames,

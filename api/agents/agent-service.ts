@@ -7,7 +7,7 @@ import { companionName, type KeyRef } from '../codec/secrets.ts';
 import { ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
-import { sameJson } from '../validation/same-json.ts';
+import { sameJson } from '../../platform/json.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
 import { releaseFrom, usersAmong, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';

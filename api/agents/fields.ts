@@ -31,7 +31,7 @@ import type { AgentState } from '../kinds/states.ts';
 import { STATE, stateFields } from '../state/answers.ts';
 import { attachedTool, inlineTool } from '../tools/fields.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import type { JsonObject } from '../validation/same-json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { withRule } from '../validation/validate.ts';
 import { lookups } from './lookups.ts';
 import { budget, BUDGET } from './budget.ts';

@@ -15,7 +15,7 @@ import { masked } from '../codec/secrets.ts';
 import { mask } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import { inAnyCase } from '../validation/normalize.ts';
-import { sameJson } from '../validation/same-json.ts';
+import { sameJson } from '../../platform/json.ts';
 import { withRule } from '../validation/validate.ts';
 
 type AgentLookup = NonNullable<AgentSpec['dynamicData']>[number];

@@ -1,5 +1,6 @@
 /** The REST API for commands: address and key come from the environment. */
 import { awakeClock, sleep, type Clock, type Timer } from '../../platform/clock.ts';
+import { parseJson } from '../../platform/json.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
 import { causeOf, UserError } from '../../platform/user-error.ts';
 
@@ -80,7 +81,7 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
       });
       if (!response.ok) {
         const wait = retryAfterMs(response.headers.get('retry-after'), clock.now());
-        throw new RestError(response.status, parsed(await response.text()), { method, path, retryAfterMs: wait });
+        throw new RestError(response.status, parseJson(await response.text()), { method, path, retryAfterMs: wait });
       }
       return await read(response, limit);
     } catch (error) {
@@ -108,7 +109,8 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
     }
   };
   return {
-    request: (method, path, body, options) => exchange({ method, path, body, ...options }, async (answer) => parsed(await answer.text())),
+    request: (method, path, body, options) =>
+      exchange({ method, path, body, ...options }, async (answer) => parseJson(await answer.text())),
     download: (method, path, body, options) =>
       exchange({ method, path, body, ...options }, async (answer, limit) => {
         // Whether there is anything is answered as soon as everything else is.
@@ -194,15 +196,6 @@ function tooLate(what: string, ms: number, cause: unknown): UserError {
 
 function unreachable(url: string, cause: unknown): UserError {
   return new UserError(`${url} does not answer: ${causeOf(cause)}`, { cure: 'is the api running, and is PARLEY_URL right?', cause });
-}
-
-/** Undefined for anything but JSON: an answer without a body, or the page of another server. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Which permission an address needs. */

@@ -1,4 +1,4 @@
-import { sameJson } from '../validation/same-json.ts';
+import { sameJson } from '../../platform/json.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 
 /** An address of a spec, as it would be written. */

@@ -1,4 +1,5 @@
 /** The `metadata` of an upload: a JSON object of plain values in a form field. Pure. */
+import { parseJson } from '../../platform/json.ts';
 import { FILTER_KEY } from '../../knowledge/search-filter.ts';
 import { MOST_FIELDS } from '../../knowledge/vector-stores/check-arguments.ts';
 import type { Scalar } from '../../knowledge/vector-stores/vector-store.ts';
@@ -18,9 +19,8 @@ export function readMetadata(field: FieldValue): ReadMetadata {
     return refused(`metadata may have ${maxMetadataBytes / 1024} KiB`);
   // What a form sends of an empty field.
   if (text.trim() === '') return { ok: true, metadata: {} };
-  const parsed = 'text' in field ? parse(field.text) : { value: field.json };
-  if (parsed === undefined) return { ok: false, issue: brokenMetadata };
-  const { value } = parsed;
+  const value = 'text' in field ? parseJson(field.text) : field.json;
+  if (value === undefined) return { ok: false, issue: brokenMetadata };
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { ok: false, issue: issues.notADictionary(loc) };
   const entries = Object.entries(value as Readonly<Record<string, unknown>>);
   if (entries.length > MOST_FIELDS) return refused(`metadata may have ${MOST_FIELDS} fields, not ${entries.length}`);
@@ -36,14 +36,6 @@ export const brokenMetadata: ValidationIssue = { type: 'json_invalid', loc, msg:
 
 function refused(reason: string): ReadMetadata {
   return { ok: false, issue: issues.value(loc, reason) };
-}
-
-function parse(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
-  }
 }
 
 function faultOf(key: string, value: unknown): string | undefined {

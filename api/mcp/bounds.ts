@@ -1,5 +1,5 @@
 /** How much of an answer a model is given at once. Pure. */
-import type { JsonObject } from '../validation/same-json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 
 /** Characters of JSON of what can be read on: some 20,000 tokens. */
 export const COMFORTABLE = 80_000;

@@ -4,7 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { changesBetween } from './changes.ts';
 import { COMFORTABLE, LONGEST, smallerPage, withinBounds } from './bounds.ts';
 import { describeFailure } from './errors.ts';
-import type { JsonObject } from '../validation/same-json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { rehearses, requestOf, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
 
 /** What a route answered. */

@@ -1,7 +1,7 @@
 /** What a rehearsed change would do to an object, field by field. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 
-import type { JsonObject } from '../validation/same-json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { isObject } from './schemas.ts';
 
 export interface FieldChange {

@@ -1,5 +1,5 @@
 /** zod schemas as the JSON Schemas of MCP tools: complete in themselves, and no deeper and wordier than a model needs. Pure. */
-import type { JsonObject } from '../validation/same-json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { z } from 'zod';
 
 export interface ShortSchemaOptions {

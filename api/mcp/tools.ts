@@ -3,7 +3,7 @@ import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
 import type { RouteDescription, ToolAnnotation } from '../http/route.ts';
-import type { JsonObject } from '../validation/same-json.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { schemaOf } from './schemas.ts';
 
 export interface RouteTool {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { agentKind } from '../../crds/index.ts';
 import { applyChanges, changesBetween, inOrderOf } from './changes.ts';
-import { sameJson } from '../validation/same-json.ts';
+import { sameJson } from '../../platform/json.ts';
 import { formatPath } from './path.ts';
 import { shapeOf } from './shape.ts';
 

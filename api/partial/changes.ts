@@ -3,7 +3,7 @@
  * the part that one manager has applied. The heart of every partial update through server-side apply.
  */
 import type { PathElement } from '../../kube/fields.ts';
-import { isObject, sameJson, type JsonObject } from '../validation/same-json.ts';
+import { isObject, sameJson, type JsonObject } from '../../platform/json.ts';
 import { field, type Path } from './path.ts';
 import { fieldShape, type Shape } from './shape.ts';
 

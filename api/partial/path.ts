@@ -1,6 +1,6 @@
 import { formatElement, serializeElement, type FieldSet, type PathElement } from '../../kube/fields.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { isObject, sameJson } from '../validation/same-json.ts';
+import { isObject, sameJson } from '../../platform/json.ts';
 
 export type Path = readonly PathElement[];
 

@@ -7,7 +7,7 @@ import { companionName, masked, SecretWriter } from '../codec/secrets.ts';
 import { ApiError, ValidationError, type FieldConflict } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
-import { sameJson } from '../validation/same-json.ts';
+import { sameJson } from '../../platform/json.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, newSuffix, randomId, readableName, suffixOf } from '../resources/names.ts';

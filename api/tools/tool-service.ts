@@ -8,7 +8,7 @@ import { masked, type SecretWriter } from '../codec/secrets.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
-import { sameJson } from '../validation/same-json.ts';
+import { sameJson } from '../../platform/json.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { schemaIssues } from '../resources/kube-failures.ts';

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 
+import { isObject } from '../../platform/json.ts';
 import { countCodePoints } from './code-points.ts';
 import { issues, MAX_ISSUES, type Loc, type ValidationIssue } from './issue.ts';
 import { readBoolean, readFloat, readInteger, type Read } from './scalars.ts';
@@ -125,7 +126,7 @@ function readModel(
   loc: Loc,
   found: ValidationIssue[],
 ): unknown {
-  if (!isRecord(input)) {
+  if (!isObject(input)) {
     found.push(issues.notAModel(loc));
     return undefined;
   }
@@ -149,7 +150,7 @@ function readModel(
  * Sound entries count towards it, and the one too many is reported instead of everything else.
  */
 function readDictionary(schema: z.core.$ZodRecord, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
-  if (!isRecord(input)) {
+  if (!isObject(input)) {
     found.push(issues.notADictionary(loc));
     return undefined;
   }
@@ -264,7 +265,7 @@ function readUnion(options: readonly Schema[], input: unknown, loc: Loc, found: 
 
 /** The variant that the field `discriminator` names; the one that has it as a default where it is absent. */
 function readTagged(options: readonly z.ZodObject[], discriminator: string, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
-  if (!isRecord(input)) {
+  if (!isObject(input)) {
     found.push(issues.notAModel(loc));
     return undefined;
   }
@@ -289,10 +290,6 @@ function unionLabel(option: Schema): string {
   if (def.type === 'number') return constrained + ('format' in def && String(def.format).includes('int') ? 'int' : 'float');
   if (def.type === 'string') return `${constrained}str`;
   return def.type === 'boolean' ? 'bool' : def.type;
-}
-
-function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
 }
 
 /** A value that is kept as it is, once it can be: JSON has no infinity (`1e999`) and no half characters. */

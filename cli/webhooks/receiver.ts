@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
+import { parseJson } from '../../platform/json.ts';
 import type { SigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { verify, type Verdict } from '../../webhooks/signing/verify.ts';
 import type { KnownKey } from './known-keys.ts';
@@ -61,7 +62,7 @@ export function createReceiver(options: ReceiverOptions): Server {
       response.writeHead(413, { connection: 'close' }).end();
       return;
     }
-    const event = parse(body);
+    const event = parseJson(body.toString(), null);
     const { verdict, ...about } = await judge(request, body, organizationOf(event));
     counts[verdict] += 1;
     const id = request.headers['webhook-id'];
@@ -156,14 +157,6 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString()) as unknown;
-  } catch {
-    return null;
-  }
 }
 
 /** Names of namespaces only: it goes into a path of the Kubernetes API. */

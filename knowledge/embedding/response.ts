@@ -1,6 +1,7 @@
 /** Parses and checks the answer of an embedding server: a wrong vector would never be noticed again. */
 import { z } from 'zod';
 
+import { parseJson } from '../../platform/json.ts';
 import { EmbeddingError } from './embedding-error.ts';
 
 const answer = z.object({
@@ -36,12 +37,8 @@ export function vectorsOf(body: string, { count, dimension }: Expected): readonl
 }
 
 function parse(body: string): z.output<typeof answer> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    throw invalid('the answer is not JSON, or broke off');
-  }
+  const value = parseJson(body);
+  if (value === undefined) throw invalid('the answer is not JSON, or broke off');
   const result = answer.safeParse(value);
   if (!result.success)
     throw invalid(`the answer has not the form of an embedding response (at ${result.error.issues[0]?.path.join('.') ?? ''})`);

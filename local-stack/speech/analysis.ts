@@ -1,15 +1,13 @@
 /** What a language model would find out from a transcript, guessed by rules. */
+import { parseJson } from '../../platform/json.ts';
 import { numbersIn, sharedWith, tellingWords } from './words.ts';
 import type { Schema } from './chat-rules.ts';
 
 /** What the user said, of a transcript in lines of JSON as post-call analysis has it. @returns undefined for another text */
 export function saidIn(prompt: string): readonly string[] | undefined {
   const lines = prompt.split('\n').flatMap((line): readonly { readonly speaker?: unknown; readonly said?: unknown }[] => {
-    try {
-      return line.startsWith('{') ? [JSON.parse(line) as object] : [];
-    } catch {
-      return [];
-    }
+    const said = line.startsWith('{') ? parseJson(line) : undefined;
+    return said === undefined ? [] : [said as object];
   });
   const spoken = lines.filter(({ speaker, said }) => typeof speaker === 'string' && typeof said === 'string');
   return spoken.length === 0 ? undefined : spoken.filter(({ speaker }) => speaker === 'user').map(({ said }) => String(said));

@@ -2,6 +2,7 @@
  * Answers in place of a language model: no model, a few rules. They look into the tools that are offered, call one when its words occur in what the user
  * said, say what it answered, and say good-bye. Enough to try an agent's tools, its timing and its voice; not what its prompt says.
  */
+import { parseJson } from '../../platform/json.ts';
 import { answerFrom } from './passages.ts';
 import { numbersIn, tellingWords, wordsOf } from './words.ts';
 
@@ -148,12 +149,8 @@ function fitting(pattern: string, number: string | undefined, description: strin
 
 /** What a tool answered, as a sentence to speak; of passages of a knowledge base, what answers the question. */
 export function readOut(content: string, question = ''): string {
-  let value: unknown;
-  try {
-    value = JSON.parse(content);
-  } catch {
-    return content.slice(0, 400);
-  }
+  const value = parseJson(content);
+  if (value === undefined) return content.slice(0, 400);
   if (typeof value !== 'object' || value === null) return String(value);
   const { results } = value as { readonly results?: unknown };
   const passages = (Array.isArray(results) ? results : []).flatMap((each: { readonly content?: unknown } | null) =>

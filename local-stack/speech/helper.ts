@@ -3,6 +3,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
+import { parseJson } from '../../platform/json.ts';
 import { helperProgram } from './helper-program.ts';
 
 export interface HelperOptions {
@@ -72,7 +73,7 @@ export class Helper {
     const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(() => reject(new Error(`the helper did not start within ${START_MS} ms`)), START_MS);
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const answer = readAnswer(line);
+      const answer = parseJson(line) as Answer | undefined;
       if (answer === undefined) this.#options.onLog(line);
       else if (answer.ready === true) {
         this.#problems = answer.problems ?? {};
@@ -101,13 +102,5 @@ export class Helper {
     } finally {
       clearTimeout(timer);
     }
-  }
-}
-
-function readAnswer(line: string): Answer | undefined {
-  try {
-    return JSON.parse(line) as Answer;
-  } catch {
-    return undefined;
   }
 }

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 
 import { WebSocketServer, type WebSocket } from 'ws';
 
+import { parseJson } from '../../platform/json.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { samplesOf, type Speech } from './speech.ts';
 
@@ -55,12 +56,8 @@ class RealtimeSession {
   }
 
   take(text: string): void {
-    let message: Message | null;
-    try {
-      message = JSON.parse(text) as Message | null;
-    } catch {
-      return this.#refuse('invalid_json', 'the message is no JSON');
-    }
+    const message = parseJson(text) as Message | null | undefined;
+    if (message === undefined) return this.#refuse('invalid_json', 'the message is no JSON');
     switch (message?.type) {
       case 'session.update': {
         const language = message.session?.audio?.input?.transcription?.language;

@@ -10,7 +10,7 @@ import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { conditionOf, type ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
-import { sameJson } from '../status/equality.ts';
+import { sameJson } from '../../platform/json.ts';
 import type { Problem } from '../status/reasons.ts';
 import { accepted, notSynced, resolvedRefs } from '../status/stages.ts';
 import { desiredTrunks, type DesiredTrunks, type TrunkSettings } from './desired-trunks.ts';

@@ -16,7 +16,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isDeleting, type Managed } from '../status/common.ts';
 import { summaryOf } from '../status/conditions.ts';
-import { sameJson } from '../status/equality.ts';
+import { sameJson } from '../../platform/json.ts';
 import { withReferenceGrace } from './reference-grace.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import { PendingWrites } from './pending-writes.ts';

@@ -8,6 +8,7 @@ import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { parseJson } from '../../platform/json.ts';
 import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import {
   PART_NAMES,
@@ -67,7 +68,8 @@ export async function serveKeyCache(
       return {};
     }
     if (url === MEASUREMENTS_PATH) {
-      for (const measurement of measurementsIn(text)) onMeasurement(measurement);
+      // Nothing of a job that ended in the middle of it.
+      for (const measurement of parseJson(text, []) as readonly Measurement[]) onMeasurement(measurement);
       return {};
     }
     if (!url.startsWith(TAKEOVERS_PATH)) return readKey(keys, text);
@@ -99,15 +101,6 @@ export async function serveKeyCache(
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-function measurementsIn(text: string): readonly Measurement[] {
-  try {
-    return JSON.parse(text) as readonly Measurement[];
-  } catch {
-    // Of a job that ended in the middle of it.
-    return [];
-  }
 }
 
 async function readKey(keys: ProviderKeyReader, text: string): Promise<KeyResponse> {

@@ -1,4 +1,5 @@
 /** What the STT and TTS protocols and the lists of voices share. */
+import { parseJson } from '../../platform/json.ts';
 import { failureOf, keyOf, type ProviderEndpoint, type ProviderError } from '../calls/provider-access/index.ts';
 
 /** `de` of `de-AT`. */
@@ -43,11 +44,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
 
 /** Text that is no JSON stays as it is. */
 export function parseMessage(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return parseJson(text, text);
 }
 
 /** Of a WebSocket next to an HTTP API: `wss:` for `https:`, with a path and a query. */

@@ -1,4 +1,5 @@
 /** A line of a role's log: JSON with `level` and `time`, as every role writes it. */
+import { parseJson } from '../../../platform/json.ts';
 import type { Style } from '../style.ts';
 
 export const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -21,12 +22,8 @@ export interface LogLine {
 /** `undefined` for any other line: output of a library, a printed stack. */
 export function parseLine(raw: string, origin: { readonly source: string; readonly role: string }): LogLine | undefined {
   if (!raw.startsWith('{')) return undefined;
-  let fields: LogFields;
-  try {
-    fields = JSON.parse(raw) as LogFields;
-  } catch {
-    return undefined;
-  }
+  const fields = parseJson(raw) as LogFields | undefined;
+  if (fields === undefined) return undefined;
   const time = typeof fields['time'] === 'number' ? fields['time'] : Date.parse(String(fields['time']));
   // Libraries write the numbers that stand for them.
   const given = fields['level'];

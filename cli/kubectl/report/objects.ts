@@ -1,6 +1,7 @@
 /** What of objects of Kubernetes goes into a report: their structure and state. Every freely chosen value is masked. */
 import type { KubeObject } from '../../../kube/index.ts';
 import { configEntries } from '../../../platform/config/config.ts';
+import { parseJson } from '../../../platform/json.ts';
 import { MASK } from '../../../platform/masking.ts';
 import { addressPattern, maskAddress } from './address.ts';
 import type { Redactor } from './redactor.ts';
@@ -144,11 +145,8 @@ function maskVariable(
 /** A setting that is no secret may have one in it: an address with a password, a list of profiles with headers. */
 function maskSetting(value: string, redactor: Redactor): string {
   if (/^[[{]/.test(value.trim())) {
-    try {
-      return JSON.stringify(maskTree(JSON.parse(value), redactor));
-    } catch {
-      return redactor.unknown(value);
-    }
+    const setting = parseJson(value);
+    return setting === undefined ? redactor.unknown(value) : JSON.stringify(maskTree(setting, redactor));
   }
   return addressPattern.test(value) ? maskAddress(value, redactor) : redactor.text(value);
 }

@@ -1,4 +1,5 @@
 /** Reads the answer of a model. Lenient with its form, strict with its types: a result has the type that was asked for. */
+import { parseJson } from '../../../platform/json.ts';
 import type { AnalysisValue } from '../../../store/index.ts';
 import type { AnalysisQuestion } from './questions.ts';
 
@@ -63,20 +64,12 @@ function readObject(text: string, questions: readonly AnalysisQuestion[]): Value
   const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
   const candidates = [said, ...fenced(said), ...braced(said)];
   for (const candidate of candidates) {
-    const found = unwrapped(parsed(candidate), names);
+    const found = unwrapped(parseJson(candidate), names);
     if (found !== undefined) return found;
   }
   const [only] = questions;
   if (only === undefined || questions.length > 1 || only.type === 'string') return undefined;
-  return { [only.name]: parsed(said) ?? said };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return { [only.name]: parseJson(said) ?? said };
 }
 
 const fenced = (text: string): readonly string[] => [...text.matchAll(/```(?:json)?\s*([\s\S]*?)```/gi)].map(([, inside = '']) => inside);

@@ -1,6 +1,7 @@
 /** One request to a model that speaks OpenAI's `/chat/completions`. */
 import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
+import { parseJson } from '../../../platform/json.ts';
 import { CHAT } from '../../../platform/telemetry/gen-ai/conventions.ts';
 import { unobserved, type ModelRequestObserver } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { capturesContent } from '../../../platform/telemetry/tracing.ts';
@@ -131,11 +132,7 @@ interface Choice {
 }
 
 function firstChoice(text: string): Choice | undefined {
-  try {
-    return (JSON.parse(text) as { readonly choices?: readonly Choice[] } | null)?.choices?.[0];
-  } catch {
-    return undefined;
-  }
+  return (parseJson(text) as { readonly choices?: readonly Choice[] } | null | undefined)?.choices?.[0];
 }
 
 function whole(text: string): string | undefined {

@@ -1,6 +1,7 @@
 /** Access tokens by OAuth client credentials (RFC 6749, 4.4), shared by the calls of a process. */
 import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
+import { parseJson } from '../../../platform/json.ts';
 import { LruMap } from '../../../platform/lru.ts';
 import { McpError } from './mcp-error.ts';
 
@@ -113,10 +114,6 @@ async function ask(
 }
 
 function parsed(body: Buffer): { readonly access_token?: unknown; readonly expires_in?: unknown } {
-  try {
-    const value = JSON.parse(body.toString('utf8')) as unknown;
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
+  const value = parseJson(body.toString('utf8'));
+  return typeof value === 'object' && value !== null ? value : {};
 }

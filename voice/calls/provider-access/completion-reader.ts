@@ -1,4 +1,5 @@
 /** What a completion of OpenAI's protocol says of itself: its id, model, finish reason and tokens, and its words where they are wanted. */
+import { parseJson } from '../../../platform/json.ts';
 import { textPart, messagesText } from '../../../platform/telemetry/gen-ai/content.ts';
 import { OUTPUT_MESSAGES } from '../../../platform/telemetry/gen-ai/conventions.ts';
 import type { ModelAnswer, TokenUsage } from '../../../platform/telemetry/gen-ai/model-requests.ts';
@@ -64,12 +65,7 @@ export class CompletionReader {
 
   /** One JSON object. What is none is left to those who read the answer. */
   read(json: string): void {
-    let completion: Completion | null;
-    try {
-      completion = JSON.parse(json) as Completion | null;
-    } catch {
-      return;
-    }
+    const completion = parseJson(json) as Completion | null | undefined;
     if (typeof completion !== 'object' || completion === null) return;
     this.#id ??= textOf(completion.id);
     this.#model ??= textOf(completion.model);
@@ -104,7 +100,7 @@ export class CompletionReader {
   #messages(): string {
     const toolCalls = this.#toolCalls
       .filter((call) => call !== undefined)
-      .map(({ id, name, arguments: given }) => ({ type: 'tool_call', id, name, arguments: parsed(given) }));
+      .map(({ id, name, arguments: given }) => ({ type: 'tool_call', id, name, arguments: parseJson(given, given) }));
     const parts = [...(this.#words === '' ? [] : [textPart(this.#words)]), ...toolCalls];
     // Their word for it is singular.
     const reason = this.#finishReason === 'tool_calls' ? 'tool_call' : this.#finishReason;
@@ -124,13 +120,4 @@ function usageOf(usage: Usage | null | undefined): TokenUsage | undefined {
     cachedTokens: countOf(usage?.prompt_tokens_details?.cached_tokens),
     reasoningTokens: countOf(usage?.completion_tokens_details?.reasoning_tokens),
   };
-}
-
-/** Arguments and results of tools are JSON in a text. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

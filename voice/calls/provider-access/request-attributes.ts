@@ -1,8 +1,8 @@
 /** What a request of OpenAI's `/chat/completions` says of itself, for its span. */
+import { parseJson } from '../../../platform/json.ts';
 import { capturesContent, type Attributes } from '../../../platform/telemetry/tracing.ts';
 import { messagesText, textPart, valueText, type ContentMessage } from '../../../platform/telemetry/gen-ai/content.ts';
 import * as genAi from '../../../platform/telemetry/gen-ai/conventions.ts';
-import { parsed } from './completion-reader.ts';
 
 export interface ChatRequest {
   readonly temperature?: unknown;
@@ -40,9 +40,14 @@ function contentOf(messages: readonly SentMessage[]): Attributes {
 
 function partsOf({ content, tool_call_id: answers, tool_calls: calls = [] }: SentMessage): readonly object[] {
   const text = typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('');
-  if (answers !== undefined) return [{ type: 'tool_call_response', id: answers, response: parsed(text) }];
+  if (answers !== undefined) return [{ type: 'tool_call_response', id: answers, response: parseJson(text, text) }];
   return [
     ...(text === '' ? [] : [textPart(text)]),
-    ...calls.map(({ id, function: called }) => ({ type: 'tool_call', id, name: called.name, arguments: parsed(called.arguments) })),
+    ...calls.map(({ id, function: called }) => ({
+      type: 'tool_call',
+      id,
+      name: called.name,
+      arguments: parseJson(called.arguments, called.arguments),
+    })),
   ];
 }

@@ -1,4 +1,5 @@
 /** Each sentence in a request of its own, with the audio passed on as it arrives. */
+import { parseJson } from '../../../platform/json.ts';
 import { failureOf, type ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import type { Sentence, SpeechSource } from './speech-source.ts';
 import type { TtsProtocol } from './tts-protocols.ts';
@@ -53,12 +54,7 @@ export class HttpSpeech implements SpeechSource {
   }
 
   #soundIn(text: string, field: string): Uint8Array {
-    let sound: unknown;
-    try {
-      sound = (JSON.parse(text) as Readonly<Record<string, unknown>>)[field];
-    } catch {
-      sound = undefined;
-    }
+    const sound = (parseJson(text) as Readonly<Record<string, unknown>> | null | undefined)?.[field];
     if (typeof sound !== 'string') throw this.#withoutSound();
     return Buffer.from(sound, 'base64');
   }

@@ -1,5 +1,14 @@
-/** Plain JSON values and what is done with them here. */
+/** Plain JSON values. */
 export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** @returns what the text says; `otherwise` for text that is no JSON */
+export function parseJson(text: string, otherwise?: unknown): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
+}
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
