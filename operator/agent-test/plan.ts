@@ -1,5 +1,5 @@
 import { agentTestProblems } from '../../crds/agent-test-problems.ts';
-import type { AgentTest, AgentTestSpec, AgentTestStatus } from '../../crds/index.ts';
+import type { AgentTest, AgentTestStatus } from '../../crds/index.ts';
 import type { AgentResult } from '../../store/index.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { agentTestReferences } from '../references/references-of.ts';
@@ -7,8 +7,7 @@ import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { Plan } from '../runtime/reconciler.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { timestamp } from '../status/conditions.ts';
-import type { Problem } from '../status/reasons.ts';
-import { specProblems } from '../status/spec-problems.ts';
+import { checkedOnce } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { scheduleOf, type RequestRun } from './schedule.ts';
 
@@ -55,14 +54,8 @@ export function planAgentTest(
   };
 }
 
-/** Each agent checks all of its tests. A spec is never changed in place. */
-const checked = new WeakMap<AgentTestSpec, readonly Problem[]>();
-
-export function checkAgentTestSpec(spec: AgentTestSpec): readonly Problem[] {
-  const problems = checked.get(spec) ?? specProblems(agentTestProblems(spec));
-  checked.set(spec, problems);
-  return problems;
-}
+/** Each agent checks all of its tests. */
+export const checkAgentTestSpec = checkedOnce(agentTestProblems);
 
 /** Of the agents that the test names now. */
 function resultFields({ spec, status }: AgentTest, view: ResultsView): Pick<AgentTestStatus, 'lastRun' | 'results'> {

@@ -1,4 +1,3 @@
-import type { AgentSpec } from '../../crds/agent.ts';
 import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import { inputsDigest } from '../../crds/agent-inputs.ts';
 import { agentProblems, agentRemarks } from '../../crds/limits.ts';
@@ -10,7 +9,7 @@ import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } 
 import type { ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import type { Problem } from '../status/reasons.ts';
-import { specProblems } from '../status/spec-problems.ts';
+import { checkedOnce } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { planBudget, type BudgetView } from './budget.ts';
@@ -148,14 +147,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   };
 }
 
-/** A spec is never changed in place. */
-const checked = new WeakMap<AgentSpec, readonly Problem[]>();
-
-function checkSpec(spec: AgentSpec): readonly Problem[] {
-  const problems = checked.get(spec) ?? specProblems(agentProblems(spec));
-  checked.set(spec, problems);
-  return problems;
-}
+const checkSpec = checkedOnce(agentProblems);
 
 /** What calls of an agent that has served do meanwhile. */
 function asideOf({ sound, current, complete }: { readonly sound: boolean; readonly current: boolean; readonly complete: boolean }) {

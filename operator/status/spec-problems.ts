@@ -18,3 +18,13 @@ export function specProblems(found: readonly SpecProblem[]): readonly Problem[] 
     message: `${path} ${message}`,
   }));
 }
+
+/** The same, of what is checked again and again: once for each spec, which is never changed in place. */
+export function checkedOnce<S extends object>(check: (spec: S) => readonly SpecProblem[]): (spec: S) => readonly Problem[] {
+  const checked = new WeakMap<S, readonly Problem[]>();
+  return (spec) => {
+    const problems = checked.get(spec) ?? specProblems(check(spec));
+    checked.set(spec, problems);
+    return problems;
+  };
+}

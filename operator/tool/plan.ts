@@ -1,5 +1,5 @@
 import { isSip } from '../../voice/calls/sip/termination.ts';
-import type { Tool, ToolSpec, ToolStatus } from '../../crds/index.ts';
+import type { Tool, ToolStatus } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import { toolCredentials, toolReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';
@@ -7,7 +7,7 @@ import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Plan } from '../runtime/reconciler.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import type { Problem } from '../status/reasons.ts';
-import { specProblems } from '../status/spec-problems.ts';
+import { checkedOnce } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { planMcp, type ToolAction } from './mcp-plan.ts';
 import { chooseTools } from '../references/tool-list-view.ts';
@@ -52,17 +52,8 @@ export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Pl
   };
 }
 
-/** Checking a JSON Schema takes milliseconds, and each agent checks each of its tools. A spec is never changed in place. */
-const checked = new WeakMap<ToolSpec, readonly Problem[]>();
-
-export function checkToolSpec(spec: ToolSpec): readonly Problem[] {
-  let problems = checked.get(spec);
-  if (problems === undefined) {
-    problems = specProblems(toolProblems(spec));
-    checked.set(spec, problems);
-  }
-  return problems;
-}
+/** Checking a JSON Schema takes milliseconds, and each agent checks each of its tools. */
+export const checkToolSpec = checkedOnce(toolProblems);
 
 /** Agents offer the tool all the same: the transfer or request is refused during the call, and the model learns why. */
 function forbiddenAddresses({ spec }: Tool, { addresses }: ClusterSnapshot): readonly Problem[] {
