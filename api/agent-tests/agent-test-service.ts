@@ -7,9 +7,8 @@ import { masked } from '../codec/secrets.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { restLoc } from '../partial/field-names.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
-import { schemaIssues } from '../resources/kube-failures.ts';
+import { specIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -91,20 +90,11 @@ export class AgentTestService {
     found: ValidationIssue[],
   ): Promise<void> {
     const known = found.map(({ loc }) => loc);
-    found.push(...problemsOf(spec, previous).filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
+    const problems = specIssues(agentTestResource, agentTestProblems, spec, previous);
+    found.push(...problems.filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
     const before = (previous?.agentRefs ?? []).map(({ name }) => name);
     const named = (ids ?? []).map((id, index) => ({ loc: ['body', 'ai_agent_ids', index], id, before }));
     found.push(...(await unknownReferences(this.#context.views.agents, org, 'AI agent', named)));
     if (found.length > 0) throw new ValidationError(found);
   }
-}
-
-/** Pure checks that the request's schema can't say. Problems that were there before are not this request's. */
-function problemsOf(spec: Draft<AgentTestSpec>, previous: AgentTestSpec | undefined): readonly ValidationIssue[] {
-  const parsed = agentTestKind.spec.safeParse(spec);
-  if (!parsed.success) return schemaIssues(parsed.error, agentTestFieldNames);
-  const known = previous === undefined ? [] : agentTestProblems(previous);
-  return agentTestProblems(parsed.data)
-    .filter((problem) => !known.some((other) => sameJson(other, problem)))
-    .map(({ path, message }) => issues.value(restLoc(agentTestFieldNames, path) ?? ['body'], message));
 }

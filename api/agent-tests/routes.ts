@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { ApiError, ValidationError } from '../http/api-error.ts';
+import { ValidationError, notFound } from '../http/api-error.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
@@ -28,7 +28,7 @@ export function registerAgentTests(app: FastifyInstance, context: KindContext): 
 
   addRoute(app, getAgentTest, async ({ params, caller, reply }) => {
     const test = await view.get(caller.org, params.test_id);
-    if (test === undefined) throw notFound();
+    if (test === undefined) throw notFound('Agent test');
     sendEtag(reply, test.metadata.resourceVersion);
     return tests.view(caller, test);
   });
@@ -40,19 +40,16 @@ export function registerAgentTests(app: FastifyInstance, context: KindContext): 
       ]);
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
     const test = await tests.update(caller, id, body, options);
-    if (test === undefined) throw notFound();
+    if (test === undefined) throw notFound('Agent test');
     sendEtag(reply, test.metadata.resourceVersion);
     return tests.view(caller, test);
   });
 
   addRoute(app, deleteAgentTest, async ({ params, query, caller, request }) => {
     const options = { dryRun: query.dry_run, requireState: ifMatch(request) };
-    if (!(await tests.delete(caller.org, params.test_id, options))) throw notFound();
+    if (!(await tests.delete(caller.org, params.test_id, options))) throw notFound('Agent test');
     return { data: {}, message: query.dry_run ? 'The test would be deleted' : 'The test was deleted' };
   });
 }
 
 /** The same for an id of another organisation, an unknown one and an impossible one. */
-function notFound(): ApiError {
-  return new ApiError('not_found', 'Agent test not found');
-}

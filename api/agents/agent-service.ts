@@ -6,17 +6,15 @@ import type { Draft } from '../codec/present.ts';
 import { companionName, type KeyRef } from '../codec/secrets.ts';
 import { ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
-import { restLoc } from '../partial/field-names.ts';
-import { sameJson } from '../../platform/json.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
 import { releaseFrom, usersAmong, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { schemaIssues } from '../resources/kube-failures.ts';
+import { specIssues } from '../resources/kube-failures.ts';
 import { randomId, readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { AgentTools } from '../tools/agent-tools.ts';
 import { requireCallable } from '../codec/address-issues.ts';
-import { issues, type ValidationIssue } from '../validation/issue.ts';
+import type { ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
 import {
   agentBringsSecrets,
@@ -133,7 +131,7 @@ export class AgentService {
       return { name: promptName, key };
     };
     const desired = agentFromRest(body, previous, { secrets, loc: ['body'], found, objectName: name, promptRef, storedLongPrompt });
-    found.push(...problemsOf(desired, previous));
+    found.push(...specIssues(agentResource, agentProblems, desired, previous));
     const webhook = { loc: ['body', 'webhook_url'], value: desired.webhookURL, before: previous?.webhookURL };
     requireCallable({ ...webhook, check: this.#context.addresses.web }, found);
     const base = { loc: ['body', 'knowledge_base_id'], id: body.knowledge_base_id, before: [previous?.knowledgeBaseRef?.name] };
@@ -165,17 +163,6 @@ export class AgentService {
 /** Whether the request may concern more than the Agent itself. */
 function touchesOthers({ llm, dynamic_data_config: lookups }: AgentUpdate): boolean {
   return llm?.tools !== undefined || llm?.api_key !== undefined || llm?.system_prompt !== undefined || lookups !== undefined;
-}
-
-/** Pure checks that the request's schema can't say. Problems that were there before are not this request's. */
-function problemsOf(desired: Draft<AgentSpec>, previous: AgentSpec | undefined): readonly ValidationIssue[] {
-  const parsed = agentKind.spec.safeParse(desired);
-  if (!parsed.success) return schemaIssues(parsed.error, agentFieldNames);
-  const problems = agentProblems(parsed.data);
-  const known = previous === undefined || problems.length === 0 ? [] : agentProblems(previous);
-  return problems
-    .filter((problem) => !known.some((other) => sameJson(other, problem)))
-    .map(({ path, message }) => issues.value(restLoc(agentFieldNames, path) ?? ['body'], message));
 }
 
 function promptRefs(spec: Draft<AgentSpec>): readonly KeyRef[] {

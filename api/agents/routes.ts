@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { ApiError } from '../http/api-error.ts';
+import { notFound } from '../http/api-error.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
@@ -33,7 +33,7 @@ export function registerAgents(app: FastifyInstance, context: KindContext, users
 
   addRoute(app, getAgent, async ({ params: { ai_agent_id: id }, caller, reply }) => {
     const agent = await context.views.agents.get(caller.org, id);
-    if (agent === undefined) throw notFound();
+    if (agent === undefined) throw notFound('AI agent');
     sendEtag(reply, agent.metadata.resourceVersion);
     return reader.view(caller, agent);
   });
@@ -41,7 +41,7 @@ export function registerAgents(app: FastifyInstance, context: KindContext, users
   addRoute(app, updateAgent, async ({ params, query, body, caller, request, reply }) => {
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
     const answer = await agents.update(caller, params.ai_agent_id, body, options);
-    if (answer === undefined) throw notFound();
+    if (answer === undefined) throw notFound('AI agent');
     sendEtag(reply, answer.resourceVersion);
     return answer.view;
   });
@@ -49,7 +49,7 @@ export function registerAgents(app: FastifyInstance, context: KindContext, users
   addRoute(app, deleteAgent, async ({ params, query, caller, request }) => {
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
     const existed = await agents.delete(caller, params.ai_agent_id, options);
-    if (!existed) throw notFound();
+    if (!existed) throw notFound('AI agent');
     return { data: {}, message: query.dry_run ? 'The AI agent would be deleted' : 'The AI agent was deleted' };
   });
 }
@@ -67,6 +67,3 @@ function readPromptsAhead({ views, companions }: KindContext): void {
 }
 
 /** The same for what is somebody else's, what doesn't exist and what can't exist. */
-function notFound(): ApiError {
-  return new ApiError('not_found', 'AI agent not found');
-}

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { ApiKeyRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { ApiError } from '../http/api-error.ts';
+import { notFound } from '../http/api-error.ts';
 import { addRoute } from '../http/route.ts';
 import type { PageTokens } from '../pagination/page-token.ts';
 import { createApiKey, getApiKey, listApiKeys, revokeApiKey } from './descriptions.ts';
@@ -56,7 +56,7 @@ export function registerApiKeys(
 /** What can't be an id is never asked for, and is as unknown as any other. */
 async function existing(keyId: string, find: (keyId: string) => Promise<ApiKeyRecord | undefined>): Promise<ApiKeyRecord> {
   const record = /^[A-Za-z0-9_-]{1,64}$/.test(keyId) ? await find(keyId) : undefined;
-  if (record === undefined) throw new ApiError('not_found', 'API key not found');
+  if (record === undefined) throw notFound('API key');
   return record;
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { questionsOf } from '../../voice/calls/analysis/analyse-call.ts';
 import { talkingAgentOf } from '../../voice/calls/lifecycle.ts';
 import { isTerminal, type AnalysisRecord, type CallRecord, type CallStore, type Store } from '../../store/index.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 
 const failure = z
   .object({
@@ -77,8 +77,7 @@ export class AnalysisReader {
    */
   async results({ org, id, agent }: { readonly org: string; readonly id: string; readonly agent: string }): Promise<AnalysisResults> {
     const call = await this.#calls.calls.get({ org, id });
-    if (call === undefined || (call.agentName !== agent && call.overrideAgentName !== agent))
-      throw new ApiError('not_found', 'Call not found');
+    if (call === undefined || (call.agentName !== agent && call.overrideAgentName !== agent)) throw notFound('Call');
     const analysis = (await this.ofCall(call)) ?? (await this.#pending(call));
     if (analysis === undefined) throw new ApiError('not_found', 'Analysis not found: the agent asks for none, or the call was turned away');
     return { call_id: call.id, agent_id: talkingAgentOf(call), ...analysis };

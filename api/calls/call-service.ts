@@ -8,7 +8,7 @@ import { roomOf } from '../../voice/calls/names.ts';
 import type { Rooms } from '../../voice/calls/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newCallId, type CallRecord, type CallStore } from '../../store/index.ts';
-import { ApiError, ValidationError } from '../http/api-error.ts';
+import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import type { Admission } from './admission.ts';
@@ -34,9 +34,6 @@ export interface CallAccess {
 }
 
 /** The same for an id of another organisation, an unknown one and an impossible one. */
-export function callNotFound(): ApiError {
-  return new ApiError('not_found', 'Call not found');
-}
 
 export class CallService {
   readonly #agents: ServedAgents;
@@ -103,7 +100,7 @@ export class CallService {
   /** @throws ApiError `not_found` */
   async get(org: string, id: string): Promise<CallRecord> {
     const call = await this.#store.calls.get({ org, id });
-    if (call === undefined) throw callNotFound();
+    if (call === undefined) throw notFound('Call');
     return call;
   }
 

@@ -6,7 +6,7 @@ import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { roomOf } from '../../voice/calls/names.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newCallId, type CallRecord, type CallStore, type PhoneRoutes } from '../../store/index.ts';
-import { ApiError, ValidationError } from '../http/api-error.ts';
+import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import type { Admission } from './admission.ts';
@@ -46,7 +46,7 @@ export class OutboundPhoneCalls {
       throw new ApiError('unavailable', 'no media server is configured: the operator of this installation has to set LIVEKIT_URL');
     const { from_number: fromNumber, to_number: toNumber } = body;
     const route = await routes.get({ org, number: fromNumber });
-    if (route === undefined) throw new ApiError('not_found', 'Phone number not found');
+    if (route === undefined) throw notFound('Phone number');
     const override = body.override_ai_agent_id ?? undefined;
     const askedFor = route.outboundAgent ?? override;
     if (askedFor === undefined)

@@ -6,14 +6,14 @@ import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { covers, type CallRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 import { meets, type Requirement } from '../http/permissions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { Admission } from './admission.ts';
 import { AnalysisReader } from './analysis.ts';
 import { CallEnding } from './call-ending.ts';
-import { callNotFound, CallService } from './call-service.ts';
+import { CallService } from './call-service.ts';
 import { callSummaryToRest, callToRest, nothingLogged, type CallExtras } from './codec.ts';
 import {
   createWebCall,
@@ -113,7 +113,7 @@ export function registerCalls(
 
   addRoute(app, getCall, async ({ params, caller, timed }) => {
     const call = await timed('db', () => service.get(caller.org, params.call_id));
-    if (!maySee(caller, call, 'calls:read')) throw callNotFound();
+    if (!maySee(caller, call, 'calls:read')) throw notFound('Call');
     return timed('db', () => wholeAnswer(call, caller));
   });
 
@@ -125,7 +125,7 @@ export function registerCalls(
 
   addRoute(app, deleteCall, async ({ params, caller, reply, timed }) => {
     const outcome = await timed('db', () => deletion.delete({ org: caller.org, id: params.call_id }));
-    if (outcome === 'not_found') throw callNotFound();
+    if (outcome === 'not_found') throw notFound('Call');
     if (outcome === 'live') throw new ApiError('conflict', `the call is going on: end it first (POST /v1/calls/${params.call_id}/end)`);
     return reply.code(204).send();
   });

@@ -1,7 +1,7 @@
 /** Which configuration a call of an agent starts with. */
 import type { AgentRevisions } from '../../store/agent-revisions.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { isObjectName } from '../resources/names.ts';
 import { summaryOf } from '../state/resource-state.ts';
@@ -39,12 +39,12 @@ export class ServedAgents {
    * @throws ApiError `not_found` for an agent that isn't there, `conflict` for one that has never been sound enough to serve
    */
   async find(org: string, name: string, callId: string): Promise<Serving> {
-    if (!isObjectName(name)) throw agentNotFound();
+    if (!isObjectName(name)) throw notFound('AI agent');
     await this.#settled(org, name);
     const serving = await this.#revisions.servingByName({ org, agentName: name, callId });
     if (serving !== undefined) return serving;
     const resource = await this.#views.agents.get(org, name);
-    if (resource === undefined) throw agentNotFound();
+    if (resource === undefined) throw notFound('AI agent');
     // Created a moment ago, perhaps by another replica: this one may have seen it only now.
     const giveUpAt = this.#clock.monotonic() + SETTLING_MS;
     while (this.#clock.monotonic() < giveUpAt) {
@@ -77,6 +77,3 @@ export class ServedAgents {
 }
 
 /** The same for an id of another organisation, an unknown one and an impossible one. */
-function agentNotFound(): ApiError {
-  return new ApiError('not_found', 'AI agent not found');
-}

@@ -62,6 +62,11 @@ export class ApiError extends Error {
   }
 }
 
+/** @param what of which kind the object would be, as it begins a sentence */
+export function notFound(what: string): ApiError {
+  return new ApiError('not_found', `${what} not found`);
+}
+
 /** Answered as 422 `{detail: […]}`, with as many of the failures as one answer names. */
 export class ValidationError extends Error {
   override readonly name = 'ValidationError';

@@ -1,7 +1,7 @@
 /** Which collection in Postgres stands behind the knowledge base that a request names. */
 import { isObjectName } from '../resources/names.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 import type { KnowledgeBase } from '../../crds/index.ts';
 import { collectionSpecOf } from '../../knowledge/collection-spec.ts';
 import type { Stored } from '../../kube/types.ts';
@@ -61,16 +61,9 @@ export class BaseCollections {
 
   async #resource(org: string, name: string): Promise<Stored<KnowledgeBase>> {
     const resource = isObjectName(name) ? await this.#views.knowledgeBases.get(org, name) : undefined;
-    if (resource === undefined) throw knowledgeBaseNotFound();
+    if (resource === undefined) throw notFound('Knowledge base');
     return resource;
   }
 }
 
 /** The same for an id of another organisation, an unknown one and an impossible one. */
-export function knowledgeBaseNotFound(): ApiError {
-  return new ApiError('not_found', 'Knowledge base not found');
-}
-
-export function documentNotFound(): ApiError {
-  return new ApiError('not_found', 'Document not found');
-}

@@ -14,9 +14,9 @@ import {
   StoreError,
 } from '../../store/index.ts';
 import type { DocumentPosition } from '../../store/knowledge/documents.ts';
-import { ApiError, ValidationError } from '../http/api-error.ts';
+import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
-import { type BaseCollections, documentNotFound, knowledgeBaseNotFound } from './base-collections.ts';
+import type { BaseCollections } from './base-collections.ts';
 import { readMetadata } from './metadata.ts';
 import type { WebsiteSubmission } from './schema.ts';
 import { receiveUpload, type UploadStorage } from './upload.ts';
@@ -116,7 +116,7 @@ export class DocumentService {
         `the document comes from the source ${JSON.stringify(source)} of the KnowledgeBase resource: take the source out there`,
       );
     const { id: collectionId = '', name: knowledgeBase = '' } = collection ?? {};
-    if (!(await this.#store.documents.tombstone({ org, id, collectionId }))) throw documentNotFound();
+    if (!(await this.#store.documents.tombstone({ org, id, collectionId }))) throw notFound('Document');
     this.#starter.clearDocument({ org, knowledgeBase, collectionId, documentId: id });
   }
 
@@ -127,7 +127,7 @@ export class DocumentService {
       taken = await this.#store.documents.create({ ...document, org, collectionId });
     } catch (error) {
       // Deleted while the file was on its way.
-      if (error instanceof StoreError && error.kind === 'not_found') throw knowledgeBaseNotFound();
+      if (error instanceof StoreError && error.kind === 'not_found') throw notFound('Knowledge base');
       throw error;
     }
     const { bytes } = document;
@@ -137,7 +137,7 @@ export class DocumentService {
 
   async #get(org: string, collection: Collection | undefined, id: string): Promise<DocumentRecord> {
     const document = collection && (await this.#store.documents.get({ org, id, collectionId: collection.id }));
-    if (document === undefined) throw documentNotFound();
+    if (document === undefined) throw notFound('Document');
     return document;
   }
 

@@ -4,7 +4,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { parseFilter } from '../../knowledge/search-filter.ts';
 import type { EqualityFilter } from '../../knowledge/vector-stores/vector-store.ts';
-import { ValidationError } from '../http/api-error.ts';
+import { ValidationError, notFound } from '../http/api-error.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { requestState } from '../http/request-state.ts';
 import { addRoute } from '../http/route.ts';
@@ -13,7 +13,7 @@ import type { FindUsers } from '../references/users.ts';
 import { listPage } from '../state/list-page.ts';
 import { stateOf } from '../state/resource-state.ts';
 import { issues } from '../validation/issue.ts';
-import { BaseCollections, knowledgeBaseNotFound } from './base-collections.ts';
+import { BaseCollections } from './base-collections.ts';
 import { registerBulkUpload } from './bulk/bulk-routes.ts';
 import { BulkService } from './bulk/bulk-service.ts';
 import { knowledgeBaseToRest } from './fields.ts';
@@ -57,7 +57,7 @@ export function registerKnowledgeBases(
 
   addRoute(app, getKnowledgeBase, async ({ params, caller: { org }, reply, timed }) => {
     const base = await context.views.knowledgeBases.get(org, params.kb_id);
-    if (base === undefined) throw knowledgeBaseNotFound();
+    if (base === undefined) throw notFound('Knowledge base');
     sendEtag(reply, base.metadata.resourceVersion);
     const counts = await timed('db', () => service.documentCounts(org, [base]));
     return knowledgeBaseToRest(base, counts.get(base.metadata.name));
@@ -66,7 +66,7 @@ export function registerKnowledgeBases(
   addRoute(app, updateKnowledgeBase, async ({ params, query, body, caller: { org }, request, reply, timed }) => {
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
     const base = await service.update(org, params.kb_id, body, options);
-    if (base === undefined) throw knowledgeBaseNotFound();
+    if (base === undefined) throw notFound('Knowledge base');
     sendEtag(reply, base.metadata.resourceVersion);
     const counts = await timed('db', () => service.documentCounts(org, [base]));
     return knowledgeBaseToRest(base, counts.get(base.metadata.name));
@@ -74,7 +74,7 @@ export function registerKnowledgeBases(
 
   addRoute(app, deleteKnowledgeBase, async ({ params, query, caller, request }) => {
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
-    if (!(await service.delete(caller, params.kb_id, options))) throw knowledgeBaseNotFound();
+    if (!(await service.delete(caller, params.kb_id, options))) throw notFound('Knowledge base');
     return { data: {}, message: query.dry_run ? 'The knowledge base would be deleted' : 'The knowledge base was deleted' };
   });
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 
 import type { ApiDependencies } from '../dependencies.ts';
-import { ApiError } from '../http/api-error.ts';
+import { notFound } from '../http/api-error.ts';
 import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
@@ -36,31 +36,28 @@ export function registerPhoneNumbers(
 
   addRoute(app, getPhoneNumber, async ({ params, caller, reply }) => {
     const phoneNumber = await view.get(caller.org, params.phone_number_id);
-    if (phoneNumber === undefined) throw notFound();
+    if (phoneNumber === undefined) throw notFound('Phone number');
     sendEtag(reply, phoneNumber.metadata.resourceVersion);
     return phoneNumbers.view(caller, phoneNumber);
   });
 
   addRoute(app, updatePhoneNumber, async ({ params: { phone_number_id: id }, caller, request, reply }) => {
     const stored = await view.get(caller.org, id);
-    if (stored === undefined) throw notFound();
+    if (stored === undefined) throw notFound('Phone number');
     const schema: z.ZodType<PhoneNumberUpdate> = phoneNumberUpdates[providerOf(stored.spec)];
     const { query, body } = readRequest(request, { query: writeQuery, body: schema });
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
     const phoneNumber = await phoneNumbers.update(caller, id, body, options);
-    if (phoneNumber === undefined) throw notFound();
+    if (phoneNumber === undefined) throw notFound('Phone number');
     sendEtag(reply, phoneNumber.metadata.resourceVersion);
     return phoneNumbers.view(caller, phoneNumber);
   });
 
   addRoute(app, deletePhoneNumber, async ({ params, query, caller, request }) => {
     const options = { dryRun: query.dry_run, requireState: ifMatch(request) };
-    if (!(await phoneNumbers.delete(caller.org, params.phone_number_id, options))) throw notFound();
+    if (!(await phoneNumbers.delete(caller.org, params.phone_number_id, options))) throw notFound('Phone number');
     return { data: {}, message: query.dry_run ? 'The phone number would be deleted' : 'The phone number was deleted' };
   });
 }
 
 /** The same for an id of another organisation, an unknown one and an impossible one. */
-function notFound(): ApiError {
-  return new ApiError('not_found', 'Phone number not found');
-}

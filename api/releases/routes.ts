@@ -5,7 +5,7 @@ import { releaseEvents } from '../../events/release-events.ts';
 import { StoreError, type ReleaseFigures, type ReleaseState, type RevisionSummary } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { present } from '../codec/present.ts';
-import { ApiError, ValidationError } from '../http/api-error.ts';
+import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
@@ -47,7 +47,7 @@ export function registerReleases(
     const after =
       afterTime === undefined || afterRevision === undefined ? undefined : { createdAt: new Date(afterTime), revision: afterRevision };
     const page = await timed('db', () => releaseHistory.list({ org, agentName, pageSize: query.page_size, after }));
-    if (page === undefined) throw notFound();
+    if (page === undefined) throw notFound('AI agent');
     const analysis = views.agents.newest(org, agentName)?.spec.release?.canary?.abortOn.analysis?.name;
     const figures = await timed('db', () => releaseFigures.ofPage(org, page, analysis));
     const data = page.items.map((item, index) => summaryToRest(item, figures[index]!));
@@ -57,13 +57,13 @@ export function registerReleases(
 
   addRoute(app, getRevision, async ({ params: { ai_agent_id: agentName, revision: prefix }, caller: { org }, timed }) => {
     const found = REVISION.test(prefix) ? await timed('db', () => releaseHistory.find({ org, agentName, prefix })) : undefined;
-    if (found === undefined) throw new ApiError('not_found', 'Revision not found');
+    if (found === undefined) throw notFound('Revision');
     return { revision: found.revision, created_at: found.createdAt.toISOString(), configuration: found.config };
   });
 
   addRoute(app, getRelease, async ({ params: { ai_agent_id: agentName }, caller: { org }, timed }) => {
     const page = await timed('db', () => releaseHistory.list({ org, agentName, pageSize: 1 }));
-    if (page?.release === undefined) throw notFound();
+    if (page?.release === undefined) throw notFound('AI agent');
     return releaseToRest(agentName, page.release);
   });
 
@@ -77,7 +77,7 @@ async function asAnswers<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    if (error.kind === 'not_found') throw notFound();
+    if (error.kind === 'not_found') throw notFound('AI agent');
     if (error.kind === 'conflict') throw new ApiError('conflict', error.message, { cause: error });
     if (error.kind === 'invalid') throw new ValidationError([issues.value(['body', 'revision'], error.message)]);
     throw error;
@@ -125,6 +125,3 @@ function figuresToRest({ calls, errors, errorsByReason, failedToolCalls, p95Voic
 }
 
 /** The same for what is another organisation's, what doesn't exist and what has no revision yet. */
-function notFound(): ApiError {
-  return new ApiError('not_found', 'AI agent not found');
-}

@@ -1,6 +1,9 @@
 import type { z } from 'zod';
 
+import type { SpecProblem } from '../../crds/limits.ts';
 import { KubeError } from '../../kube/error.ts';
+import { sameJson } from '../../platform/json.ts';
+import type { Draft } from '../codec/present.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import { restLoc, type FieldNames } from '../partial/field-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -33,8 +36,24 @@ export async function inRestWords<T>(names: FieldNames, work: () => Promise<T>):
   }
 }
 
+/** Pure checks that the request's schema can't say. Problems that were there before are not this request's. */
+export function specIssues<S>(
+  { definition, fieldNames }: { readonly definition: { readonly spec: z.ZodType }; readonly fieldNames: FieldNames },
+  check: (spec: S) => readonly SpecProblem[],
+  desired: Draft<S>,
+  previous: S | undefined,
+): readonly ValidationIssue[] {
+  const parsed = definition.spec.safeParse(desired);
+  if (!parsed.success) return schemaIssues(parsed.error, fieldNames);
+  const problems = check(parsed.data as S);
+  const known = previous === undefined || problems.length === 0 ? [] : check(previous);
+  return problems
+    .filter((problem) => !known.some((other) => sameJson(other, problem)))
+    .map(({ path, message }) => issues.value(restLoc(fieldNames, path) ?? ['body'], message));
+}
+
 /** What the resource's own schema refuses, in the client's words. What REST has no word for is left to the API server. */
-export function schemaIssues(error: z.ZodError, names: FieldNames): readonly ValidationIssue[] {
+function schemaIssues(error: z.ZodError, names: FieldNames): readonly ValidationIssue[] {
   return error.issues.flatMap((issue) => {
     const loc = restLoc(names, `spec${issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')}`);
     if (loc === undefined) return [];

@@ -5,7 +5,7 @@ import type { Agent } from '../../crds/index.ts';
 import { configHashOf, requestedTest } from '../../crds/requested-test.ts';
 import type { Stored } from '../../kube/types.ts';
 import { StoreError, type Store, type TestResultRecord, type TestRunRecord } from '../../store/index.ts';
-import { ApiError, ValidationError } from '../http/api-error.ts';
+import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { issues } from '../validation/issue.ts';
@@ -31,7 +31,7 @@ export class TestRunService {
   async request({ org, userId }: Caller, agentName: string, body: TestRunCreate): Promise<WholeTestRun> {
     const { views, store } = this.#options;
     const agent = await views.agents.get(org, agentName);
-    if (agent === undefined) throw new ApiError('not_found', 'AI agent not found');
+    if (agent === undefined) throw notFound('AI agent');
     const tests = await this.#testsOf(org, agentName, body.tests ?? undefined);
     const agentUid = agent.metadata.uid;
     const revision = revisionOf(agent, body.revision);
@@ -61,7 +61,7 @@ export class TestRunService {
   /** A malformed id is one that no run has. @throws ApiError `not_found` */
   async get(org: string, id: string): Promise<WholeTestRun> {
     const run = RUN_ID.test(id) ? await this.#options.store.testRuns.get({ org, id }) : undefined;
-    if (run === undefined) throw new ApiError('not_found', 'Test run not found');
+    if (run === undefined) throw notFound('Test run');
     return run;
   }
 

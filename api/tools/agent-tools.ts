@@ -1,20 +1,19 @@
 /** `llm.tools` of an agent: tools attach themselves, so that this list is a set of changes to Tools and never touches the agent. */
-import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
+import { type Tool, type ToolSpec } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, masked, SecretWriter } from '../codec/secrets.ts';
 import { ApiError, ValidationError, type FieldConflict } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
-import { restLoc } from '../partial/field-names.ts';
 import { sameJson } from '../../platform/json.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { schemaIssues } from '../resources/kube-failures.ts';
+import { specIssues } from '../resources/kube-failures.ts';
 import { isObjectName, newSuffix, randomId, readableName, suffixOf } from '../resources/names.ts';
 import type { Parts, WriteMode } from '../resources/resource-writer.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
-import { attachedToolToRest, functionNameOf, toolBringsSecrets, toolFieldNames, toolFromRest, type InlineTool } from './fields.ts';
-import { toolNameRule, ToolWriter, withAgent } from './tool-writer.ts';
+import { attachedToolToRest, functionNameOf, toolBringsSecrets, toolFromRest, type InlineTool } from './fields.ts';
+import { toolNameRule, toolResource, ToolWriter, withAgent } from './tool-writer.ts';
 
 const at: Loc = ['body', 'llm', 'tools'];
 
@@ -236,13 +235,7 @@ function creationOrder({ metadata }: Stored<Tool>): string {
 }
 
 function problemsOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined, index: number): readonly ValidationIssue[] {
-  const parsed = toolKind.spec.safeParse(spec);
-  if (!parsed.success)
-    return schemaIssues(parsed.error, toolFieldNames).map(({ type, loc, msg }) => ({ type, loc: inList(loc, index), msg }));
-  const known = previous === undefined ? [] : toolProblems(previous);
-  return toolProblems(parsed.data)
-    .filter((problem) => !known.some((other) => sameJson(other, problem)))
-    .map(({ path, message }) => issues.value(inList(restLoc(toolFieldNames, path), index), message));
+  return specIssues(toolResource, toolProblems, spec, previous).map(({ type, loc, msg }) => ({ type, loc: inList(loc, index), msg }));
 }
 
 function inList(loc: Loc | undefined, index: number): Loc {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 import type { Tool, ToolSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { ApiError, ValidationError } from '../http/api-error.ts';
+import { ValidationError, notFound } from '../http/api-error.ts';
 import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
@@ -60,7 +60,7 @@ function registerFamily(app: FastifyInstance, context: KindContext, { routes, in
   addRoute(app, routes.create, async ({ params, query, body, caller, reply }) => {
     const mode = { dryRun: query.dry_run, force: query.force };
     const tool = await tools.create(caller, params.ai_agent_id, body, mode);
-    if (tool === undefined) throw agentNotFound();
+    if (tool === undefined) throw notFound('AI agent');
     sendEtag(reply, tool.metadata.resourceVersion);
     return reply.code(201).send(await tools.view(caller, params.ai_agent_id, tool));
   });
@@ -68,7 +68,7 @@ function registerFamily(app: FastifyInstance, context: KindContext, { routes, in
   addRoute(app, routes.list, async ({ params: { ai_agent_id: agent }, query, caller }) => {
     const list = `${routes.list.path}/${caller.org}/${agent}`;
     const objects = await tools.list(caller.org, agent);
-    if (objects === undefined) throw agentNotFound();
+    if (objects === undefined) throw notFound('AI agent');
     const stateOf = (tool: Stored<Tool>) => context.states.tool(tool, agent);
     const { items, next_page_token } = await listPage(context.pageTokens, { list, objects, query, stateOf });
     return { data: await Promise.all(items.map((tool) => tools.view(caller, agent, tool))), next_page_token };
@@ -76,14 +76,14 @@ function registerFamily(app: FastifyInstance, context: KindContext, { routes, in
 
   addRoute(app, routes.get, async ({ params: { ai_agent_id: agent, tool_id: id }, caller, reply }) => {
     const tool = await tools.find(caller.org, agent, id);
-    if (tool === undefined) throw toolNotFound();
+    if (tool === undefined) throw notFound('Tool');
     sendEtag(reply, tool.metadata.resourceVersion);
     return tools.view(caller, agent, tool);
   });
 
   addRoute(app, routes.update, async ({ params: { ai_agent_id: agent, tool_id: id }, caller, request, reply }) => {
     const stored = await tools.find(caller.org, agent, id);
-    if (stored === undefined) throw toolNotFound();
+    if (stored === undefined) throw notFound('Tool');
     const { query, body } = readRequest(request, { query: writeQuery, body: updateOf(stored) });
     if (typeof body.tool_id === 'string' && body.tool_id !== id)
       throw new ValidationError([
@@ -91,23 +91,16 @@ function registerFamily(app: FastifyInstance, context: KindContext, { routes, in
       ]);
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
     const tool = await tools.update(caller, agent, id, body, options);
-    if (tool === undefined) throw toolNotFound();
+    if (tool === undefined) throw notFound('Tool');
     sendEtag(reply, tool.metadata.resourceVersion);
     return tools.view(caller, agent, tool);
   });
 
   addRoute(app, routes.delete, async ({ params: { ai_agent_id: agent, tool_id: id }, query, caller, request }) => {
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
-    if (!(await tools.delete(caller.org, agent, id, options))) throw toolNotFound();
+    if (!(await tools.delete(caller.org, agent, id, options))) throw notFound('Tool');
     return { data: {}, message: query.dry_run ? 'The tool would be deleted' : 'The tool was deleted' };
   });
 }
 
-function agentNotFound(): ApiError {
-  return new ApiError('not_found', 'AI agent not found');
-}
-
 /** The same for a tool of somebody else, of another agent, of no agent, and for one that doesn't or can't exist. */
-function toolNotFound(): ApiError {
-  return new ApiError('not_found', 'Tool not found');
-}

@@ -1,5 +1,5 @@
 /** The tools of one agent, as their own routes see them: what a request means, carried out so that nothing is left half. */
-import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
+import { type Tool, type ToolSpec } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import { isSip } from '../../voice/calls/sip/termination.ts';
 import type { Stored } from '../../kube/types.ts';
@@ -7,11 +7,10 @@ import type { Draft } from '../codec/present.ts';
 import { masked, type SecretWriter } from '../codec/secrets.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
-import { restLoc } from '../partial/field-names.ts';
 import { sameJson } from '../../platform/json.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { schemaIssues } from '../resources/kube-failures.ts';
+import { specIssues } from '../resources/kube-failures.ts';
 import { isObjectName, readableName } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
 import { requireCallable } from '../codec/address-issues.ts';
@@ -19,7 +18,6 @@ import { issues, type ValidationIssue } from '../validation/issue.ts';
 import {
   functionNameOf,
   toolBringsSecrets,
-  toolFieldNames,
   toolFromRest,
   toolSecretRefs,
   toolToRest,
@@ -30,7 +28,7 @@ import {
   type McpTool,
   type McpToolUpdate,
 } from './fields.ts';
-import { isLastAgent, toolNameRule, ToolWriter } from './tool-writer.ts';
+import { isLastAgent, toolNameRule, toolResource, ToolWriter } from './tool-writer.ts';
 
 type ToolCreate = CustomTool | BuiltinToolCreate | McpTool;
 type ToolUpdate = CustomToolUpdate | BuiltinToolUpdate | McpToolUpdate;
@@ -193,7 +191,8 @@ export class ToolService {
     const spec = toolFromRest(body, previous, { secrets, loc: ['body'], found });
     // What is missing because it was refused is refused once.
     const known = found.map(({ loc }) => loc);
-    found.push(...problemsOf(spec, previous).filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
+    const problems = specIssues(toolResource, toolProblems, spec, previous);
+    found.push(...problems.filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
     const [to, before] = [spec.transferCall?.to, previous?.transferCall?.to];
     const { sip, web } = this.#context.addresses;
     const { mcp } = spec;
@@ -259,14 +258,4 @@ function toolNameTaken(name: string): ApiError {
 
 function duplicate(): ApiError {
   return new ApiError('conflict', 'the agent has a tool with this function name already; use another name, or change that tool');
-}
-
-/** Pure checks that the request's schema can't say. Problems that were there before are not this request's. */
-function problemsOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined): readonly ValidationIssue[] {
-  const parsed = toolKind.spec.safeParse(spec);
-  if (!parsed.success) return schemaIssues(parsed.error, toolFieldNames);
-  const known = previous === undefined ? [] : toolProblems(previous);
-  return toolProblems(parsed.data)
-    .filter((problem) => !known.some((other) => sameJson(other, problem)))
-    .map(({ path, message }) => issues.value(restLoc(toolFieldNames, path) ?? ['body'], message));
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 
 import type { DeliveryRecord } from '../../store/index.ts';
-import { ApiError } from '../http/api-error.ts';
+import { notFound } from '../http/api-error.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { agentDeliveryToRest, attemptToRest, deliveryToRest } from './delivery-codec.ts';
@@ -54,7 +54,7 @@ export function registerDeliveries(
 
   addRoute(app, listAgentDeliveries, async ({ params, query, caller: { org }, timed }) => {
     const agent = await views.agents.get(org, params.ai_agent_id);
-    if (agent === undefined) throw new ApiError('not_found', 'AI agent not found');
+    if (agent === undefined) throw notFound('AI agent');
     return timed('db', () => page(agent, query, agentDeliveryToRest));
   });
 

@@ -4,7 +4,7 @@ import type { Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { deliveryIdOf, type AttemptRecord, type DeliveryRecord, type EndpointRecord, type WebhookStore } from '../../store/index.ts';
 import { buildEvent } from '../../events/emit.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 import { deliveryIdFrom, statesOf } from './delivery-codec.ts';
 import type { DeliveryStatus, Recovery } from './schema.ts';
 
@@ -58,7 +58,7 @@ export class DeliveryService {
     const deliveryId = deliveryIdFrom(id);
     const found = deliveryId === undefined ? undefined : await this.#store.delivery({ org, deliveryId });
     if (found === undefined || (subscription !== undefined && found.subscriptionUid !== subscription.metadata.uid))
-      throw deliveryNotFound();
+      throw notFound('Webhook delivery');
     return found;
   }
 
@@ -69,7 +69,7 @@ export class DeliveryService {
   async redeliver({ org, id }: DeliveryRecord, subscription: Subscription): Promise<DeliveryRecord> {
     await this.#requireActive(subscription);
     const again = await this.#store.redeliver({ org, deliveryId: id });
-    if (again === undefined) throw deliveryNotFound();
+    if (again === undefined) throw notFound('Webhook delivery');
     if (again === 'gone') throw new ApiError('conflict', 'what was sent is no longer kept, so that it can not be sent again');
     return again;
   }
@@ -119,8 +119,4 @@ function refTo({ metadata }: Pick<Subscription, 'metadata'>): { readonly org: st
 function isDisabled(endpoint: EndpointRecord | undefined, generation: number | undefined): boolean {
   if (endpoint?.disabledAt === undefined) return false;
   return endpoint.disabledGeneration === undefined || generation === undefined || generation <= endpoint.disabledGeneration;
-}
-
-function deliveryNotFound(): ApiError {
-  return new ApiError('not_found', 'Webhook delivery not found');
 }

@@ -4,14 +4,13 @@ import type { WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { WebhookStore } from '../../store/index.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 import { orUndefined } from '../resources/companions.ts';
 import type { KindContext } from '../kinds/context.ts';
 import type { Secret } from '../resources/core-clients.ts';
 import { mergePatch } from '../resources/merge-patch.ts';
 import type { ResourceWriter } from '../resources/resource-writer.ts';
 import { rotated, signingSecretName, type Rotated } from './signing-secret.ts';
-import { subscriptionNotFound } from './subscription-service.ts';
 
 export interface Rotation {
   readonly secret: string;
@@ -39,7 +38,7 @@ export class SigningService {
     // Of several rotations at once each replaces the secret of the one before: the write names the state that it was read in.
     return this.#writer.exclusively(org, name, async () => {
       const subscription = await this.#writer.find(org, name);
-      if (subscription === undefined) throw subscriptionNotFound();
+      if (subscription === undefined) throw notFound('Webhook subscription');
       requireGenerated(subscription);
       const found = await orUndefined(this.#context.clients.secrets.get({ namespace: org, name: signingSecretName(name) }));
       if (found !== undefined) await this.#requireOwn(subscription);

@@ -6,7 +6,7 @@ import type { WebhookStore } from '../../store/index.ts';
 import { eventNames } from '../../events/catalogue.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { currentKeyName } from '../../webhooks/signing/signing-secret.ts';
-import { ApiError, ValidationError } from '../http/api-error.ts';
+import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { Draft } from '../codec/present.ts';
 import { restLoc } from '../partial/field-names.ts';
@@ -72,14 +72,14 @@ export class SubscriptionService {
    */
   async get(org: string, name: string): Promise<Stored<WebhookSubscription>> {
     const found = await this.#context.views.webhookSubscriptions.get(org, name);
-    if (found === undefined) throw subscriptionNotFound();
+    if (found === undefined) throw notFound('Webhook subscription');
     return found;
   }
 
   /** The same by `metadata.uid`. */
   async byUid(org: string, uid: string): Promise<Stored<WebhookSubscription>> {
     const found = (await this.#context.views.webhookSubscriptions.list(org)).find(({ metadata }) => metadata.uid === uid);
-    if (found === undefined) throw subscriptionNotFound();
+    if (found === undefined) throw notFound('Webhook subscription');
     return found;
   }
 
@@ -133,7 +133,7 @@ export class SubscriptionService {
       return { spec, companions: { Secret: secrets } };
     };
     const written = await this.writer.update(org, name, change, { ...options, wroteSecret: versions.wroteSecret });
-    if (written === undefined) throw subscriptionNotFound();
+    if (written === undefined) throw notFound('Webhook subscription');
     if (options.dryRun) return { subscription: written };
     if (body.name !== undefined && body.name !== nameBefore) await this.#keepOnlyAsFirst(written, body.name, nameBefore, again);
     if (body.active === true) await this.#store.enable({ org, subscriptionUid: written.metadata.uid });
@@ -147,7 +147,7 @@ export class SubscriptionService {
     const { done, version } = mode.dryRun
       ? { done: await remove() }
       : await this.#context.views.webhookSubscriptions.deletion(org, name, remove);
-    if (!done) throw subscriptionNotFound();
+    if (!done) throw notFound('Webhook subscription');
     if (version !== undefined) await this.#store.raiseWatermark(org, { subscriptions: version });
   }
 
@@ -220,9 +220,6 @@ class Versions {
 }
 
 /** The same for an id of another organisation, an unknown one and an impossible one. */
-export function subscriptionNotFound(): ApiError {
-  return new ApiError('not_found', 'Webhook subscription not found');
-}
 
 function nameTaken(name: string): ApiError {
   return new ApiError('conflict', `the organisation has a webhook subscription called ${JSON.stringify(name)} already; use another name`);

@@ -8,9 +8,8 @@ import { StorageError, type StoredFile } from '../../../knowledge/storage/file-s
 import { Semaphore } from '../../../platform/semaphore.ts';
 import { newDocumentId, StoreError, type Collection, type KnowledgeStore } from '../../../store/index.ts';
 import { submissionKey, type NewFile } from '../../../store/knowledge/bulk-documents.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError, notFound } from '../../http/api-error.ts';
 import { toApiError } from '../../http/reply.ts';
-import { knowledgeBaseNotFound } from '../base-collections.ts';
 import { maxFileBytes } from '../schema.ts';
 import type { UploadStorage } from '../upload.ts';
 import { EntryError, tooLargeFile, type BulkEntry, type EntryFailure, type SoundEntry } from './entry.ts';
@@ -150,7 +149,7 @@ export class BulkUpload {
     const { signal } = this.#options;
     const cause = signal.aborted ? signal.reason : error;
     // Deleted while the entries were on their way.
-    const failure = cause instanceof StoreError && cause.kind === 'not_found' ? knowledgeBaseNotFound() : toApiError(cause);
+    const failure = cause instanceof StoreError && cause.kind === 'not_found' ? notFound('Knowledge base') : toApiError(cause);
     return failure instanceof ApiError ? { code: failure.code, message: failure.message } : unanswered;
   }
 }
