@@ -45,7 +45,7 @@ import { playTones } from '../session/tones.ts';
 import { CallEnd, type ServedCall } from './call-end.ts';
 import { sendHeartbeats } from './heartbeat.ts';
 import { persist } from './persist.ts';
-import type { ProviderUsage } from '../providers/index.ts';
+import type { ProviderUsage } from '../calls/usage/counted-requests.ts';
 import { PreparationError, prepareCall, type PreparedCall } from './prepare.ts';
 import { RoomWatch } from './room-watch.ts';
 import type { Services } from './services.ts';

@@ -4,11 +4,13 @@ import type { Room } from '@livekit/rtc-node';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { observedBy } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { CallRecord, FinishReason } from '../../store/index.ts';
 import { lookupsToMake, resolveDynamicData } from '../dynamic-data/resolve.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { Keypad } from '../phone/index.ts';
-import { createProviders, ProviderError, type Providers, type ProviderUsage } from '../providers/index.ts';
+import { countedRequests, type ProviderUsage } from '../calls/usage/counted-requests.ts';
+import { createProviders, ProviderError, type Providers } from '../providers/index.ts';
 import { createConversation } from '../session/create-conversation.ts';
 import type { Conversation, ConversationOptions } from '../session/conversation.ts';
 import type { LogWriter } from '../session/log-writer.ts';
@@ -126,8 +128,8 @@ async function providersOf({ services, call, agent, turns, usage, logger }: Prov
       egress,
       defaults: providerDefaults,
       onTakeover,
-      observer: turns.requests,
-      usage,
+      observer: observedBy(turns.requests, countedRequests({ ...usage, purpose: 'conversation' })),
+      meter: usage.meter,
       logger,
     });
   } catch (error) {

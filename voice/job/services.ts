@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 
 import { countTokens } from '../calls/usage/count-tokens.ts';
 import { PriceTable } from '../calls/usage/price-table.ts';
+import type { ProviderUsage } from '../calls/usage/counted-requests.ts';
 import { UsageMeter } from '../calls/usage/usage-meter.ts';
 import { CallLifecycle, talkingAgentOf } from '../calls/lifecycle.ts';
 import { openSearch } from '../../knowledge/open-search.ts';
@@ -23,13 +24,7 @@ import {
   reportUsage,
   tokensFromRole,
 } from '../providers/key-cache.ts';
-import {
-  createProviderKeyReader,
-  type ProviderKeyReader,
-  type ProviderDefaults,
-  type ProviderPart,
-  type ProviderUsage,
-} from '../providers/index.ts';
+import { createProviderKeyReader, type ProviderKeyReader, type ProviderDefaults, type ProviderPart } from '../providers/index.ts';
 import { spoolFolderOf, Recordings } from '../recording/index.ts';
 import { MeasurementReports } from './measurement-reports.ts';
 import { createToolServices, type ToolServices } from '../tools/services.ts';

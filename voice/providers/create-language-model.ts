@@ -14,9 +14,6 @@ import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { ModelRequestObserver } from '../../platform/telemetry/gen-ai/model-requests.ts';
-import { countedFetch } from '../calls/usage/counted-fetch.ts';
-import type { CountTokens } from '../calls/usage/token-usage.ts';
-import type { UsageMeter } from '../calls/usage/usage-meter.ts';
 import { usable } from './fallback/usable.ts';
 import { HedgedLanguageModel } from './llm/hedged-language-model.ts';
 import { LanguageModel } from './llm/language-model.ts';
@@ -24,11 +21,6 @@ import { providerFailureOf } from './provider-errors.ts';
 
 /** How long a language model that failed or was late is asked last, in milliseconds. */
 const LLM_REST_MS = 30_000;
-
-export interface ProviderUsage {
-  readonly meter: UsageMeter;
-  readonly countTokens: CountTokens;
-}
 
 export interface ProviderOptions {
   /** The organisation in whose namespace the keys are. */
@@ -43,8 +35,6 @@ export interface ProviderOptions {
   readonly onTakeover?: (part: ProviderPart) => void;
   /** Sees each request to a provider. */
   readonly observer?: ModelRequestObserver | undefined;
-  /** Where what is used is counted. */
-  readonly usage?: ProviderUsage | undefined;
   /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -57,12 +47,11 @@ export interface LanguageModelSettings extends ProviderOptions {
 
 /** @throws ProviderError where the model and its fallbacks can't be used as they are configured, or no key can be read */
 export async function createLanguageModel(options: LanguageModelSettings): Promise<HedgedLanguageModel> {
-  const { agent, egress, logger, observer, clock = systemClock, intercept = (fetch) => fetch, usage } = options;
-  const counted: FetchInterceptor = usage === undefined ? (fetch) => fetch : countedFetch({ ...usage, purpose: 'conversation' });
+  const { agent, egress, logger, observer, clock = systemClock, intercept = (fetch) => fetch } = options;
   const { temperature, maxTokens } = agent.llm;
   const create = async (llm: WantedLlm): Promise<LanguageModel> => {
     const endpoint = await llmEndpointOf({ ...options, llm });
-    const fetch = intercept(counted(createProviderFetch({ endpoint, egress, clock }), endpoint), endpoint);
+    const fetch = intercept(createProviderFetch({ endpoint, egress, clock }), endpoint);
     return new LanguageModel({ endpoint, temperature, maxTokens, contextTokens: llm.contextTokens, fetch, clock, observer });
   };
   const models = await providerOrder<WantedLlm, LanguageModel>('llm', agent.llm, { ...options, create, restMs: LLM_REST_MS });

@@ -11,6 +11,7 @@ import {
   type WantedTts,
 } from '../calls/provider-access/index.ts';
 import { heardMeter, type HeardMeter } from '../calls/usage/heard-meter.ts';
+import type { UsageMeter } from '../calls/usage/usage-meter.ts';
 import { LATE_MS } from '../calls/fallback/provider-order.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
@@ -24,7 +25,6 @@ import type { SttProtocol } from './stt/stt-protocols.ts';
 import type { Recognizer } from './stt/streaming/stt-stream.ts';
 import { STREAMING_ATTEMPT_MS, supportsStreaming } from './stt/streaming/try-streaming.ts';
 import { connectToWholeTurns, wholeTurns } from './stt/streaming/whole-turns.ts';
-import { countedSpeech } from './tts/counted-speech.ts';
 import { FallbackTts } from './tts/fallback-tts.ts';
 import { observedSpeech } from './tts/observed-speech.ts';
 import { TtsAdapter } from './tts/tts-adapter.ts';
@@ -40,6 +40,8 @@ export interface Providers {
 
 export interface CreateProvidersOptions extends ProviderOptions {
   readonly agent: AgentRevisionConfig['agent'];
+  /** Gets the sound that is sent to speech to text: what else is used, the observer sees. */
+  readonly meter?: Pick<UsageMeter, 'add'> | undefined;
 }
 
 /**
@@ -47,16 +49,14 @@ export interface CreateProvidersOptions extends ProviderOptions {
  * @throws ProviderError where a provider and its fallbacks can't be used as it is configured, or its key can't be read
  */
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
-  const { agent, egress, logger, clock = systemClock, observer = unobserved, usage } = options;
+  const { agent, egress, logger, clock = systemClock, observer = unobserved, meter } = options;
   const { language } = agent;
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
   const ttsOf = async (tts: WantedTts): Promise<TtsAdapter> => {
     const settings = await voiceSettingsOf({ ...options, tts, language, temperature: agent.textToSpeech.temperature, clock });
     const { endpoint } = settings;
     const { provider } = endpoint;
-    const own = createSpeechSource({ ...settings, egress, clock });
-    const counted = usage === undefined ? own : countedSpeech(own, { provider, meter: usage.meter });
-    const source = observedSpeech({ source: counted, endpoint, observer });
+    const source = observedSpeech({ source: createSpeechSource({ ...settings, egress, clock }), endpoint, observer });
     return new TtsAdapter({
       provider,
       language,
@@ -73,7 +73,7 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
       egress,
       clock,
       fetch: fetchOf(endpoint),
-      counted: (model) => usage && heardMeter({ meter: usage.meter, provider: endpoint.provider, model }),
+      counted: (model) => meter && heardMeter({ meter, provider: endpoint.provider, model }),
       withinMs: listensAlone ? STREAMING_ATTEMPT_MS : LATE_MS,
     });
   };

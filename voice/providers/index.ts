@@ -6,6 +6,5 @@ export {
   type ProviderDefaults,
   type ProviderPart,
 } from '../calls/provider-access/index.ts';
-export type { ProviderUsage } from './create-language-model.ts';
 export { createProviders, type CreateProvidersOptions, type Providers } from './create-providers.ts';
 export { providerFailureOf } from './provider-errors.ts';

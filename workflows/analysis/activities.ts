@@ -12,12 +12,12 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { CONVERSATION_ID } from '../../platform/telemetry/gen-ai/conventions.ts';
-import { observeModelRequests, type Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
+import { observedBy, observeModelRequests, type Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { AnalysisOutcome, CallRecord, NewEvent, Store, UsageLine } from '../../store/index.ts';
 import { buildEvent } from '../../events/emit.ts';
 import { usageShown } from '../../events/call-usage.ts';
 import { countTokens } from '../../voice/calls/usage/count-tokens.ts';
-import { countedFetch } from '../../voice/calls/usage/counted-fetch.ts';
+import { countedRequests } from '../../voice/calls/usage/counted-requests.ts';
 import type { PriceTable } from '../../voice/calls/usage/price-table.ts';
 import { UsageMeter } from '../../voice/calls/usage/usage-meter.ts';
 import { usageMetrics } from '../../voice/calls/usage/usage-metrics.ts';
@@ -63,8 +63,10 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
     new Model({
       egress,
       clock,
-      observer: observeModelRequests({ attributes: { [CONVERSATION_ID]: id, 'parley.purpose': 'analysis' }, measure }),
-      intercept: countedFetch({ meter, purpose: 'analysis', countTokens }),
+      observer: observedBy(
+        observeModelRequests({ attributes: { [CONVERSATION_ID]: id, 'parley.purpose': 'analysis' }, measure }),
+        countedRequests({ meter, purpose: 'analysis', countTokens }),
+      ),
     });
   const analysed = new Counter({
     name: 'parley_call_analyses_total',

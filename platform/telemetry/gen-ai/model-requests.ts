@@ -17,6 +17,10 @@ export interface ModelRequest {
   readonly startedAt?: number | undefined;
   /** Further ones, of this request. */
   readonly attributes?: Attributes;
+  /** The JSON of a request for a completion: its tokens are estimated where the provider doesn't tell them. */
+  readonly body?: string | undefined;
+  /** That a voice is asked to say. */
+  readonly characters?: number | undefined;
 }
 
 export interface TokenUsage {
@@ -34,6 +38,10 @@ export interface ModelAnswer {
   readonly finishReasons?: readonly string[] | undefined;
   readonly usage?: TokenUsage | undefined;
   readonly attributes?: Attributes;
+  /** What came of a completion, as it came. */
+  readonly text?: string | undefined;
+  /** Of speech. */
+  readonly audioMilliseconds?: number | undefined;
 }
 
 /** `cancelled`: the asker wanted no more of it, such as of an interrupted answer. */
@@ -42,7 +50,7 @@ export type RequestOutcome = 'completed' | 'cancelled' | { readonly failure: str
 export interface ObservedRequest {
   /** The first part of the answer has come; later calls count nothing. */
   firstChunk(): void;
-  /** Once; later calls are ignored. */
+  /** Once; later calls are ignored. @param answer absent where the provider has not accepted the request */
   end(outcome: RequestOutcome, answer?: ModelAnswer): void;
 }
 
@@ -127,7 +135,20 @@ export function observeModelRequests(options: ModelRequestObserverOptions): Mode
 }
 
 /** Where nobody looks. */
-export const unobserved: ModelRequestObserver = { begin: () => ({ firstChunk: () => undefined, end: () => undefined }) };
+export const unobserved = observedBy();
+
+/** One observation for several: spans and metrics, and usage. */
+export function observedBy(...observers: readonly (ModelRequestObserver | undefined)[]): ModelRequestObserver {
+  return {
+    begin(request) {
+      const all = observers.flatMap((observer) => observer?.begin(request) ?? []);
+      return {
+        firstChunk: () => all.forEach((observed) => observed.firstChunk()),
+        end: (outcome, answer) => all.forEach((observed) => observed.end(outcome, answer)),
+      };
+    },
+  };
+}
 
 function attributesOf({ id, model, finishReasons, usage, attributes }: ModelAnswer): Attributes {
   return {

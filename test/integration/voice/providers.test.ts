@@ -6,7 +6,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { z } from 'zod';
 
 import { ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { countTokens } from '../../../voice/calls/usage/count-tokens.ts';
+import { countedRequests } from '../../../voice/calls/usage/counted-requests.ts';
+import { PriceTable } from '../../../voice/calls/usage/price-table.ts';
+import { UsageMeter } from '../../../voice/calls/usage/usage-meter.ts';
 import {
   createProviders,
   ProviderError,
@@ -298,6 +303,51 @@ describe('a language model', () => {
     await answerOf(providers);
     expect(server.requests('chat')[0]?.body).toMatchObject({ [field]: 5 });
     expect(server.requests('chat')[0]?.headers['api-key']).toBe(provider === 'azure_openai' ? key : undefined);
+  });
+});
+
+describe('what a language model is paid for', () => {
+  /** What was counted, next to what the provider has counted. */
+  async function counted(ask: (providers: Providers) => Promise<void>) {
+    const meter = new UsageMeter({ prices: new PriceTable([]), clock: systemClock });
+    await ask(await providersOf({ options: { observer: countedRequests({ meter, purpose: 'conversation', countTokens }) } }));
+    await meter.settled();
+    const { requests = 0, inputTokens = 0, outputTokens = 0 } = meter.takeUnstored()?.lines[0] ?? {};
+    const billed = server.requests('chat').map((request) => request.billed);
+    const sum = (name: 'inputTokens' | 'outputTokens') => billed.reduce((all, one) => all + one[name], 0);
+    const provider = { requests: billed.length, inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') };
+    return { platform: { requests, inputTokens, outputTokens }, provider };
+  }
+  beforeEach(() => server.limitContext(1_000_000));
+
+  it('is counted of an answer, of one that is given up in the middle, and of one before its first word', async () => {
+    const held = Promise.withResolvers<void>();
+    const scripts: ChatScript[] = [
+      { text: 'All is well.' },
+      { text: ['All', ' is well.'], holdRest: held.promise },
+      { text: 'Never.', holdHead: held.promise },
+    ];
+    server.chat(() => scripts.shift() ?? '');
+    const { platform, provider } = await counted(async (providers) => {
+      await answerOf(providers);
+      for (const parts of [1, 0]) {
+        const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once });
+        if (parts > 0) await stream.next();
+        else await eventually(async () => expect(server.requests('chat')).toHaveLength(3));
+        stream.close();
+      }
+      await eventually(async () => expect(server.requests('chat').filter(({ abandoned }) => abandoned)).toHaveLength(2));
+    });
+    held.resolve();
+    expect(provider.outputTokens).toBeGreaterThan(0);
+    expect(platform).toEqual(provider);
+  });
+
+  it('is nothing where it refuses', async () => {
+    server.chat(() => ({ status: 400 }));
+    const { platform } = await counted(async (providers) => void (await caught(answerOf(providers))));
+    expect(server.requests('chat')).toHaveLength(1);
+    expect(platform.requests).toBe(0);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { parseJson } from '../../../platform/json.ts';
 import { CHAT } from '../../../platform/telemetry/gen-ai/conventions.ts';
-import { unobserved, type ModelRequestObserver } from '../../../platform/telemetry/gen-ai/model-requests.ts';
+import { unobserved, type ModelRequestObserver, type ObservedRequest } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { capturesContent } from '../../../platform/telemetry/tracing.ts';
 import {
   chatAttributes,
@@ -60,34 +60,32 @@ export class Model {
   async ask({ endpoint, messages, schema, signal }: Ask): Promise<string> {
     const { egress, clock, intercept = (unchanged) => unchanged, observer = unobserved } = this.#options;
     const fetch = intercept(createProviderFetch({ endpoint, egress, clock, headMs: HEAD_TIMEOUT_MS }), endpoint);
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
+    };
     const send = async (form: Readonly<Record<string, unknown>>): Promise<string> => {
       const request = { model: endpoint.model, messages, stream: false, ...form };
       const { provider, model, baseURL: address } = endpoint;
-      const observed = observer.begin({ operation: CHAT, provider, model, address, streams: false, attributes: chatAttributes(request) });
-      const reader = new CompletionReader({ keepsWords: capturesContent() });
+      const body = JSON.stringify(request);
+      let observed: ObservedRequest | undefined;
+      let reader: CompletionReader | undefined;
+      const onSend = (): void => {
+        observed = observer.begin({ operation: CHAT, provider, model, address, streams: false, body, attributes: chatAttributes(request) });
+      };
       try {
-        const text = await answerTo(request, reader);
-        observed.end('completed', reader.answer);
+        const response = await fetch(`${address}/chat/completions`, { method: 'POST', headers, body, signal, onSend });
+        reader = new CompletionReader({ keepsWords: capturesContent() });
+        const type = response.headers.get('content-type') ?? '';
+        const text = completionText((await bodyOf(response, endpoint)).toString('utf8'), type, reader);
+        if (text === undefined) throw failureOf(endpoint, 'payload', 'answered what is no chat completion: check its address');
+        observed?.end('completed', reader.answer);
         return text;
       } catch (error) {
-        observed.end(signal.aborted ? 'cancelled' : { failure: errorTypeOf(error) }, reader.answer);
+        observed?.end(signal.aborted ? 'cancelled' : { failure: errorTypeOf(error) }, reader?.answer);
         throw error;
       }
-    };
-    const answerTo = async (request: object, reader: CompletionReader): Promise<string> => {
-      const response = await fetch(`${endpoint.baseURL}/chat/completions`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json',
-          ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
-        },
-        body: JSON.stringify(request),
-        signal,
-      });
-      const text = completionText((await bodyOf(response, endpoint)).toString('utf8'), response.headers.get('content-type') ?? '', reader);
-      if (text === undefined) throw failureOf(endpoint, 'payload', 'answered what is no chat completion: check its address');
-      return text;
     };
     let refused: unknown;
     for (const form of FORMS) {

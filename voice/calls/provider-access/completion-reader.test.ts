@@ -23,6 +23,7 @@ const expected = {
   id: 'chatcmpl-1',
   model: 'gpt-4o-2024-08-06',
   finishReasons: ['stop'],
+  text: stream,
   usage: { inputTokens: 120, outputTokens: 30, cachedTokens: 100, reasoningTokens: 12 },
 };
 

@@ -35,11 +35,14 @@ interface Usage {
 const MAX_LINE = 64 * 1024;
 /** Of an answer whose words are kept. */
 const MAX_WORDS = 64 * 1024;
+/** Of an answer, in characters: the end of a longer one has its usage all the same. */
+const MAX_TEXT = 1_000_000;
 /** The events that say more than words. */
 const TELLING = /"finish_reason" ?: ?"|"usage" ?: ?\{/;
 
 export class CompletionReader {
   readonly #keepsWords: boolean;
+  #text = '';
   #rest = '';
   #id: string | undefined;
   #model: string | undefined;
@@ -55,16 +58,30 @@ export class CompletionReader {
 
   /** A piece of a stream of events, as it comes. Most events are words, and are parsed only where those are kept. */
   push(piece: string): void {
+    this.#keepText(piece);
+    this.#readLines(piece);
+  }
+
+  #readLines(piece: string): void {
     const lines = (this.#rest + piece).split('\n');
     this.#rest = lines.pop() ?? '';
     if (this.#rest.length > MAX_LINE) this.#rest = '';
     for (const line of lines) {
-      if (line.startsWith('data:') && (this.#model === undefined || this.#keepsWords || TELLING.test(line))) this.read(line.slice(5));
+      if (line.startsWith('data:') && (this.#model === undefined || this.#keepsWords || TELLING.test(line))) this.#read(line.slice(5));
     }
   }
 
   /** One JSON object. What is none is left to those who read the answer. */
   read(json: string): void {
+    this.#keepText(json);
+    this.#read(json);
+  }
+
+  #keepText(piece: string): void {
+    this.#text = (this.#text + piece).slice(-MAX_TEXT);
+  }
+
+  #read(json: string): void {
     const completion = parseJson(json) as Completion | null | undefined;
     if (typeof completion !== 'object' || completion === null) return;
     this.#id ??= textOf(completion.id);
@@ -77,12 +94,13 @@ export class CompletionReader {
 
   get answer(): ModelAnswer {
     // The last event may end without a line break.
-    if (this.#rest !== '') this.push('\n');
+    if (this.#rest !== '') this.#readLines('\n');
     return {
       id: this.#id,
       model: this.#model,
       finishReasons: this.#finishReason === undefined ? undefined : [this.#finishReason],
       usage: this.#usage,
+      text: this.#text,
       ...(this.#keepsWords && { attributes: { [OUTPUT_MESSAGES]: this.#messages() } }),
     };
   }

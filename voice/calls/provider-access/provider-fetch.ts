@@ -21,6 +21,8 @@ export interface ProviderFetchOptions {
 export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body' | 'signal'> {
   /** By lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The request goes to the provider, and is not answered from a recording. */
+  readonly onSend?: () => void;
   /** Gets each failure, for client libraries that hide it in one of their own. */
   readonly onFailure?: (failure: ProviderError) => void;
 }
@@ -48,7 +50,7 @@ const ownDispatcher = (): Dispatcher =>
 export function createProviderFetch(options: ProviderFetchOptions): ProviderFetch {
   const { endpoint, egress, clock, headMs = HEAD_TIMEOUT_MS } = options;
   const failures = failuresOf(endpoint);
-  return async (url, { onFailure, headers = {}, ...init } = {}) => {
+  return async (url, { onSend, onFailure, headers = {}, ...init } = {}) => {
     const fail = (failure: ProviderError): ProviderError => {
       onFailure?.(failure);
       return failure;
@@ -57,6 +59,8 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
     const timer = clock.after(headMs, () => limit.abort());
     const { signal } = init;
     try {
+      signal?.throwIfAborted();
+      onSend?.();
       const response = await fetch(url, {
         ...init,
         // A compressed response comes in larger pieces, and later.

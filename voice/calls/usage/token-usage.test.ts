@@ -1,48 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import { estimate, toldIn } from './token-usage.ts';
+import { estimate } from './token-usage.ts';
 
 const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 const words = async (texts: readonly string[]) => texts.map((text) => text.split(' ').filter(Boolean).length);
 const body = (...contents: readonly string[]) =>
   JSON.stringify({ model: 'm', messages: contents.map((content) => ({ role: 'user', content })) });
-
-describe('what a provider tells', () => {
-  const usage = {
-    prompt_tokens: 100,
-    completion_tokens: 20,
-    prompt_tokens_details: { cached_tokens: 64 },
-    completion_tokens_details: { reasoning_tokens: 12 },
-  };
-  const tokens = { inputTokens: 100, cachedInputTokens: 64, outputTokens: 20, reasoningTokens: 12 };
-
-  it.each([
-    ['at the end of a stream', event({ choices: [], usage: null }) + event({ choices: [], usage }) + 'data: [DONE]\n\n'],
-    ['in each event, the last of which counts', event({ usage: { ...usage, completion_tokens: 1 } }) + event({ usage })],
-    ['in a whole answer', JSON.stringify({ choices: [{ message: { content: 'x' } }], usage })],
-  ])('%s', (_where, answer) => {
-    expect(toldIn(answer)).toEqual(tokens);
-  });
-
-  it.each([
-    ['nothing', ''],
-    ['a stream that was cut off', event({ choices: [{ delta: { content: '"usage"' } }], usage: null })],
-    ['zeros', event({ usage: { prompt_tokens: 0, completion_tokens: 0 } })],
-    ['half an event', 'data: {"usage":{"prompt_tok'],
-    ['a page', '<html>"usage"</html>'],
-  ])('is nothing in %s', (_what, answer) => {
-    expect(toldIn(answer)).toBeUndefined();
-  });
-
-  it('without details has none', () => {
-    expect(toldIn(event({ usage: { prompt_tokens: 3, completion_tokens: 4 } }))).toEqual({
-      inputTokens: 3,
-      cachedInputTokens: 0,
-      outputTokens: 4,
-      reasoningTokens: 0,
-    });
-  });
-});
 
 describe('an estimate', () => {
   const answer = event({ choices: [{ delta: { content: 'one two ' } }] }) + event({ choices: [{ delta: { content: 'three' } }] });

@@ -1,4 +1,4 @@
-/** The tokens of requests to language models: as the provider tells them, or an estimate where it doesn't. */
+/** The tokens of requests to language models, estimated where the provider doesn't tell them. */
 import type { UsageAmounts } from './usage-line.ts';
 
 export type CountTokens = (texts: readonly string[]) => Promise<readonly number[]>;
@@ -8,15 +8,7 @@ const TOKENS_PER_MESSAGE = 4;
 /** Where there is no tokenizer. */
 const BYTES_PER_TOKEN = 4;
 
-interface Told {
-  readonly prompt_tokens?: unknown;
-  readonly completion_tokens?: unknown;
-  readonly prompt_tokens_details?: { readonly cached_tokens?: unknown } | null;
-  readonly completion_tokens_details?: { readonly reasoning_tokens?: unknown } | null;
-}
-
 interface Chunk {
-  readonly usage?: Told | null;
   readonly choices?: readonly { readonly delta?: Delta; readonly message?: Delta }[];
 }
 
@@ -26,20 +18,6 @@ interface Delta {
 }
 
 export type TokenAmounts = Pick<UsageAmounts, 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'>;
-
-/** @param answer one completion, or a stream of events; the last word of a stream counts. @returns undefined where it tells nothing */
-export function toldIn(answer: string): TokenAmounts | undefined {
-  const told = chunksOf(answer, '"usage"').findLast(({ usage }) => usage !== null && usage !== undefined)?.usage;
-  const input = count(told?.prompt_tokens);
-  const output = count(told?.completion_tokens);
-  if (told === undefined || told === null || input + output === 0) return undefined;
-  return {
-    inputTokens: input,
-    cachedInputTokens: Math.min(input, count(told.prompt_tokens_details?.cached_tokens)),
-    outputTokens: output,
-    reasoningTokens: count(told.completion_tokens_details?.reasoning_tokens),
-  };
-}
 
 /** A request, with what the provider counted in it. */
 export interface CountedRequest {
@@ -117,11 +95,11 @@ function said(answer: string): string {
     .join('');
 }
 
-function chunksOf(answer: string, having = ''): readonly Chunk[] {
+function chunksOf(answer: string): readonly Chunk[] {
   if (/^\s*\{/.test(answer)) return [parsed(answer)];
   return answer
     .split('\n')
-    .filter((line) => line.startsWith('data:') && line.includes(having))
+    .filter((line) => line.startsWith('data:'))
     .map((line) => parsed(line.slice('data:'.length)) as Chunk);
 }
 
@@ -135,4 +113,3 @@ function parsed(text: string): object {
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0);

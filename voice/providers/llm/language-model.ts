@@ -143,7 +143,9 @@ interface Seen {
   at: number;
   toolCall: boolean;
   /** The request of this attempt; absent before it is sent. */
-  request?: { readonly observed: ObservedRequest; readonly reader: CompletionReader };
+  request?: ObservedRequest;
+  /** Of its answer; absent before the provider has accepted the request. */
+  reader?: CompletionReader;
 }
 
 /** One completion. Failures come from the HTTP layer below: the client above hides them. */
@@ -161,9 +163,9 @@ export class CompletionStream extends openai.LLMStream {
       // Servers keep the connection open with comments.
       if (!text.startsWith(':')) {
         seen.at = clock.monotonic();
-        seen.request?.observed.firstChunk();
+        seen.request?.firstChunk();
       }
-      seen.request?.reader.push(text);
+      seen.reader?.push(text);
       seen.toolCall ||= TOOL_CALL.test(text);
     };
     const own = client.withOptions({
@@ -173,22 +175,23 @@ export class CompletionStream extends openai.LLMStream {
         const { method = 'POST', body, signal = null } = init ?? {};
         if (typeof url !== 'string' || typeof body !== 'string') throw new TypeError('not a request of a chat');
         const sent = endpoint.provider === 'google' ? withoutEmptyParameters(body) : body;
-        seen.request = {
-          observed: observer.begin({
+        const onSend = (): void => {
+          seen.request = observer.begin({
             operation: CHAT,
             provider: endpoint.provider,
             model: endpoint.model,
             address: endpoint.baseURL,
             streams: true,
+            body: sent,
             attributes: chatAttributes({
               ...options.modelOptions,
               // Parsed only where it is wanted: it has the whole conversation.
               ...(capturesContent() && { messages: (JSON.parse(sent) as ChatRequest).messages }),
             }),
-          }),
-          reader: new CompletionReader({ keepsWords: capturesContent() }),
+          });
         };
-        const response = await fetch(url, { method, headers, body: sent, signal, onFailure });
+        const response = await fetch(url, { method, headers, body: sent, signal, onSend, onFailure });
+        seen.reader = new CompletionReader({ keepsWords: capturesContent() });
         return watchCompletion(response, endpoint, { onData, onFailure });
       },
     });
@@ -203,6 +206,8 @@ export class CompletionStream extends openai.LLMStream {
     this.#endpoint = endpoint;
     this.#clock = clock;
     this.#seen = seen;
+    // Who is interrupted reads no further, and need not say so.
+    this.abortController.signal.addEventListener('abort', () => this.#observed('cancelled'), { once: true });
   }
 
   /** For how long no part of the answer came, in milliseconds; also of a tool call, which is read only when it is complete. */
@@ -231,9 +236,10 @@ export class CompletionStream extends openai.LLMStream {
   }
 
   #observed(outcome: Parameters<ObservedRequest['end']>[0]): void {
-    const { request } = this.#seen;
+    const { request, reader } = this.#seen;
     delete this.#seen.request;
-    request?.observed.end(outcome, request.reader.answer);
+    delete this.#seen.reader;
+    request?.end(outcome, reader?.answer);
   }
 
   /** An answer came, and could not be read. */

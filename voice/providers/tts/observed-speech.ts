@@ -1,10 +1,11 @@
-/** Requests for sentences, as spans and measurements. */
+/** Requests for sentences, as spans, measurements and usage. */
 import { capturesContent } from '../../../platform/telemetry/tracing.ts';
 import { messagesText, textPart } from '../../../platform/telemetry/gen-ai/content.ts';
 import { INPUT_MESSAGES, OUTPUT_TYPE, TEXT_TO_SPEECH } from '../../../platform/telemetry/gen-ai/conventions.ts';
 import type { ModelRequestObserver } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { errorTypeOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
 import type { Sentence, SpeechSource } from './speech-source.ts';
+import { SAMPLE_RATE } from './tts-protocols.ts';
 
 export interface ObservedSpeechOptions {
   readonly source: SpeechSource;
@@ -15,13 +16,17 @@ export interface ObservedSpeechOptions {
 /** @returns the source, of which each sentence is seen from its request to its last sound */
 export function observedSpeech({ source, endpoint, observer }: ObservedSpeechOptions): SpeechSource {
   async function* soundOf(sentence: Sentence, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+    signal.throwIfAborted();
     const { text } = sentence;
+    let bytesPerMs: number | undefined;
+    let audioMilliseconds = 0;
     const observed = observer.begin({
       operation: TEXT_TO_SPEECH,
       provider: endpoint.provider,
       model: source.model,
       address: endpoint.baseURL,
       streams: true,
+      characters: codePointsIn(text),
       attributes: {
         [OUTPUT_TYPE]: 'speech',
         'parley.tts.characters': text.length,
@@ -29,20 +34,23 @@ export function observedSpeech({ source, endpoint, observer }: ObservedSpeechOpt
       },
     });
     // Who is interrupted reads no further, and need not say so.
-    const cancel = (): void => observed.end('cancelled');
+    const answer = () => (bytesPerMs === undefined ? undefined : { audioMilliseconds });
+    const cancel = (): void => observed.end('cancelled', answer());
     signal.addEventListener('abort', cancel, { once: true });
     try {
       for await (const chunk of source.soundOf(sentence, signal)) {
         observed.firstChunk();
+        bytesPerMs ??= bytesPerMsOf(chunk);
+        audioMilliseconds += chunk.length / bytesPerMs;
         yield chunk;
       }
-      observed.end('completed');
+      observed.end('completed', answer());
     } catch (error) {
-      observed.end(signal.aborted ? 'cancelled' : { failure: errorTypeOf(error) });
+      observed.end(signal.aborted ? 'cancelled' : { failure: errorTypeOf(error) }, answer());
       throw error;
     } finally {
       signal.removeEventListener('abort', cancel);
-      observed.end('cancelled');
+      cancel();
     }
   }
   return {
@@ -52,4 +60,14 @@ export function observedSpeech({ source, endpoint, observer }: ObservedSpeechOpt
     soundOf,
     close: () => source.close(),
   };
+}
+
+/** Not graphemes: providers charge an accent that stands by itself, too. */
+const codePointsIn = (text: string): number => Array.from(text).length;
+
+/** 16-bit PCM, unless the head of a WAV file says how much it has for a second. */
+function bytesPerMsOf(first: Uint8Array): number {
+  const head = Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+  const perSecond = head.length >= 32 && head.toString('latin1', 0, 4) === 'RIFF' ? head.readUInt32LE(28) : 0;
+  return (perSecond > 0 ? perSecond : SAMPLE_RATE * 2) / 1_000;
 }
