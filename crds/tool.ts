@@ -71,12 +71,20 @@ const custom = z.object({
     .describe('What is requested when the model calls it.'),
 });
 
+/** When each is said. */
+export const saidWhen = {
+  start: 'Said when it starts.',
+  delayed: 'Said once when there is no answer after 5 s.',
+  complete: 'Said when it is done.',
+  failed: 'Said when it failed.',
+} as const;
+
 const toolMessages = () =>
   z.object({
-    start: text(1000).optional().describe('Said when it starts.'),
-    delayed: text(1000).optional().describe('Said once when there is no answer after 5 s.'),
-    complete: text(1000).optional().describe('Said when it is done.'),
-    failed: text(1000).optional().describe('Said when it failed.'),
+    start: text(1000).optional().describe(saidWhen.start),
+    delayed: text(1000).optional().describe(saidWhen.delayed),
+    complete: text(1000).optional().describe(saidWhen.complete),
+    failed: text(1000).optional().describe(saidWhen.failed),
   });
 
 /** Of a tool at an MCP server, as the server says it. */

@@ -8,7 +8,7 @@ import { RateLimiter } from '../limits/rate-limiter.ts';
 import { ApiError } from './api-error.ts';
 import type { Caller } from './caller.ts';
 import { meets } from './permissions.ts';
-import { requestState } from './request-state.ts';
+import { requestState, type RequestState } from './request-state.ts';
 import type { RouteDescription } from './route.ts';
 
 /** Longest credential that is looked at; ours have fewer than 100 characters. */
@@ -47,9 +47,10 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
     state.caller = caller;
     await signing.load();
     const permitted = mayUse(caller, description);
-    const countRequest = (): void => {
+    const countRequest: RequestState['countRequest'] = (over) => {
       // What a key may not do is no use of what its organisation may do: others would have to do without.
       const decision = limiter.take(caller, description, permitted ? 'all' : 'key');
+      if (over === 'wait') return decision;
       const headers = limitHeaders(decision);
       if (!decision.allowed) {
         const tightest = tightestOf(decision.limits)?.class;
@@ -64,10 +65,10 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
         });
       }
       void reply.headers(headers);
+      return decision;
     };
-    state.countAgain = () => limiter.take(caller, description);
-    if (description.countsLater) state.countRequest = countRequest;
-    else countRequest();
+    state.countRequest = countRequest;
+    if (!description.countsLater) countRequest('refuse');
     if (!permitted) throw new ApiError('forbidden', `this API key lacks the permission ${needed}`);
   });
   app.addHook('onClose', () => limiter.stop());

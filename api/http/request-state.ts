@@ -23,14 +23,13 @@ export class RequestState {
   /** The MCP tool in whose course the request is made. */
   tool: string | undefined;
   /**
-   * Counts the request against the limits of its caller, where the route does that later than others (`countsLater`).
-   * @throws ApiError `rate_limited`
+   * Counts the request against the limits of its caller: where the route does that later than others (`countsLater`), or once more for what is as
+   * much work as several. Set where the request has limits.
+   * @throws ApiError `rate_limited`, unless told to `wait`
    */
-  countRequest: (() => void) | undefined;
+  countRequest: ((over: 'refuse' | 'wait') => RateLimitDecision) | undefined;
   /** Of a request with many: what became of them. */
   entries: Readonly<Record<string, number>> | undefined;
-  /** Counts the request once more against its limits: for what is as much work as several. Set where the request has limits. */
-  countAgain: (() => RateLimitDecision) | undefined;
   /** For the answer: what nothing read in the request. */
   readonly warnings: string[] = [];
   readonly #clock: Clock;

@@ -44,7 +44,7 @@ export function registerMcp(app: FastifyInstance, { registry, logger }: { readon
     const message = messageOf(request);
     const state = requestState(request);
     state.tool = toolOf(message, known);
-    if (!sendsRequest(message, known)) state.countRequest?.();
+    if (!sendsRequest(message, known)) state.countRequest?.('refuse');
     const send = sender(app, request);
     const handler = createMcpHandler(
       () =>

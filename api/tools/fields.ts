@@ -44,6 +44,7 @@ import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { inAnyCase } from '../validation/normalize.ts';
 import { forbidding, withRule } from '../validation/validate.ts';
 import { headersField } from './headers-field.ts';
+import { eachMessage } from './message-fields.ts';
 import { mcpDefinition } from './mcp-fields.ts';
 
 export type BuiltinVariant = BuiltinToolVariant;
@@ -63,15 +64,10 @@ const toolState = z
   })
   .meta({ id: 'ToolState', description: STATE });
 
-const message = (path: string) => field({ path: `messages.${path}`, create: text(1000).nullish(), answer: z.string().optional() });
-
 /** The four texts that every tool has. */
-const messages = {
-  tool_start_message: message('start'),
-  tool_delayed_message: message('delayed'),
-  tool_complete_message: message('complete'),
-  tool_failed_message: message('failed'),
-};
+const messages = eachMessage((moment) =>
+  field({ path: `messages.${moment}`, create: text(1000).nullish(), answer: z.string().optional() }),
+);
 
 const toolId = field({
   create: text(253)

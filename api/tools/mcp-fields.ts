@@ -3,11 +3,13 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import type { Tool, ToolSpec } from '../../crds/index.ts';
+import { saidWhen } from '../../crds/tool.ts';
 import { choice, milliseconds, secret, unlessEmpty } from '../codec/conversions.ts';
 import { field, group, type Conversion } from '../codec/fields.ts';
 import { present, type Draft } from '../codec/present.ts';
 import { named, text } from '../codec/schemas.ts';
 import { headersField } from './headers-field.ts';
+import { eachMessage, eachStoredMessage, messageName } from './message-fields.ts';
 
 const address = text(2048).regex(/^https?:\/\//);
 const toolNames = z.array(named(128)).max(128);
@@ -22,61 +24,29 @@ const namesList: Conversion = {
   below: { '.*': '.*' },
 };
 
-interface Texts {
-  readonly tool_start_message?: string | null | undefined;
-  readonly tool_delayed_message?: string | null | undefined;
-  readonly tool_complete_message?: string | null | undefined;
-  readonly tool_failed_message?: string | null | undefined;
-}
+type Texts = Partial<ReturnType<typeof eachMessage<string | null>>>;
 interface StoredTexts {
   readonly name: string;
-  readonly messages?: { readonly start?: string; readonly delayed?: string; readonly complete?: string; readonly failed?: string };
+  readonly messages?: Partial<ReturnType<typeof eachStoredMessage<string>>>;
 }
 
-const said = {
-  tool_start_message: 'Said when it starts.',
-  tool_delayed_message: 'Said once when there is no answer after 5 s.',
-  tool_complete_message: 'Said when it is done.',
-  tool_failed_message: 'Said when it failed.',
-} as const satisfies Readonly<Record<keyof Texts, string>>;
-const sentText = (of: keyof Texts) => text(1000).nullish().describe(said[of]);
-const answeredText = (of: keyof Texts) => z.string().optional().describe(said[of]);
+const ABOUT = 'What the agent says for one tool of the server.';
 const textsCreate = z
-  .object({
-    tool_start_message: sentText('tool_start_message'),
-    tool_delayed_message: sentText('tool_delayed_message'),
-    tool_complete_message: sentText('tool_complete_message'),
-    tool_failed_message: sentText('tool_failed_message'),
-  })
-  .meta({ id: 'McpToolMessagesCreate', description: 'What the agent says for one tool of the server.' });
+  .object(eachMessage((moment) => text(1000).nullish().describe(saidWhen[moment])))
+  .meta({ id: 'McpToolMessagesCreate', description: ABOUT });
 const texts = z
-  .object({
-    tool_start_message: answeredText('tool_start_message'),
-    tool_delayed_message: answeredText('tool_delayed_message'),
-    tool_complete_message: answeredText('tool_complete_message'),
-    tool_failed_message: answeredText('tool_failed_message'),
-  })
-  .meta({ id: 'McpToolMessages', description: 'What the agent says for one tool of the server.' });
+  .object(eachMessage((moment) => z.string().optional().describe(saidWhen[moment])))
+  .meta({ id: 'McpToolMessages', description: ABOUT });
 
 /** By name of the tool in REST, a list in the resource. */
 const messagesByTool: Conversion = {
   read: (stored: readonly StoredTexts[]) =>
-    Object.fromEntries(
-      stored.map(({ name, messages: { start, delayed, complete, failed } = {} }) => [
-        name,
-        present({ tool_start_message: start, tool_delayed_message: delayed, tool_complete_message: complete, tool_failed_message: failed }),
-      ]),
-    ),
+    Object.fromEntries(stored.map(({ name, messages }) => [name, present(eachMessage((moment) => messages?.[moment]))])),
   write: (sent: Readonly<Record<string, Texts>>, { stored }) =>
     unlessEmpty(
       Object.entries(sent).map(([name, one]) => ({
         name,
-        messages: present({
-          start: one.tool_start_message ?? undefined,
-          delayed: one.tool_delayed_message ?? undefined,
-          complete: one.tool_complete_message ?? undefined,
-          failed: one.tool_failed_message ?? undefined,
-        }),
+        messages: present(eachStoredMessage((moment) => one[messageName(moment)] ?? undefined)),
       })),
       stored,
     ),

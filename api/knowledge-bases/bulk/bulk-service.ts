@@ -129,7 +129,7 @@ export class BulkService {
     // The request itself has been counted for the first ones.
     const due = requestsFor(before + entries) - Math.max(1, requestsFor(before));
     for (let counted = 0; counted < due;) {
-      const decision = state.countAgain?.();
+      const decision = state.countRequest?.('wait');
       if (decision === undefined || decision.allowed) counted += 1;
       else await sleep(this.#options.clock, Math.max(...decision.limits.map(({ standing }) => standing.nextInMs)), state.signal);
     }
