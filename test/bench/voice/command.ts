@@ -3,8 +3,11 @@ import type { Command } from 'commander';
 import { partsOf, wholeNumber } from '../harness/flags.ts';
 import type { Scale } from './part.ts';
 
-export const partNames = ['loop', 'stt', 'eot', 'webrtc', 'barge-in', 'create', 'tts', 'recording', 'soak'] as const;
+export const partNames = ['loop', 'stt', 'eot', 'webrtc', 'barge-in', 'create', 'tts', 'recording', 'soak', 'traces'] as const;
 export type PartName = (typeof partNames)[number];
+
+/** They take 25 minutes by themselves. */
+const withoutTraces: readonly PartName[] = partNames.filter((name) => name !== 'traces');
 
 const full: Scale = {
   calls: [1, 5, 10],
@@ -13,6 +16,7 @@ const full: Scale = {
   interruptions: 20,
   creates: 500,
   rounds: 20,
+  traceRounds: 10,
   soak: 200,
   lanes: 1,
   ready: 2,
@@ -27,6 +31,7 @@ const quick: Scale = {
   interruptions: 2,
   creates: 30,
   rounds: 2,
+  traceRounds: 2,
   soak: 4,
   lanes: 1,
   ready: 2,
@@ -51,12 +56,16 @@ export function registerVoiceBench(program: Command): void {
   program
     .command('voice')
     .description(
-      'calls: what the platform adds to an answer at 1, 5 and 10 calls on one core, without a room (loop), with speech to text that streams (stt), the end of a turn by the detector and by silence (eot), with real WebRTC, with the time from joining to the first word (webrtc), how soon an interrupted agent is quiet (barge-in), making calls over REST (create), from a text to its first sound against the adapter of LiveKit (tts), recording a call (recording), and memory over 200 calls one after the other (soak)',
+      'calls: what the platform adds to an answer at 1, 5 and 10 calls on one core, without a room (loop), with speech to text that streams (stt), the end of a turn by the detector and by silence (eot), with real WebRTC, with the time from joining to the first word (webrtc), how soon an interrupted agent is quiet (barge-in), making calls over REST (create), from a text to its first sound against the adapter of LiveKit (tts), recording a call (recording), memory over 200 calls one after the other (soak), and, where it is asked for, the processor time of calls with traces and without (traces)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
-    .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)
+    .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), withoutTraces)
     .option('--turns <n>', `questions that each caller asks (${full.turns})`, wholeNumber)
-    .option('--rounds <n>', `turns of each contender in tts and recording (${full.rounds})`, wholeNumber)
+    .option(
+      '--rounds <n>',
+      `turns of each contender in tts and recording (${full.rounds}), and in traces (${full.traceRounds})`,
+      wholeNumber,
+    )
     .option('--soak <n>', `calls one after the other (${full.soak})`, wholeNumber)
     .option('--lanes <n>', `of these, so many at the same time (${full.lanes})`, wholeNumber)
     .option('--ready <n>', `processes that are kept ready for the next calls (${full.ready})`, wholeNumber)
@@ -73,6 +82,7 @@ export function registerVoiceBench(program: Command): void {
           ...base,
           turns: flags.turns ?? base.turns,
           rounds: flags.rounds ?? base.rounds,
+          traceRounds: flags.rounds ?? base.traceRounds,
           soak: flags.soak ?? base.soak,
           lanes: flags.lanes ?? base.lanes,
           ready: flags.ready ?? base.ready,

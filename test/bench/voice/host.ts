@@ -34,6 +34,8 @@ const sources = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 export interface Role {
   readonly pid: number;
   readonly url: string;
+  /** To which calls are dispatched. */
+  readonly agentName: string;
   stop(): Promise<void>;
 }
 
@@ -42,15 +44,15 @@ export interface Host {
   readonly store: Store;
   /** Whether what is measured has a core to itself. */
   readonly pinned: boolean;
-  /** The voice role on one core, with so many processes ready for the next calls. */
-  voiceRole(processes: { readonly ready: number; readonly perProcess: number }): Promise<Role>;
+  /** The voice role on one core, with so many processes ready for the next calls. @param options.collector gets its traces */
+  voiceRole(options: { readonly ready: number; readonly perProcess: number; readonly collector?: string }): Promise<Role>;
   /** The REST API, ready, without limits on requests. */
   apiRole(): Promise<Role>;
   apiKey(): Promise<string>;
   /** Puts an agent into service whose providers are asked as this caller. @returns its name */
   agent(caller: string): Promise<string>;
-  /** A call in a room of its own. @param agent of this caller's first call */
-  call(caller: string, agent?: BenchAgentOptions): Promise<CallPlan & { readonly id: string }>;
+  /** A call in a room of its own. @param agent of this caller's first call @param role that takes it */
+  call(caller: string, agent?: BenchAgentOptions, role?: Pick<Role, 'agentName'>): Promise<CallPlan & { readonly id: string }>;
   /** One without a room. */
   loopCall(caller: string): CallPlan;
   /** Callers over WebRTC, in a process of their own. */
@@ -117,17 +119,17 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       LIVEKIT_API_SECRET: mediaServer.apiSecret,
       NODE_ENV: 'production',
     };
-    const role = async (name: 'voice' | 'api', more: NodeJS.ProcessEnv): Promise<Role> => {
+    const role = async (name: 'voice' | 'api', more: NodeJS.ProcessEnv, agentName = mediaServer.agentName): Promise<Role> => {
       const [port = 0] = await freePorts(1);
       const url = `http://127.0.0.1:${port}`;
       const child: Child = startChild({
         ...pinnedTo(cores?.measured, entry, name),
-        env: { ...common, PARLEY_VOICE_PORT: String(port), PARLEY_API_PORT: String(port), ...more },
+        env: { ...common, PARLEY_VOICE_PORT: String(port), PARLEY_API_PORT: String(port), LIVEKIT_AGENT_NAME: agentName, ...more },
         logFile: `${logDir}${name}.log`,
       });
       stopping.push(() => child.stop());
       await child.until('ready', async () => (await fetch(`${url}/readyz`)).ok);
-      return { pid: child.pid, url, stop: () => child.stop() };
+      return { pid: child.pid, url, agentName, stop: () => child.stop() };
     };
     const agents = new Map<string, { readonly agentUid: string; readonly revision: string }>();
     const serve = async (
@@ -148,11 +150,15 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       org,
       store,
       pinned: cores !== undefined,
-      voiceRole: async ({ ready, perProcess }) => {
-        const voice = await role('voice', {
+      voiceRole: async ({ ready, perProcess, collector }) => {
+        const processes = {
           PARLEY_VOICE_IDLE_PROCESSES: String(ready),
           PARLEY_VOICE_CALLS_PER_PROCESS: String(perProcess),
-        });
+        };
+        const voice =
+          collector === undefined
+            ? await role('voice', processes)
+            : await role('voice', { ...processes, OTEL_EXPORTER_OTLP_ENDPOINT: collector }, 'parley-voice-traced');
         await untilAtRest(voice.pid);
         return voice;
       },
@@ -168,12 +174,12 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
         await serve(caller);
         return caller;
       },
-      async call(caller, options) {
+      async call(caller, options, { agentName } = mediaServer) {
         const id = newCallId();
         const base = { org, id, room: roomOf(id), TOKEN_TTL_MS, maxDurationMs: 1_800_000 };
         const agent = await serve(caller, options);
         await store.calls.calls.register({ ...base, ...agent, callType: 'web_call', agentName: caller, agentDisplayName: caller });
-        await createRooms(mediaServer).open(id);
+        await createRooms({ ...mediaServer, agentName }).open(id);
         const token = await accessTokenOf(mediaServer, { callId: id, expiresAt: new Date(Date.now() + TOKEN_TTL_MS), now: Date.now() });
         return { id, caller, baseURL: baseOf(caller), room: { url: mediaServer.url, token } };
       },

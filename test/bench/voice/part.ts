@@ -14,6 +14,8 @@ export interface Scale {
   readonly creates: number;
   /** Turns of each contender of the voice. */
   readonly rounds: number;
+  /** Rounds of calls with traces and without. */
+  readonly traceRounds: number;
   /** Calls one after the other for the memory. */
   readonly soak: number;
   /** Of these, so many at the same time. */

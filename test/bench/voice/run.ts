@@ -10,6 +10,7 @@ import type { Part, Scale } from './part.ts';
 import { benchRecording } from './recording.ts';
 import { soak } from './soak.ts';
 import { stt } from './stt.ts';
+import { traces } from './traces.ts';
 import { benchTts } from './tts.ts';
 import { webrtc } from './webrtc.ts';
 
@@ -28,6 +29,7 @@ const parts: Readonly<Record<Exclude<PartName, 'tts' | 'eot' | 'recording'>, Par
   'barge-in': bargeIn,
   create,
   soak,
+  traces,
 };
 
 /** @throws Error when any part failed, or a signal ended the run */

@@ -1,0 +1,101 @@
+/** Calls by phone and the daily budget of their agent, with what the calls themselves have used. */
+import { readFileSync } from 'node:fs';
+
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import type { CallRecord } from '../../../store/index.ts';
+import { budgetOf } from '../../../voice/calls/usage/budget.ts';
+import { eventually } from '../../support/eventually.ts';
+import { mediaServer } from '../../support/media-server.ts';
+import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { startSipGateway, type SipGatewayDouble } from '../../support/sip-gateway.ts';
+import { session } from '../store/support.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const own = '+15550100';
+const other = '+15550199';
+const agentUid = 'uid-receptionist';
+/** The welcome message alone costs more than this: 14 characters. */
+const budget = { daily: '0.000001', currency: 'EUR' };
+/** Midnight is at 18:15 UTC. */
+const timeZone = 'Asia/Kathmandu';
+const prices = [{ kind: 'tts', provider: 'openai_compatible', currency: 'EUR', perMillionCharacters: '15' }];
+
+let gateway: SipGatewayDouble;
+let stage: Stage;
+let provider: ProviderServer;
+
+beforeAll(async () => {
+  gateway = await startSipGateway(await mediaServer());
+  stage = await openStage({ PARLEY_PRICES: JSON.stringify(prices) }, { server: gateway.server });
+  provider = await startProviderServer();
+  const { revision } = await stage.agent({ spec: { welcomeMessage: 'Harbour Bikes.', budget, timeZone } }, provider);
+  await stage.store.agentReleases.serve({ org: stage.org, agentUid, revision });
+  await stage.store.phoneRoutes.put({
+    org: stage.org,
+    uid: 'uid-number',
+    name: 'front-desk',
+    number: own,
+    provider: 'sip',
+    inboundAgent: 'receptionist',
+    outboundAgent: 'receptionist',
+    outboundTrunk: 'ST_own',
+  });
+}, 300_000);
+afterAll(async () => {
+  await stage?.close();
+  await gateway?.close();
+  await provider?.close();
+  await dispose();
+});
+
+const call = () => gateway.comesIn({ from: other, to: own });
+const becomes = ({ roomName }: Pick<Awaited<ReturnType<typeof call>>, 'roomName'>, expected: Partial<CallRecord>): Promise<CallRecord> =>
+  eventually(async () => {
+    const { items } = await stage.store.calls.list({ org: stage.org, filter: {}, direction: 'descending', pageSize: 100 });
+    const record = items.find(({ room }) => room === roomName);
+    expect(record, stage.role.output().slice(-3000)).toMatchObject(expected);
+    return record!;
+  });
+
+const today = () => budgetOf({ budget, timeZone }, Date.now())!;
+const spent = (since: number): Promise<bigint> =>
+  stage.store.calls.usage.spentSince({ org: stage.org, agentUid, currency: 'EUR', since: new Date(since) });
+/** As if the calls had been made then. */
+async function movedTo(quarter: number): Promise<void> {
+  const database = await session(stage.env['DATABASE_URL']!);
+  await database.query(`UPDATE parley.agent_spending SET quarter = $2 WHERE org = $1`, [stage.org, new Date(quarter)]);
+}
+
+async function isRefused(): Promise<void> {
+  const caller = await call();
+  await eventually(() => expect(caller.room.isConnected).toBe(false));
+  const record = await becomes(caller, { status: 'error', finishReason: 'invalid_payment' });
+  expect(record.startedAt).toBeNull();
+  expect(caller.heard).toEqual([]);
+}
+
+it('refuses calls once one has cost it, also when the process of that call is killed, until midnight of its time zone', async () => {
+  const first = await call();
+  await becomes(first, { status: 'ongoing' });
+  await first.hears('Harbour Bikes.');
+  const cost = 14n * 15n;
+  await eventually(async () => expect(await spent(today().since)).toBe(cost));
+
+  const role = stage.role.process.pid!;
+  const jobs = readFileSync(`/proc/${role}/task/${role}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  for (const pid of jobs) process.kill(pid, 'SIGKILL');
+  await first.leave();
+  expect(await spent(today().since)).toBe(cost);
+  await isRefused();
+
+  // The first quarter of an hour of the day, and the last one of the day before.
+  await movedTo(today().since);
+  await isRefused();
+  await movedTo(today().since - 15 * 60_000);
+  const next = await call();
+  await becomes(next, { status: 'ongoing' });
+  await next.leave();
+  expect(await spent(0)).toBeGreaterThanOrEqual(cost);
+});
