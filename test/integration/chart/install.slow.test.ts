@@ -32,6 +32,7 @@ import { undescribedMetrics } from '../../support/metrics-reference.ts';
 import { testSigning } from '../../support/signing.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type Cluster, startCluster } from './cluster.ts';
+import { kinds } from '../../../crds/index.ts';
 import { chart, lay, NAMESPACE, ofKind, podsOf, RELEASE, render, type Rendered, roles, withValues } from './helm.ts';
 import { batches } from './matrix.ts';
 
@@ -501,7 +502,11 @@ function tableOf(page: string, heading: string): readonly Row[] {
     .flatMap((line) => {
       const [, role = '', resources = '', verbs = ''] = line.split('|').map((cell) => cell.trim());
       const words = [...verbs.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
-      return resources.split(', ').map((cell) => ({ role, resource: cell.replaceAll('`', ''), verbs: words }));
+      return resources
+        .replaceAll('`', '')
+        .split(', ')
+        .flatMap((cell) => (cell.startsWith('*.') ? kinds.map(({ descriptor }) => cell.replace('*', descriptor.plural)) : [cell]))
+        .map((resource) => ({ role, resource, verbs: words }));
     });
 }
 
