@@ -6,6 +6,8 @@ import { expect } from 'vitest';
 const page = new URL('../../docs/operations/logs.md', import.meta.url);
 /** In every line of every role. */
 const common = new Set(['level', 'time', 'role', 'msg']);
+/** In every line within a span. */
+const withTraces = ['traceId', 'spanId'];
 
 interface Fields {
   readonly always: readonly string[];
@@ -20,7 +22,7 @@ export async function documentedLines(): Promise<ReadonlyMap<string, Fields>> {
       const [heading = ''] = section.split('\n', 1);
       const rows = [...section.matchAll(/^\| `(\w+)` \| ([^|]*)\|/gm)].map(([, field = '', when = '']) => ({ field, when: when.trim() }));
       const fields = (wanted: (when: string) => boolean) => rows.filter(({ when }) => wanted(when)).map(({ field }) => field);
-      return [heading.replaceAll('`', ''), { always: fields((when) => when === ''), sometimes: fields((when) => when !== '') }];
+      return [heading.replaceAll('`', ''), { always: fields((when) => when === ''), sometimes: [...fields((when) => when !== ''), ...withTraces] }];
     }),
   );
 }
