@@ -20,11 +20,22 @@ export async function documentedLines(): Promise<ReadonlyMap<string, Fields>> {
   return new Map(
     sections.map((section) => {
       const [heading = ''] = section.split('\n', 1);
-      const rows = [...section.matchAll(/^\| `(\w+)` \| ([^|]*)\|/gm)].map(([, field = '', when = '']) => ({ field, when: when.trim() }));
-      const fields = (wanted: (when: string) => boolean) => rows.filter(({ when }) => wanted(when)).map(({ field }) => field);
-      return [heading.replaceAll('`', ''), { always: fields((when) => when === ''), sometimes: [...fields((when) => when !== ''), ...withTraces] }];
+      const always = namesIn(/^Always: [^|]*/m.exec(section)?.[0] ?? '');
+      const rows = [...section.matchAll(/^\| (`\w+`[^|]*) \| ([^|]*)\|/gm)].map(([, names = '', when = '']) => ({
+        names,
+        when: when.trim(),
+      }));
+      const fields = (wanted: (when: string) => boolean) => rows.filter(({ when }) => wanted(when)).flatMap(({ names }) => namesIn(names));
+      return [
+        heading.replaceAll('`', ''),
+        { always: [...always, ...fields((when) => when === '')], sometimes: [...fields((when) => when !== ''), ...withTraces] },
+      ];
     }),
   );
+}
+
+function namesIn(text: string): readonly string[] {
+  return [...text.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
 }
 
 /** Fails for a line with a field that the page doesn't have, or without one that it says is always there. */
