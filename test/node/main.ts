@@ -60,7 +60,7 @@ else process.exitCode = await outside();
 /** Gets everything that needs the network, then goes on in namespaces of its own. */
 async function outside(): Promise<number> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
-    throw new Error('a node needs Linux and root: elsewhere use kind, as docs/install/real-node.md describes');
+    throw new Error('a node needs Linux and root: elsewhere use kind: node test/node/main.ts --kind prints the commands');
   const archive = join(resolve(root, values.image), 'parley.tar');
   if (!existsSync(archive)) throw new Error(`${archive} is missing: run make image`);
   const work = values.work ?? join(tmpdir(), `parley-node-${process.pid}`);
