@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { Pace } from './pace.ts';
 
-it('tells the rate of the last seconds and the time left', () => {
+it('says the rate of the last seconds and the time left', () => {
   const pace = new Pace(0);
   pace.reached(10, 500);
   expect(pace.text(100)).toBe('');

@@ -19,7 +19,7 @@ export class Pace {
     this.#marks = marks.slice(Math.max(0, first));
   }
 
-  /** `21/s, 1 min 4 s left`; empty while it cannot be told. */
+  /** `21/s, 1 min 4 s left`; empty while it is unknown. */
   text(total: number): string {
     const [first, last] = [this.#marks[0], this.#marks.at(-1)];
     if (first === undefined || last === undefined || last.at - first.at < LEAST_MS || last.done === first.done) return '';

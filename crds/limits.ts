@@ -138,7 +138,7 @@ export function toolProblems(spec: ToolSpec): readonly SpecProblem[] {
 }
 
 function mcpProblems({ url, oauth, headers = [] }: NonNullable<ToolSpec['mcp']>): readonly SpecProblem[] {
-  // An address is filled by nobody: what a call says must not decide where credentials go.
+  // No placeholder fills an address: what a call says must not decide where credentials go.
   const withoutPlaceholders = (address: string, path: string): readonly SpecProblem[] =>
     /\{[^{}]*\}/.test(address) ? [{ path, message: 'has a placeholder, which is not filled here: write the whole address out' }] : [];
   const authorization = headers.findIndex(({ name }) => name.toLowerCase() === 'authorization');

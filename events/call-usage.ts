@@ -37,11 +37,11 @@ const item = z
     input_tokens: count('Of a language model: tokens of requests, cached ones included.'),
     cached_input_tokens: count('Those that the provider had cached.'),
     output_tokens: count('Of a language model: tokens of answers, reasoning included.'),
-    reasoning_tokens: count('Those of the reasoning, where the provider tells.'),
+    reasoning_tokens: count('Those of the reasoning, where the provider reports them.'),
     characters: count('Of a voice: characters that it was asked to say.'),
     audio_seconds: z.number().min(0).optional().describe('Audio that was sent, or that a voice has made.'),
     cost: cost.nullable().describe('With the prices of then; null where there was no price.'),
-    price_version: z.string().optional().describe('Tells which table of prices that was: a digest of PARLEY_PRICES.'),
+    price_version: z.string().optional().describe('Which table of prices that was: a digest of PARLEY_PRICES.'),
   })
   .meta({ id: 'UsageItem' });
 

@@ -1,4 +1,4 @@
-/** Tells the api, by way of Postgres, how many calls this voice server can take now. */
+/** Reports to the api, by way of Postgres, how many calls this voice server can take now. */
 import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../platform/clock.ts';

@@ -9,7 +9,7 @@ it.each([
   ['nl', 'Wij zijn open van negen tot zes.'],
   ['bn', 'আমাদের দোকান খোলা আছে।'],
   ['ja', '九時から六時まで営業しています。'],
-])('tells %s by its letters', async (language, text) => {
+])('finds %s by its letters', async (language, text) => {
   expect(await languageOf(text)).toEqual({ language, certain: true });
 });
 

@@ -28,7 +28,7 @@ const reported = (test: string, more: Partial<TestResult>) => ({
   } as const,
 });
 
-it('tells passed, failed and what could not be evaluated apart, and is XML whatever was said', () => {
+it('distinguishes passed, failed and what could not be evaluated, and is XML whatever was said', () => {
   const failed = attempt({
     verdict: 'failed',
     transcript: [{ role: 'agent', text: '<b>"Tom & Jerry"</b> \u0007\u{1F6B2}', atMs: 0 }],

@@ -7,7 +7,7 @@ import { attachedToolToRest, toolSecretRefs } from '../tools/fields.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import { agentSecretRefs, agentToRest, type AgentView } from './fields.ts';
 
-/** What a rehearsal or a write knows and the server doesn't yet. */
+/** What a dry run or a write knows and the server doesn't yet. */
 export interface KnownParts {
   readonly longPrompt?: string | null;
   readonly tools?: readonly unknown[];

@@ -1,4 +1,4 @@
-/** `dynamic_data_config` in REST: every field of a lookup. REST items have no name; resources need one to tell them apart. */
+/** `dynamic_data_config` in REST: every field of a lookup. REST items have no name; resources need one to distinguish them. */
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';

@@ -66,4 +66,4 @@ function readPromptsAhead({ views, companions }: KindContext): void {
   });
 }
 
-/** The same for what is somebody else's, what doesn't exist and what can't exist. */
+/** The same for what belongs to another organisation, what doesn't exist and what can't exist. */

@@ -1,4 +1,4 @@
-/** Conditional and rehearsed writes: `If-Match`, `?dry_run`, `?force`. */
+/** Conditional writes and dry runs: `If-Match`, `?dry_run`, `?force`. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 

@@ -5,7 +5,7 @@ import { changesBetween } from './changes.ts';
 import { COMFORTABLE, LONGEST, smallerPage, withinBounds } from './bounds.ts';
 import { describeFailure } from './errors.ts';
 import type { JsonObject } from '../../platform/json.ts';
-import { rehearses, requestOf, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
+import { takesDryRun, requestOf, wrongIds, type RouteTool, type ToolRequest } from './tools.ts';
 
 /** What a route answered. */
 export interface RouteAnswer {
@@ -23,7 +23,7 @@ export async function callTool(tool: RouteTool, given: Arguments, send: SendRequ
   const detail = wrongIds(tool.route, given).map((name) => ({ loc: ['path', name], msg: 'Field required: the id of an object' }));
   if (detail.length > 0) return failed(describeFailure({ status: 422, body: { detail }, retryAfter: undefined }));
   const request = requestOf(tool, given);
-  const isDryRun = rehearses(tool.route) && given['dry_run'] !== false;
+  const isDryRun = takesDryRun(tool.route) && given['dry_run'] !== false;
   const before = isDryRun ? await readBefore(tool, given, send) : undefined;
   const answer = await sendSmaller(tool, given, request, send);
   const body = parsed(answer.text);

@@ -1,4 +1,4 @@
-/** What a rehearsed change would do to an object, field by field. Pure. */
+/** What a change would do to an object, field by field. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 
 import type { JsonObject } from '../../platform/json.ts';

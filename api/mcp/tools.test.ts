@@ -53,10 +53,10 @@ describe('the tools', () => {
     expect(JSON.stringify(tools)).not.toMatch(/"type":\[/);
   });
 
-  it('rehearse every write of configuration', () => {
+  it('offer a dry run of every write of configuration', () => {
     const writes = tools.filter(({ definition }) => !definition.annotations?.readOnlyHint).map(({ definition }) => definition);
-    const unrehearsed = writes.filter(({ inputSchema }) => !('dry_run' in (inputSchema.properties ?? {})));
-    expect(unrehearsed.map(({ name }) => name)).toEqual(['create_test_run']);
+    const withoutDryRun = writes.filter(({ inputSchema }) => !('dry_run' in (inputSchema.properties ?? {})));
+    expect(withoutDryRun.map(({ name }) => name)).toEqual(['create_test_run']);
   });
 
   it('have no access to keys, secrets of webhooks and recordings', () => {
@@ -82,7 +82,7 @@ describe('the request of a call', () => {
     expect(requestOf(byName('get_call'), { call_id: 'c', offset: 5 }).url).toBe('/v1/calls/c');
   });
 
-  it.each([undefined, null, true, 'false', 0, {}])('is a rehearsal with dry_run: %j', (dry) => {
+  it.each([undefined, null, true, 'false', 0, {}])('is a dry run with dry_run: %j', (dry) => {
     expect(requestOf(byName('delete_agent'), { ai_agent_id: 'a', dry_run: dry }).url).toBe('/v2/ai-agents/a?dry_run=true');
   });
 

@@ -54,7 +54,7 @@ export function toolNameOf(operationId: string): string {
   return operationId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-export function rehearses(route: RouteDescription): boolean {
+export function takesDryRun(route: RouteDescription): boolean {
   return route.query !== undefined && 'dry_run' in route.query.shape;
 }
 
@@ -84,7 +84,7 @@ function inputOf(route: RouteDescription, annotation: ToolAnnotation): JsonObjec
   const body = bodyOf(route);
   const parts = [
     Object.fromEntries(params),
-    { ...propertiesOf(query), ...(rehearses(route) && { dry_run: dryRun }) },
+    { ...propertiesOf(query), ...(takesDryRun(route) && { dry_run: dryRun }) },
     annotation.longLists === undefined ? {} : { offset },
     // An id that the body may repeat is that of the address.
     Object.fromEntries(Object.entries(propertiesOf(body)).filter(([name]) => !(name in (route.params ?? {})))),
@@ -113,7 +113,7 @@ function outputOf(route: RouteDescription, annotation: ToolAnnotation): JsonObje
   if (schema === undefined) return undefined;
   const answered = schemaOf(schema, ANSWERS);
   const added = {
-    ...(rehearses(route) && { dry_run: { type: 'boolean' }, changes }),
+    ...(takesDryRun(route) && { dry_run: { type: 'boolean' }, changes }),
     ...(annotation.longLists !== undefined && { read_on: readOn }),
   };
   // A union has no properties of its own: what is added is allowed as it is.
@@ -136,7 +136,7 @@ export function wrongIds({ params = {} }: RouteDescription, given: Arguments): r
 export function requestOf({ route, annotation }: Pick<RouteTool, 'route' | 'annotation'>, given: Arguments): ToolRequest {
   const inPath = Object.keys(route.params ?? {});
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(given[name])));
-  const rest = Object.entries({ ...given, ...(rehearses(route) && { dry_run: given['dry_run'] !== false }) }).filter(
+  const rest = Object.entries({ ...given, ...(takesDryRun(route) && { dry_run: given['dry_run'] !== false }) }).filter(
     ([name]) => !inPath.includes(name) && !(name === 'offset' && annotation.longLists !== undefined),
   );
   const inQuery = (name: string): boolean => route.body === undefined || name in (route.query?.shape ?? {});

@@ -92,7 +92,7 @@ export class SchemaCollection {
   }
 }
 
-/** By which property the variants of a union are told apart. A variant without a name can't be led to. */
+/** The property that distinguishes the variants of a union. A variant without a name can't be led to. */
 function discriminatorOf(schema: z.core.$ZodTypes): OpenApiObject | undefined {
   const { def } = schema._zod;
   if (def.type !== 'union' || !('discriminator' in def)) return undefined;

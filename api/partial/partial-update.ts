@@ -73,7 +73,7 @@ async function conflictsOfSets<T extends Specified>(update: PartialUpdate<T>, ch
  */
 async function release<T extends Specified>({ client, stored, dryRun }: PartialUpdate<T>, paths: readonly Path[]): Promise<Stored<T>> {
   const answer = await client.update(withoutFields(stored, paths), { dryRun });
-  // A rehearsal leaves the object where it was, so that the apply has to build on that.
+  // A dry run leaves the object where it was, so that the apply has to build on that.
   return dryRun ? stored : answer;
 }
 

@@ -281,8 +281,8 @@ export class ResourceWriter<T extends Specified> {
     const wanted = await change(stored);
     const { spec: desired, parts } = wanted;
     const nameOf = (path: string): string => restName(this.#kind.fieldNames, path);
-    const apply = (rehearsed: boolean): Promise<Stored<T>> =>
-      updatePartially({ client: this.#view.client, stored, desired, shape: this.#shape, force, dryRun: rehearsed, nameOf });
+    const apply = (asDryRun: boolean): Promise<Stored<T>> =>
+      updatePartially({ client: this.#view.client, stored, desired, shape: this.#shape, force, dryRun: asDryRun, nameOf });
     const writes = this.#companionWrites(org, name, wanted, stored);
     if (dryRun || writes.length > 0 || parts !== undefined) {
       const checked = await apply(true);

@@ -103,4 +103,4 @@ function registerFamily(app: FastifyInstance, context: KindContext, { routes, in
   });
 }
 
-/** The same for a tool of somebody else, of another agent, of no agent, and for one that doesn't or can't exist. */
+/** The same for a tool of another organisation, of another agent, of no agent, and for one that doesn't or can't exist. */

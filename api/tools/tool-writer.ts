@@ -122,7 +122,7 @@ export function isLastAgent({ spec }: Stored<Tool>, agentName: string): boolean 
   return (spec.agentRefs ?? []).every(({ name }) => name === agentName);
 }
 
-/** Somebody else has a say in which agents have the tool: then it is theirs to let go of. */
+/** Another manager decides which agents have the tool: then that manager detaches it. */
 function heldByOthers(tool: Stored<Tool>): boolean {
   return ownersOf(tool, [field('spec'), field('agentRefs')], MANAGER).length > 0;
 }

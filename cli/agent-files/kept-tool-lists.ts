@@ -1,4 +1,4 @@
-/** What MCP servers said when tests were recorded: a file next to the recordings, for runs that ask nobody. */
+/** What MCP servers said when tests were recorded: a file next to the recordings, for runs that ask no server. */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 

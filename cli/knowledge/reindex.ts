@@ -32,7 +32,7 @@ export async function reindex({ store, knowledge: { jobs }, collection }: Offlin
   const { total } = (await store.knowledge.collections.overview({ org, id })).documents;
   const over = new AbortController();
   const ended = jobs.reindexed(job).finally(() => over.abort());
-  // Its failure is told below, when the watching has ended.
+  // Its failure is reported below, when the watching has ended.
   ended.catch(() => undefined);
   const stop = AbortSignal.any([signal, over.signal]);
   while (!stop.aborted) {

@@ -46,7 +46,7 @@ it('keeps batches within number and weight, and takes what is too heavy alone', 
   expect(await Promise.all(added)).toEqual([2, 4, 6, 8, 100, 12, 8, 2]);
 });
 
-it('tells all of a batch that it failed, and goes on with the next', async () => {
+it('fails all of a batch, and goes on with the next', async () => {
   const { batches, begun } = slowly();
   const lost = [batches.add('a', 1), batches.add('a', 2)];
   await expect.poll(() => begun.length).toBe(1);

@@ -101,7 +101,7 @@ export function gateOf(input: GateInput): Gate {
   const of = <S extends TestState['state']>(state: S) => states.filter((one): one is TestState & { state: S } => one.state === state);
   const [failed, unsound, error, pending, unknown] = [of('failed'), of('unsound'), of('error'), of('pending'), of('unknown')];
   const due = [...unknown, ...error.filter(({ retryAt }) => retryAt <= now)];
-  // Nothing tells of a worker that looks after an overdue run again, until there is a result.
+  // No signal says that a worker carries on with an overdue run, until there is a result.
   const looks = pending.map(({ overdueAt }) => (overdueAt > now ? overdueAt : now + WORKER_EXPECTED_MS));
   const deadlines = [...error.map(({ retryAt }) => retryAt).filter((time) => time > now), ...looks];
   const rest = {

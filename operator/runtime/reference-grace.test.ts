@@ -141,7 +141,7 @@ describe('whatever is applied', () => {
     );
   });
 
-  it('is told at once when something that was there goes', () => {
+  it('is reported at once when something that was there goes', () => {
     fc.assert(
       fc.property(things, (contents) => {
         const operator = new SlowCluster();

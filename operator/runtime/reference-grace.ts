@@ -36,7 +36,7 @@ export interface ReferenceGrace {
 
 /**
  * The plan with `Reconciling` in place of `Stalled` while a reference of this generation has never been there and the grace lasts.
- * What was there and is lost stays `Stalled`: nobody is about to bring it.
+ * What was there and is lost stays `Stalled`: no other client is about to create it.
  */
 export function withReferenceGrace<A, S extends CommonStatus>(
   object: Observed,

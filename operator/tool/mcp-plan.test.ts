@@ -48,7 +48,7 @@ describe('agents use', () => {
     expect(chooseTools(spec(), { state: 'unavailable', why: 'away' }).used).toBeUndefined();
   });
 
-  it('what they have where nobody knows the digest', () => {
+  it('what they have where the digest is unknown', () => {
     const chosen = chooseTools(spec({ digest: `sha256:${'0'.repeat(64)}` }), known());
     expect(chosen).toMatchObject({ unknownDigest: true, used: { digest: digestOf(former) } });
   });
@@ -82,7 +82,7 @@ describe('the plan', () => {
     expect(requestOf(spec(), known({ request }), { asked: 'now' })).toMatchObject({ acceptNext: false });
   });
 
-  it('asks nothing while the spec is not sound or Postgres is away, and accepts no list for a digest that nobody knows', () => {
+  it('asks nothing while the spec is not sound or Postgres is away, and accepts no list for an unknown digest', () => {
     expect(requestOf(spec(), NO_TOOL_LIST, { sound: false })).toBeUndefined();
     expect(plan(spec(), { state: 'unavailable', why: 'Postgres does not answer' })).toMatchObject({ actions: [], status: {} });
     const mcp = spec({ digest: `sha256:${'0'.repeat(64)}` });

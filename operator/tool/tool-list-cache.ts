@@ -55,7 +55,7 @@ export class ToolListCache {
         if (reading === undefined || reading.stale) reading = this.#begin(tool, uid);
         const read = await reading.done;
         if (read.state === 'unavailable') return read;
-        // Somebody else may have begun to read again meanwhile, and what was read is dropped.
+        // Another caller may have begun to read again meanwhile, and what was read is dropped.
       }
     }
     return undefined;

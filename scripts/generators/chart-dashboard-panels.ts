@@ -329,7 +329,7 @@ export const dashboards: readonly Dashboard[] = [
       },
       {
         title: 'Calls ended by the worker',
-        about: 'Calls whose voice pod is gone, or that nobody joined, by reason.',
+        about: 'Calls whose voice pod is gone, or that no user joined, by reason.',
         unit: 'ops',
         lines: [[rate('parley_calls_reaped_total', 'reason'), '{{reason}}']],
       },

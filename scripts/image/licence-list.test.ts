@@ -1,4 +1,4 @@
-/** A dependency with a licence that nobody has looked at must not come in unseen. */
+/** A dependency with a licence that is not on the list must fail the build. */
 import { readFile } from 'node:fs/promises';
 
 import { describe, expect, it } from 'vitest';

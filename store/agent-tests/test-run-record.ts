@@ -17,7 +17,7 @@ export interface TestRunRef {
   readonly id: string;
 }
 
-/** A run that is due to be started, or to be looked after. */
+/** A run that is due to be started, or to be checked on. */
 export interface DueTestRun extends TestRunRef, Pick<NewTestRun, 'agentUid' | 'revision'> {}
 
 /** A revision that is to be tested; it has been stored. */

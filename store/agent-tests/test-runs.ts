@@ -86,7 +86,7 @@ export class TestRuns {
     });
   }
 
-  /** Runs that are due to be started, or to be looked after, of all organisations; the longest due first. */
+  /** Runs that are due to be started, or to be checked on, of all organisations; the longest due first. */
   async due({ limit }: { readonly limit: number }): Promise<readonly DueTestRun[]> {
     const { rows } = await this.#database.asDirectory((transaction) =>
       transaction.query<DueTestRun & Record<string, unknown>>(

@@ -19,7 +19,7 @@ export interface UsageLine {
   /** Empty for a provider that has no names for them. */
   readonly model: string;
   readonly requests: number;
-  /** Those whose tokens the provider did not tell. */
+  /** Those whose tokens the provider did not report. */
   readonly estimatedRequests: number;
   /** Of requests, those in a cache of the provider included. */
   readonly inputTokens: number;

@@ -225,7 +225,7 @@ function isJson(value: unknown): boolean {
   }
 }
 
-/** What is required where it applies, as far as a span tells. */
+/** What is required where it applies, as far as a span shows. */
 function conditions(attributes: ReceivedSpan['attributes'], statusCode: number): readonly string[] {
   const failed = statusCode === 2;
   return [

@@ -206,7 +206,7 @@ export class CallJob {
       recorded: recording !== undefined,
       over: decision.signal,
       transfer: async (target) => {
-        // A test has nobody to hand the call over to: that the agent does is all there is to see.
+        // A test has no one to hand the call over to: that the agent does it is all there is to see.
         const outcome = call.test === null ? await transfers.transfer(target) : ({ outcome: 'done' } as const);
         if (outcome.outcome === 'done') decision.decide('call_transferred');
         return outcome;

@@ -121,7 +121,7 @@ export class RoomWatch {
     return this.#present;
   }
 
-  /** The finish reason of a call in which nobody has spoken for too long. */
+  /** The finish reason of a call without speech for too long. */
   async reasonOfSilence(): Promise<FinishReason> {
     if (!this.#heard) return 'no_audio_input';
     return (await this.#vanished()) ? 'user_connection_failure' : 'inactivity_timeout';

@@ -1,4 +1,4 @@
-/** A session in text: LiveKit waits half a second for the last words of its user when it closes, though it hears nobody. */
+/** A session in text: LiveKit waits half a second for the last words of its user when it closes, though it hears no one. */
 import type { voice } from '@livekit/agents';
 
 /** The part in use; its type hides it. */

@@ -40,7 +40,7 @@ it('falls back when the role is gone, and leaves no folder behind', async () => 
   expect(await keysFromCache({ path, fallback: { read: async () => 'by itself' } }).read('acme', ref)).toBe('by itself');
 });
 
-it('tells the role which part a fallback has taken over, and nothing else', async () => {
+it('reports to the role which part a fallback has taken over, and nothing else', async () => {
   const both = Promise.withResolvers<void>();
   const parts: string[] = [];
   cache = await serveKeyCache(never, { onTakeover: (part) => void (parts.push(part) === 2 && both.resolve()) });
@@ -49,7 +49,7 @@ it('tells the role which part a fallback has taken over, and nothing else', asyn
   expect(parts.toSorted()).toEqual(['llm', 'tts']);
 });
 
-it('tells the role what was measured, all before it answers', async () => {
+it('reports to the role what was measured, all before it answers', async () => {
   const measured: unknown[] = [];
   cache = await serveKeyCache(never, { onMeasurement: (measurement) => measured.push(measurement) });
   const measurements = [200, 201].map((inputTokens) => ({

@@ -88,7 +88,7 @@ it.each([
   ['eleven_multilingual_v2', true],
   ['eleven_v3', false],
   ['eleven_v3_conversational', false],
-])('tells what came before a sentence, where %s takes it and is asked by HTTP: %s', (model, takes) => {
+])('says what came before a sentence, where %s takes it and is asked by HTTP: %s', (model, takes) => {
   const settings = { endpoint: endpoint('tts', 'elevenlabs', { model }), language: 'en', temperature: 0 };
   expect(ttsStreamingOf(settings)?.continuesOverHttp === true).toBe(takes);
   const body = (before: string) => JSON.parse(ttsProtocolOf(settings).requestFor('Hi', before).body) as { previous_text?: string };

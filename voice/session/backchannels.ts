@@ -1,4 +1,4 @@
-/** What listeners say to show that they listen: it asks for nothing, and interrupts nobody. */
+/** What listeners say to show that they listen: it asks for nothing, and does not interrupt. */
 
 /** Sounds, the same everywhere. */
 const SOUNDS = [

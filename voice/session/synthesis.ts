@@ -1,4 +1,4 @@
-/** The sound of a speech, sentence by sentence: it tells how much of the text was heard when only a part of it was played. */
+/** The sound of a speech, sentence by sentence: it knows how much of the text was heard when only a part of it was played. */
 import { USUAL_CHARACTERS_PER_SECOND } from '../providers/tts/rest-of-sentence.ts';
 
 interface Sentence {
@@ -32,7 +32,7 @@ export class Synthesis {
     this.#text += piece;
   }
 
-  /** @param sentence whose sound begins; absent where it goes on, and where the voice doesn't tell */
+  /** @param sentence whose sound begins; absent where it goes on, and where the voice doesn't say */
   addSound(seconds: number, sentence?: string): void {
     if (sentence !== undefined) {
       const from = this.#sentences.at(-1)?.end ?? 0;

@@ -150,7 +150,7 @@ describe('send_email', () => {
     },
   );
 
-  it('tells the model why a mail was not sent, without the server', async () => {
+  it('explains to the model why a mail was not sent, without the server', async () => {
     const refusing: Mailer = {
       send: () => Promise.reject(new MailError('refused', 'mail.example does not take the password of desk@hotel.example (535)')),
     };

@@ -8,7 +8,7 @@ import { failure, type Arguments, type JsonValue, type ToolDefinition, type Tool
 
 export type ToolMock = NonNullable<AgentTestSpec['tools']>[number];
 
-/** What the model gets of a tool without a mock, and how a result tells such a call. */
+/** What the model gets of a tool without a mock, and how a result shows such a call. */
 export const NOT_MOCKED = 'This tool is not available in this test.';
 
 type MockAnswer = Pick<ToolMock, 'returns' | 'error'>;

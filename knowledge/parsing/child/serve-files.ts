@@ -38,7 +38,7 @@ class FileServer {
     // What a library still does after its file has ended must not reach the next one.
     const send = (message: ChildMessage): void => void (isOpen && this.#output.write(message));
     const end = async (): Promise<ProcessReport> => {
-      // Errors that nobody waited for come up here, and belong to this file.
+      // Errors that no code waited for come up here, and belong to this file.
       await setImmediate();
       isOpen = false;
       const { user, system } = process.cpuUsage();
@@ -54,7 +54,7 @@ class FileServer {
     }
   }
 
-  /** Nobody waited for this error: a file before may have left it behind. */
+  /** No code waited for this error: a file before may have left it behind. */
   stray(error: unknown): never {
     this.#fail(error);
     // Timers and streams of a library must not keep a broken process.

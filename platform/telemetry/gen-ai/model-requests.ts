@@ -17,7 +17,7 @@ export interface ModelRequest {
   readonly startedAt?: number | undefined;
   /** Further ones, of this request. */
   readonly attributes?: Attributes;
-  /** The JSON of a request for a completion: its tokens are estimated where the provider doesn't tell them. */
+  /** The JSON of a request for a completion: its tokens are estimated where the provider doesn't report them. */
   readonly body?: string | undefined;
   /** That a voice is asked to say. */
   readonly characters?: number | undefined;
@@ -134,7 +134,7 @@ export function observeModelRequests(options: ModelRequestObserverOptions): Mode
   };
 }
 
-/** Where nobody looks. */
+/** Where no one looks. */
 export const unobserved = observedBy();
 
 /** One observation for several: spans and metrics, and usage. */

@@ -6,7 +6,7 @@ import type { Part } from './part.ts';
 import type { KnownWords } from './plan.ts';
 import { delays, words } from './provider-delays.ts';
 
-/** Longer than an agent takes to be quiet: its next answer is told from the one that is interrupted by the silence between them. */
+/** Longer than an agent takes to be quiet: its next answer is distinguished from the one that is interrupted by the silence between them. */
 const endOfSpeechMs = 1_500;
 const minWords = [0, 1, 2, 3] as const;
 const kinds = [

@@ -61,7 +61,7 @@ export interface Host {
   loop(plan: Plan): Promise<{ readonly results: readonly CallResult[]; readonly cpu: CpuSamples }>;
   /** When providers worked for this caller. */
   busy(caller: string): Promise<readonly Interval[]>;
-  /** What speech to text told this caller's agent, in the order of time. */
+  /** What speech to text sent to this caller's agent, in the order of time. */
   words(caller: string): Promise<readonly KnownWords[]>;
   stop(): Promise<void>;
 }

@@ -104,7 +104,7 @@ describe('agent tests', () => {
     expect((await ours.call('POST', all, body('taken'))).status).toBe(409);
   });
 
-  it('are those of kubectl, listed page by page, and of nobody else', async () => {
+  it('are those of kubectl, listed page by page, and of no other organisation', async () => {
     await kubectl(['apply', '-f', '-'], anAgentTest('by-kubectl', agent, ours.name));
     await eventually(async () => {
       const { body: listed } = await ours.call('GET', `${all}?page_size=100`);

@@ -277,11 +277,11 @@ describe('writes under a condition', () => {
       JSON.stringify(await kubectlJson(['get', 'agents,tools,secrets,configmaps', '-n', org.name]));
     const before = await names();
     const request = anAgentRequest('Rehearsed', {
-      llm: { model_name: 'm', api_key: 'sk-rehearsed', system_prompt: 'p'.repeat(5000), tools: [aTool('rehearsed')] },
+      llm: { model_name: 'm', api_key: 'sk-dryRun', system_prompt: 'p'.repeat(5000), tools: [aTool('dryRun')] },
     });
     const created = await org.call('POST', '/v2/ai-agents?dry_run=true', request);
     expect(created.status, created.text).toBe(201);
-    expect(created.body.llm).toMatchObject({ api_key: '********', system_prompt: 'p'.repeat(5000), tools: [aTool('rehearsed')] });
+    expect(created.body.llm).toMatchObject({ api_key: '********', system_prompt: 'p'.repeat(5000), tools: [aTool('dryRun')] });
     expect(await names()).toBe(before);
     expect((await org.call('GET', `/v2/ai-agents/${created.body.ai_agent_id}`)).status).toBe(404);
 
@@ -289,7 +289,7 @@ describe('writes under a condition', () => {
     const now = await names();
     const updated = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}?dry_run=1`, { ...request, agent_name: 'Other' });
     expect(updated.status, updated.text).toBe(200);
-    expect(updated.body).toMatchObject({ agent_name: 'Other', llm: { system_prompt: 'p'.repeat(5000), tools: [aTool('rehearsed')] } });
+    expect(updated.body).toMatchObject({ agent_name: 'Other', llm: { system_prompt: 'p'.repeat(5000), tools: [aTool('dryRun')] } });
     expect(await names()).toBe(now);
     expect((await org.call('POST', '/v2/ai-agents?dry_run=perhaps', {})).body.detail[0]).toEqual({
       type: 'bool_parsing',

@@ -1,4 +1,4 @@
-/** The page at `/calls` in a real browser, where this machine has one: calls as the store has them, and nobody who talks. */
+/** The page at `/calls` in a real browser, where this machine has one: calls as the store has them, without anyone who talks. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -33,7 +33,7 @@ async function freshOrganization(limit = 100): Promise<TestOrganization> {
 }
 
 describe('the end of a call on request', () => {
-  it('frees the place of a call that nobody has joined, closes its room, and is the same the second time', async () => {
+  it('frees the place of a call that no user has joined, closes its room, and is the same the second time', async () => {
     const fresh = await freshOrganization(1);
     const { body } = await create({ ai_agent_id: 'receptionist' }, fresh);
     expect((await create({ ai_agent_id: 'receptionist' }, fresh)).status).toBe(429);

@@ -143,7 +143,7 @@ describe('lines of JSON', () => {
     expect((await means.files()).length).toBe(before + 2);
   });
 
-  it('are stored once: within a request, in a repetition, beside a single upload, and in two requests at the same moment', async () => {
+  it('are stored once: within a request, in a repetition, next to a single upload, and in two requests at the same moment', async () => {
     const base = await aBase();
     const files = someFiles(450);
     const twice = [...files, { name: 'twin.md', content: files[3]?.content }];
@@ -176,9 +176,9 @@ describe('lines of JSON', () => {
     const [retried] = resultsOf(await sendLines(base, entry('third')));
     expect(retried).toMatchObject({ existing: false });
     await ours.call('DELETE', `${base}/documents/${retried?.document_id}`);
-    const [anew] = resultsOf(await sendLines(base, entry('fourth')));
-    expect(anew).toMatchObject({ existing: false });
-    expect(new Set([first, retried, anew].map((each) => each?.document_id)).size).toBe(3);
+    const [newest] = resultsOf(await sendLines(base, entry('fourth')));
+    expect(newest).toMatchObject({ existing: false });
+    expect(new Set([first, retried, newest].map((each) => each?.document_id)).size).toBe(3);
   });
 
   it('may be ten thousand, and no more', async () => {

@@ -31,14 +31,14 @@ it('has commands that make a key, list the tools and try a change', async () => 
     expect([done.code, done.stderr]).toEqual([0, '']);
     outputs.push(done.stdout);
   }
-  const [made = '', listed, rehearsed] = outputs;
+  const [made = '', listed, dryRun] = outputs;
   const { api_key: key, permissions } = JSON.parse(made) as { readonly api_key: string; readonly permissions: readonly string[] };
   expect(permissions).toContain('calls:read');
   expect((await facade.call('GET', '/v2/ai-agents', { key })).status).toBe(200);
   expect((await facade.call('DELETE', '/v2/ai-agents/receptionist', { key })).status).toBe(403);
   expect(listed?.trim().split('\n')).toContain('"name":"search_knowledge_base"');
-  expect(rehearsed).toContain('Dry run: nothing was changed.');
-  expect(rehearsed).toContain('{"field":"welcome_message","to":"Good morning!"}');
+  expect(dryRun).toContain('Dry run: nothing was changed.');
+  expect(dryRun).toContain('{"field":"welcome_message","to":"Good morning!"}');
 });
 
 it('has the tools that there are, with their permissions', () => {

@@ -110,7 +110,7 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
     expect(warned.warnings).toEqual([expect.stringContaining('modelname')]);
   });
 
-  it('is told why an object is not in use, and what to do', async () => {
+  it('learns why an object is not in use, and what to do', async () => {
     const client = await connect(version);
     await kubectl(
       ['apply', '--server-side', '-f', '-'],

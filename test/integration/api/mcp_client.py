@@ -33,8 +33,8 @@ async def connected(given, answers):
         answers["tools"] = [tool.name for tool in (await assistant.list_tools()).tools]
         found = await assistant.call_tool("get_agent", {"ai_agent_id": given["agent"]})
         answers["agent"] = found.structured_content["agent_name"]
-        rehearsed = await assistant.call_tool("update_agent", {"ai_agent_id": given["agent"], "agent_name": "Other"})
-        answers["changes"] = rehearsed.structured_content["changes"]
+        dry_run = await assistant.call_tool("update_agent", {"ai_agent_id": given["agent"], "agent_name": "Other"})
+        answers["changes"] = dry_run.structured_content["changes"]
         unknown = await assistant.call_tool("get_agent", {"ai_agent_id": "no-such-agent"})
         answers["unknown"] = [unknown.is_error, text_of(unknown)]
         resource = await assistant.read_resource(f"parley://agents/{given['agent']}")

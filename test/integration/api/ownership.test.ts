@@ -82,10 +82,10 @@ describe('an agent that somebody applies with kubectl', () => {
     }
     expect(await stored('owned')).toEqual(before);
 
-    const rehearsed = await org.call('PUT', '/v2/ai-agents/owned?force=true&dry_run=true', change);
-    expect(rehearsed.status, rehearsed.text).toBe(200);
-    expect(rehearsed.body).toMatchObject({ agent_name: 'From REST' });
-    expect(rehearsed.body).not.toHaveProperty('welcome_message');
+    const dryRun = await org.call('PUT', '/v2/ai-agents/owned?force=true&dry_run=true', change);
+    expect(dryRun.status, dryRun.text).toBe(200);
+    expect(dryRun.body).toMatchObject({ agent_name: 'From REST' });
+    expect(dryRun.body).not.toHaveProperty('welcome_message');
     expect(await stored('owned')).toEqual(before);
 
     const taken = await org.call('PUT', '/v2/ai-agents/owned?force=true', change);

@@ -245,8 +245,8 @@ describe('a number', () => {
     const { body } = await ours.call('POST', all, sent);
     const again = await ours.call('POST', all, { ...native(), phone_number: sent.phone_number });
     const foreign = await theirs.call('POST', all, { phone_number: sent.phone_number });
-    const rehearsed = await theirs.call('POST', `${all}?dry_run=true`, { phone_number: sent.phone_number });
-    for (const answer of [again, foreign, rehearsed])
+    const dryRun = await theirs.call('POST', `${all}?dry_run=true`, { phone_number: sent.phone_number });
+    for (const answer of [again, foreign, dryRun])
       expect([answer.status, answer.body]).toEqual([
         409,
         { error: 'conflict', message: `the phone number ${sent.phone_number} is in use already` },
@@ -377,11 +377,11 @@ describe('a phone number', () => {
     expect((await stored('git-number')).spec.deletionPolicy).toBe('Retain');
   });
 
-  it('answers If-Match, and changes nothing in a rehearsal', async () => {
+  it('answers If-Match, and changes nothing in a dry run', async () => {
     const sent = carrier();
-    const rehearsed = await ours.call('POST', `${all}?dry_run=true`, sent);
-    expect(rehearsed.body).toMatchObject(maskedBody(sent));
-    expect((await ours.call('GET', `${all}/${rehearsed.body._id}`)).status).toBe(404);
+    const dryRun = await ours.call('POST', `${all}?dry_run=true`, sent);
+    expect(dryRun.body).toMatchObject(maskedBody(sent));
+    expect((await ours.call('GET', `${all}/${dryRun.body._id}`)).status).toBe(404);
     const made = await ours.call('POST', all, sent);
     const path = `${all}/${made.body._id}`;
     const change = { friendly_name: 'x', carrier_auth_token: 'y' };

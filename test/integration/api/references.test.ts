@@ -56,8 +56,8 @@ describe('a reference', () => {
       expect(failures(created), knowledge_base_id).toEqual([422, ['body.knowledge_base_id']]);
       expect(created.body.detail[0].msg).toContain(JSON.stringify(knowledge_base_id));
       expect(failures(await ours.call('PUT', `${agents}/${agent}`, { knowledge_base_id }))).toEqual([422, ['body.knowledge_base_id']]);
-      const rehearsed = await ours.call('PUT', `${agents}/${agent}?dry_run=true`, { knowledge_base_id });
-      expect(failures(rehearsed)).toEqual([422, ['body.knowledge_base_id']]);
+      const dryRun = await ours.call('PUT', `${agents}/${agent}?dry_run=true`, { knowledge_base_id });
+      expect(failures(dryRun)).toEqual([422, ['body.knowledge_base_id']]);
     }
     await letGo('knowledgebase', going);
     expect((await ours.call('GET', `${agents}/${agent}`)).body.knowledge_base_id).toBeUndefined();

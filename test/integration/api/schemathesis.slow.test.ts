@@ -35,7 +35,7 @@ const options = [
   '--no-color',
 ];
 
-/** Steps build on each other, and on what a rehearsal answers nothing can be built: what it shows was never made. */
+/** Steps build on each other, and on what a dry run answers nothing can be built: what it shows was never made. */
 const chains = `[parameters]
 "query.dry_run" = false
 `;

@@ -12,16 +12,16 @@ export const agentTestGenerators: Readonly<Record<string, Generator>> = {
     const { own } = situation;
     const agent = agentId(situation);
     const user = aName(situation);
-    const rehearsed = own.agentTests.size >= atMost;
+    const dryRun = own.agentTests.size >= atMost;
     return {
       request: {
         path: all,
         body: { ai_agent_ids: [agent], conversation: saying(user) },
-        ...(rehearsed && { query: 'dry_run=true' }),
+        ...(dryRun && { query: 'dry_run=true' }),
       },
       expected: {
         status: own.agents.has(agent) ? 201 : 422,
-        learn: ({ body }) => void (rehearsed || own.agentTests.set(body['test_id'] as string, user)),
+        learn: ({ body }) => void (dryRun || own.agentTests.set(body['test_id'] as string, user)),
       },
     };
   },
@@ -57,13 +57,13 @@ export const agentTestGenerators: Readonly<Record<string, Generator>> = {
   [`DELETE ${all}/:test_id`]: (situation) => {
     const { own, random } = situation;
     const id = testId(situation);
-    const rehearsed = random() < 0.7;
+    const dryRun = random() < 0.7;
     return {
-      request: { path: `${all}/${id}`, ...(rehearsed && { query: 'dry_run=true' }) },
+      request: { path: `${all}/${id}`, ...(dryRun && { query: 'dry_run=true' }) },
       expected: {
         status: own.agentTests.has(id) ? 200 : 404,
         learn: () => {
-          if (!rehearsed && own.agentTests.delete(id)) own.gone.push(id);
+          if (!dryRun && own.agentTests.delete(id)) own.gone.push(id);
         },
       },
     };

@@ -61,13 +61,13 @@ export const knowledgeGenerators: Readonly<Record<string, Generator>> = {
     const { own, random } = situation;
     const id = baseId(situation);
     const name = aName(situation);
-    const kind = pick(random, ['changed', 'broken', 'rehearsed', 'outdated'] as const) ?? 'changed';
+    const kind = pick(random, ['changed', 'broken', 'dryRun', 'outdated'] as const) ?? 'changed';
     const sound = kind === 'outdated' ? 412 : 200;
     return {
       request: {
         path: `${all}/${id}`,
         body: { name: kind === 'broken' ? null : name },
-        ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+        ...(kind === 'dryRun' && { query: 'dry_run=true' }),
         ...(kind === 'outdated' && { headers: { 'if-match': '"1"' } }),
       },
       expected: {
@@ -83,13 +83,13 @@ export const knowledgeGenerators: Readonly<Record<string, Generator>> = {
     const { own, random } = situation;
     const id = baseId(situation);
     // Seldom one that is there, so that there are some.
-    const rehearsed = random() < 0.9;
+    const dryRun = random() < 0.9;
     return {
-      request: { path: `${all}/${id}`, ...(rehearsed && { query: 'dry_run=true' }) },
+      request: { path: `${all}/${id}`, ...(dryRun && { query: 'dry_run=true' }) },
       expected: {
         status: own.bases.has(id) ? 200 : 404,
         learn: () => {
-          if (rehearsed) return;
+          if (dryRun) return;
           own.bases.delete(id);
           const inIt = [...own.documents].filter(([, base]) => base === id).map(([document]) => document);
           for (const document of inIt) own.documents.delete(document);

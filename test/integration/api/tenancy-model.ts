@@ -150,12 +150,12 @@ export const generators: Readonly<Record<string, Generator>> = {
   'POST /v2/ai-agents': (situation) => {
     const { own, random } = situation;
     const name = aName(situation);
-    const kind = own.agents.size >= atMost ? 'rehearsed' : (pick(random, ['made', 'made', 'broken', 'rehearsed'] as const) ?? 'made');
+    const kind = own.agents.size >= atMost ? 'dryRun' : (pick(random, ['made', 'made', 'broken', 'dryRun'] as const) ?? 'made');
     return {
       request: {
         path: '/v2/ai-agents',
         body: kind === 'broken' ? { agent_name: 5 } : anAgentRequest(name),
-        ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+        ...(kind === 'dryRun' && { query: 'dry_run=true' }),
       },
       expected: {
         status: kind === 'broken' ? 422 : 201,
@@ -178,14 +178,14 @@ export const generators: Readonly<Record<string, Generator>> = {
     const { own, random } = situation;
     const id = agentId(situation);
     const name = aName(situation);
-    const kind = pick(random, ['changed', 'changed', 'broken', 'rehearsed', 'outdated'] as const) ?? 'changed';
+    const kind = pick(random, ['changed', 'changed', 'broken', 'dryRun', 'outdated'] as const) ?? 'changed';
     const known = own.agents.has(id);
     const sound = kind === 'outdated' ? 412 : 200;
     return {
       request: {
         path: `/v2/ai-agents/${id}`,
         body: { agent_name: kind === 'broken' ? [] : name },
-        ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+        ...(kind === 'dryRun' && { query: 'dry_run=true' }),
         ...(kind === 'outdated' && { headers: { 'if-match': '"1"' } }),
       },
       expected: {
@@ -202,14 +202,14 @@ export const generators: Readonly<Record<string, Generator>> = {
     const id = agentId(situation);
     const users = [...own.numbers].filter(([, { inbound, outbound }]) => inbound === id || outbound === id);
     // Seldom one that is there, so that there are some.
-    const rehearsed = random() < 0.7;
+    const dryRun = random() < 0.7;
     return {
       // Phone numbers that name it let go of it.
-      request: { path: `/v2/ai-agents/${id}`, query: rehearsed ? 'dry_run=true&force=true' : 'force=true' },
+      request: { path: `/v2/ai-agents/${id}`, query: dryRun ? 'dry_run=true&force=true' : 'force=true' },
       expected: {
         status: !own.agents.has(id) ? 404 : users.length > 0 && !covers(caller.permissions ?? [], 'phone_numbers:write') ? 403 : 200,
         learn: () => {
-          if (rehearsed || !own.agents.delete(id)) return;
+          if (dryRun || !own.agents.delete(id)) return;
           for (const [number, { inbound, outbound, ...facts }] of users)
             own.numbers.set(number, { ...facts, ...(inbound !== id && { inbound }), ...(outbound !== id && { outbound }) });
           own.gone.push(id);

@@ -66,15 +66,14 @@ function familyRoutes(family: Family): Readonly<Record<string, Generator>> {
         // The names of its tools are the server's business.
         mcp: text,
       }[family];
-      const kind =
-        own.tools.size >= atMost ? 'rehearsed' : (pick(random, ['made', 'made', 'made', 'broken', 'rehearsed'] as const) ?? 'made');
+      const kind = own.tools.size >= atMost ? 'dryRun' : (pick(random, ['made', 'made', 'made', 'broken', 'dryRun'] as const) ?? 'made');
       const sound = { custom: customBody, builtin: builtinBody, mcp: () => mcpBody(text) }[family](functionName, text);
       const status = kind === 'broken' ? 422 : !own.agents.has(agent) ? 404 : taken(own, agent, functionName) ? 409 : 201;
       return {
         request: {
           path: path(agent),
           body: kind === 'broken' ? { ...sound, tool_start_message: 5 } : sound,
-          ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+          ...(kind === 'dryRun' && { query: 'dry_run=true' }),
         },
         expected: {
           status,
@@ -116,7 +115,7 @@ function familyRoutes(family: Family): Readonly<Record<string, Generator>> {
       const { agent, id } = aTool(situation);
       const tool = known(own, agent, id);
       const text = aName(situation);
-      const kind = pick(random, ['changed', 'changed', 'renamed', 'broken', 'rehearsed', 'outdated'] as const) ?? 'changed';
+      const kind = pick(random, ['changed', 'changed', 'renamed', 'broken', 'dryRun', 'outdated'] as const) ?? 'changed';
       const functionName =
         kind === 'renamed' && family === 'custom' ? `${own.marker}_${Math.floor(random() * 8)}` : (tool?.functionName ?? 'x');
       const change = family === 'builtin' ? { tool_description: text } : { tool_start_message: text };
@@ -131,13 +130,13 @@ function familyRoutes(family: Family): Readonly<Record<string, Generator>> {
         request: {
           path: path(agent, id),
           body,
-          ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+          ...(kind === 'dryRun' && { query: 'dry_run=true' }),
           ...(kind === 'outdated' && { headers: { 'if-match': '"1"' } }),
         },
         expected: {
           status: tool === undefined ? 404 : sound,
           learn: () => {
-            if (tool !== undefined && kind !== 'rehearsed') own.tools.set(id, { ...tool, functionName, text, changed: true });
+            if (tool !== undefined && kind !== 'dryRun') own.tools.set(id, { ...tool, functionName, text, changed: true });
           },
         },
       };
@@ -145,13 +144,13 @@ function familyRoutes(family: Family): Readonly<Record<string, Generator>> {
     [`DELETE ${all}/:tool_id`]: (situation) => {
       const { own, random } = situation;
       const { agent, id } = aTool(situation);
-      const rehearsed = random() < 0.6;
+      const dryRun = random() < 0.6;
       return {
-        request: { path: path(agent, id), ...(rehearsed && { query: 'dry_run=true' }) },
+        request: { path: path(agent, id), ...(dryRun && { query: 'dry_run=true' }) },
         expected: {
           status: known(own, agent, id) === undefined ? 404 : 200,
           learn: () => {
-            if (!rehearsed && own.tools.delete(id)) own.gone.push(id);
+            if (!dryRun && own.tools.delete(id)) own.gone.push(id);
           },
         },
       };
@@ -174,7 +173,7 @@ export const resourceGenerators: Readonly<Record<string, Generator>> = {
     const number = random() < 0.2 ? foreign.keptNumber : (pick(random, [own.keptNumber, ...own.freeNumbers]) ?? own.keptNumber);
     const text = aName(situation);
     const agent = random() < 0.5 ? agentId(situation) : undefined;
-    const kind = own.numbers.size >= atMost ? 'rehearsed' : (pick(random, ['made', 'made', 'broken', 'rehearsed'] as const) ?? 'made');
+    const kind = own.numbers.size >= atMost ? 'dryRun' : (pick(random, ['made', 'made', 'broken', 'dryRun'] as const) ?? 'made');
     const provider = random() < 0.5 ? 'sip' : 'native';
     const inUse = number === foreign.keptNumber || [...own.numbers.values()].some((other) => other.number === number);
     const agentFits = agent === undefined || own.agents.has(agent);
@@ -188,7 +187,7 @@ export const resourceGenerators: Readonly<Record<string, Generator>> = {
           ...(agent !== undefined && { inbound_agent_id: agent }),
           ...(provider === 'sip' && { sip_trunk_password: `${text} secret` }),
         },
-        ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+        ...(kind === 'dryRun' && { query: 'dry_run=true' }),
       },
       expected: {
         status: kind === 'broken' || !agentFits ? 422 : inUse ? 409 : 201,
@@ -230,7 +229,7 @@ export const resourceGenerators: Readonly<Record<string, Generator>> = {
     const id = numberId(situation);
     const known = own.numbers.get(id);
     const text = aName(situation);
-    const kind = pick(random, ['changed', 'changed', 'linked', 'broken', 'rehearsed', 'outdated'] as const) ?? 'changed';
+    const kind = pick(random, ['changed', 'changed', 'linked', 'broken', 'dryRun', 'outdated'] as const) ?? 'changed';
     const agent = agentId(situation);
     const sound = kind === 'outdated' ? 412 : kind === 'linked' && !own.agents.has(agent) ? 422 : 200;
     return {
@@ -241,13 +240,13 @@ export const resourceGenerators: Readonly<Record<string, Generator>> = {
           ...(kind === 'broken' && { carrier_auth_token: 'x' }),
           ...(kind === 'linked' && { outbound_agent_id: agent }),
         },
-        ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+        ...(kind === 'dryRun' && { query: 'dry_run=true' }),
         ...(kind === 'outdated' && { headers: { 'if-match': '"1"' } }),
       },
       expected: {
         status: known === undefined ? 404 : kind === 'broken' ? 422 : sound,
         learn: () => {
-          if (known !== undefined && kind !== 'rehearsed')
+          if (known !== undefined && kind !== 'dryRun')
             own.numbers.set(id, { ...known, text, ...(kind === 'linked' && { outbound: agent }) });
         },
       },
@@ -257,13 +256,13 @@ export const resourceGenerators: Readonly<Record<string, Generator>> = {
     const { own, random } = situation;
     const id = numberId(situation);
     const known = own.numbers.get(id);
-    const rehearsed = random() < 0.6 || known?.number === own.keptNumber;
+    const dryRun = random() < 0.6 || known?.number === own.keptNumber;
     return {
-      request: { path: `${numbers}/${id}`, ...(rehearsed && { query: 'dry_run=true' }) },
+      request: { path: `${numbers}/${id}`, ...(dryRun && { query: 'dry_run=true' }) },
       expected: {
         status: known === undefined ? 404 : 200,
         learn: () => {
-          if (!rehearsed && own.numbers.delete(id)) own.gone.push(id);
+          if (!dryRun && own.numbers.delete(id)) own.gone.push(id);
         },
       },
     };

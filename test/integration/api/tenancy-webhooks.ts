@@ -17,21 +17,21 @@ const changing =
     const id = subscriptionId(situation);
     const known = own.subscriptions.get(id);
     const name = aName(situation);
-    const kind = pick(random, ['changed', 'switched', 'broken', 'rehearsed', 'outdated'] as const) ?? 'changed';
+    const kind = pick(random, ['changed', 'switched', 'broken', 'dryRun', 'outdated'] as const) ?? 'changed';
     const active = random() < 0.5;
     const sound = kind === 'outdated' ? 412 : 200;
     return {
       request: {
         path: `${one}/${id}`,
         body: { name: kind === 'broken' ? null : name, ...(kind === 'switched' && { active }), ...(method === 'PUT' && { events: ['*'] }) },
-        ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+        ...(kind === 'dryRun' && { query: 'dry_run=true' }),
         ...(kind === 'outdated' && { headers: { 'if-match': '"1"' } }),
       },
       expected: {
         status: kind === 'broken' ? 400 : known === undefined ? 404 : sound,
         learn: ({ body }) => {
           same([body.name, body.signing_enabled], [name, known?.signed], `the subscription ${id}`);
-          if (known !== undefined && kind !== 'rehearsed')
+          if (known !== undefined && kind !== 'dryRun')
             own.subscriptions.set(id, { ...known, name, ...(kind === 'switched' && { active }) });
         },
       },
@@ -68,7 +68,7 @@ export const webhookGenerators: Readonly<Record<string, Generator>> = {
     const { own, random } = situation;
     const name = aName(situation);
     const kind =
-      own.subscriptions.size >= atMost ? 'broken' : (pick(random, ['made', 'made', 'broken', 'taken', 'rehearsed'] as const) ?? 'made');
+      own.subscriptions.size >= atMost ? 'broken' : (pick(random, ['made', 'made', 'broken', 'taken', 'dryRun'] as const) ?? 'made');
     const taken = pick(random, [...own.subscriptions.values()])?.name;
     const sent = kind === 'taken' ? (taken ?? name) : name;
     const signed = random() < 0.5;
@@ -76,13 +76,13 @@ export const webhookGenerators: Readonly<Record<string, Generator>> = {
       request: {
         path: one,
         body: { name: sent, url: 'https://example.com', ...(kind !== 'broken' && { enable_signed_webhooks: signed }) },
-        ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+        ...(kind === 'dryRun' && { query: 'dry_run=true' }),
       },
       expected: {
         status: kind === 'broken' ? 400 : kind === 'taken' && taken !== undefined ? 409 : 201,
         learn: ({ body }) => {
-          same(body.secret !== undefined, signed && kind !== 'rehearsed', 'whether there is a secret');
-          if (kind !== 'rehearsed') own.subscriptions.set(body.id as string, { name: sent, signed, active: true });
+          same(body.secret !== undefined, signed && kind !== 'dryRun', 'whether there is a secret');
+          if (kind !== 'dryRun') own.subscriptions.set(body.id as string, { name: sent, signed, active: true });
         },
       },
     };
@@ -119,13 +119,13 @@ export const webhookGenerators: Readonly<Record<string, Generator>> = {
     const { own, random } = situation;
     const id = subscriptionId(situation);
     // Seldom one that is there, so that there are some.
-    const rehearsed = random() < 0.8;
+    const dryRun = random() < 0.8;
     return {
-      request: { path: `${one}/${id}`, ...(rehearsed && { query: 'dry_run=true' }) },
+      request: { path: `${one}/${id}`, ...(dryRun && { query: 'dry_run=true' }) },
       expected: {
         status: own.subscriptions.has(id) ? 200 : 404,
         learn: () => {
-          if (!rehearsed && own.subscriptions.delete(id)) own.gone.push(id);
+          if (!dryRun && own.subscriptions.delete(id)) own.gone.push(id);
         },
       },
     };

@@ -408,8 +408,8 @@ describe('a tool', () => {
     const { body: tool } = await org.call('POST', `/v2/ai-agents/${agent}/custom-tools`, custom('shared', { Authorization: 'x' }));
     await org.call('PUT', `/v2/ai-agents/${other}`, { llm: { tools: [{ tool_id: tool.tool_id }] } });
     const path = (of: string): string => `/v2/ai-agents/${of}/custom-tools/${tool.tool_id}`;
-    const rehearsed = await org.call('DELETE', `${path(agent)}?dry_run=true`);
-    expect([rehearsed.status, (await org.call('GET', path(agent))).status]).toEqual([200, 200]);
+    const dryRun = await org.call('DELETE', `${path(agent)}?dry_run=true`);
+    expect([dryRun.status, (await org.call('GET', path(agent))).status]).toEqual([200, 200]);
     expect((await org.call('DELETE', path(agent))).body).toEqual({ data: {}, message: expect.any(String) });
     expect((await org.call('GET', path(agent))).status).toBe(404);
     expect((await org.call('GET', path(other))).body.function_tool.name).toBe('shared');
@@ -507,10 +507,10 @@ describe('a tool', () => {
     expect(await kubectl(['get', 'tool', name, '-n', org.name, '--ignore-not-found', '-o', 'name'])).toBe('');
   });
 
-  it('answers If-Match, and changes nothing in a rehearsal', async () => {
+  it('answers If-Match, and changes nothing in a dry run', async () => {
     const all = `/v2/ai-agents/${await makeAgent()}/builtin-tools`;
-    const rehearsed = await org.call('POST', `${all}?dry_run=true`, builtin.send_email);
-    expect(rehearsed.body).toMatchObject(maskedBody(builtin.send_email));
+    const dryRun = await org.call('POST', `${all}?dry_run=true`, builtin.send_email);
+    expect(dryRun.body).toMatchObject(maskedBody(builtin.send_email));
     expect(ids(await org.call('GET', all))).toEqual([]);
     const made = await org.call('POST', all, builtin.send_email);
     const path = `${all}/${made.body.tool_id}`;

@@ -84,7 +84,7 @@ for (const tested of both) {
             }
           },
         ),
-        // A failure is told at once: finding a smaller one takes minutes.
+        // A failure is reported at once: finding a smaller one takes minutes.
         { numRuns: 6, endOnFailure: true },
       );
     },

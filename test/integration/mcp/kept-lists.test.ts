@@ -40,7 +40,7 @@ const writeFiles = (url: string): Promise<void> =>
 
 const load = async (mode: 'record' | 'replay' | 'auto') => (await loadWorkspace([folder], {}, mode)).agents.get('acme/desk');
 
-it('replays what the server said when the tests were recorded, and asks nobody', async () => {
+it('replays what the server said when the tests were recorded, and asks no server', async () => {
   expect((await load('replay'))?.problems?.join()).toMatch(/there is no recording .*tools\/shop\.yaml: run the tests with --record/);
   const recorded = await load('record');
   expect(recorded?.compiled?.config.tools[0]?.mcp?.tools.map(({ name }) => name)).toEqual(['echo']);

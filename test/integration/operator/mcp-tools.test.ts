@@ -139,7 +139,7 @@ describe('an MCP server', () => {
     await serves('Says it again.');
   });
 
-  it('refuses a digest that nobody knows, and agents go on', async () => {
+  it('refuses an unknown digest, and agents go on', async () => {
     await cluster.apply(aSecret('keys', { llm: 'k', stt: 'k', tts: 'k' }, org), anAgent('desk', org), aServer());
     await serves('Says the same.');
     await cluster.apply(aServer({ digest: `sha256:${'0'.repeat(64)}` }));

@@ -119,7 +119,7 @@ describe('a rollback', () => {
       expect(await failureOf(store.agentReleases.rollback(ref))).toMatchObject({ kind: 'not_found' });
   });
 
-  it('tells those who watch', async () => {
+  it('notifies those who watch', async () => {
     const { store } = await freshStore();
     await serving(store, 'a', 'b');
     const seen: object[] = [];

@@ -224,7 +224,7 @@ describe('a language model', () => {
     expect(answer).toEqual({ text: 'Goodbye then', tools: ['end_call {}'] });
   });
 
-  it('that breaks off after it called a tool has called it, and nobody else is asked', async () => {
+  it('that breaks off after it called a tool has called it, and no other provider is asked', async () => {
     const events = ['first', 'second'].map((name, index) => {
       const call = { index, id: `call_${index}`, type: 'function', function: { name, arguments: '{}' } };
       return `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })}\n\n`;

@@ -6,7 +6,7 @@ import { ProviderOrder } from '../fallback/provider-order.ts';
 import { failureOf, ProviderError, type WantedLlm } from '../provider-access/index.ts';
 import type { Ask, Model, ModelEndpoint } from './model.ts';
 
-/** Nobody waits for the results: an answer takes its time. In milliseconds. */
+/** No caller waits for the results: an answer takes its time. In milliseconds. */
 const LATE_MS = 60_000;
 
 export interface AgentModelsOptions {

@@ -14,7 +14,7 @@ export interface McpFetchOptions {
 
 /** Of one request of the SDK: what its HTTP request is bound by. */
 export interface RequestBounds {
-  /** Aborts once nobody waits for the answer any more; the SDK leaves streams open that it has given up. */
+  /** Aborts once no call waits for the answer any more; the SDK leaves streams open that it has given up. */
   readonly signal: AbortSignal;
   /** Most bytes of the answer, with all events of its stream. */
   readonly maxBytes: number;

@@ -14,7 +14,7 @@ const MS_PER_HOUR = 3_600_000n;
 
 export class PriceTable {
   readonly #prices: readonly ProviderPrice[];
-  /** Tells tables apart: a digest of the prices. */
+  /** Distinguishes tables: a digest of the prices. */
   readonly version: string;
 
   constructor(prices: readonly ProviderPrice[]) {

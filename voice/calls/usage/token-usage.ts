@@ -1,4 +1,4 @@
-/** The tokens of requests to language models, estimated where the provider doesn't tell them. */
+/** The tokens of requests to language models, estimated where the provider doesn't report them. */
 import type { UsageAmounts } from './usage-line.ts';
 
 export type CountTokens = (texts: readonly string[]) => Promise<readonly number[]>;

@@ -36,7 +36,7 @@ export function contextTokensOf(model: string): number {
 
 export interface ContextWindowOptions {
   readonly model: string;
-  /** As the agent has it; the model's family tells where absent. */
+  /** As the agent has it; from the model's family where absent. */
   readonly contextTokens?: number | undefined;
   /** Longest answer. */
   readonly maxTokens?: number | undefined;

@@ -45,11 +45,11 @@ const CUT_OFF = ' … (cut off)';
 export function fitted({ chatCtx, toolCtx, maxBytes, summary }: HistoryRequest): llms.ChatContext {
   const parts = partsOf(chatCtx, summary);
   const roomBytes = maxBytes - bytesOf(new llms.ChatContext([...parts.system]), toolCtx);
-  const told = parts.summary === undefined ? '' : `${SUMMARIZED}\n${parts.summary}`;
-  const left = roomBytes - Buffer.byteLength(told);
-  if (sizeOf(parts.recent) <= left) return told === '' ? chatCtx : withNotes(parts.system, told, parts.recent);
+  const summarized = parts.summary === undefined ? '' : `${SUMMARIZED}\n${parts.summary}`;
+  const left = roomBytes - Buffer.byteLength(summarized);
+  if (sizeOf(parts.recent) <= left) return summarized === '' ? chatCtx : withNotes(parts.system, summarized, parts.recent);
   const from = cuts(parts.recent).find((cut) => sizeOf(parts.recent.slice(cut)) <= left) ?? cuts(parts.recent).at(-1) ?? 0;
-  const notes = from === 0 ? told : [told, LEFT_OUT].filter((note) => note !== '').join('\n\n');
+  const notes = from === 0 ? summarized : [summarized, LEFT_OUT].filter((note) => note !== '').join('\n\n');
   return withNotes(parts.system, notes, shortened(parts.recent.slice(from), roomBytes - Buffer.byteLength(`\n\n${notes}`)));
 }
 

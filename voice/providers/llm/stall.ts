@@ -17,7 +17,7 @@ export interface SilentAnswer {
   readonly callsTool: boolean;
 }
 
-/** Between two sentences a tool may be called: there the caller's ears tell how long to wait, who still hears what was said. In milliseconds. */
+/** Between two sentences a tool may be called: there what the caller still hears of the answer decides how long to wait. In milliseconds. */
 export function stallLimitMs({ said, saidForMs, offersTools, callsTool }: SilentAnswer): number {
   if (callsTool) return MAX_STALL_MS;
   if (!offersTools || !SENTENCE_END.test(said)) return STALL_MS;

@@ -62,7 +62,7 @@ function noteOn(block: Block, redaction: Redaction): string | undefined {
   }
 }
 
-/** For a model that is told about a call which was cancelled. */
+/** For a model that learns of a call which was cancelled. */
 export function cancelled({ readOnly }: Pick<ServerTool, 'readOnly'>): ToolResult {
   const words = readOnly
     ? 'It was stopped, because the user has interrupted. Call again if it is still wanted.'

@@ -10,7 +10,7 @@ export interface McpSessionOptions extends Omit<ConnectMcpOptions, 'signal'> {
   readonly over: AbortSignal;
   /** Aborts some seconds later: tools that still run are stopped. */
   readonly stop: AbortSignal;
-  /** A connection that nobody waits for has failed; the next request opens another. */
+  /** A connection that no request waits for has failed; the next request opens another. */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -168,7 +168,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     expect([server.opened.length, server.most(), failures]).toEqual([2, 1, []]);
   });
 
-  it('goes on with the answer where it is lost between two sentences, and tells what came before where it can', async () => {
+  it('goes on with the answer where it is lost between two sentences, and says what came before where it can', async () => {
     const stream = voice.stream({ connOptions });
     const { said, ended } = listen(stream);
     stream.pushText(FIRST);

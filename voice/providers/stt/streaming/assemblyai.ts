@@ -81,7 +81,7 @@ function wordsIn(received: unknown): readonly unknown[] {
 const wordsOf = (received: unknown): readonly string[] => wordsIn(received).map((word) => asText(at(word, 'text')) ?? '');
 
 /**
- * A turn ends at a pause that the service finds, or at `ForceEndpoint`: which of the two isn't said. Its last word therefore tells what is settled,
+ * A turn ends at a pause that the service finds, or at `ForceEndpoint`: which of the two isn't said. Its last word therefore shows what is settled,
  * and no flush is ever taken for answered.
  */
 function finalOf(received: unknown): SttStreamEvent {

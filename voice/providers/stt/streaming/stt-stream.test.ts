@@ -195,7 +195,7 @@ it('hears with the fallback what a lost or silent provider has not understood', 
   }
 });
 
-it('goes back where the fallback fails, too, and fails when nobody is left', async () => {
+it('goes back where the fallback fails, too, and fails when no provider is left', async () => {
   let well = true;
   const stream = await streamWithFallback([(url, options) => (well ? opens : refuses)(url, options), opens]);
   await vi.waitUntil(() => sockets.length === 1);

@@ -1,4 +1,4 @@
-/** Whether a server streams, where its protocol alone does not tell: tried at the start of a call, and remembered. */
+/** Whether a server streams, where its protocol alone does not say: tried at the start of a call, and remembered. */
 import type { Clock } from '../../../../platform/clock.ts';
 import { failureOf, ProviderError, type ProviderConnect } from '../../../calls/provider-access/index.ts';
 import { AccountMemory } from '../../account-memory.ts';

@@ -54,7 +54,7 @@ export function elevenLabsSpeech(settings: TtsSettings): TtsStreaming | undefine
   };
 }
 
-/** A flush is not confirmed: which characters the sound has reached tells that a sentence is said. The last one ends with its context. */
+/** A flush is not confirmed: the characters that the sound has reached show that a sentence is said. The last one ends with its context. */
 function contextOf(id: string, voiceSettings: object): TtsContext {
   let begun = false;
   let ended = false;

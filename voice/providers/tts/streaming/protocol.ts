@@ -20,7 +20,7 @@ export interface TtsContext {
   say(text: string): readonly string[];
   /** No more sentences follow; the last one may not be said yet. */
   end(): readonly string[];
-  /** Nobody listens any more. */
+  /** No listener is left. */
   cancel(): readonly string[];
   /** @param message parsed JSON that is about this context, or about none */
   read(message: unknown): readonly TtsStreamEvent[];
@@ -37,7 +37,7 @@ export interface TtsStreaming {
   readonly maxContexts?: number;
   /** How long a context takes another sentence after the last one was said, in milliseconds. */
   readonly contextIdleMs: number;
-  /** Requests over HTTP can tell what comes before a sentence in its answer; a context can't. */
+  /** Requests over HTTP can say what comes before a sentence in its answer; a context can't. */
   readonly continuesOverHttp?: true;
   context(id: string): TtsContext;
   /** @returns undefined for a message that is about the whole connection */

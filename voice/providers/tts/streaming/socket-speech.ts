@@ -21,7 +21,7 @@ export interface SocketSpeechOptions {
   readonly streaming: TtsStreaming;
   readonly connect: ProviderConnect;
   readonly clock: Clock;
-  /** Says the sentences of an answer whose beginning no context knows, where it can be told what that was. */
+  /** Says the sentences of an answer whose beginning no context knows, where it takes what that was. */
   readonly continuation?: SpeechSource | undefined;
 }
 

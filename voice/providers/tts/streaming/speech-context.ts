@@ -59,7 +59,7 @@ export class SpeechContext {
         this.#options.send(this.#options.protocol.say(text));
         this.#wait(HEAD_TIMEOUT_MS, () => this.#options.onSilence(this.#failures.slow(HEAD_TIMEOUT_MS)));
       },
-      cancel: (reason) => this.abandon(reason ?? new Error('nobody listens')),
+      cancel: (reason) => this.abandon(reason ?? new Error('no listener is left')),
     });
   }
 
@@ -71,7 +71,7 @@ export class SpeechContext {
     if (this.#sound === undefined) this.#closed({ confirmed: false });
   }
 
-  /** Nobody listens any more. @param reason the failure of the sentence that is being said */
+  /** No listener is left. @param reason the failure of the sentence that is being said */
   abandon(reason: unknown): void {
     if (!this.#takesMore && this.#sound === undefined) return;
     this.#takesMore = false;
