@@ -55,15 +55,15 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
     (error: unknown): void => {
       if (!signal.aborted) note.textContent = error instanceof Error ? error.message : String(error);
     };
-  const patience = { everyMs: READ_EVERY_MS, withinMs: COMPLETE_WITHIN_MS, signal, onRecord };
+  const polling = { everyMs: READ_EVERY_MS, withinMs: COMPLETE_WITHIN_MS, signal, onRecord };
   const follow = async (): Promise<void> => {
-    const ended = await readUntil(rest, id, { ...patience, done: isOver });
+    const ended = await readUntil(rest, id, { ...polling, done: isOver });
     if (signal.aborted) return;
     const endedAt = startOf(ended) + 1_000 * (ended.call_duration_seconds ?? 0);
     await Promise.all([
       showRecording(Date.now() - endedAt > RECORDING_WITHIN_MS ? 0 : RECORDING_WITHIN_MS).catch(noteIn(elements.recordingNote)),
       showDeliveries(ended).catch(noteIn(elements.deliveriesNote)),
-      readUntil(rest, id, { ...patience, done: isComplete }),
+      readUntil(rest, id, { ...polling, done: isComplete }),
     ]);
   };
   void follow().catch((error: unknown) => {
