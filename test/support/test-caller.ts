@@ -90,11 +90,21 @@ export class TestCaller {
     void this.#keepSpeaking(source, microphone);
   }
 
-  /** Says something that is taken for speech; with a pause in it, which is as long in the sound as is asked for. Resolves when it is said. */
-  async speak(ms = 900, { pauseMs = 0, thenMs = 0 }: { readonly pauseMs?: number; readonly thenMs?: number } = {}): Promise<void> {
-    const speech = new Int16Array((rate * (ms + pauseMs + thenMs)) / 1000);
-    speech.set(syntheticSpeech({ sampleRate: rate, ms }));
-    if (thenMs > 0) speech.set(syntheticSpeech({ sampleRate: rate, ms: thenMs }), (rate * (ms + pauseMs)) / 1000);
+  /**
+   * Says something that is taken for speech. Resolves when it is said.
+   * @param parts.thenMs what follows, each part after a pause that is as long in the sound as is asked for
+   */
+  async speak(
+    ms = 900,
+    { pauseMs = 0, thenMs = [] }: { readonly pauseMs?: number; readonly thenMs?: readonly number[] } = {},
+  ): Promise<void> {
+    const inAllMs = thenMs.reduce((sum, part) => sum + pauseMs + part, ms);
+    const speech = new Int16Array((rate * inAllMs) / 1000);
+    let fromMs = 0;
+    for (const part of [ms, ...thenMs]) {
+      speech.set(syntheticSpeech({ sampleRate: rate, ms: part }), (rate * fromMs) / 1000);
+      fromMs += part + pauseMs;
+    }
     if (!this.#open) throw new Error('the caller has left the room: it cannot be heard');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.room.once(RoomEvent.Disconnected, () => reject(new Error('the call ended while the user was speaking')));

@@ -6,6 +6,7 @@
  * |---|---|
  * | `process-pool` | `ProcPool.prototype`, all of it; `InferenceProcExecutor.createIfNeeded` |
  * | `interrupted-answers` | `AgentActivity.prototype.onEndOfSpeech` and `.cancelSpeechPause`; its paused speech and timer |
+ * | `unfinished-words` | `AgentActivity.prototype.onEndOfTurn`; `Task.controller` |
  * | `recorder` | `RecorderIO.prototype.start` and `.startFFmpeg`; `sessionDirectory` of a `JobContext` |
  * | `silent-session` | `AgentActivity.audioRecognition.commitUserTurn` |
  * | `room-audio` | `AgentSession._roomIO`, `RoomIO.audioInput.createStream` |
@@ -23,10 +24,11 @@ import { keepInterruptedAnswersQuiet } from './interrupted-answers.ts';
 import { replaceProcessPool } from './process-pool.ts';
 import { recordWith, type SoundEncoder } from './recorder.ts';
 import type { SharedTurnDetector } from './shared-turn-detector.ts';
+import { keepTurnsOpen } from './unfinished-words.ts';
 
 export { EndOfTurnDetector, type EndOfTurnDelays } from './end-of-turn-detector.ts';
 export { logLibrary } from './library-log.ts';
-export { MeasuredVad } from './measured-vad.ts';
+export { MeasuredVad, TurnCutter } from './measured-vad.ts';
 export { recordInto, type RecordedJob, type SoundEncoder } from './recorder.ts';
 export { resumeAnswer } from './interrupted-answers.ts';
 export { ignoreSound } from './room-events.ts';
@@ -34,6 +36,7 @@ export { joinRoom } from './room-audio.ts';
 export { expectNoSpeech } from './silent-session.ts';
 export { SharedTurnDetector } from './shared-turn-detector.ts';
 export { currentSpeech, settled } from './speech-in-progress.ts';
+export { waitForWords } from './unfinished-words.ts';
 
 export const PATCHED_VERSION = '1.9.0';
 
@@ -60,5 +63,6 @@ export function patchAgentServer(processes: JobProcesses, turnDetector: SharedTu
 export function patchSessions(encoder: SoundEncoder): void {
   checkLiveKitVersion();
   keepInterruptedAnswersQuiet();
+  keepTurnsOpen();
   recordWith(encoder);
 }

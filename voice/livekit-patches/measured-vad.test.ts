@@ -5,7 +5,7 @@ import { AudioFrame } from '@livekit/rtc-node';
 import { beforeAll, expect, it } from 'vitest';
 
 import { syntheticSpeech } from '../../test/support/synthetic-speech.ts';
-import { MeasuredVad } from './measured-vad.ts';
+import { MeasuredVad, TurnCutter } from './measured-vad.ts';
 
 const sampleRate = 16_000;
 const window = 512;
@@ -15,7 +15,8 @@ beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 it('reports the length of speech at its pause, once, however late it is looked at', async () => {
   const spoken: number[] = [];
   const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onPause: (ms) => spoken.push(ms) });
-  const streams = [vad.stream(), vad.stream()];
+  let turns = 0;
+  const streams = [vad.stream(), new TurnCutter(vad, () => (turns += 1)).stream()];
   const sound = new Int16Array(3 * sampleRate);
   sound.set(syntheticSpeech({ sampleRate, ms: 1_000 }), sampleRate / 2);
   for (let at = 0; at + window <= sound.length; at += window) {
@@ -27,6 +28,7 @@ it('reports the length of speech at its pause, once, however late it is looked a
     for await (const { type } of stream) if (type === VADEventType.END_OF_SPEECH) break;
     stream.close();
   }
+  expect(turns).toBe(1);
   expect(spoken).toHaveLength(1);
   expect(Math.abs(spoken[0]! - 1_000)).toBeLessThan(150);
 });

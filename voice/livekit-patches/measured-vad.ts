@@ -1,5 +1,5 @@
 /** A VAD that reports each pause early, with the length of the speech before it: by its samples, not by when a busy machine looked at them. */
-import { inference, type VADEvent } from '@livekit/agents';
+import { inference, VAD, VADEventType, type VADEvent } from '@livekit/agents';
 
 import { _getLocalInferenceModule } from '../../node_modules/@livekit/agents/dist/inference/_warmup.js';
 import { SharedWindows, type WindowModel } from './shared-windows.ts';
@@ -62,6 +62,30 @@ export class MeasuredVad extends inference.VAD {
         paused = false;
         this.#onSpeaking?.();
       }
+      return send(event);
+    };
+    return stream;
+  }
+}
+
+/** Cuts out of the same sound what an STT without a stream is asked for, and reports each turn as soon as it begins. */
+export class TurnCutter extends VAD {
+  override label = 'parley.TurnCutter';
+  readonly #vad: MeasuredVad;
+  readonly #onTurn: () => void;
+
+  constructor(vad: MeasuredVad, onTurn: () => void) {
+    super(vad.capabilities);
+    this.#vad = vad;
+    this.#onTurn = onTurn;
+  }
+
+  override stream(): VadStream {
+    const stream = this.#vad.stream();
+    const sender = stream as unknown as Insides;
+    const send = sender.sendVADEvent.bind(stream);
+    sender.sendVADEvent = (event) => {
+      if (event.type === VADEventType.START_OF_SPEECH) this.#onTurn();
       return send(event);
     };
     return stream;

@@ -8,7 +8,7 @@ import type { Span, SpanStart } from '../../platform/telemetry/tracing.ts';
 import type { FinishReason } from '../../store/index.ts';
 import { WELCOMED_ATTRIBUTE } from '../calls/names.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
-import { EndOfTurnDetector, expectNoSpeech, joinRoom, MeasuredVad, resumeAnswer } from '../livekit-patches/index.ts';
+import { EndOfTurnDetector, expectNoSpeech, joinRoom, MeasuredVad, resumeAnswer, waitForWords } from '../livekit-patches/index.ts';
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
 import { errorTypeOf } from '../calls/provider-access/index.ts';
 import type { AgentTurns } from './agent-turns.ts';
@@ -21,13 +21,13 @@ import { HeardSpeech } from './heard-speech.ts';
 import { countsAsInterruption } from './interruption-rules.ts';
 import type { LogWriter } from './log-writer.ts';
 import { playTones } from './tones.ts';
+import { SessionStt } from './session-stt.ts';
 import type { ConversationSettings } from './settings.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { SpeechClock } from './speech-clock.ts';
 import { SpeechQueue } from './speech-queue.ts';
 import { Statistics, type ConversationFigures } from './statistics.ts';
 import { Transcript } from './transcript.ts';
-import { FailureReportingStt } from './failure-reporting-stt.ts';
 
 /** Longest time that a goodbye may take, in milliseconds: then it is cut off. */
 const MAX_GOODBYE_MS = 20_000;
@@ -105,35 +105,34 @@ export class Conversation implements ToolHost {
       remind: silenceReminder === undefined ? undefined : () => this.#spoken.announce(silenceReminder),
       onSilence: () => onEnd('inactivity_timeout'),
     });
-    this.#session = new voice.AgentSession({
-      ...settings.session,
-      llm,
-      ...(sound === undefined ? inText(settings) : this.#hearing(sound)),
-    });
+    const hearing = sound && this.#hearing(sound);
+    this.#session = new voice.AgentSession({ ...settings.session, llm, ...(hearing ?? inText(settings)) });
+    if (hearing !== undefined) waitForWords(this.#session, () => hearing.stt.recognizes);
     this.#spoken = new SpeechQueue({ session: this.#session, clock });
     this.#listen();
   }
 
   /** What the session hears and speaks with. */
-  #hearing({ stt, tts }: ConversationSound): voice.AgentSessionOptions {
+  #hearing({ stt, tts }: ConversationSound): voice.AgentSessionOptions & { readonly stt: SessionStt } {
     const { settings, language, clock, logger } = this.#options;
-    const { session, endOfTurn, vad } = settings;
+    const { session, endOfTurn } = settings;
+    const vad = new MeasuredVad({
+      ...settings.vad,
+      onSpeaking: () => {
+        this.#speech.userSpeaks();
+        stt.userSpeaks();
+      },
+      onPause: (ms) => {
+        this.#speech.userPauses(ms);
+        stt.userPaused();
+      },
+    });
     return {
       ...(endOfTurn && {
         turnHandling: { ...session.turnHandling, turnDetection: new EndOfTurnDetector({ delays: endOfTurn, language, clock, logger }) },
       }),
-      vad: new MeasuredVad({
-        ...vad,
-        onSpeaking: () => {
-          this.#speech.userSpeaks();
-          stt.userSpeaks();
-        },
-        onPause: (ms) => {
-          this.#speech.userPauses(ms);
-          stt.userPaused();
-        },
-      }),
-      stt: new FailureReportingStt({ inner: stt, onFailure: (error) => this.#failed(error, 'stt') }),
+      vad,
+      stt: new SessionStt({ inner: stt, vad, onFailure: (error) => this.#failed(error, 'stt') }),
       tts,
     };
   }

@@ -17,7 +17,7 @@ import { MeasuredVad } from '../../../voice/livekit-patches/measured-vad.ts';
 import { SharedTurnDetector } from '../../../voice/livekit-patches/shared-turn-detector.ts';
 import { conversationSettingsOf } from '../../../voice/session/settings.ts';
 import { USER_FRAME_MS, USER_SAMPLE_RATE } from '../../../voice/livekit-patches/room-audio.ts';
-import { FailureReportingStt } from '../../../voice/session/failure-reporting-stt.ts';
+import { SessionStt } from '../../../voice/session/session-stt.ts';
 import { benchAgent, welcome } from './agent.ts';
 import { CallerSound, now, repeatedly } from './caller.ts';
 import type { CallPlan, CallResult, Plan } from './plan.ts';
@@ -103,6 +103,11 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
   const sound = new CallerSound(USER_SAMPLE_RATE, USER_FRAME_MS);
   const input = new MemoryInput();
   const output = new MemoryOutput((samples) => sound.heard(samples));
+  const vad = new MeasuredVad({
+    ...settings.vad,
+    onSpeaking: () => providers.stt.userSpeaks(),
+    onPause: () => providers.stt.userPaused(),
+  });
   const session = new voice.AgentSession({
     ...settings.session,
     turnHandling: {
@@ -117,12 +122,8 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
         }),
       }),
     },
-    vad: new MeasuredVad({
-      ...settings.vad,
-      onSpeaking: () => providers.stt.userSpeaks(),
-      onPause: () => providers.stt.userPaused(),
-    }),
-    stt: new FailureReportingStt({ inner: providers.stt, onFailure: (error) => console.error(error) }),
+    vad,
+    stt: new SessionStt({ inner: providers.stt, vad, onFailure: (error) => console.error(error) }),
     llm: providers.llm,
     tts: providers.tts,
   });

@@ -66,7 +66,7 @@ describe.concurrent('a setting', () => {
     call.provider.hear('I would like');
     call.provider.heard(() => 'two tickets');
     await call.becomes({ status: 'ongoing' });
-    await call.caller.speak(700, { pauseMs: 1_200, thenMs: 700 });
+    await call.caller.speak(700, { pauseMs: 1_200, thenMs: [700] });
     const said = await eventually(async () => {
       const [first] = await call.messages();
       return first?.content ?? Promise.reject(new Error('nothing was written'));

@@ -74,6 +74,11 @@ export class SttAdapter extends stt.STT {
     return stream;
   }
 
+  /** Whether a stream has heard words that it may still change, or was asked for words that have not come. */
+  get recognizes(): boolean {
+    return [...this.#streams].some((stream) => stream.recognizes);
+  }
+
   /** The user has begun to speak. */
   userSpeaks(): void {
     for (const stream of this.#streams) stream.userSpeaks();

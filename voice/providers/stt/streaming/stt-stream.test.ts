@@ -287,6 +287,41 @@ it('takes a connection for dead after two pauses without a word of the provider'
   expect(sockets[1]?.audio).toHaveLength(12_800);
 });
 
+it('recognises until the words of each part that was said are final', async () => {
+  const stream = await streamOf();
+  const [socket] = sockets;
+  const says = async (text: string): Promise<void> => {
+    stream.userSpeaks();
+    await push(stream, 1_600);
+    await receive(socket!, { type: 'interim', text });
+    expect(adapter.recognizes).toBe(true);
+    stream.userPaused();
+    await settle();
+  };
+  const hears = async (text: string): Promise<boolean> => {
+    await receive(socket!, { type: 'final', text });
+    await receive(socket!, { type: 'flushed' });
+    return adapter.recognizes;
+  };
+  expect(adapter.recognizes).toBe(false);
+  for (const text of ['one', 'two', 'three']) await says(text);
+  expect([await hears('one'), await hears('two'), await hears('three')]).toEqual([true, true, false]);
+  // A hypothesis that was none.
+  await says('four');
+  await receive(socket!, { type: 'interim', text: '' });
+  expect(adapter.recognizes).toBe(false);
+});
+
+it('recognises what it asked for where every pause is answered', async () => {
+  const stream = await streamOf({ answersEveryFlush: true });
+  stream.userPaused();
+  expect(adapter.recognizes).toBe(true);
+  await settle();
+  expect(adapter.recognizes).toBe(true);
+  await receive(sockets[0]!, { type: 'flushed' });
+  expect(adapter.recognizes).toBe(false);
+});
+
 it('ends with the finals of what was pushed', async () => {
   const stream = await streamOf();
   await push(stream, 1_600);

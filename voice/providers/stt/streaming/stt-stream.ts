@@ -21,6 +21,7 @@ import { LATE_MS, type Named, type ProviderOrder } from '../../../calls/fallback
 import { ProviderApiError, withRetries } from '../../provider-errors.ts';
 import { ObservedUtterances, type RecognizerName } from '../observed-utterances.ts';
 import { AudioBacklog } from './audio-backlog.ts';
+import { InterimWords } from './interim-words.ts';
 import type { SttStreamEvent, SttStreaming, SttStreamSession } from './protocol.ts';
 
 export interface Recognizer extends Named {
@@ -90,8 +91,7 @@ export class SttStream extends stt.SpeechStream {
   #flushes: number[] = [];
   #deadline: Timer | undefined;
   #keepAlive: Timer | undefined;
-  /** Position of the end of the audio when words first came that no final has yet. */
-  #wordsAt: number | undefined;
+  readonly #words = new InterimWords();
   #inputEnded = false;
   /** Since the last final. */
   #failures = 0;
@@ -150,6 +150,12 @@ export class SttStream extends stt.SpeechStream {
     const { chunks, end } = this.#unsent;
     this.#unsent.settle(end);
     return chunks;
+  }
+
+  /** Words came that may still change, or are due. */
+  get recognizes(): boolean {
+    if (this.#words.some) return true;
+    return this.#recognizer.streaming.answersEveryFlush === true && this.#pauses.length + this.#flushes.length > 0;
   }
 
   /** Asks for the finals of what was pushed so far. */
@@ -303,13 +309,14 @@ export class SttStream extends stt.SpeechStream {
     const canBeAsked = this.#connection === undefined || messages !== undefined;
     const position = this.#backlog.end;
     this.#observed.paused(this.#by);
-    if (canBeAsked) this.#flushes.push(position);
+    if (canBeAsked) {
+      this.#flushes.push(position);
+      this.#words.asked();
+    }
     this.#sendMessages(messages);
     const others = this.#failed.size + 1 < this.#options.recognizers.all.length;
     // Words that came later belong to the next pause; after the last audio there is nothing more to wait for.
-    const waits = (): boolean =>
-      canBeAsked &&
-      (this.#inputEnded || streaming.answersEveryFlush === true || (this.#wordsAt !== undefined && this.#wordsAt <= position));
+    const waits = (): boolean => canBeAsked && (this.#inputEnded || streaming.answersEveryFlush === true || this.#words.cameBy(position));
     // The next connection is asked again, with the same audio.
     const giveUp = (): void => this.#connection?.socket.close();
     const after = (ms: number, then: () => void): void => {
@@ -343,11 +350,11 @@ export class SttStream extends stt.SpeechStream {
     switch (event.type) {
       case 'interim':
         if (event.text.trim() !== '') this.#observed.words(this.#by);
-        this.#wordsAt = event.text.trim() === '' ? undefined : (this.#wordsAt ?? this.#backlog.end);
+        this.#words.came(event.text, { last: !this.#speaking && this.#flushes.length > 0, position: this.#backlog.end });
         this.#put(SpeechEventType.INTERIM_TRANSCRIPT, event.text);
         break;
       case 'final':
-        this.#wordsAt = undefined;
+        this.#words.answered(this.#flushes.length);
         this.#worked();
         if (event.upToSeconds !== undefined) {
           // In whole samples: half of one would shift all audio after it by a byte.
@@ -358,6 +365,7 @@ export class SttStream extends stt.SpeechStream {
         this.#put(SpeechEventType.FINAL_TRANSCRIPT, event.text);
         break;
       case 'flushed':
+        this.#words.answered(this.#flushes.length);
         this.#backlog.settle(this.#flushes.shift() ?? 0);
         if (this.#flushes.length === 0) {
           this.#deadline?.cancel();

@@ -1,21 +1,30 @@
-/** Reports failures of the STT: LiveKit logs them and goes on as if the user had not spoken. */
+/** The STT as a session hears with it: reports failures, which LiveKit logs to go on as if the user had not spoken, and knows whose words are to come. */
 import { stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
 
-export interface FailureReportingSttOptions {
-  readonly inner: stt.STT;
+import { TurnCutter, type MeasuredVad } from '../livekit-patches/index.ts';
+import type { Providers } from '../providers/index.ts';
+
+export interface SessionSttOptions {
+  readonly inner: Providers['stt'];
+  /** Cuts out the turns for an STT that does not stream. */
+  readonly vad: MeasuredVad;
   /** Something said was not understood, after all attempts; what was thrown. */
   readonly onFailure: (error: unknown) => void;
 }
 
-export class FailureReportingStt extends stt.STT {
+export class SessionStt extends stt.STT {
   readonly label: string;
-  readonly #inner: stt.STT;
+  readonly #inner: SessionSttOptions['inner'];
+  readonly #vad: MeasuredVad;
   readonly #onFailure: (error: unknown) => void;
+  /** Turns that were cut out, or are being spoken. */
+  #turns = 0;
 
-  constructor({ inner, onFailure }: FailureReportingSttOptions) {
-    super(inner.capabilities);
+  constructor({ inner, vad, onFailure }: SessionSttOptions) {
+    super({ ...inner.capabilities, streaming: true });
     this.label = inner.label;
     this.#inner = inner;
+    this.#vad = vad;
     this.#onFailure = onFailure;
     inner.on('metrics_collected', (metrics) => this.emit('metrics_collected', metrics));
     // Not passed on: the session would close at once, before anything can be said.
@@ -32,6 +41,11 @@ export class FailureReportingStt extends stt.STT {
     return this.#inner.provider;
   }
 
+  /** Whether speech was heard whose words are not known yet. */
+  get recognizes(): boolean {
+    return this.#inner.capabilities.streaming ? this.#inner.recognizes : this.#turns > 0;
+  }
+
   /** The inner one measures, and its figures are passed on: measured here, too, they would count twice. */
   override async recognize(frame: AudioBuffer, signal?: AbortSignal): Promise<stt.SpeechEvent> {
     try {
@@ -39,6 +53,8 @@ export class FailureReportingStt extends stt.STT {
     } catch (error) {
       if (signal?.aborted !== true) this.#onFailure(error);
       throw error;
+    } finally {
+      this.#turns = Math.max(0, this.#turns - 1);
     }
   }
 
@@ -47,7 +63,9 @@ export class FailureReportingStt extends stt.STT {
   }
 
   stream(options?: { readonly connOptions?: APIConnectOptions }): stt.SpeechStream {
-    return this.#inner.stream(options);
+    if (this.#inner.capabilities.streaming) return this.#inner.stream(options);
+    this.#turns = 0;
+    return new stt.StreamAdapter(this, new TurnCutter(this.#vad, () => (this.#turns += 1))).stream(options);
   }
 
   override close(): Promise<void> {

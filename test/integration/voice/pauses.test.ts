@@ -1,0 +1,153 @@
+/** A user who pauses within a turn gets one answer, to all that was said, however long speech to text takes for it. */
+import { randomBytes } from 'node:crypto';
+
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { controlPlane } from '../../support/control-plane.ts';
+import { eventually } from '../../support/eventually.ts';
+import { putSecret } from './secret.ts';
+import { openStage, type Stage, type StagedCall } from './stage.ts';
+
+const PAUSE_MS = 450;
+/** Less than speech to text takes for the last part, and far more than the pause: on a busy machine the user is heard late. */
+const DELAY = { silence: '950ms', model: '1600ms' };
+const parts = ['please wait', 'I have', 'two questions'];
+const answers = { toAll: 'Ask both of them.', toPart: 'I am waiting.' };
+const story = 'Once upon a time there was a telephone.';
+
+const name = `pauses-${randomBytes(4).toString('hex')}`;
+let stage: Stage;
+let secret: Awaited<ReturnType<typeof putSecret>>;
+
+beforeAll(async () => {
+  const { kubeconfig } = await controlPlane();
+  stage = await openStage({ KUBECONFIG: kubeconfig });
+  secret = await putSecret(kubeconfig, { namespace: stage.org, name, values: { key: 'a-key' } });
+});
+afterAll(async () => {
+  await stage.close();
+  await secret.remove();
+  await dispose();
+});
+
+interface Manner {
+  readonly mode: 'silence' | 'model';
+  /** The user speaks while the agent does. */
+  readonly interrupts: boolean;
+  readonly minWords: number;
+}
+
+/** A call whose user has been understood when a part of it is asked for. */
+async function begun({ mode, interrupts, minWords }: Manner, spec: Readonly<Record<string, unknown>> = {}): Promise<StagedCall> {
+  const call = await stage.call({
+    spec: {
+      turnDetection: { mode, endOfSpeechDelay: DELAY[mode] },
+      interruptions: { minWords },
+      ...(interrupts && { welcomeMessage: story }),
+      ...spec,
+    },
+  });
+  call.provider.speech(({ input }) => (input === story ? { msPerCharacter: 600 } : {}));
+  call.provider.chat(({ lastUser }) => (lastUser.includes(parts.at(-1)!) ? answers.toAll : answers.toPart));
+  await call.join();
+  await call.becomes({ status: 'ongoing' });
+  if (interrupts) await eventually(() => expect(call.caller.heardFor(story)).toBeGreaterThanOrEqual(1_000));
+  return call;
+}
+
+/** Each request is for the next part. */
+function hearsParts({ provider }: StagedCall, said: readonly string[], delayMs: number): void {
+  let asked = 0;
+  // Sound that arrives with holes is heard in more pieces.
+  provider.heard(() => ({ text: said[Math.min(asked++, said.length - 1)]!, delayMs }));
+}
+
+/** Once all is answered. */
+async function outcomeOf(call: StagedCall) {
+  await call.caller.hears(answers.toAll);
+  const said = await eventually(async () => {
+    const user = (await call.messages()).find(({ role }) => role === 'user');
+    return user?.content ?? Promise.reject(new Error('nothing that the user said was written'));
+  });
+  return { toPartMs: call.caller.heardFor(answers.toPart), asked: call.provider.requests('chat').at(-1)?.lastUser, said };
+}
+
+function asAWhole(said: readonly string[]): object {
+  const all = expect.stringMatching(new RegExp(`^${said.join(' ')}( ${said.at(-1)})*$`)) as string;
+  return { toPartMs: 0, asked: all, said: all };
+}
+
+async function end(call: StagedCall): Promise<void> {
+  await call.caller.leave();
+  await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+}
+
+const manners: readonly Manner[] = [
+  { mode: 'silence', interrupts: false, minWords: 0 },
+  { mode: 'model', interrupts: false, minWords: 2 },
+  { mode: 'silence', interrupts: true, minWords: 2 },
+  { mode: 'model', interrupts: true, minWords: 0 },
+];
+describe.concurrent.each([0, 300, 800, 1_500])('speech to text by requests, %d ms each', (sttMs) => {
+  it.each(manners)('is waited for: mode $mode, minWords $minWords, interrupting: $interrupts', async (manner) => {
+    const call = await begun(manner);
+    const said = parts.slice(1);
+    hearsParts(call, said, sttMs);
+    await call.caller.speak(900, { pauseMs: PAUSE_MS, thenMs: [900] });
+    expect(await outcomeOf(call)).toEqual(asAWhole(said));
+    await end(call);
+  });
+});
+
+describe.concurrent('speech to text by requests waits for the rest of a turn', () => {
+  it('in three parts', async () => {
+    const call = await begun(manners[0]!);
+    hearsParts(call, parts, 1_500);
+    await call.caller.speak(700, { pauseMs: PAUSE_MS, thenMs: [700, 700] });
+    expect(await outcomeOf(call)).toEqual(asAWhole(parts));
+    await end(call);
+  });
+
+  it('that turns out to be a noise', async () => {
+    const call = await begun(manners[0]!);
+    hearsParts(call, ['please wait', ''], 1_000);
+    await call.caller.speak(900, { pauseMs: PAUSE_MS, thenMs: [900] });
+    const spokenAt = performance.now();
+    const heardAt = await call.caller.hears(answers.toPart, { since: spokenAt });
+    expect(heardAt - spokenAt).toBeGreaterThan(1_000);
+    expect(call.provider.requests('chat').at(-1)?.lastUser).toBe('please wait');
+    await end(call);
+  });
+
+  it('and answers what it knows where the rest never comes', async () => {
+    const call = await begun(manners[0]!);
+    call.provider.hear('please wait');
+    call.provider.heard(() => ({ holdHead: new Promise(() => undefined) }));
+    await call.caller.speak(900, { pauseMs: PAUSE_MS, thenMs: [900] });
+    const spokenAt = performance.now();
+    const heardAt = await call.caller.hears(answers.toPart);
+    expect(heardAt - spokenAt).toBeGreaterThan(4_500);
+    await end(call);
+  });
+
+  it('and ends the call where the rest fails', async () => {
+    const call = await begun(manners[0]!);
+    call.provider.hear('please wait');
+    call.provider.heard(() => ({ status: 401 }));
+    await call.caller.speak(900, { pauseMs: PAUSE_MS, thenMs: [900] });
+    expect(await call.becomes({ status: 'error' })).toMatchObject({ finishReason: 'speech_recognition_error' });
+  });
+});
+
+describe.concurrent('a stream waits for the rest of a turn', () => {
+  it.each([300, 1_500])('with finals after %d ms', async (finalDelayMs) => {
+    const speechToText = { provider: 'deepgram', model: 'nova-3', apiKeySecretRef: { name, key: 'key' } };
+    const call = await begun(manners[0]!, { speechToText });
+    const said = parts.slice(1);
+    call.provider.streamed.hear(...said.map((text) => ({ text, finalDelayMs })));
+    await call.caller.speak(900, { pauseMs: PAUSE_MS, thenMs: [900] });
+    expect(await outcomeOf(call)).toEqual(asAWhole(said));
+    await end(call);
+  });
+});

@@ -1,0 +1,77 @@
+import { initializeLogger, Task, type voice } from '@livekit/agents';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+
+// As the patch does.
+import { AgentActivity } from '../../node_modules/@livekit/agents/dist/voice/agent_activity.js';
+import { keepTurnsOpen, waitForWords } from './unfinished-words.ts';
+
+const committed = vi.fn<(turn: object) => Promise<boolean>>(() => Promise.resolve(true));
+
+beforeAll(() => {
+  initializeLogger({ pretty: false, level: 'silent' });
+  AgentActivity.prototype.onEndOfTurn = committed;
+  keepTurnsOpen();
+});
+beforeEach(() => committed.mockClear());
+
+function activityWith(parts: object): { onEndOfTurn(turn: object): Promise<boolean> } {
+  return Object.assign(Object.create(AgentActivity.prototype) as never, parts);
+}
+
+/** Its silence is long enough. */
+function endingTurn() {
+  const session = {} as voice.AgentSession;
+  const audioRecognition = { isClosed: false };
+  let recognizes = true;
+  waitForWords(session, () => recognizes);
+  const activity = activityWith({ agentSession: session, audioRecognition });
+  const turn = { newTranscript: 'I have', endOfUtteranceDelay: 500 };
+  const task = Task.from(() => activity.onEndOfTurn(turn));
+  return { task, turn, known: () => (recognizes = false), close: () => (audioRecognition.isClosed = true) };
+}
+
+describe('the end of a turn', () => {
+  it('waits for words under way, and says how long in all', async () => {
+    const { task, turn, known } = endingTurn();
+    setTimeout(known, 200);
+    expect(await task.result).toBe(true);
+    const [info] = committed.mock.calls[0]! as [typeof turn];
+    expect(info).toMatchObject({ newTranscript: 'I have' });
+    expect(info.endOfUtteranceDelay).toBeGreaterThanOrEqual(690);
+  });
+
+  it('is none once words come or the user goes on: LiveKit has cancelled it', async () => {
+    const { task, known } = endingTurn();
+    task.cancel();
+    known();
+    await expect(task.result).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+    expect(committed).not.toHaveBeenCalled();
+  });
+
+  it('comes with the end of the call', async () => {
+    const { task, close } = endingTurn();
+    close();
+    expect(await task.result).toBe(true);
+  });
+
+  it('comes after five seconds where the words do not', async () => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    const { task } = endingTurn();
+    now.mockReturnValue(5_900);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(task.done).toBe(false);
+    now.mockReturnValue(6_000);
+    expect(await task.result).toBe(true);
+    now.mockRestore();
+  });
+
+  it('waits for nothing where all words are known, or in a session without sound', async () => {
+    const turn = { endOfUtteranceDelay: 500 };
+    const { known, task } = endingTurn();
+    known();
+    await task.result;
+    committed.mockClear();
+    void activityWith({ agentSession: {} }).onEndOfTurn(turn);
+    expect(committed).toHaveBeenCalledExactlyOnceWith(turn);
+  });
+});
