@@ -99,6 +99,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   process.env['LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS'] ??= '0';
   // The media library logs each step of a connection otherwise.
   process.env['NODE_ENV'] ??= 'production';
+  process.env['RUST_LOG'] ??= 'off';
   initializeLogger({ pretty: false, level: 'warn' });
   logLibrary({ level: config.PARLEY_LOG_LEVEL });
   const live = (): number => server.activeJobs.length + accepted.size;

@@ -11,6 +11,7 @@
  * | `silent-session` | `AgentActivity.audioRecognition.commitUserTurn` |
  * | `room-audio` | `AgentSession._roomIO`, `RoomIO.audioInput.createStream` |
  * | `room-events` | of `@livekit/rtc-node`: `Room.onFfiEvent` |
+ * | `media-library-log` | of `@livekit/rtc-node`: `_ffiClientInstance`, its `ffi_event`; of its bindings: `livekitInitialize`, a second time |
  * | `speech-in-progress` | `speechHandleStorage`; `SpeechHandle._hasGenerations` and `._waitForGeneration` |
  * | `library-log` | its logger, under `Symbol.for('@livekit/agents:logger')` |
  * | `measured-vad` | `sendVADEvent` and `_nativeVad` of the VAD's streams |
@@ -21,6 +22,7 @@ import { version } from '@livekit/agents';
 
 import type { JobProcesses } from '../job-processes/job-processes.ts';
 import { keepInterruptedAnswersQuiet } from './interrupted-answers.ts';
+import { keepMediaLibraryQuiet } from './media-library-log.ts';
 import { replaceProcessPool } from './process-pool.ts';
 import { recordWith, type SoundEncoder } from './recorder.ts';
 import type { SharedTurnDetector } from './shared-turn-detector.ts';
@@ -62,6 +64,7 @@ export function patchAgentServer(processes: JobProcesses, turnDetector: SharedTu
 /** For every session of this process. @throws LiveKitVersionError */
 export function patchSessions(encoder: SoundEncoder): void {
   checkLiveKitVersion();
+  keepMediaLibraryQuiet();
   keepInterruptedAnswersQuiet();
   keepTurnsOpen();
   recordWith(encoder);
