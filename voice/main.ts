@@ -30,8 +30,8 @@ import { Recordings, ensureSpool, uploadRecordings, spoolFolderOf } from './reco
 
 /** For a busy machine to start a process with all that a call needs, in milliseconds. */
 const PROCESS_START_MS = 60_000;
-/** After which a job process that several share is replaced. */
-const CALLS_OF_A_PROCESS = 500;
+/** After which a job process that several share is replaced: of each room the media library keeps what makes the next ones dearer (docs/adr/0045). */
+const CALLS_OF_A_PROCESS = 100;
 /** For calls that have to end, and for what they have used, in milliseconds each. */
 const CLOSING_MS = 15_000;
 /** After Ctrl-C, how long the role waits for its calls, in milliseconds. */

@@ -1,7 +1,8 @@
 /** Short calls one after the other: whether the voice role keeps anything of them. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { figure, megabytes } from '../harness/table.ts';
+import { treeCpuMs } from '../harness/process-tree.ts';
+import { duration, figure, megabytes } from '../harness/table.ts';
 import type { Part } from './part.ts';
 import { treeUse, type Use } from './processes.ts';
 
@@ -12,6 +13,8 @@ const settleMs = 3_000;
 
 interface Look extends Use {
   readonly calls: number;
+  /** Since the role began. */
+  readonly cpuMs: number;
 }
 
 export const soak: Part = async ({ host, scale, progress }) => {
@@ -20,7 +23,7 @@ export const soak: Part = async ({ host, scale, progress }) => {
   try {
     const look = async (calls: number): Promise<void> => {
       await delay(settleMs);
-      looks.push({ calls, ...treeUse(role.pid) });
+      looks.push({ calls, cpuMs: treeCpuMs(role.pid) ?? Number.NaN, ...treeUse(role.pid) });
     };
     await look(0);
     for (let done = 0; done < scale.soak;) {
@@ -43,15 +46,16 @@ export const soak: Part = async ({ host, scale, progress }) => {
     tables: [
       {
         title: 'What the voice role holds with all its processes, over calls one after the other',
-        columns: ['', 'memory', 'processes', 'threads', 'open files'],
+        columns: ['', 'memory', 'processes', 'threads', 'open files', 'CPU of a call since'],
         rows: looks
           .filter((_, index) => index % Math.max(1, Math.floor(looks.length / 8)) === 0 || index === looks.length - 1)
-          .map(({ calls, bytes, processes, threads, files }) => [
+          .map(({ calls, cpuMs, bytes, processes, threads, files }, index, shown) => [
             `after ${calls}`,
             megabytes(bytes),
             figure(processes),
             figure(threads),
             figure(files),
+            index === 0 ? '' : duration((cpuMs - shown[index - 1]!.cpuMs) / (calls - shown[index - 1]!.calls)),
           ]),
         notes: [
           `What several processes share counts once (PSS). The line through what was seen from the fourth look on rises by ${figure(perCall / 1_000, 'kB')} a call.`,
