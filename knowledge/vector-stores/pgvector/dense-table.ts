@@ -3,7 +3,7 @@ import type { Transaction } from '../../../store/database.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
 import type { RankOptions } from './rank-words.ts';
-import { numbersOf, type Scope } from './scope.ts';
+import { conditionOf, numbersOf, type Scope } from './scope.ts';
 
 /** An index takes no more dimensions: such collections are scanned whatever their size. */
 const MOST_IN_GRAPH = 4_000;
@@ -20,6 +20,14 @@ export interface DenseTableOptions {
 
 /** Where the vectors of a large collection are, or are on their way to. */
 type Graph = string | null;
+
+interface GraphTable {
+  readonly table: string;
+  /** Graphs of former releases hold single-precision numbers. */
+  readonly type: string;
+  /** Given out so far: no fewer than there are chunks. */
+  readonly numbers: number;
+}
 
 interface HitRow {
   readonly chunk_id: string;
@@ -52,14 +60,14 @@ export class DenseTable {
   ): Promise<void> {
     await transaction.query(
       `INSERT INTO ${graph === null ? this.#flat : tableOf(graph)} (org, collection_id, number, embedding)
-       SELECT $1, $2, given.number, given.embedding::${this.#type} FROM unnest($3::int[], $4::text[]) AS given (number, embedding)`,
+       SELECT $1, $2, given.number, given.embedding::${this.#type}(${this.#dimension}) FROM unnest($3::int[], $4::text[]) AS given (number, embedding)`,
       [org, collectionId, vectors.map(({ number }) => number), vectors.map(({ units }) => literal(units))],
     );
   }
 
   async remove(transaction: Transaction, { org, collectionId }: Scope, numbers: readonly number[]): Promise<void> {
     const graph = await graphOf(transaction, { org, collectionId });
-    for (const table of graph === null ? [this.#flat] : [this.#flat, tableOf(graph)]) {
+    for (const table of graph === undefined ? [this.#flat] : [this.#flat, graph.table]) {
       await transaction.query(`DELETE FROM ${table} WHERE org = $1 AND collection_id = $2 AND number = ANY($3::int[])`, [
         org,
         collectionId,
@@ -92,7 +100,7 @@ export class DenseTable {
          DELETE FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 AND number = ANY(ARRAY(
            SELECT number FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 ORDER BY number LIMIT ${MOVED_AT_ONCE}))
          RETURNING org, collection_id, number, embedding)
-       INSERT INTO ${tableOf(graph)} SELECT * FROM moved`,
+       INSERT INTO ${tableOf(graph)} SELECT org, collection_id, number, embedding FROM moved`,
       [org, collectionId],
     );
     return graph;
@@ -107,35 +115,8 @@ export class DenseTable {
     { limit, meeting: wanted }: RankOptions,
   ): Promise<readonly VectorHit[]> {
     const graph = await graphOf(transaction, scope);
-    const unwanted = wanted === undefined && query.exclude?.length ? await numbersOf(transaction, scope, query.exclude) : [];
-    const distance = `dense.embedding OPERATOR(${this.#home}.<#>) $3::${this.#type}`;
-    const own = 'dense.org = $1 AND dense.collection_id = $2';
-    const among = wanted === undefined ? 'dense.number <> ALL($5::int[])' : 'dense.number = ANY($5::int[])';
-    const chosen = `${own} AND ${among}`;
-    // A scan of the graph for something rare gives up; few vectors are compared one by one.
-    const few = wanted !== undefined && wanted.length < this.#graphFrom;
-    // Long lists are hashed only in a plan made for them; and each graph has statements of its own, of which a connection must not keep all.
-    const prepared = graph === null && (few || (wanted === undefined && unwanted.length === 0));
-    const hitsFrom = async (source: string): Promise<readonly VectorHit[]> => {
-      const nearest = async (fetched: string, rows: number): Promise<readonly HitRow[]> => {
-        const answer = await transaction.query<HitRow>(
-          `SELECT chunk.chunk_id, chunk.document_id, chunk.ordinal, chunk.tie_breaker, -near.distance AS score
-           FROM (${source} ${fetched}) AS near
-           CROSS JOIN LATERAL (
-             SELECT chunk_id, document_id, ordinal, tie_breaker::float8 AS tie_breaker FROM parley.vector_chunks
-             WHERE org = $1 AND collection_id = $2 AND number = near.number OFFSET 0
-           ) AS chunk`,
-          [scope.org, scope.collectionId, literal(units), rows, wanted ?? unwanted],
-          { prepared },
-        );
-        return answer.rows.toSorted((one, other) => other.score - one.score);
-      };
-      // One more than asked for: if it is as near as the last one, their tie breakers decide, and those of all that are as near.
-      let rows = await nearest('FETCH FIRST ($4::int) ROWS ONLY', limit + 1);
-      // Only then, for Postgres sorts everything that it is to return ties of, and only the best of the rest.
-      if (rows.length > limit && rows[limit]?.score === rows[limit - 1]?.score)
-        rows = await nearest('FETCH FIRST ($4::int) ROWS WITH TIES', limit);
-      return rows
+    const toHits = (rows: readonly HitRow[]): readonly VectorHit[] =>
+      rows
         .map((row) => ({
           chunkId: row.chunk_id,
           documentId: row.document_id,
@@ -145,29 +126,52 @@ export class DenseTable {
         }))
         .toSorted(byRank)
         .slice(0, limit);
-    };
-
-    if (graph !== null && !few && (await this.#isEmpty(transaction, scope))) {
+    const distance = (type: string): string => `dense.embedding OPERATOR(${this.#home}.<#>) $3::text::${type}`;
+    const own = 'dense.org = $1 AND dense.collection_id = $2';
+    const unscanned = graph === undefined || graph.numbers < this.#graphFrom || !(await this.#isEmpty(transaction, scope));
+    if (!unscanned && !isCheaperCompared({ limit, numbers: graph.numbers, meeting: wanted?.length })) {
       // A plain scan of the graph ends after `ef_search` vectors, wanted or not. Sorting is what a scan of the table would need.
       await transaction.query(
         `SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = ${Math.min(1_000, Math.max(100, 2 * limit))}; SET LOCAL enable_sort = off`,
       );
-      const hits = await hitsFrom(
-        `SELECT dense.number, ${distance} AS distance FROM ${tableOf(graph)} AS dense WHERE ${chosen} ORDER BY ${distance}`,
+      const condition = conditionOf(query, 5);
+      const hits = toHits(
+        await withTies(limit, async (fetched, rows) => {
+          const answer = await transaction.query<HitRow>(
+            `SELECT chunk.*, -near.distance AS score FROM (
+               SELECT dense.number, ${distance(graph.type)} AS distance FROM ${graph.table} AS dense WHERE ${own} ORDER BY ${distance(graph.type)}
+             ) AS near CROSS JOIN LATERAL (${chunkNumbered('near.number', condition.sql)}) AS chunk ORDER BY near.distance ${fetched}`,
+            [scope.org, scope.collectionId, literal(units), rows, ...condition.values],
+          );
+          return answer.rows;
+        }),
       );
       await transaction.query('SET LOCAL enable_sort = on');
       // A graph with many equal vectors has parts that can't be reached from each other.
       if (hits.length === limit) return hits;
     }
-    const tables = graph === null ? [this.#flat] : [this.#flat, tableOf(graph)];
-    const each = (where: string): string =>
-      tables.map((table) => `SELECT dense.number, ${distance} AS distance FROM ${table} AS dense WHERE ${where}`).join(' UNION ALL ');
-    return hitsFrom(
-      few
-        ? `SELECT dense.number, dense.distance FROM unnest($5::int[]) AS wanted (number)
-           CROSS JOIN LATERAL (${each(`${own} AND dense.number = wanted.number`)} OFFSET 0) AS dense ORDER BY dense.distance`
-        : // A sum is nothing that an index is sorted by.
-          `SELECT dense.number, dense.distance FROM (${each(chosen)}) AS dense ORDER BY dense.distance + 0`,
+    const unwanted = wanted === undefined && query.exclude?.length ? await numbersOf(transaction, scope, query.exclude) : [];
+    // Few are looked up in the order of their numbers, in a plan that need not know how many there are.
+    if (wanted !== undefined) await transaction.query('SET LOCAL enable_seqscan = off');
+    const among = wanted === undefined ? 'dense.number <> ALL($5::int[])' : 'dense.number = ANY($5::int[])';
+    // Long lists are hashed only in a plan made for them; and each graph has statements of its own, of which a connection must not keep all.
+    const prepared = graph === undefined && (wanted !== undefined || unwanted.length === 0);
+    const tables = [{ table: this.#flat, type: this.#type }, ...(graph === undefined ? [] : [graph])];
+    const compared = tables.map(
+      ({ table, type }) => `SELECT dense.number, ${distance(type)} AS distance FROM ${table} AS dense WHERE ${own} AND ${among}`,
+    );
+    // A sum is nothing that an index is sorted by.
+    const source = `SELECT dense.number, dense.distance FROM (${compared.join(' UNION ALL ')}) AS dense ORDER BY dense.distance + 0`;
+    return toHits(
+      await withTies(limit, async (fetched, rows) => {
+        const answer = await transaction.query<HitRow>(
+          `SELECT chunk.*, -near.distance AS score FROM (${source} ${fetched}) AS near
+           CROSS JOIN LATERAL (${chunkNumbered('near.number')}) AS chunk`,
+          [scope.org, scope.collectionId, literal(units), rows, wanted ?? unwanted],
+          { prepared },
+        );
+        return answer.rows;
+      }),
     );
   }
 
@@ -181,13 +185,47 @@ export class DenseTable {
   }
 }
 
-async function graphOf(transaction: Transaction, { org, collectionId }: Scope): Promise<Graph> {
-  const { rows } = await transaction.query<{ graph: Graph }>(
-    'SELECT graph FROM parley.vector_collections WHERE org = $1 AND collection_id = $2',
+/**
+ * Whether comparing the vectors that a filter leaves takes fewer pages than a scan of the graph, which meets one that the filter
+ * leaves as rarely as they are and reads eight for each: ADR 64.
+ */
+function isCheaperCompared({
+  limit,
+  numbers,
+  meeting,
+}: {
+  readonly limit: number;
+  readonly numbers: number;
+  readonly meeting: number | undefined;
+}): boolean {
+  return meeting !== undefined && meeting * meeting < 8 * limit * numbers;
+}
+
+async function graphOf(transaction: Transaction, { org, collectionId }: Scope): Promise<GraphTable | undefined> {
+  const { rows } = await transaction.query<{ graph: string } & Omit<GraphTable, 'table'>>(
+    `SELECT graph, next_number AS numbers, (SELECT atttypid::regtype::text FROM pg_catalog.pg_attribute
+       WHERE attrelid = to_regclass('parley.' || graph) AND attname = 'embedding') AS type
+     FROM parley.vector_collections WHERE org = $1 AND collection_id = $2 AND graph IS NOT NULL`,
     [org, collectionId],
     { prepared: true },
   );
-  return rows[0]?.graph ?? null;
+  const [row] = rows;
+  return row && { ...row, table: tableOf(row.graph) };
+}
+
+/** What a hit shows of the chunk with a number, if it meets a condition: one look-up by the whole key. */
+function chunkNumbered(number: string, condition = ''): string {
+  return `SELECT chunk_id, document_id, ordinal, tie_breaker::float8 AS tie_breaker FROM parley.vector_chunks AS chunk
+    WHERE org = $1 AND collection_id = $2 AND number = ${number}${condition} OFFSET 0`;
+}
+
+/** The `limit` best rows, and those that score as much as the last of them: their tie breakers decide. */
+async function withTies(limit: number, nearest: (fetched: string, rows: number) => Promise<readonly HitRow[]>): Promise<readonly HitRow[]> {
+  const best = async (fetched: string, rows: number): Promise<readonly HitRow[]> =>
+    (await nearest(fetched, rows)).toSorted((one, other) => other.score - one.score);
+  const rows = await best('FETCH FIRST ($4::int) ROWS ONLY', limit + 1);
+  // Only then, for Postgres sorts everything that it is to return ties of, and only the best of the rest.
+  return rows.length > limit && rows[limit]?.score === rows[limit - 1]?.score ? best('FETCH FIRST ($4::int) ROWS WITH TIES', limit) : rows;
 }
 
 /** Made of fixed characters: the column it comes from takes nothing else. */

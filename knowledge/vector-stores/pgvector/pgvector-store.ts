@@ -13,7 +13,7 @@ import {
   VectorStoreError,
 } from '../vector-store.ts';
 import { DenseTable } from './dense-table.ts';
-import { addPostings, blockOf, compactBlock, startOf } from './postings.ts';
+import { addPostings, blockOf, blocksOf, compactBlock, countSegment, BLOCK_SIZE, segmentOf } from './postings.ts';
 import { rankWords } from './rank-words.ts';
 import { documentIs, numbersThatMeet } from './scope.ts';
 
@@ -21,6 +21,8 @@ import { documentIs, numbersThatMeet } from './scope.ts';
 const WRITTEN_AT_ONCE = 250;
 /** Rows deleted in one transaction, so that none takes long. */
 const DELETED_AT_ONCE = 5_000;
+/** Of the chunks that go, those after which the inverted index is looked at. */
+const COUNTED_EVERY = 64;
 
 export type PgvectorDatabase = Pick<Database, 'asOrganization' | 'query'>;
 
@@ -56,11 +58,12 @@ export class PgvectorStore implements VectorStore {
           slice.map(({ record }) => record.chunkId),
         ]);
         const numbered = slice.map(({ sparse, units }, index) => ({ number: end - slice.length + index, sparse, units }));
-        await transaction.query(
-          `INSERT INTO parley.vector_chunks (org, collection_id, number, chunk_id, document_id, ordinal, metadata, tie_breaker)
-           SELECT $1, $2, given.number, given.chunk_id, given.document_id, given.ordinal, given.metadata::jsonb, given.tie_breaker
+        const { rows: written } = await transaction.query<{ number: number; terms: readonly number[] }>(
+          `INSERT INTO parley.vector_chunks (org, collection_id, number, chunk_id, document_id, ordinal, metadata, tie_breaker, filterable)
+           SELECT $1, $2, given.number, given.chunk_id, given.document_id, given.ordinal, given.metadata::jsonb, given.tie_breaker, true
            FROM unnest($3::int[], $4::text[], $5::text[], $6::int[], $7::text[], $8::bigint[])
-             AS given (number, chunk_id, document_id, ordinal, metadata, tie_breaker)`,
+             AS given (number, chunk_id, document_id, ordinal, metadata, tie_breaker)
+           RETURNING number, parley.filter_terms(metadata) AS terms`,
           [
             collection.org,
             collection.collectionId,
@@ -72,7 +75,12 @@ export class PgvectorStore implements VectorStore {
             slice.map(({ record }) => record.tieBreaker),
           ],
         );
-        await addPostings(transaction, collection, numbered);
+        const filterTerms = new Map(written.map(({ number, terms }) => [number, terms]));
+        await addPostings(
+          transaction,
+          collection,
+          numbered.map(({ number, sparse }) => ({ number, sparse, filterTerms: filterTerms.get(number) ?? [] })),
+        );
         if (dense !== undefined) {
           const vectors = numbered.flatMap(({ number, units }) => (units === undefined ? [] : [{ number, units }]));
           await dense.add(transaction, collection, vectors, await dense.grow(transaction, collection, end, graph));
@@ -96,11 +104,13 @@ export class PgvectorStore implements VectorStore {
     return this.#run(
       collection,
       async (transaction) => {
-        if (units === undefined || dense === undefined) return rankWords(transaction, collection, query, { limit: query.topK });
-        const limit = candidatesFor(query.topK);
-        // Both rankings have to know which chunks a filter leaves.
-        const selective = query.filter !== undefined || query.document !== undefined;
+        const hybrid = units !== undefined && dense !== undefined;
+        const filtered = Object.keys(query.filter ?? {}).length > 0;
+        // A ranking by words looks a document's chunks up itself.
+        const selective = filtered || (hybrid && query.document !== undefined);
         const meeting = selective ? await numbersThatMeet(transaction, collection, query) : undefined;
+        if (!hybrid) return rankWords(transaction, collection, query, { limit: query.topK, meeting });
+        const limit = candidatesFor(query.topK);
         const near = await dense.rank(transaction, collection, units, query, { limit, meeting });
         return fuseRankings([near, await rankWords(transaction, collection, query, { limit, meeting })], query.topK);
       },
@@ -224,38 +234,26 @@ export class PgvectorStore implements VectorStore {
     return table;
   }
 
-  /** Tidies the inverted index behind chunks that are gone, where a block has lost half of what it last had. */
+  /** Tidies the inverted index behind chunks that are gone: where more of a segment's are gone than there are, and a block's worth. */
   async #sweep(collection: CollectionRef, numbers: readonly number[]): Promise<void> {
-    for (const [block, gone] of countBy(numbers.map(blockOf))) {
-      const empty = await this.#run(collection, async (transaction) => {
-        const { rows } = await transaction.query<{ number: number; closed: boolean }>(
-          `SELECT chunk.number FROM parley.vector_chunks AS chunk
-           WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.number >= $3 AND chunk.number < $4`,
-          [collection.org, collection.collectionId, startOf(block), startOf(block + 1)],
+    // Counting takes as long as 65,536 chunks are many: one deletion in 64 does it.
+    for (const segment of new Set(numbers.filter((number) => number % COUNTED_EVERY === 0).map(segmentOf))) {
+      const count = await this.#run(collection, (transaction) => countSegment(transaction, collection, segment));
+      if (count.indexed - count.live.size <= count.live.size + BLOCK_SIZE) continue;
+      for (const block of blocksOf(segment, count))
+        await this.#run(collection, async (transaction) =>
+          compactBlock(transaction, collection, block, await countSegment(transaction, collection, segment)),
         );
-        const { rows: owner } = await transaction.query<{ closed: boolean }>(
-          'SELECT next_number >= $3 AS closed FROM parley.vector_collections WHERE org = $1 AND collection_id = $2',
-          [collection.org, collection.collectionId, startOf(block + 1)],
-        );
-        if (owner[0]?.closed !== true) return false;
-        if (rows.length === 0) return true;
-        if (Math.clz32(rows.length) !== Math.clz32(rows.length + gone)) {
-          await compactBlock(transaction, collection, block, new Set(rows.map(({ number }) => number)));
-        }
-        return false;
-      });
-      if (empty) await this.#deletePostings(collection, block);
     }
   }
 
-  async #deletePostings(collection: CollectionRef, block?: number): Promise<void> {
-    const ofBlock = block === undefined ? '' : ' AND block = $3';
+  async #deletePostings(collection: CollectionRef): Promise<void> {
     for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE;) {
       const { rowCount } = await this.#run(collection, (transaction) =>
         transaction.query(
           `DELETE FROM parley.vector_postings WHERE ctid = ANY(ARRAY(
-             SELECT ctid FROM parley.vector_postings WHERE org = $1 AND collection_id = $2${ofBlock} LIMIT ${DELETED_AT_ONCE}))`,
-          [collection.org, collection.collectionId, ...(block === undefined ? [] : [block])],
+             SELECT ctid FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 LIMIT ${DELETED_AT_ONCE}))`,
+          [collection.org, collection.collectionId],
         ),
       );
       deleted = rowCount;
@@ -299,12 +297,6 @@ async function deleteChunks(
   const numbers = rows.map(({ number }) => number);
   if (numbers.length > 0) await dense?.remove(transaction, { org, collectionId }, numbers);
   return numbers;
-}
-
-function countBy(values: readonly number[]): ReadonlyMap<number, number> {
-  const counts = new Map<number, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return counts;
 }
 
 const kinds = { unavailable: 'unavailable', invalid: 'invalid', conflict: 'unavailable' } as const;

@@ -1,54 +1,95 @@
-/** The inverted index: which chunks have a term, packed in blocks of 1,024 chunks. */
+/**
+ * The inverted index: which chunks have a term. Of the first 65,536 chunks of a collection each block of 1,024 has a row. Behind
+ * them a row has up to 1,024 entries, of chunks whose numbers ascend from its block on and share all but their lower 16 bits:
+ * rare terms have one row for 65,536 chunks, frequent ones one for each thousand.
+ */
 import type { Transaction } from '../../../store/database.ts';
 import type { QueryUnits, SparseUnits } from '../exact-weights.ts';
 import type { Scope } from './scope.ts';
 
 const BLOCK_BITS = 10;
-const BLOCK_SIZE = 1 << BLOCK_BITS;
+/** A row has so many entries at most, so that those of its own block always fit. */
+export const BLOCK_SIZE = 1 << BLOCK_BITS;
+const SEGMENT_BITS = 16;
+const SEGMENT_SIZE = 1 << SEGMENT_BITS;
+const BLOCKS_IN_SEGMENT = SEGMENT_SIZE / BLOCK_SIZE;
+const ENTRY_BYTES = 4;
+/** Every chunk has it: how many there are in the index. Terms of words are above, those that filters ask for below. */
+const EVERY_CHUNK = 0;
 
 export function blockOf(number: number): number {
   return number >>> BLOCK_BITS;
 }
 
-/** First number of a block. */
-export function startOf(block: number): number {
-  return block * BLOCK_SIZE;
+export function segmentOf(number: number): number {
+  return number >>> SEGMENT_BITS;
 }
 
-/** Adds the chunks' terms. The caller holds the collection, so that no other writer appends to its last block. */
-export async function addPostings(
-  transaction: Transaction,
-  { org, collectionId }: Scope,
-  chunks: readonly { readonly number: number; readonly sparse: SparseUnits }[],
-): Promise<void> {
-  const entries = new Map<number, Map<number, number[]>>();
-  for (const { number, sparse } of chunks) {
-    const block = blockOf(number);
-    let terms = entries.get(block);
-    if (terms === undefined) entries.set(block, (terms = new Map()));
-    for (const [position, term] of sparse.indices.entries()) {
-      const entry = pack(number, sparse.units[position] ?? 0);
+/** First number of a segment. */
+export function startOf(segment: number): number {
+  return segment * SEGMENT_SIZE;
+}
+
+interface Row {
+  readonly term: number;
+  readonly block: number;
+  readonly entries: Buffer;
+}
+
+export interface IndexedChunk {
+  readonly number: number;
+  readonly sparse: SparseUnits;
+  /** What filters can ask for. */
+  readonly filterTerms: readonly number[];
+}
+
+/** Adds the chunks' terms. The caller holds the collection, so that no other writer appends to its last rows. */
+export async function addPostings(transaction: Transaction, { org, collectionId }: Scope, chunks: readonly IndexedChunk[]): Promise<void> {
+  // Block by block: two of one statement would append to the same row.
+  for (const block of new Set(chunks.map(({ number }) => blockOf(number)))) {
+    // The first segment is as it was before there were others, for releases that know no others.
+    const isFirst = block < BLOCKS_IN_SEGMENT;
+    const mask = (isFirst ? BLOCK_SIZE : SEGMENT_SIZE) - 1;
+    const terms = new Map<number, number[]>();
+    const add = (term: number, number: number, units: number): void => {
+      const entry = (((number & mask) << 16) | units) >>> 0;
       const list = terms.get(term);
       if (list === undefined) terms.set(term, [entry]);
       else list.push(entry);
+    };
+    for (const { number, sparse, filterTerms } of chunks) {
+      if (blockOf(number) !== block) continue;
+      for (const [position, term] of sparse.indices.entries()) add(term, number, sparse.units[position] ?? 0);
+      for (const term of [EVERY_CHUNK, ...filterTerms]) add(term, number, 1);
     }
+    await transaction.query(
+      `INSERT INTO parley.vector_postings (org, collection_id, term, block, entries)
+       SELECT $1, $2, given.term, coalesce(last.block, $3), given.entries FROM unnest($4::int[], $5::bytea[]) AS given (term, entries)
+       LEFT JOIN LATERAL (
+         SELECT block, octet_length(entries) AS bytes FROM parley.vector_postings
+         WHERE org = $1 AND collection_id = $2 AND term = given.term AND block BETWEEN $6 AND $3 ORDER BY block DESC LIMIT 1
+       ) AS last ON last.bytes + octet_length(given.entries) <= ${BLOCK_SIZE * ENTRY_BYTES}
+       ORDER BY given.term
+       ON CONFLICT (org, collection_id, term, block) DO UPDATE SET entries = vector_postings.entries || excluded.entries`,
+      [
+        org,
+        collectionId,
+        block,
+        [...terms.keys()],
+        [...terms.values()].map(toBuffer),
+        isFirst ? block : block - (block % BLOCKS_IN_SEGMENT),
+      ],
+    );
   }
-  const rows = [...entries].flatMap(([block, terms]) => [...terms].map(([term, list]) => ({ block, term, packed: toBuffer(list) })));
-  if (rows.length === 0) return;
-  await transaction.query(
-    `INSERT INTO parley.vector_postings (org, collection_id, term, block, entries)
-     SELECT $1, $2, given.term, given.block, given.entries FROM unnest($3::int[], $4::int[], $5::bytea[]) AS given (term, block, entries)
-     ORDER BY given.term, given.block
-     ON CONFLICT (org, collection_id, term, block) DO UPDATE SET entries = vector_postings.entries || excluded.entries`,
-    [org, collectionId, rows.map(({ term }) => term), rows.map(({ block }) => block), rows.map(({ packed }) => packed)],
-  );
 }
 
-/** What the chunks of a block score, in units; 0 for those that share no term with the query. */
-export interface BlockScores {
+/** What the chunks of a segment score, in units; 0 for those that share no term with the query. */
+export interface SegmentScores {
   /** Number of the first. */
   readonly start: number;
-  readonly scores: Float64Array;
+  readonly scores: Uint32Array;
+  /** Behind the last one that has a score. */
+  end: number;
 }
 
 /** Inner products of a query with every chunk that shares a term with it. Chunks that are gone may be among them. */
@@ -56,55 +97,125 @@ export async function scorePostings(
   transaction: Transaction,
   { org, collectionId }: Scope,
   query: QueryUnits,
-): Promise<readonly BlockScores[]> {
+): Promise<readonly SegmentScores[]> {
   const weights = new Map(query.indices.map((term, position) => [term, query.units[position] ?? 0]));
-  // One look-up by the whole key for each term: a plan that needs no statistics, which a table that has just been filled doesn't have.
-  const { rows } = await transaction.query<{ term: number; block: number; entries: Buffer }>(
-    `SELECT posting.term, posting.block, posting.entries FROM unnest($3::int[]) AS wanted (term) CROSS JOIN LATERAL (
-       SELECT term, block, entries FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND term = wanted.term OFFSET 0
-     ) AS posting`,
-    [org, collectionId, query.indices],
+  const { rows } = await transaction.query<Row>(postingsOf('unnest($3::int[]) AS wanted (term)'), [org, collectionId, query.indices], {
+    prepared: true,
+  });
+  return addUp(rows, (term) => weights.get(term) ?? 0);
+}
+
+/** Numbers of the chunks whose metadata has each field of a filter with its value; few others may be among them. */
+export async function numbersFiltered(transaction: Transaction, { org, collectionId }: Scope, filter: string): Promise<readonly number[]> {
+  const { rows } = await transaction.query<Row & { fields: number }>(
+    postingsOf(
+      '(SELECT parley.filter_terms($3::jsonb) AS terms) AS filter CROSS JOIN LATERAL unnest(filter.terms) AS wanted (term)',
+      'cardinality(filter.terms) AS fields',
+    ),
+    [org, collectionId, filter],
     { prepared: true },
   );
-  const blocks = new Map<number, Float64Array>();
+  const fields = rows[0]?.fields ?? 0;
+  const numbers: number[] = [];
+  for (const { start, scores, end } of addUp(rows, () => 1))
+    for (let local = 0; local < end; local += 1) if (scores[local] === fields) numbers.push(start + local);
+  return numbers;
+}
+
+/** One look-up by the whole key for each term: a plan that needs no statistics, which a table that has just been filled doesn't have. */
+function postingsOf(wanted: string, ...columns: readonly string[]): string {
+  return `SELECT ${['posting.*', ...columns].join(', ')} FROM ${wanted} CROSS JOIN LATERAL (
+    SELECT term, block, entries FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND term = wanted.term OFFSET 0
+  ) AS posting`;
+}
+
+function addUp(rows: readonly Row[], weightOf: (term: number) => number): readonly SegmentScores[] {
+  const segments = new Map<number, SegmentScores>();
   for (const { term, block, entries } of rows) {
-    let scores = blocks.get(block);
-    if (scores === undefined) blocks.set(block, (scores = new Float64Array(BLOCK_SIZE)));
-    addTo(scores, entries, weights.get(term) ?? 0);
+    const number = Math.floor(block / BLOCKS_IN_SEGMENT);
+    let segment = segments.get(number);
+    if (segment === undefined) segments.set(number, (segment = { start: startOf(number), scores: new Uint32Array(SEGMENT_SIZE), end: 0 }));
+    addTo(segment, { block, entries, weight: weightOf(term) });
   }
-  return [...blocks].map(([block, scores]) => ({ start: startOf(block), scores }));
+  return [...segments.values()];
 }
 
-function addTo(scores: Float64Array, entries: Buffer, weight: number): void {
+function addTo(segment: SegmentScores, { block, entries, weight }: Omit<Row, 'term'> & { readonly weight: number }): void {
+  const { scores } = segment;
   const view = new DataView(entries.buffer, entries.byteOffset, entries.length);
-  for (let offset = 0; offset < entries.length; offset += 4) {
-    const local = view.getUint16(offset + 2, true);
-    scores[local] = (scores[local] ?? 0) + weight * view.getUint16(offset, true);
+  for (let offset = 0; offset < entries.length; offset += ENTRY_BYTES) {
+    const entry = view.getUint32(offset, true);
+    const local = localOf(entry, block);
+    scores[local] = (scores[local] ?? 0) + weight * (entry & 0xffff);
+    if (local >= segment.end) segment.end = local + 1;
   }
 }
 
-/** Drops what is left of chunks that are gone from a block that is complete. */
+/** A number's lower 16 bits: of an entry that has the lower 10, those of its row's block, too. */
+function localOf(entry: number, block: number): number {
+  const local = entry >>> 16;
+  return local < BLOCK_SIZE ? local | ((block % BLOCKS_IN_SEGMENT) << BLOCK_BITS) : local;
+}
+
+/** Of a segment, how many chunks are in the index, and which of them are there. */
+export interface SegmentCount {
+  readonly indexed: number;
+  /** Numbers from here on may be being written. */
+  readonly end: number;
+  readonly live: ReadonlySet<number>;
+}
+
+/** The collection can't go, and its numbers begin again, before the transaction ends. */
+export async function countSegment(transaction: Transaction, { org, collectionId }: Scope, segment: number): Promise<SegmentCount> {
+  const first = segment * BLOCKS_IN_SEGMENT;
+  // Before the chunks are: whatever has a number below the end by now is among them, unless it is gone.
+  const { rows: counts } = await transaction.query<{ indexed: number; end: number }>(
+    `SELECT next_number AS end, (SELECT coalesce(sum(octet_length(entries)) / ${ENTRY_BYTES}, 0)::int FROM parley.vector_postings
+       WHERE org = $1 AND collection_id = $2 AND term = ${EVERY_CHUNK} AND block BETWEEN $3 AND $4) AS indexed
+     FROM parley.vector_collections WHERE org = $1 AND collection_id = $2 FOR KEY SHARE`,
+    [org, collectionId, first, first + BLOCKS_IN_SEGMENT - 1],
+  );
+  const { rows } = await transaction.query<{ number: number }>(
+    'SELECT number FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 AND number >= $3 AND number < $4',
+    [org, collectionId, startOf(segment), startOf(segment + 1)],
+  );
+  return { indexed: counts[0]?.indexed ?? 0, end: counts[0]?.end ?? 0, live: new Set(rows.map(({ number }) => number)) };
+}
+
+/** The blocks of a segment that rows begin in. */
+export function blocksOf(segment: number, { end }: SegmentCount): readonly number[] {
+  const first = segment * BLOCKS_IN_SEGMENT;
+  return Array.from({ length: Math.min(BLOCKS_IN_SEGMENT, blockOf(end - 1) - first + 1) }, (_, index) => first + index);
+}
+
+/** Drops what is left of chunks that are gone from the rows that begin in a block. */
 export async function compactBlock(
   transaction: Transaction,
   { org, collectionId }: Scope,
   block: number,
-  live: ReadonlySet<number>,
+  { end, live }: SegmentCount,
 ): Promise<void> {
-  const { rows } = await transaction.query<{ term: number; entries: Buffer }>(
-    `SELECT term, entries FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND block = $3 ORDER BY term FOR UPDATE`,
+  const { rows } = await transaction.query<Row>(
+    `SELECT term, block, entries FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND block = $3 ORDER BY term FOR UPDATE`,
     [org, collectionId, block],
   );
+  const start = startOf(Math.floor(block / BLOCKS_IN_SEGMENT));
   const emptied: number[] = [];
-  const kept: { readonly term: number; readonly packed: Buffer }[] = [];
+  const kept: Pick<Row, 'term' | 'entries'>[] = [];
   for (const { term, entries } of rows) {
-    const rest = unpack(entries).filter((entry) => live.has(startOf(block) + (entry >>> 16)));
+    const rest: number[] = [];
+    for (let offset = 0; offset < entries.length; offset += ENTRY_BYTES) {
+      const entry = entries.readUInt32LE(offset);
+      const number = start + localOf(entry, block);
+      if (number >= end || live.has(number)) rest.push(entry);
+    }
     if (rest.length === 0) emptied.push(term);
-    else if (rest.length * 4 < entries.length) kept.push({ term, packed: toBuffer(rest) });
+    else if (rest.length * ENTRY_BYTES < entries.length) kept.push({ term, entries: toBuffer(rest) });
   }
   await transaction.query(
     `UPDATE parley.vector_postings AS posting SET entries = given.entries FROM unnest($4::int[], $5::bytea[]) AS given (term, entries)
      WHERE posting.org = $1 AND posting.collection_id = $2 AND posting.block = $3 AND posting.term = given.term`,
-    [org, collectionId, block, kept.map(({ term }) => term), kept.map(({ packed }) => packed)],
+    [org, collectionId, block, kept.map(({ term }) => term), kept.map(({ entries }) => entries)],
   );
   await transaction.query(
     'DELETE FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND block = $3 AND term = ANY($4::int[])',
@@ -112,16 +223,8 @@ export async function compactBlock(
   );
 }
 
-function pack(number: number, units: number): number {
-  return (((number & (BLOCK_SIZE - 1)) << 16) | units) >>> 0;
-}
-
 function toBuffer(entries: readonly number[]): Buffer {
-  const packed = Buffer.allocUnsafe(entries.length * 4);
-  for (const [position, entry] of entries.entries()) packed.writeUInt32LE(entry, position * 4);
+  const packed = Buffer.allocUnsafe(entries.length * ENTRY_BYTES);
+  for (const [position, entry] of entries.entries()) packed.writeUInt32LE(entry, position * ENTRY_BYTES);
   return packed;
-}
-
-function unpack(packed: Buffer): readonly number[] {
-  return Array.from({ length: packed.length / 4 }, (_, position) => packed.readUInt32LE(position * 4));
 }

@@ -3,7 +3,7 @@ import type { Transaction } from '../../../store/database.ts';
 import { PASSAGE_UNIT, queryUnits, type QueryUnits } from '../exact-weights.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
-import { blockOf, scorePostings, startOf, type BlockScores } from './postings.ts';
+import { scorePostings, segmentOf, startOf, type SegmentScores } from './postings.ts';
 import { conditionOf, type Scope } from './scope.ts';
 
 export interface RankOptions {
@@ -32,9 +32,9 @@ export async function rankWords(
 ): Promise<readonly VectorHit[]> {
   const units = queryUnits(query.sparse);
   if (units.indices.length === 0) return [];
-  const blocks = await scorePostings(transaction, scope, units);
-  if (meeting !== undefined) keepOnly(blocks, meeting);
-  const counted = stepsOf(blocks, units);
+  const segments = await scorePostings(transaction, scope, units);
+  if (meeting !== undefined) keepOnly(segments, meeting);
+  const counted = stepsOf(segments, units);
   const hit = (row: ChunkRow, score: number): VectorHit => ({
     chunkId: row.chunk_id,
     documentId: row.document_id,
@@ -47,13 +47,13 @@ export async function rankWords(
   const found: VectorHit[] = [];
   let upper = Infinity;
   // The best first: mostly enough of them are still there and wanted. A document's are few among all.
-  const atFirst = query.filter === undefined || meeting !== undefined ? 16 + 2 * limit : 64 + 16 * limit;
+  const atFirst = 16 + 2 * limit;
   for (let wanted = atFirst; query.document === undefined; wanted *= 8) {
     // Down to a score and not to a number of chunks: all that share the last score are in.
     const lower = counted.scoreOfRank(wanted);
     const batch = new Map<number, number>();
-    for (const { start, scores } of blocks) {
-      for (let local = 0; local < scores.length; local += 1) {
+    for (const { start, scores, end } of segments) {
+      for (let local = 0; local < end; local += 1) {
         const score = scores[local] ?? 0;
         if (score >= lower && score > 0 && score < upper) batch.set(start + local, score);
       }
@@ -64,10 +64,10 @@ export async function rankWords(
     if (wanted > atFirst && conditionOf(query, 3).sql !== '') break;
     upper = lower;
   }
-  const scoresOf = new Map(blocks.map(({ start, scores }) => [start, scores]));
+  const scoresOf = new Map(segments.map(({ start, scores }) => [start, scores]));
   return best(
     (await allThatMeet(transaction, scope, query)).flatMap((row) => {
-      const start = startOf(blockOf(row.number));
+      const start = startOf(segmentOf(row.number));
       const score = scoresOf.get(start)?.[row.number - start] ?? 0;
       return score === 0 ? [] : [hit(row, score)];
     }),
@@ -77,13 +77,13 @@ export async function rankWords(
 const STEPS = 4_096;
 
 /** Scores counted in steps between 0 and what they can hardly exceed, which is far quicker than sorting them. */
-function stepsOf(blocks: readonly BlockScores[], units: QueryUnits): { readonly chunks: number; scoreOfRank(rank: number): number } {
+function stepsOf(segments: readonly SegmentScores[], units: QueryUnits): { readonly chunks: number; scoreOfRank(rank: number): number } {
   const scale = STEPS / (units.units.reduce((sum, weight) => sum + weight, 0) * usualMost);
   const counts = new Uint32Array(STEPS + 1);
   let chunks = 0;
-  for (const { scores } of blocks) {
+  for (const { scores, end } of segments) {
     // By index: an iterator takes several times as long, and this is done for each chunk.
-    for (let local = 0; local < scores.length; local += 1) {
+    for (let local = 0; local < end; local += 1) {
       const score = scores[local] ?? 0;
       if (score === 0) continue;
       chunks += 1;
@@ -108,12 +108,12 @@ function stepsOf(blocks: readonly BlockScores[], units: QueryUnits): { readonly 
 }
 
 /** Sets the scores of all other chunks to 0. */
-function keepOnly(blocks: readonly BlockScores[], numbers: readonly number[]): void {
-  const before = new Map(blocks.map(({ start, scores }) => [start, scores.slice()]));
-  for (const { scores } of blocks) scores.fill(0);
-  const after = new Map(blocks.map(({ start, scores }) => [start, scores]));
+function keepOnly(segments: readonly SegmentScores[], numbers: readonly number[]): void {
+  const before = new Map(segments.map((segment) => [segment.start, segment.scores.slice()]));
+  for (const { scores } of segments) scores.fill(0);
+  const after = new Map(segments.map((segment) => [segment.start, segment.scores]));
   for (const number of numbers) {
-    const start = startOf(blockOf(number));
+    const start = startOf(segmentOf(number));
     const scores = after.get(start);
     if (scores !== undefined) scores[number - start] = before.get(start)?.[number - start] ?? 0;
   }

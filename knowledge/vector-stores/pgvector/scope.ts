@@ -1,5 +1,6 @@
 import type { Transaction } from '../../../store/database.ts';
 import type { CollectionRef, VectorQuery } from '../vector-store.ts';
+import { numbersFiltered } from './postings.ts';
 
 /** A collection within its organisation. */
 export type Scope = Pick<CollectionRef, 'org' | 'collectionId'>;
@@ -30,18 +31,23 @@ export function documentIs(place: string, table = ''): string {
   return `${table}document_id = ${place} AND ${table}document_id <> ''`;
 }
 
-/** Of all chunks that meet a query's conditions. */
+/** Of the chunks that may meet a query's filter or are of its document: all that do, and hardly any others. */
 export async function numbersThatMeet(
   transaction: Transaction,
   { org, collectionId }: Scope,
   query: VectorQuery,
 ): Promise<readonly number[]> {
-  const condition = conditionOf(query, 3);
-  const { rows } = await transaction.query<{ number: number }>(
-    `SELECT chunk.number FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${condition.sql}`,
-    [org, collectionId, ...condition.values],
-  );
-  return rows.map(({ number }) => number);
+  const numbers = async (also: string): Promise<readonly number[]> => {
+    const condition = conditionOf(query, 3);
+    const { rows } = await transaction.query<{ number: number }>(
+      `SELECT chunk.number FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${also}${condition.sql}`,
+      [org, collectionId, ...condition.values],
+    );
+    return rows.map(({ number }) => number);
+  };
+  if (query.document !== undefined) return numbers('');
+  const unfilterable = await numbers(' AND NOT chunk.filterable');
+  return [...unfilterable, ...(await numbersFiltered(transaction, { org, collectionId }, JSON.stringify(query.filter)))];
 }
 
 /** Of the chunks of some documents. */

@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { PgvectorStore } from '../../../knowledge/vector-stores/pgvector/pgvector-store.ts';
 import { Database } from '../../../store/database.ts';
+import { migrate, readMigrations } from '../../../store/index.ts';
+import { mulberry } from '../../../platform/mulberry.ts';
 import { failureOf, session } from '../store/support.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import { database, migratedDatabase } from '../../support/postgres.ts';
 import { freshCollection, idsOf, record, sparse } from './vector-stores-support.ts';
 
 let url: string;
@@ -121,6 +123,112 @@ describe('a large collection', () => {
   });
 });
 
+describe('approximate rankings', () => {
+  it('find what exact ones do, whatever a filter leaves', async () => {
+    const exact = new PgvectorStore(connections, { graphFrom: Infinity });
+    const random = mulberry(5);
+    const normal = (): number => random() + random() + random() - 1.5;
+    const themes = Array.from({ length: 40 }, () => Array.from({ length: 32 }, normal));
+    const near = (theme: number): number[] => (themes[theme] ?? []).map((value) => value + 0.5 * normal());
+    const collection = freshCollection(32);
+    for (let from = 0; from < 3_000; from += 500)
+      await store.upsert(
+        collection,
+        Array.from({ length: 500 }, (_, index) => {
+          const at = from + index;
+          return record(`doc${at % 7}:${at}`, {
+            dense: near(at % 40),
+            metadata: { half: at % 2, tenth: at % 10, hundredth: Math.floor(at / 30) },
+          });
+        }),
+      );
+    const filters = [
+      undefined,
+      { half: 1 },
+      { tenth: 3 },
+      { half: 1, tenth: 3 },
+      { hundredth: 42 },
+      { half: 1, hundredth: 7 },
+      { half: 2 },
+    ];
+    for (const filter of filters) {
+      let [found, wanted] = [0, 0];
+      for (let theme = 0; theme < 40; theme += 1) {
+        const query = { sparse: sparse({}), dense: Float32Array.from(near(theme)), topK: 10, ...(filter && { filter }) };
+        const best = idsOf(await exact.search(collection, query));
+        const hits = idsOf(await store.search(collection, query));
+        expect(hits).toHaveLength(best.length);
+        wanted += best.length;
+        found += best.filter((id) => hits.includes(id)).length;
+      }
+      expect([filter, found >= 0.95 * wanted]).toEqual([filter, true]);
+    }
+    expect(await store.search(collection, { sparse: sparse({ 1: 1 }), topK: 10, filter: { tenth: 3, hundredth: 0 } })).toHaveLength(3);
+  });
+
+  it('come from graphs of single-precision numbers, too, which former releases made', async () => {
+    const collection = freshCollection(3);
+    const write = (from: number): Promise<void> =>
+      store.upsert(
+        collection,
+        Array.from({ length: 250 }, (_, index) => record(`doc:${from + index}`, { dense: circle(from + index, 1_200) })),
+      );
+    for (let from = 0; from < 750; from += 250) await write(from);
+    const admin = await session(url);
+    const { rows } = await admin.query<{ graph: string }>('SELECT graph FROM parley.vector_collections WHERE collection_id = $1', [
+      collection.collectionId,
+    ]);
+    const graph = `parley.${rows[0]?.graph}`;
+    await admin.query(`DROP INDEX ${graph}_hnsw; ALTER TABLE ${graph} ALTER COLUMN embedding TYPE vector(3);
+      CREATE INDEX ON ${graph} USING hnsw (embedding vector_ip_ops)`);
+    for (let from = 750; from < 1_200; from += 250) await write(from);
+    const hits = await store.search(collection, { sparse: sparse({}), dense: Float32Array.from(circle(600, 1_200)), topK: 5 });
+    expect([hits.length, hits.every(({ ordinal }) => Math.abs(ordinal - 600) <= 12)]).toEqual([5, true]);
+  });
+});
+
+describe('a database of a former release', () => {
+  const searched = async (of: PgvectorStore, collection: ReturnType<typeof freshCollection>): Promise<readonly (readonly string[])[]> => [
+    idsOf(await of.search(collection, { sparse: sparse({ 7: 1 }), topK: 10 })),
+    idsOf(await of.search(collection, { sparse: sparse({ 7: 1 }), topK: 10, filter: { language: 'de', page: 2 } })),
+    idsOf(await of.search(collection, { sparse: sparse({ 7: 1 }), topK: 10, filter: { page: '2' } })),
+  ];
+
+  it('keeps what it found, and has filters in its index', async () => {
+    const former = await database();
+    const migrations = readMigrations();
+    await migrate({ databaseUrl: former.url, migrations: migrations.filter(({ version }) => version < 32) });
+    const admin = await session(former.url);
+    const collection = freshCollection();
+    // Chunk 3,077 in block 3: its entry has the number within the block.
+    await admin.query(
+      `INSERT INTO parley.vector_collections (org, collection_id, next_number) VALUES ('acme', '${collection.collectionId}', 3078)`,
+    );
+    await admin.query(`INSERT INTO parley.vector_chunks (org, collection_id, number, chunk_id, document_id, ordinal, metadata)
+      VALUES ('acme', '${collection.collectionId}', 3077, 'old:0', 'old', 0, '{"language": "de", "page": 2}')`);
+    await admin.query(`INSERT INTO parley.vector_postings (org, collection_id, term, block, entries)
+      VALUES ('acme', '${collection.collectionId}', 7, 3, '\\x00040500')`);
+    await migrate({ databaseUrl: former.url });
+    const opened = new Database({ databaseUrl: former.url, poolSize: 2 });
+    try {
+      const upgraded = new PgvectorStore(opened);
+      expect(await searched(upgraded, collection)).toEqual([['old:0'], ['old:0'], []]);
+      await upgraded.upsert(collection, [record('new:0', { words: { 7: 0.5 }, metadata: { language: 'de', page: 2 } })]);
+      expect(await searched(upgraded, collection)).toEqual([['old:0', 'new:0'], ['old:0', 'new:0'], []]);
+      // Written by the former release, whose process may run for a while still.
+      await admin.query(`INSERT INTO parley.vector_chunks (org, collection_id, number, chunk_id, document_id, ordinal, metadata)
+        VALUES ('acme', '${collection.collectionId}', 3079, 'late:0', 'late', 0, '{"language": "de", "page": 2}')`);
+      await admin.query(`UPDATE parley.vector_collections SET next_number = 3080 WHERE collection_id = '${collection.collectionId}'`);
+      await admin.query(
+        `UPDATE parley.vector_postings SET entries = entries || '\\x00010700' WHERE collection_id = '${collection.collectionId}' AND term = 7`,
+      );
+      expect(await searched(upgraded, collection)).toEqual([['old:0', 'new:0', 'late:0'], ['old:0', 'new:0', 'late:0'], []]);
+    } finally {
+      await opened.close();
+    }
+  });
+});
+
 describe('the inverted index', () => {
   const postings = async (collectionId: string): Promise<{ readonly rows: number; readonly entries: number }> => {
     const { rows } = await (
@@ -140,16 +248,49 @@ describe('the inverted index', () => {
         Array.from({ length: amount }, (_, index) => record(`${document}:${index}`, { words: { 1: 1, 2: 1, [1_000 + index]: 1 } })),
       );
     for (const document of ['a', 'b', 'c']) await write(document, 900);
-    expect(await postings(collection.collectionId)).toMatchObject({ entries: 2_700 * 3 });
+    expect(await postings(collection.collectionId)).toMatchObject({ entries: 2_700 * 4 });
     for (let round = 0; round < 3; round += 1) await write('a', 900);
-    // Never more than about twice what is there, and the block that is still being filled.
-    expect((await postings(collection.collectionId)).entries).toBeLessThan((2 * 2_700 + 1_024) * 3);
+    // Never more than about twice what is there, and a block.
+    expect((await postings(collection.collectionId)).entries).toBeLessThan((2 * 2_700 + 1_024) * 4);
     expect(idsOf(await store.search(collection, { sparse: sparse({ 1_005: 1 }), topK: 10 }))).toEqual(['a:5', 'b:5', 'c:5']);
     for (const document of ['a', 'b']) await store.deleteDocument(collection, document);
-    expect((await postings(collection.collectionId)).entries).toBeLessThan((2 * 900 + 1_024) * 3);
+    expect((await postings(collection.collectionId)).entries).toBeLessThan((2 * 900 + 1_024) * 4);
     expect(await store.search(collection, { sparse: sparse({ 1: 1 }), topK: 1_000 })).toHaveLength(900);
     await store.deleteCollection(collection);
     expect(await postings(collection.collectionId)).toEqual({ rows: 0, entries: 0 });
+  });
+
+  it('has from 65,536 chunks on a row for a rare term, and one for each 1,024 of a frequent one', async () => {
+    const collection = freshCollection();
+    await store.upsert(collection, [record('first:0', { words: { 1: 1, 2: 1 } })]);
+    const admin = await session(url);
+    await admin.query('UPDATE parley.vector_collections SET next_number = 63000 WHERE collection_id = $1', [collection.collectionId]);
+    await store.upsert(
+      collection,
+      Array.from({ length: 5_000 }, (_, index) =>
+        record(`doc${index % 10}:${index}`, {
+          words: { 1: 1, ...(index % 500 === 0 && { 2: 1 + index / 10_000 }) },
+          metadata: { tenth: index % 10 },
+        }),
+      ),
+    );
+    const rowsOf = async (term: number): Promise<number> =>
+      (
+        await admin.query<{ rows: number }>(
+          'SELECT count(*)::int AS rows FROM parley.vector_postings WHERE collection_id = $1 AND term = $2',
+          [collection.collectionId, term],
+        )
+      ).rows[0]?.rows ?? -1;
+    // Numbers 0, 63,000 to 65,535 in three blocks, and 2,464 more.
+    expect([await rowsOf(1), await rowsOf(2)]).toEqual([7, 5]);
+    const rare = [...Array.from({ length: 10 }, (_, index) => 4_500 - index * 500).map((index) => `doc0:${index}`), 'first:0'];
+    expect(idsOf(await store.search(collection, { sparse: sparse({ 2: 1 }), topK: 20 }))).toEqual(
+      rare.toSpliced(9, 2, 'doc0:0', 'first:0'),
+    );
+    expect(await store.search(collection, { sparse: sparse({ 1: 1 }), filter: { tenth: 3 }, topK: 1_000 })).toHaveLength(500);
+    for (const document of [0, 1, 2, 3, 4, 5]) await store.deleteDocument(collection, `doc${document}`);
+    expect(idsOf(await store.search(collection, { sparse: sparse({ 2: 1 }), topK: 20 }))).toEqual(['first:0']);
+    expect(await store.search(collection, { sparse: sparse({ 1: 1 }), topK: 1_000 })).toHaveLength(1_000);
   });
 
   it('scores as a plain sum does after any writes and deletions', async () => {

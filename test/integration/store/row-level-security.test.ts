@@ -77,7 +77,7 @@ async function oneCompletedDocument({ knowledge, database: db }: Store, org: str
   await knowledge.ingestion.addChunks({ org, id }, [{ ordinal: 0, text: 'canary', indexedText: 'canary', tokens: 1, ...place }]);
   await knowledge.ingestion.parsed({ org, id }, { warnings: [], chunkCount: 1, termTotal: 1, terms: { terms: [7], chunks: [1] } });
   await knowledge.ingestion.complete({ org, id }, 'done');
-  const record = { chunkId: `${id}:0`, documentId: id, ordinal: 0, tieBreaker: 0, sparse: { indices: [7], values: [1] }, metadata: {} };
+  const record = { chunkId: `${id}:0`, documentId: id, ordinal: 0, tieBreaker: 0, sparse: { indices: [], values: [] }, metadata: {} };
   await createVectorStore({ database: db }).upsert({ org, collectionId, space: { model: 'bm25', dimension: 0 } }, [record]);
   await knowledge.embeddingCache.put(org, new Map([['ab'.repeat(32), Float32Array.of(1)]]));
 }
