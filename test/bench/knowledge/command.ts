@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 
 import { partsOf, wholeNumber } from '../harness/flags.ts';
-import type { Scale } from './part.ts';
+import type { LargeOptions, Scale } from './part.ts';
 
-export const partNames = ['quality', 'indexing', 'search', 'pdf', 'queue', 'throughput', 'volume', 'parsing', 'upload'] as const;
+export const partNames = ['quality', 'indexing', 'search', 'pdf', 'queue', 'throughput', 'volume', 'parsing', 'upload', 'large'] as const;
 export type PartName = (typeof partNames)[number];
 
 const full: Scale = {
@@ -40,13 +40,15 @@ interface Flags {
   readonly chunks?: number;
   readonly files?: number;
   readonly against?: string;
+  readonly store: LargeOptions['stores'];
+  readonly dimensions: number;
 }
 
 export function registerKnowledge(program: Command): void {
   program
     .command('knowledge')
     .description(
-      'knowledge bases: how good the offline ranking is against plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput), the same over REST with all roles (volume), parser processes (parsing), ways to upload many files (upload)',
+      'knowledge bases: how good the offline ranking is against plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput), the same over REST with all roles (volume), parser processes (parsing), ways to upload many files (upload), large knowledge bases (large)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)
@@ -54,6 +56,8 @@ export function registerKnowledge(program: Command): void {
     .option('--chunks <n>', `chunks that are searched, in tens (${full.chunks})`, wholeNumber)
     .option('--files <n>', `files of 1 KB that volume uploads (${full.manyFiles})`, wholeNumber)
     .option('--against <folder>', 'another checkout, built: volume measures its roles next to those of this one, parsing its parsers')
+    .option('--store <names>', 'stores that large measures: pgvector, milvus', partsOf(['pgvector', 'milvus'] as const), ['pgvector'])
+    .option('--dimensions <n>', 'of the vectors of large', wholeNumber, 384)
     .option('--data <folder>', 'where the test collections are; BENCH_DATA unless set (see docs/benchmarks.md)')
     .option('--out <path>', 'where the JSON goes (test/bench/results/knowledge-<time>.json)')
     .action(async (flags: Flags) => {
@@ -68,6 +72,7 @@ export function registerKnowledge(program: Command): void {
           manyFiles: flags.files ?? base.manyFiles,
         },
         against: flags.against,
+        large: { dimension: flags.dimensions, stores: flags.store },
         dataFolder: flags.data ?? process.env['BENCH_DATA'],
         ...(flags.out === undefined ? {} : { out: flags.out }),
       });

@@ -32,7 +32,7 @@ export interface Host {
   database(): Promise<string>;
   /** The stores that can be had here, each on a real server. */
   vectorStores(): Promise<Readonly<Record<string, VectorStore>>>;
-  collection(options: { readonly org: string; readonly ranking: Ranking }): Promise<Collection>;
+  collection(options: { readonly org: string; readonly ranking: Ranking; readonly dimension?: number }): Promise<Collection>;
   stop(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string)
       temporalAddress: async () => env['TEMPORAL_ADDRESS'] ?? shared?.temporalAddress ?? (await own?.temporalAddress()) ?? '',
       kubeconfig: async () => (shared?.controlPlane ?? (await own?.controlPlane()))?.kubeconfigs.api ?? '',
       vectorStores: () => (stores ??= openStores(store, stopping, progress)),
-      collection: ({ org, ranking }) =>
+      collection: ({ org, ranking, dimension = randomDimension }) =>
         store.knowledge.collections.ensure({
           org,
           name: `base-${randomBytes(4).toString('hex')}`,
@@ -89,7 +89,7 @@ export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string)
           overlapTokens: 50,
           ...(ranking === 'words'
             ? { profile: 'default', model: 'bm25', dimension: 0 }
-            : { profile: 'random', model: randomEmbedder.model, dimension: randomDimension }),
+            : { profile: 'random', model: randomEmbedder.model, dimension }),
         }),
       stop,
     };

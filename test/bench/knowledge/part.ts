@@ -23,12 +23,21 @@ export interface Scale {
   readonly manyFiles: number;
 }
 
+export interface LargeOptions {
+  /** Of the vectors. */
+  readonly dimension: number;
+  /** pgvector is always measured. */
+  readonly stores: readonly ('pgvector' | 'milvus')[];
+}
+
 export interface PartContext {
   /** Folder of the test collections. */
   readonly dataFolder: string | undefined;
   readonly scale: Scale;
   /** Folder of another checkout, with its bundle built, whose roles are measured next to those of this one. */
   readonly against: string | undefined;
+  /** What the part of that name measures. */
+  readonly large: LargeOptions;
   /** Servers; started when first asked for. */
   readonly host: () => Promise<Host>;
   /** One line of what is being done now. */

@@ -4,7 +4,8 @@ import type { PartName } from './command.ts';
 import { pdf, queue, throughput } from './documents.ts';
 import { startHost, type Host } from './host.ts';
 import { indexing } from './indexing.ts';
-import type { Part, Scale } from './part.ts';
+import { large } from './large/large.ts';
+import type { LargeOptions, Part, Scale } from './part.ts';
 import { parsing } from './parsing.ts';
 import { quality } from './quality.ts';
 import { search } from './search.ts';
@@ -16,20 +17,28 @@ export interface KnowledgeOptions {
   readonly scale: Scale;
   readonly dataFolder: string | undefined;
   readonly against: string | undefined;
+  readonly large: LargeOptions;
   /** Path of the JSON. */
   readonly out?: string;
 }
 
-const parts: Readonly<Record<PartName, Part>> = { quality, indexing, search, pdf, queue, throughput, volume, parsing, upload };
+const parts: Readonly<Record<PartName, Part>> = { quality, indexing, search, pdf, queue, throughput, volume, parsing, upload, large };
 
 /** @throws Error when any part failed, or a signal ended the run */
-export async function runKnowledge({ parts: names, scale, dataFolder, against, out }: KnowledgeOptions): Promise<void> {
+export async function runKnowledge({
+  parts: names,
+  scale,
+  dataFolder,
+  against,
+  large: largeOptions,
+  out,
+}: KnowledgeOptions): Promise<void> {
   let starting: Promise<Host> | undefined;
   const host = (): Promise<Host> => (starting ??= startHost(process.env, progress));
   await runParts({
     benchmark: 'knowledge',
     parts: names,
-    run: (name) => parts[name]({ dataFolder, against, scale, host, progress }),
+    run: (name) => parts[name]({ dataFolder, against, scale, large: largeOptions, host, progress }),
     stop: async () => starting?.then((started) => started.stop()),
     scale,
     out,

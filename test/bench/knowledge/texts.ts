@@ -23,7 +23,7 @@ const syllables = [
   'ven',
   'wick',
 ];
-const vocabulary = 40_000;
+const usualVocabulary = 40_000;
 
 export interface Texts {
   /** Of so many words, in sentences. */
@@ -34,9 +34,10 @@ export interface Texts {
   random(): number;
 }
 
-export function createTexts(seed: number): Texts {
+/** @param vocabulary distinct words; a large collection has more of them */
+export function createTexts(seed: number, vocabulary = usualVocabulary): Texts {
   const random = mulberry(seed);
-  const word = (): string => nameOf(zipf(random()));
+  const word = (): string => nameOf(zipf(random(), vocabulary));
   const sentence = (): string => {
     const words = Array.from({ length: 6 + Math.floor(random() * 14) }, word).join(' ');
     return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
@@ -57,12 +58,12 @@ export function createTexts(seed: number): Texts {
 }
 
 /** Ranks from 1, each about as often as its share in a text of a person: Zipf's law with an exponent of 1. */
-function zipf(share: number): number {
+export function zipf(share: number, vocabulary: number): number {
   return Math.floor(Math.exp(share * Math.log(vocabulary)));
 }
 
 /** Common words are short. */
-function nameOf(rank: number): string {
+export function nameOf(rank: number): string {
   let name = '';
   for (let rest = rank; rest > 0; rest = Math.floor(rest / syllables.length)) name += syllables[rest % syllables.length] ?? '';
   return name;
