@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { chmod } from 'node:fs/promises';
+import { chmod, readdir } from 'node:fs/promises';
 import type { NetConnectOpts } from 'node:net';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { type BinarySpec, downloads, sameMinor } from '../binaries/binary-spec.ts';
@@ -108,7 +108,11 @@ export function guardedTemporalComponent(options: GuardedTemporalOptions): Compo
 const words = (list: readonly string[]): string => list.map(shellQuoted).join(' ');
 
 /** Inputs and results of workflows stand in it. A file created in advance would be taken for a database that is complete. */
-const hide = (databaseFile: string): Promise<void> => chmod(databaseFile, 0o600);
+const hide = async (databaseFile: string): Promise<void> => {
+  const folder = dirname(databaseFile);
+  const files = (await readdir(folder)).filter((name) => name.startsWith(basename(databaseFile)));
+  await Promise.all(files.map((name) => chmod(join(folder, name), 0o600)));
+};
 
 function serverCommand(options: TemporalOptions): ComponentCommand {
   return {
@@ -121,6 +125,10 @@ function serverCommand(options: TemporalOptions): ComponentCommand {
       `--db-filename=${options.databaseFile}`,
       ...(options.uiPort === undefined ? ['--headless'] : ['--ui-ip=127.0.0.1', `--ui-port=${options.uiPort}`]),
       '--log-level=warn',
+      // Its default, a rollback journal, waits for the disk several times in each transaction. What only a crash of the machine can lose,
+      // the last moments, is started again from Postgres.
+      '--sqlite-pragma=journal_mode=wal',
+      '--sqlite-pragma=synchronous=normal',
       // Queued work takes turns by the keys that it was started with: for Parley's, organisations.
       '--dynamic-config-value=matching.enableFairness=true',
       // One process needs no partitions of its queues, and each costs processor time while it is polled.

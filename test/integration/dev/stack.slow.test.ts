@@ -83,7 +83,8 @@ describe('two stacks side by side', () => {
       expect([...pidsOf(folder).keys()].sort()).toEqual(allParts);
       expect(statSync(join(folder, '.parley/dev.env')).mode & 0o777).toBe(0o600);
       expect(statSync(join(folder, '.parley/kubeconfig')).mode & 0o777).toBe(0o600);
-      expect(statSync(join(folder, '.parley/data/temporal.db')).mode & 0o777).toBe(0o600);
+      for (const file of ['temporal.db', 'temporal.db-wal', 'temporal.db-shm'])
+        expect(statSync(join(folder, '.parley/data', file)).mode & 0o777).toBe(0o600);
     }
     for (const stack of [left, right]) {
       expect(new URL(stack.PARLEY_URL).hostname).toBe('127.0.0.1');
