@@ -1,6 +1,7 @@
 /**
  * Temporal workers of one process that run their workflows in one thread. By default each has a thread of its own, with Temporal's protocol and
- * the bundle in it: 65 MB for each task queue, and workflows compute for some milliseconds at a time.
+ * the bundle in it: 65 MB for each task queue, and workflows compute for some milliseconds at a time. Their code is ours alone and ends: no
+ * call into it is timed, for which Node would start a thread each time, a dozen for each workflow.
  */
 import { Worker, type Logger } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
@@ -22,7 +23,11 @@ export function workerOnOneThread(activities: Activities): Pick<typeof Worker, '
       options: CompiledWorkerOptions,
       logger: Logger,
     ): Promise<WorkflowCreator> {
-      thread ??= super.createWorkflowCreator(bundle, { ...options, activities }, logger);
+      thread ??= super.createWorkflowCreator(
+        bundle,
+        { ...options, activities, isolateExecutionTimeoutMs: undefined as unknown as number },
+        logger,
+      );
       users += 1;
       const shared = await thread;
       return {
