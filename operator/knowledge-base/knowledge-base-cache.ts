@@ -30,6 +30,8 @@ export class KnowledgeBaseCache {
   readonly #entries = new Map<string, { readonly uid: string; readonly known: Known }>();
   /** Models that Postgres refused to mix; kept when documents change. */
   readonly #conflicts = new Map<string, NonNullable<Known['conflict']>>();
+  /** How many documents each had when it was last read. */
+  readonly #documents = new Map<string, number>();
   /** Reads under way; their results are not cached where the data changed meanwhile. */
   readonly #reading = new Map<string, symbol>();
 
@@ -49,9 +51,15 @@ export class KnowledgeBaseCache {
       if (this.#reading.get(key) === reading) {
         this.#reading.delete(key);
         this.#entries.set(key, { uid: base.uid, known });
+        this.#documents.set(key, known.documents?.total ?? 0);
       }
       return this.#withConflict(key, known);
     });
+  }
+
+  /** @param key `org/name` */
+  documentsOf(key: string): number {
+    return this.#documents.get(key) ?? 0;
   }
 
   /** Whether Postgres can be used, as far as is known, without asking it. */
@@ -126,6 +134,7 @@ export class KnowledgeBaseCache {
   forget(base: Pick<BaseIdentity, 'org' | 'name'>): void {
     this.stale(base);
     this.#conflicts.delete(keyOf(base));
+    this.#documents.delete(keyOf(base));
   }
 
   clear(): void {
@@ -151,10 +160,10 @@ export class KnowledgeBaseCache {
     if (collection === undefined) return { state: 'known', sourceDocuments: [] };
     const { id } = collection;
     const [ofSources, overview] = await Promise.all([documents.ofSources({ org, collectionId: id }), collections.overview({ org, id })]);
-    const { uid, model, dimension, language, maxTokens, overlapTokens, workspace } = collection;
+    const { uid, model, dimension, language, maxTokens, overlapTokens, rerankProfile, workspace } = collection;
     return {
       state: 'known',
-      collection: { id, uid, model, dimension, language, maxTokens, overlapTokens, workspace },
+      collection: { id, uid, model, dimension, language, maxTokens, overlapTokens, rerankProfile, workspace },
       ...overview,
       sourceDocuments: ofSources.map(toSourceDocument),
     };

@@ -146,6 +146,19 @@ describe('the collection', () => {
     );
   });
 
+  it('is searched as before while its rerank profile is not configured', () => {
+    const { status, actions } = plan(baseWith({ reranking: { profile: 'better' } }), holding());
+    expect(conditionOf({ status }, 'Accepted')).toMatchObject({ status: 'False', reason: 'UnknownRerankProfile' });
+    expect(conditionOf({ status }, 'Stalled')).toMatchObject({
+      message:
+        'rerank profile "better" is not configured (configured: good); change spec.reranking.profile or add it to PARLEY_RERANK_PROFILES',
+    });
+    expect(types(actions)).not.toContain('ensureCollection');
+    const known = plan(baseWith({ reranking: { profile: 'good' } }), holding());
+    expect(conditionOf(known, 'Accepted')).toMatchObject({ status: 'True' });
+    expect(known.actions).toContainEqual(expect.objectContaining({ spec: expect.objectContaining({ rerankProfile: 'good' }) }));
+  });
+
   it('stays as it is while the spec is not accepted', () => {
     const result = plan(baseWith({ embedding: { profile: 'missing' }, documentLanguage: 'bn' }), holding([], { chunks: 7 }));
     expect(result.actions).toEqual([]);

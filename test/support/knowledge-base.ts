@@ -9,6 +9,7 @@ export async function aKnowledgeBase(
   { store, org }: { readonly store: Store; readonly org: string },
   name: string,
   text: string,
+  more: { readonly rerankProfile?: string } = {},
 ): Promise<void> {
   const { knowledge, database } = store;
   const base = {
@@ -21,6 +22,7 @@ export async function aKnowledgeBase(
     language: 'en',
     maxTokens: 400,
     overlapTokens: 50,
+    ...more,
   };
   const { id: collectionId } = await knowledge.collections.ensure(base);
   const { id } = await knowledge.documents.create({ org, collectionId, kind: 'file', filename: `${name}.txt` });

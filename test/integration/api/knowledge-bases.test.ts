@@ -73,6 +73,15 @@ describe('knowledge bases', () => {
     });
   });
 
+  it('name a rerank profile, and drop it', async () => {
+    const base = await make(ours, { name: aName(), rerank_profile: 'good' });
+    expect(base.rerank_profile).toBe('good');
+    expect((await stored(base.id)).spec.reranking).toEqual({ profile: 'good' });
+    const without = await ours.call('PATCH', `${all}/${base.id}`, { rerank_profile: null });
+    expect([without.status, without.body.rerank_profile]).toEqual([200, undefined]);
+    expect((await stored(base.id)).spec.reranking).toBeUndefined();
+  });
+
   it('take a PATCH: absent keeps, null brings the default back', async () => {
     const base = await make(ours, { name: aName(), description: 'd', document_language: 'de' });
     const path = `${all}/${base.id}`;

@@ -107,9 +107,25 @@ async function untilGone(org: string): Promise<void> {
 
 describe('with everything there', () => {
   beforeAll(async () => {
-    operator = await startOperator();
+    operator = await startOperator({ PARLEY_RERANK_PROFILES: '[{"name":"good","provider":"cohere","model":"rerank-v3.5"}]' });
   });
   afterAll(() => operator.stop());
+
+  it('has the collection follow the rerank profile, and keeps what it has while the profile is unknown', async () => {
+    const org = await cluster.organization();
+    const reranked = (profile: string | undefined) => aKnowledgeBase('faq', org, profile === undefined ? {} : { reranking: { profile } });
+    await cluster.apply(reranked('good'));
+    await cluster.ready('KnowledgeBase', org, 'faq');
+    expect((await collectionOf(org))?.rerankProfile).toBe('good');
+    await cluster.apply(reranked('better'));
+    await cluster.until('KnowledgeBase', org, 'faq', (object) =>
+      expect(condition(object, 'Accepted')).toMatchObject({ status: 'False', reason: 'UnknownRerankProfile' }),
+    );
+    expect((await collectionOf(org))?.rerankProfile).toBe('good');
+    await cluster.apply(reranked(undefined));
+    await eventually(async () => expect((await collectionOf(org))?.rerankProfile).toBeUndefined());
+    await cluster.ready('KnowledgeBase', org, 'faq');
+  });
 
   it('writes one status in two seconds for 1,400 documents, none for what does not show, and stays ready', async () => {
     const org = await cluster.organization();

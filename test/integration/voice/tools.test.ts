@@ -23,6 +23,7 @@ const mails: string[] = [];
 let stage: Stage;
 let smtp: SMTPServer;
 let calendar: TestEndpoint;
+let reranker: TestEndpoint;
 
 beforeAll(async () => {
   const { kubeconfig } = await controlPlane();
@@ -43,8 +44,14 @@ beforeAll(async () => {
   calendar = await startEndpoint(servers, (response) =>
     sendJson(response, { status: 'success', data: { '2030-01-07': [{ start: '2030-01-07T09:00:00.000Z' }] } }),
   );
+  // The longest passage fits best.
+  reranker = await startEndpoint(servers, (response, { body }) => {
+    const { documents } = JSON.parse(body) as { readonly documents: readonly string[] };
+    sendJson(response, { results: documents.map((text, index) => ({ index, relevance_score: text.length / 1_000 })) });
+  });
   const address = listener.address();
   stage = await openStage({
+    PARLEY_RERANK_PROFILES: JSON.stringify([{ name: 'longest', provider: 'openai_compatible', model: 'm', baseURL: `${reranker.url}/v1` }]),
     KUBECONFIG: kubeconfig,
     PARLEY_SMTP_SERVERS: `*=smtp://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
     PARLEY_CALENDAR_URL: `${calendar.url}/v2`,
@@ -334,6 +341,23 @@ describe.concurrent('tools', () => {
       return found;
     });
     expect(answer?.sources).toMatchObject([{ knowledge_base: 'faq', filename: 'faq.txt', score: expect.any(Number) }]);
+  });
+
+  it('find first what the model of the rerank profile puts first', async () => {
+    const short = 'The gate opens at nine.';
+    const long = 'The gate opens at nine in the morning, and whoever comes later rings the bell at the side door.';
+    for (const text of [short, long]) await aKnowledgeBase(stage, 'gates', text, { rerankProfile: 'longest' });
+    const call = await stage.joined({ knowledgeBase: 'gates' });
+    calls(call, [{ name: 'search_knowledge_base', arguments: { query: 'The gate opens at nine' } }], 'At nine.');
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak();
+    await call.caller.hears('At nine.');
+    expect(reranker.requests.map(({ url, body }) => [url, JSON.parse(body)])).toEqual([
+      ['/v1/rerank', expect.objectContaining({ query: 'The gate opens at nine', documents: [short, long] })],
+    ]);
+    const seen = contents(call.provider.requests('chat').at(-1))?.join() ?? '';
+    expect(seen.indexOf(long)).toBeGreaterThan(-1);
+    expect(seen.indexOf(short)).toBeGreaterThan(seen.indexOf(long));
   });
 
   it('end the call, when what is being said has been heard', async () => {
