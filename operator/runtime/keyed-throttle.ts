@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../platform/clock.ts';
 export interface KeyedThrottleOptions {
   readonly clock: Clock;
   /** Least time between two calls for one key, in milliseconds. */
-  readonly everyMs: number;
+  readonly everyMs: (key: string) => number;
   readonly emit: (key: string) => void;
 }
 
@@ -30,7 +30,7 @@ export class KeyedThrottle {
 
   #emit(key: string): void {
     const { clock, everyMs, emit } = this.#options;
-    this.#throttled.set(key, { timer: clock.after(everyMs, () => this.#over(key)), again: false });
+    this.#throttled.set(key, { timer: clock.after(everyMs(key), () => this.#over(key)), again: false });
     emit(key);
   }
 
