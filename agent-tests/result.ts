@@ -1,5 +1,7 @@
 /** What a test of an agent came to. Plain data: it is printed, written to reports and stored as it is. */
 
+import type { ShownUsage } from '../events/call-usage.ts';
+
 /** `error`: could not be evaluated (a missing agent, an unknown tool, a judge without an answer). Never counted as passed. */
 export type TestVerdict = 'passed' | 'failed' | 'error';
 
@@ -67,6 +69,8 @@ export interface TestResult {
   readonly failed: number;
   /** {@link MAX_ATTEMPTS_KEPT} at most, those that did not pass first; fewer where they are large. */
   readonly attempts: readonly TestAttemptResult[];
+  /** Of models, in all attempts: in audio mode without those of the call, which has its own. Absent where none was asked. */
+  readonly usage?: ShownUsage;
   readonly durationMs: number;
 }
 

@@ -6,6 +6,7 @@ import { agentTestKind } from '../crds/agent-test.ts';
 import { FakeClock } from '../test/support/fake-clock.ts';
 import type { AgentDriver, AgentTurn } from './driver.ts';
 import type { AskedModel } from './models/ask.ts';
+import { testUsage } from './models/test-models.ts';
 import { MAX_ATTEMPTS_KEPT, type TestAttemptResult, type TestVerdict } from './result.ts';
 import { runTest, summaryOf } from './run-test.ts';
 
@@ -69,6 +70,7 @@ describe('a test that is interrupted', () => {
       agent: { name: 'receptionist', revision: 'r1', config },
       searches: false,
       models: { judge: unused, user: unused, analysis: unused },
+      usage: testUsage({ clock }),
       open: () => silentDriver(),
       clock,
       signal,

@@ -7,6 +7,8 @@ import { Semaphore } from '../platform/semaphore.ts';
 import { questionsOf } from '../voice/calls/analysis/analyse-call.ts';
 import { TestAttempt, attemptErrorOf } from './attempt.ts';
 import type { AgentDriver } from './driver.ts';
+import { usageShown } from '../events/call-usage.ts';
+import type { ProviderUsage } from '../voice/calls/usage/counted-requests.ts';
 import { keptAttempts } from './kept-attempts.ts';
 import type { TestModels } from './models/test-models.ts';
 import type { TestAttemptResult, TestResult } from './result.ts';
@@ -18,6 +20,8 @@ export interface RunTestOptions {
   /** Whether the agent's knowledge base can be searched. */
   readonly searches: boolean;
   readonly models: TestModels;
+  /** What `models`, and conversations in text, count in. */
+  readonly usage: ProviderUsage;
   /** A conversation of its own for each attempt. @throws DriverError where none can be held */
   readonly open: (signal: AbortSignal) => AgentDriver | Promise<AgentDriver>;
   readonly clock: Clock;
@@ -29,7 +33,7 @@ export interface RunTestOptions {
 
 /** Never rejects, but with the signal's reason. */
 export async function runTest(options: RunTestOptions): Promise<TestResult> {
-  const { test, agent, searches, clock, signal, slots = new Semaphore(1), onAttempt = () => undefined } = options;
+  const { test, agent, searches, usage, clock, signal, slots = new Semaphore(1), onAttempt = () => undefined } = options;
   const { spec } = test;
   const began = clock.monotonic();
   const [problem, ...more] = await testProblems(spec, { config: agent.config, searches });
@@ -51,12 +55,15 @@ export async function runTest(options: RunTestOptions): Promise<TestResult> {
     const rest = more.map(({ path, message }) => `; ${path}: ${message}`).join('');
     attempts = [failedAttempt(`${problem.message}${rest}`, problem.path)];
   }
+  await usage.meter.settled();
+  const used = usage.meter.takeUnstored()?.lines;
   return {
     test: test.name,
     agent: agent.name,
     revision: agent.revision,
     mode: spec.mode,
     ...summaryOf(attempts, spec.passAtLeast ?? spec.repeat),
+    ...(used !== undefined && { usage: usageShown(used) }),
     durationMs: Math.round(clock.monotonic() - began),
   };
 }

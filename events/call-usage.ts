@@ -29,7 +29,10 @@ const unpriced = z
 const item = z
   .object({
     ...model,
-    purpose: z.enum(['conversation', 'analysis']).meta({ id: 'UsagePurpose' }).describe('The call itself, or its analysis afterwards.'),
+    purpose: z
+      .enum(['conversation', 'analysis', 'judge', 'simulated_user'])
+      .meta({ id: 'UsagePurpose' })
+      .describe('The call itself, or its analysis afterwards; of a test also its judge, or the user that a model plays.'),
     requests: z.int().min(0).describe('Requests that were answered or given up; connections, where a provider streams.'),
     estimated_requests: count(
       'Of a language model: those that were given up, or that the provider counted nothing of: their tokens are an estimate.',
@@ -53,7 +56,7 @@ export const callUsage = z
   })
   .meta({ id: 'CallUsage' });
 
-type ShownUsage = z.output<typeof callUsage>;
+export type ShownUsage = z.output<typeof callUsage>;
 type ItemAnswer = ShownUsage['items'][number];
 
 /** Of what has used anything; null where some of it has no price. */

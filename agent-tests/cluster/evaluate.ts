@@ -5,6 +5,7 @@ import type { TestResult } from '../result.ts';
 import type { TextServices } from '../text/text-call.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
+import type { ProviderUsage } from '../../voice/calls/usage/counted-requests.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { RequestedTest, TestRunRecord } from '../../store/index.ts';
 
@@ -38,7 +39,7 @@ export async function evaluate({ load, services, audio, judge }: EvaluateOptions
   const { run, test, spec, config, signal } = todo;
   const { org, agentName: name, revision } = run;
   await load();
-  const [{ runTest, testError }, { chatModelOf, createTestModels }] = await Promise.all([
+  const [{ runTest, testError }, { chatModelOf, createTestModels, testUsage }] = await Promise.all([
     import('../run-test.ts'),
     import('../models/test-models.ts'),
   ]);
@@ -46,12 +47,14 @@ export async function evaluate({ load, services, audio, judge }: EvaluateOptions
     const message = 'this installation has no media server: its operator has to set LIVEKIT_URL';
     return testError({ test: test.name, agent: name, revision, mode: 'audio' }, { path: 'spec.mode', message });
   }
-  const open = await (spec.mode === 'audio' && audio !== undefined ? inAudio(todo, services, audio) : inText(todo, services));
+  const usage = testUsage(services);
+  const open = await (spec.mode === 'audio' && audio !== undefined ? inAudio(todo, services, audio) : inText(todo, services, usage));
   return runTest({
     test: { name: test.name, spec },
     agent: { name, revision, config },
     searches: true,
-    models: createTestModels({ services, org, config, spec, installationJudge: chatModelOf(judge) }),
+    models: createTestModels({ services, org, config, spec, installationJudge: chatModelOf(judge), usage }),
+    usage,
     open,
     clock: services.clock,
     signal,
@@ -59,7 +62,7 @@ export async function evaluate({ load, services, audio, judge }: EvaluateOptions
   });
 }
 
-async function inText({ run, spec, config }: TestToRun, services: TextServices): Promise<Open> {
+async function inText({ run, spec, config }: TestToRun, services: TextServices, usage: ProviderUsage): Promise<Open> {
   const [{ TextCall }, { ToolMocks }] = await Promise.all([import('../text/text-call.ts'), import('../../voice/tools/tool-mocks.ts')]);
   return () =>
     new TextCall({
@@ -68,6 +71,7 @@ async function inText({ run, spec, config }: TestToRun, services: TextServices):
       config,
       dynamicData: spec.dynamicData ?? {},
       mocks: new ToolMocks({ mocks: spec.tools ?? [], clock: services.clock }),
+      usage,
     });
 }
 

@@ -53,6 +53,7 @@ export function openTestRunner({ config, store, search, egress, keys, measure, c
     defaults: config.PARLEY_PROVIDERS,
     env: process.env,
     tools: { ...tools, search },
+    prices: config.PARLEY_PRICES,
     measure,
     clock,
     logger,

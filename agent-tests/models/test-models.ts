@@ -2,10 +2,15 @@
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
 import { AgentModels } from '../../voice/calls/analysis/agent-models.ts';
-import { observeModelRequests } from '../../platform/telemetry/gen-ai/model-requests.ts';
+import { observedBy, observeModelRequests } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import { Model } from '../../voice/calls/analysis/model.ts';
 import { llmEndpointOf, type FetchInterceptor } from '../../voice/calls/provider-access/index.ts';
 import type { TextServices } from '../text/text-call.ts';
+import { countTokens } from '../../voice/calls/usage/count-tokens.ts';
+import { countedRequests, type ProviderUsage } from '../../voice/calls/usage/counted-requests.ts';
+import { PriceTable } from '../../voice/calls/usage/price-table.ts';
+import type { UsageOf } from '../../voice/calls/usage/usage-line.ts';
+import { UsageMeter } from '../../voice/calls/usage/usage-meter.ts';
 import type { AskedModel } from './ask.ts';
 
 export interface TestModels {
@@ -24,17 +29,27 @@ export interface TestModelsOptions {
   /** Of the installation: PARLEY_TEST_JUDGE. */
   readonly installationJudge?: ChatModel | undefined;
   readonly intercept?: FetchInterceptor | undefined;
+  readonly usage: ProviderUsage;
 }
 
-export function createTestModels({ services, org, config, spec, installationJudge, intercept }: TestModelsOptions): TestModels {
+/** Of one test. */
+export const testUsage = ({ prices = [], clock }: Pick<TextServices, 'prices' | 'clock'>): ProviderUsage => ({
+  meter: new UsageMeter({ prices: new PriceTable(prices), clock }),
+  countTokens,
+});
+
+export function createTestModels({ services, org, config, spec, installationJudge, intercept, usage }: TestModelsOptions): TestModels {
   const { egress, keys, defaults, env, measure, clock, logger } = services;
-  const modelsOf = (purpose: string, llm: ConstructorParameters<typeof AgentModels>[0]['llm']): AskedModel => {
-    const observer = observeModelRequests({ attributes: { 'parley.purpose': purpose }, measure });
+  const modelsOf = (purpose: UsageOf['purpose'], llm: ConstructorParameters<typeof AgentModels>[0]['llm']): AskedModel => {
+    const observer = observedBy(
+      observeModelRequests({ attributes: { 'parley.purpose': purpose }, measure }),
+      countedRequests({ ...usage, purpose }),
+    );
     const model = new Model({ egress, clock, intercept, observer });
     return new AgentModels({ llm, endpointOf: (wanted) => llmEndpointOf({ llm: wanted, org, keys, defaults, env }), model, clock, logger });
   };
   const own = config.agent.llm;
-  const asked = (purpose: string, wanted: ChatModel | undefined): AskedModel => modelsOf(purpose, wanted ?? own);
+  const asked = (purpose: UsageOf['purpose'], wanted: ChatModel | undefined): AskedModel => modelsOf(purpose, wanted ?? own);
   const judge = spec.judge ?? installationJudge;
   return {
     judge: asked('judge', judge),

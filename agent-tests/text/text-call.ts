@@ -9,10 +9,12 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { parseJson } from '../../platform/json.ts';
+import type { ProviderPrice } from '../../platform/config/prices.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
+import { observedBy, type Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import type { FinishReason } from '../../store/index.ts';
 import type { FetchInterceptor, ProviderDefaults, ProviderError, ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
+import { countedRequests, type ProviderUsage } from '../../voice/calls/usage/counted-requests.ts';
 import type { DynamicData } from '../../voice/calls/template.ts';
 import { FinishDecision } from '../../voice/finish-reason.ts';
 import { createLanguageModel } from '../../voice/providers/create-language-model.ts';
@@ -32,6 +34,7 @@ export interface TextServices {
   readonly defaults: ProviderDefaults;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tools: Pick<CreateToolsOptions, 'search' | 'mailer' | 'calendar' | 'tokens'>;
+  readonly prices?: readonly ProviderPrice[];
   /** Of each request to a model. */
   readonly measure?: ((measurement: Measurement) => void) | undefined;
   readonly clock: Clock;
@@ -45,6 +48,8 @@ export interface TextCallOptions {
   readonly dynamicData: DynamicData;
   readonly mocks?: CreateToolsOptions['mocks'];
   readonly intercept?: FetchInterceptor | undefined;
+  /** Where what the agent uses is counted. */
+  readonly usage?: ProviderUsage | undefined;
   /** When the call begins for its prompt, in milliseconds since the epoch; now by default. */
   readonly now?: number | undefined;
   /** No request may leave the machine. */
@@ -104,11 +109,11 @@ export class TextCall implements AgentDriver {
   }
 
   async #prepare(): Promise<Conversation> {
-    const { services, org, config, dynamicData, mocks, intercept, now, offline = false } = this.#options;
+    const { services, org, config, dynamicData, mocks, intercept, usage, now, offline = false } = this.#options;
     const { keys, egress, defaults, env, tools, measure, clock, logger } = services;
     const { name, agent, knowledgeBase } = config;
     const turns = new AgentTurns({ agent: { name, knowledgeBase }, llm: agent.llm, measure });
-    const observer = turns.requests;
+    const observer = observedBy(turns.requests, usage && countedRequests({ ...usage, purpose: 'conversation' }));
     const [{ data, contexts }, llm] = await Promise.all([
       dataOf({ org, lookups: agent.dynamicData ?? [], given: dynamicData, egress, keys, clock, logger, offline }),
       createLanguageModel({ org, agent, keys, egress, defaults, env, clock, logger, intercept, observer }).catch((cause: Error) => {

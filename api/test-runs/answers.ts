@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { testVerdicts } from '../../crds/agent-test.ts';
+import { callUsage } from '../../events/call-usage.ts';
 
 const time = z.iso.datetime();
 const verdict = z.enum(testVerdicts).describe('`error`: it could not be evaluated, which never counts as passed.');
@@ -63,6 +64,11 @@ const result = z
     flaky: z.boolean().optional().describe('Passed, although some attempts did not.'),
     message: z.string().optional().describe('The first failure.'),
     finished_at: time.optional().describe('When it was evaluated.'),
+    usage: callUsage
+      .optional()
+      .describe(
+        'What models have used in all attempts; in audio mode without what the calls have used, which have their own. Absent where none was asked.',
+      ),
     attempts: z.array(attempt).describe('Those that did not pass first, 20 at most.'),
   })
   .meta({ id: 'TestResult' });

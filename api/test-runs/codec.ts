@@ -10,6 +10,15 @@ interface StoredAttempt extends Omit<AttemptAnswer, 'finish_reason' | 'duration_
   readonly transcript: readonly (Omit<AttemptAnswer['transcript'][number], 'at_ms'> & { readonly atMs: number })[];
 }
 
+interface StoredResult extends Pick<TestRunAnswer['results'][number], 'usage'> {
+  readonly attempts?: readonly StoredAttempt[];
+}
+
+const restOf = (result: StoredResult | null) => ({
+  ...(result?.usage !== undefined && { usage: result.usage }),
+  attempts: (result?.attempts ?? []).map(attemptToRest),
+});
+
 const present = <T>(value: T | null): T | undefined => value ?? undefined;
 const timeOf = (date: Date | null): string | undefined => date?.toISOString();
 
@@ -41,7 +50,7 @@ export function testRunToRest(run: TestRunRecord & { readonly results: readonly 
       flaky: present(flaky),
       message: present(message),
       finished_at: timeOf(finishedAt),
-      attempts: ((result as { readonly attempts?: readonly StoredAttempt[] } | null)?.attempts ?? []).map(attemptToRest),
+      ...restOf(result as StoredResult | null),
     })),
   };
 }

@@ -28,6 +28,26 @@ export const finishedRun: TestRunAnswer = {
       flaky: false,
       message: 'spec.conversation[0].expect[0].answer.contains: expected "nine"; the agent said "We are closed."',
       finished_at: '2026-11-21T04:00:03.880Z',
+      usage: {
+        items: [
+          {
+            kind: 'llm',
+            provider: 'openai',
+            model: 'gpt-4.1-mini',
+            purpose: 'conversation',
+            requests: 1,
+            estimated_requests: 0,
+            input_tokens: 412,
+            cached_input_tokens: 0,
+            output_tokens: 5,
+            reasoning_tokens: 0,
+            cost: { amount: '0.000432', currency: 'USD' },
+            price_version: '9f86d081884c',
+          },
+        ],
+        cost: { amount: '0.000432', currency: 'USD' },
+        unpriced: [],
+      },
       attempts: [
         {
           verdict: 'failed',

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Cassette, CassetteError, readCassette, writeCassette } from '../../agent-tests/cassettes/cassette.ts';
 import { recorder, type CassetteMode } from '../../agent-tests/cassettes/recorder.ts';
 import { DriverError } from '../../agent-tests/driver.ts';
-import { chatModelOf, createTestModels } from '../../agent-tests/models/test-models.ts';
+import { chatModelOf, createTestModels, testUsage } from '../../agent-tests/models/test-models.ts';
 import type { ReportedResult } from '../../agent-tests/reports/report.ts';
 import type { TestResult } from '../../agent-tests/result.ts';
 import { runTest, testError } from '../../agent-tests/run-test.ts';
@@ -94,6 +94,7 @@ async function runInText(
   const intercept = (onMiss?: (message: string) => void) =>
     cassette === undefined || mode === 'live' ? undefined : recorder({ mode, cassette, file, ...(onMiss && { onMiss }) });
   const { clock } = services;
+  const usage = testUsage(services);
   const result = await runTest({
     test: { name: test.name, spec },
     agent: { name: pair.agent, revision, config },
@@ -105,7 +106,9 @@ async function runInText(
       spec,
       installationJudge: chatModelOf(open.judge),
       intercept: intercept(),
+      usage,
     }),
+    usage,
     open: () => {
       const call: TextCall = new TextCall({
         services,
@@ -115,6 +118,7 @@ async function runInText(
         mocks: new ToolMocks({ mocks: spec.tools ?? [], clock }),
         now: cassette?.recordedAt,
         offline: mode === 'replay',
+        usage,
         intercept: intercept((message) => call.fail(new DriverError(message))),
       });
       return call;

@@ -25,10 +25,13 @@ export function openTextServices(env: Environment): OpenTextServices {
   initializeLogger({ pretty: false, level: 'silent' });
   // The library rejects some promises that it has no use for.
   process.on('unhandledRejection', () => undefined);
-  const { PARLEY_PROVIDERS, PARLEY_SMTP_SERVERS, PARLEY_CALENDAR_URL, PARLEY_TEST_JUDGE, PARLEY_LOG_LEVEL } = loadConfig({
+  const { PARLEY_PROVIDERS, PARLEY_SMTP_SERVERS, PARLEY_CALENDAR_URL, PARLEY_TEST_JUDGE, PARLEY_PRICES, PARLEY_LOG_LEVEL } = loadConfig({
     PARLEY_LOG_LEVEL: 'silent',
     ...Object.fromEntries(
-      ['PARLEY_PROVIDERS', 'PARLEY_SMTP_SERVERS', 'PARLEY_CALENDAR_URL', 'PARLEY_TEST_JUDGE'].map((name) => [name, env[name]]),
+      ['PARLEY_PROVIDERS', 'PARLEY_SMTP_SERVERS', 'PARLEY_CALENDAR_URL', 'PARLEY_TEST_JUDGE', 'PARLEY_PRICES'].map((name) => [
+        name,
+        env[name],
+      ]),
     ),
   });
   const clock = awakeClock;
@@ -42,6 +45,7 @@ export function openTextServices(env: Environment): OpenTextServices {
       defaults: withProviderVariables(PARLEY_PROVIDERS, env),
       env,
       tools: { search, mailer: own.mailer, calendar: own.calendar, tokens: own.tokens },
+      prices: PARLEY_PRICES,
       clock,
       logger: createLogger({ role: 'test', level: PARLEY_LOG_LEVEL }),
     },

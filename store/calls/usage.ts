@@ -13,8 +13,8 @@ export interface Cost {
 
 export interface UsageLine {
   readonly kind: 'llm' | 'stt' | 'tts';
-  /** Of the call itself, or of its analysis afterwards. */
-  readonly purpose: 'conversation' | 'analysis';
+  /** Of the call itself, or of its analysis afterwards; of a test in text also its judge, or the user that a model plays. */
+  readonly purpose: 'conversation' | 'analysis' | 'judge' | 'simulated_user';
   readonly provider: string;
   /** Empty for a provider that has no names for them. */
   readonly model: string;

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 
 import { stringify } from 'yaml';
 
+import type { ShownUsage } from '../../../events/call-usage.ts';
 import { API_VERSION } from '../../../crds/kind.ts';
 import { anAgent, aTool, type Manifest } from '../../support/builders.ts';
 import { startProviderServer, type ChatHandler, type ProviderServer } from '../../support/provider-server.ts';
@@ -147,6 +148,7 @@ export interface JsonReport {
     readonly agent: string;
     readonly verdict: string;
     readonly passed: number;
+    readonly usage?: ShownUsage;
     readonly attempts: readonly {
       readonly verdict: string;
       readonly finishReason?: string;

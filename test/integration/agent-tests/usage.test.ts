@@ -1,0 +1,48 @@
+/** What tests in text use of models is what the provider has counted. */
+import { expect, it } from 'vitest';
+
+import { anAgentTest, aTestFolder, reportIn, type JsonReport } from './test-folder.ts';
+
+const PRICES = [{ kind: 'llm', provider: 'openai', currency: 'EUR', inputPerMillionTokens: '1', outputPerMillionTokens: '2' }];
+
+const tests = {
+  judged: {
+    conversation: [{ user: 'Hello', expect: [{ judge: 'greets' }] }],
+    atEnd: [{ analysis: { name: 'topic', equals: 'order' } }],
+    repeat: 2,
+  },
+  simulated: { simulatedUser: { goal: 'to know whether order 42 has shipped' } },
+};
+
+const itemsOf = ({ results }: JsonReport) => results.flatMap(({ usage }) => usage?.items ?? []);
+const sum = (values: readonly (number | undefined)[]): number => values.reduce<number>((all, value) => all + (value ?? 0), 0);
+
+it('is in their results: agent, judge, simulated user and analysis, priced, and nothing where answers are replayed', async () => {
+  await using folder = await aTestFolder();
+  await folder.provider.limitContext(1_000_000);
+  await folder.write('tests/all.yaml', ...Object.entries(tests).map(([name, spec]) => anAgentTest(name, spec)));
+  const env = { PARLEY_PRICES: JSON.stringify(PRICES) };
+  const recorded = reportIn(await folder.parley(['test', '.', '--record', '-o', 'json'], { env }));
+  expect(recorded).toMatchObject({ failed: 0, errors: 0 });
+
+  const items = itemsOf(recorded);
+  const billed = folder.provider.requests('chat').map((request) => request.billed);
+  expect({
+    requests: sum(items.map(({ requests }) => requests)),
+    input: sum(items.map((item) => item.input_tokens)),
+    output: sum(items.map((item) => item.output_tokens)),
+  }).toEqual({
+    requests: billed.length,
+    input: sum(billed.map(({ inputTokens }) => inputTokens)),
+    output: sum(billed.map(({ outputTokens }) => outputTokens)),
+  });
+  const purposesOf = (name: string) => recorded.results.find(({ test }) => test === name)?.usage?.items.map(({ purpose }) => purpose);
+  expect(purposesOf('judged')?.toSorted()).toEqual(['analysis', 'conversation', 'judge']);
+  expect(purposesOf('simulated')?.toSorted()).toEqual(['conversation', 'simulated_user']);
+  const micros = sum(recorded.results.map(({ usage }) => Number(usage?.cost?.amount) * 1e6));
+  expect(Math.round(micros)).toBe(sum(billed.map(({ inputTokens, outputTokens }) => inputTokens + 2 * outputTokens)));
+
+  const before = folder.provider.requests('chat').length;
+  expect(itemsOf(reportIn(await folder.parley(['test', '.', '--replay', '-o', 'json'], { env })))).toEqual([]);
+  expect(folder.provider.requests('chat')).toHaveLength(before);
+});
