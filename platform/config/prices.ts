@@ -44,6 +44,23 @@ export const providerPrice = z
     if (complaint !== undefined) context.addIssue({ code: 'custom', message: complaint });
   });
 
+/** How a table looks. The amounts are those of a day in 2025: contracts differ. */
+export const EXAMPLE_PRICES = [
+  {
+    kind: 'llm',
+    provider: 'openai',
+    model: 'gpt-4.1-mini',
+    currency: 'USD',
+    inputPerMillionTokens: '0.40',
+    cachedInputPerMillionTokens: '0.10',
+    outputPerMillionTokens: '1.60',
+  },
+  { kind: 'stt', provider: 'deepgram', currency: 'USD', perMinute: '0.0077' },
+  { kind: 'stt', provider: 'deepgram', currency: 'USD', perMinute: '0.0065', from: '2027-01-01' },
+  { kind: 'tts', provider: 'openai', model: 'tts-1', currency: 'USD', perMillionCharacters: '15' },
+  { kind: 'llm', provider: 'openai_compatible', currency: 'USD', inputPerMillionTokens: 0, outputPerMillionTokens: 0 },
+] as const satisfies readonly z.input<typeof providerPrice>[];
+
 export type ProviderPrice = z.output<typeof providerPrice>;
 
 function complaintOf(price: {

@@ -1,14 +1,6 @@
 /** The panels of the dashboards, and what they ask Prometheus. */
-
-/** One panel: a title, what it shows, and a line for each query. */
-interface Panel {
-  readonly title: string;
-  /** What it shows, and which values need a look. */
-  readonly about: string;
-  readonly unit?: 's' | 'short' | 'reqps' | 'ops' | 'percentunit' | 'bytes';
-  readonly stat?: true;
-  readonly lines: readonly (readonly [expr: string, legend: string])[];
-}
+import { ofRole, quantile, rate, selected, slowest, type Panel } from './chart-dashboard-queries.ts';
+import { modelPanels } from './chart-model-panels.ts';
 
 export interface Dashboard {
   readonly name: string;
@@ -16,19 +8,6 @@ export interface Dashboard {
   readonly about: string;
   readonly panels: readonly Panel[];
 }
-
-/** The pods of one release: other programs in its namespace have metrics of the same names. */
-const selected = 'namespace="$namespace",job=~"$release-(operator|api|worker|dispatcher|voice)"';
-const ofRole = (role: string): string => `namespace="$namespace",job="$release-${role}"`;
-const rate = (metric: string, by: string, labels = ''): string =>
-  `sum by (${by}) (rate(${metric}{${selected}${labels}}[$__rate_interval]))`;
-const anHour = (metric: string, by: string): string => `${rate(metric, by)} * 3600`;
-const quantile = (share: number, metric: string, by = ''): string =>
-  `histogram_quantile(${share}, sum by (${['le', by].filter((label) => label !== '').join(', ')}) (rate(${metric}_bucket{${selected}}[$__rate_interval])))`;
-const slowest = (metric: string, by: string): Panel['lines'] => [
-  [quantile(0.5, metric, by), `p50 {{${by}}}`],
-  [quantile(0.99, metric, by), `p99 {{${by}}}`],
-];
 
 export const dashboards: readonly Dashboard[] = [
   {
@@ -344,31 +323,7 @@ export const dashboards: readonly Dashboard[] = [
         unit: 'bytes',
         lines: [[`sum by (pod) (process_resident_memory_bytes{${ofRole('voice')}})`, '{{pod}}']],
       },
-      {
-        title: 'Cost by agent, an hour',
-        about: 'What calls cost with the prices of PARLEY_PRICES, as it is now, for an hour. Models without a price are not in it.',
-        lines: [[anHour('parley_usage_cost_total', 'org, agent, currency'), '{{org}}/{{agent}} {{currency}}']],
-      },
-      {
-        title: 'Cost by model, an hour',
-        about: 'The same by what the model does, provider and model.',
-        lines: [[anHour('parley_usage_cost_total', 'kind, provider, model, currency'), '{{kind}} {{provider}} {{model}} {{currency}}']],
-      },
-      {
-        title: 'Tokens a second',
-        about: 'Of language models: input without what the provider had cached, cached input, output without reasoning, and reasoning.',
-        unit: 'ops',
-        lines: [[rate('parley_usage_tokens_total', 'provider, model, kind'), '{{provider}} {{model}} {{kind}}']],
-      },
-      {
-        title: 'Characters and audio a second',
-        about: 'Characters that voices say, and seconds of audio to speech to text and from voices.',
-        unit: 'ops',
-        lines: [
-          [rate('parley_usage_characters_total', 'provider, model'), 'characters {{provider}} {{model}}'],
-          [rate('parley_usage_audio_seconds_total', 'kind, provider, model'), 'seconds {{kind}} {{provider}} {{model}}'],
-        ],
-      },
+      ...modelPanels,
       {
         title: 'Releases by the operator',
         about: 'What the operator did with releases: begun, promoted or aborted.',

@@ -1,4 +1,7 @@
 /** Every value of the chart. `config` and `secrets` come from the configuration of the roles, so that nothing is listed twice. */
+import { stringify } from 'yaml';
+
+import { EXAMPLE_PRICES } from '../../platform/config/prices.ts';
 import { configEntries, type ConfigEntry } from '../../platform/config/config.ts';
 import { roleValues } from './chart-role-values.ts';
 import {
@@ -75,12 +78,16 @@ function configValue(): Value {
       properties: Object.fromEntries(open.map((entry) => [entry.name, variableSchema(entry)])),
       additionalProperties: false,
     },
-    comments: open.map(({ name, schema }) => {
+    comments: open.flatMap(({ name, schema }) => {
       const { default: fallback } = schema as { readonly default?: Json };
-      return `${name}: ${fallback === undefined ? '' : JSON.stringify(fallback)}`.trimEnd();
+      const line = `${name}: ${fallback === undefined ? '' : JSON.stringify(fallback)}`.trimEnd();
+      return name === 'PARLEY_PRICES' ? [line, '  Such as, with the prices of your contracts:', ...pricesAsYaml()] : [line];
     }),
   };
 }
+
+const pricesAsYaml = (): readonly string[] =>
+  EXAMPLE_PRICES.map((price) => `- ${stringify(price, { collectionStyle: 'flow', lineWidth: 0 }).trim()}`);
 
 function secretsValue(): Value {
   const secret = chartVariables().filter((entry) => entry.secret);

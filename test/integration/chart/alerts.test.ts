@@ -17,10 +17,11 @@ describe('alerts and dashboards', () => {
     ]);
     const names = new Set(
       text.match(
-        /\b(parley|controller_runtime|workqueue|informer|reflector|leader_election|rest_client|http_request|http_requests)_[a-z_]+\b/g,
+        /\b(parley|gen_ai_client|controller_runtime|workqueue|informer|reflector|leader_election|rest_client|http_request|http_requests)_[a-z_]+\b/g,
       ) ?? [],
     );
     expect(names.size).toBeGreaterThan(25);
+    expect([...names].filter((name) => name.startsWith('gen_ai_client')).length).toBeGreaterThan(3);
     for (const name of names) {
       // parley_build_info and Node.js's own metrics are everywhere, and have no row.
       if (name === 'parley_build_info') continue;
