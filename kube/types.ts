@@ -79,12 +79,6 @@ export function keyOf(object: { readonly metadata: { readonly name: string; read
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** Inverse of {@link keyOf}. */
-export function parseKey(key: ObjectKey): { readonly namespace?: string; readonly name: string } {
-  const slash = key.indexOf('/');
-  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-}
-
 /** `group/version`, or `version` for the core group. */
 export function apiVersionOf(descriptor: ResourceDescriptor): string {
   return descriptor.group === '' ? descriptor.version : `${descriptor.group}/${descriptor.version}`;

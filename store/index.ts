@@ -77,6 +77,7 @@ export {
   type Disabling,
   type EndpointRecord,
   type NewEvent,
+  type EventRecord,
   type NextStep,
   type OutboxEvent,
   type RecordResult,
@@ -85,7 +86,7 @@ export {
 } from './webhooks/types.ts';
 export { watchOutbox } from './webhooks/watch-outbox.ts';
 export { openDispatchStore, type DispatchStoreOptions } from './webhooks/open-dispatch-store.ts';
-export type { EventRecord, WebhookStore } from './webhooks/webhook-store.ts';
+export type { WebhookStore } from './webhooks/webhook-store.ts';
 export { watchHealth } from './watch-health.ts';
 export { describeDatabase, finishRestore, prepareRestore } from './backup-database.ts';
 export { countOrganizationRows, removeOrganizationRows, revokeOrganizationKeys, type RowsOfOrganization } from './leaving-organization.ts';

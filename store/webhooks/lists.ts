@@ -1,8 +1,7 @@
 /** Deliveries and their attempts, as lists show them. */
 import type { Transaction } from '../database.ts';
 import { stateList, uuidPattern, withoutNulls } from './statements.ts';
-import type { AttemptRecord, DeliveryRecord, DeliveryState } from './types.ts';
-import type { EventRecord } from './webhook-store.ts';
+import type { AttemptRecord, DeliveryRecord, DeliveryState, EventRecord } from './types.ts';
 
 const deliveryColumns = `id, org, event_id AS "eventId", event_name AS "eventName", subscription_uid AS "subscriptionUid", state, reason, attempts,
   series_start AS "seriesStart", CASE WHEN ended_at IS NULL THEN due_at END AS "dueAt", created_at AS "createdAt", ended_at AS "endedAt"`;

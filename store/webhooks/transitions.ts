@@ -1,6 +1,6 @@
 /** Deliveries that are moved together, and retries that workflows are to have. */
 import { spanOf, stateList, withoutNulls, type Statements } from './statements.ts';
-import type { DeliveryTransition } from './dispatch.ts';
+import type { DeliveryTransition, DispatchStore } from './dispatch.ts';
 import { liveStates, type DeliveryState, type RetryToStart } from './types.ts';
 
 const DEFAULT_LIMIT = 1_000;
@@ -42,7 +42,7 @@ export async function removeSubscription(statements: Statements, subscriptionUid
 
 export async function retriesToStart(
   statements: Statements,
-  options: { readonly aheadMs: number; readonly lostMs: number; readonly limit: number; readonly except?: readonly string[] | undefined },
+  options: Parameters<DispatchStore['retriesToStart']>[0],
 ): Promise<readonly RetryToStart[]> {
   const { rows } = await statements.query<RetryToStart>(
     `SELECT id, org, event_id AS "eventId", subscription_uid AS "subscriptionUid", state, due_at AS "dueAt", series_start AS "seriesStart",

@@ -270,3 +270,13 @@ export interface DeliveryCounts {
   readonly oldestOutboxMs: number;
   readonly oldestPendingMs: number;
 }
+
+export interface EventRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly agent: string | undefined;
+  readonly workspace: string | undefined;
+  readonly createdAt: Date;
+  /** Undefined once it is no longer kept. */
+  readonly body: Buffer | undefined;
+}

@@ -1,6 +1,7 @@
 /** What the api and the operator ask of events and deliveries: as one organisation. */
 import type { KeepDays, Maintained } from './dispatch.ts';
-import type { Disabling, AttemptRecord, DeliveryRecord, DeliveryState, EndpointRecord, NewEvent } from './types.ts';
+import type { DeliveriesPage } from './lists.ts';
+import type { Disabling, AttemptRecord, DeliveryRecord, DeliveryState, EndpointRecord, EventRecord, NewEvent } from './types.ts';
 
 interface SubscriptionRef {
   readonly org: string;
@@ -11,16 +12,7 @@ export interface WebhookStore {
   /** Events with no change of this database behind them, in a transaction of their own. See `insertEvents`. */
   insert(org: string, events: readonly NewEvent[]): Promise<void>;
   /** Newest first, by the time of the event; those before `before`, an id. */
-  deliveries(
-    page: SubscriptionRef & {
-      readonly states?: readonly DeliveryState[] | undefined;
-      readonly eventName?: string | undefined;
-      /** Only of events of this call whose bodies are kept. */
-      readonly callId?: string | undefined;
-      readonly before?: string | undefined;
-      readonly limit: number;
-    },
-  ): Promise<readonly DeliveryRecord[]>;
+  deliveries(page: DeliveriesPage): Promise<readonly DeliveryRecord[]>;
   /** Undefined for one of another organisation, and for an invalid UUID. */
   delivery(ref: { readonly org: string; readonly deliveryId: string }): Promise<DeliveryRecord | undefined>;
   /** By number. There are few of each delivery: its series are short. */
@@ -68,14 +60,4 @@ export interface WebhookStore {
   maintainPartitions(keep: KeepDays): Promise<Maintained>;
   /** Events of one organisation by id, for those who watch: committed ones after `after`, oldest first. */
   events(page: { readonly org: string; readonly after: string; readonly limit: number }): Promise<readonly EventRecord[]>;
-}
-
-export interface EventRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly agent: string | undefined;
-  readonly workspace: string | undefined;
-  readonly createdAt: Date;
-  /** Undefined once it is no longer kept. */
-  readonly body: Buffer | undefined;
 }
