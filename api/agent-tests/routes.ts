@@ -51,5 +51,3 @@ export function registerAgentTests(app: FastifyInstance, context: KindContext): 
     return { data: {}, message: query.dry_run ? 'The test would be deleted' : 'The test was deleted' };
   });
 }
-
-/** The same for an id of another organisation, an unknown one and an impossible one. */

@@ -65,5 +65,3 @@ function readPromptsAhead({ views, companions }: KindContext): void {
     lanes[lane] = (lanes[lane] ?? Promise.resolve()).then(() => companions.remember(metadata.namespace ?? '', ref));
   });
 }
-
-/** The same for what belongs to another organisation, what doesn't exist and what can't exist. */

@@ -1,29 +1,12 @@
 /** Calls that go out by phone, as REST begins them: registered, and handed to an agent that rings. */
-import type { Rooms } from '../../voice/calls/rooms.ts';
-import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-settings.ts';
-import { budgetOfRevision, storedBudget } from '../../voice/calls/usage/budget.ts';
-import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
-import { roomOf } from '../../voice/calls/names.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { newCallId, type CallRecord, type CallStore, type PhoneRoutes } from '../../store/index.ts';
-import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
+import type { CallRecord, PhoneRoutes } from '../../store/index.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
-import { issues } from '../validation/issue.ts';
-import type { Admission } from './admission.ts';
-import { callRefused, refuseOverBudget } from './budget.ts';
-import { openRoom } from './open-room.ts';
+import { registerCall, requireMediaServer, type CallRegistration } from './register-call.ts';
 import type { OutboundCallCreate } from './schema.ts';
-import type { ServedAgents } from './served-agents.ts';
 
-export interface OutboundPhoneCallsOptions {
-  readonly agents: Pick<ServedAgents, 'find'>;
-  readonly admission: Pick<Admission, 'admit'>;
-  readonly lifecycle: Pick<CallLifecycle, 'register' | 'end'>;
-  readonly usage: Pick<CallStore['usage'], 'spentSince'>;
-  readonly clock: Pick<Clock, 'now'>;
+export interface OutboundPhoneCallsOptions extends CallRegistration {
   readonly routes: Pick<PhoneRoutes, 'get'>;
-  /** Undefined where there is no media server. */
-  readonly rooms: Pick<Rooms, 'open'> | undefined;
 }
 
 export class OutboundPhoneCalls {
@@ -40,12 +23,11 @@ export class OutboundPhoneCalls {
    * `concurrent_call_limit_reached`, `budget_exceeded`, `unavailable` where the media server is missing or doesn't answer,
    * or no voice server has room for one more call
    */
-  async dial({ org, userId, keyId }: Caller, body: OutboundCallCreate): Promise<CallRecord> {
-    const { agents, admission, lifecycle, usage, routes, rooms, clock } = this.#options;
-    if (rooms === undefined)
-      throw new ApiError('unavailable', 'no media server is configured: the operator of this installation has to set LIVEKIT_URL');
+  async dial(caller: Caller, body: OutboundCallCreate): Promise<CallRecord> {
+    const { routes, rooms } = this.#options;
+    requireMediaServer(rooms);
     const { from_number: fromNumber, to_number: toNumber } = body;
-    const route = await routes.get({ org, number: fromNumber });
+    const route = await routes.get({ org: caller.org, number: fromNumber });
     if (route === undefined) throw notFound('Phone number');
     const override = body.override_ai_agent_id ?? undefined;
     const askedFor = route.outboundAgent ?? override;
@@ -56,42 +38,11 @@ export class OutboundPhoneCalls {
         'conflict',
         `${fromNumber} is connected to no trunk that it could call through: set its sip_termination_uri, and see the condition Synced of PhoneNumber ${route.name}`,
       );
-    const id = newCallId();
-    const asked = await agents.find(org, askedFor, id);
-    const talking = override === undefined || override === askedFor ? asked : await agents.find(org, override, id);
-    const settings = callSettingsOf(talking.config);
-    const budget = budgetOfRevision(talking.config, clock.now());
-    const dynamicData = body.native_llm_dynamic_data ?? {};
-    const missing = missingDynamicData(settings, dynamicData);
-    if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
-    await refuseOverBudget(usage, { org, agentUid: talking.agentUid, budget });
-    await admission.admit(org);
-    const registration = await lifecycle.register({
-      org,
-      id,
-      callType: 'phone_call',
-      direction: 'outbound',
-      agentName: asked.agentName,
-      agentDisplayName: callSettingsOf(asked.config).displayName,
-      overrideAgentName: talking === asked ? undefined : talking.agentName,
-      agentUid: talking.agentUid,
-      revision: talking.revision,
-      canary: talking.canary,
-      workspace: settings.workspace,
-      maxDurationMs: settings.maxDurationMs,
-      ...storedBudget(budget),
-      recordingEnabled: settings.recordingEnabled,
-      recordingRetentionDays: settings.recordingRetentionDays,
-      room: roomOf(id),
-      fromNumber,
-      toNumber,
-      metadata: body.metadata ?? {},
-      dynamicData,
-      createdBy: userId,
-      createdByKey: keyId,
+    return registerCall(this.#options, caller, {
+      agentName: askedFor,
+      override: override === askedFor ? undefined : override,
+      body,
+      own: { callType: 'phone_call', direction: 'outbound', fromNumber, toNumber },
     });
-    if (registration.outcome !== 'registered') throw callRefused(registration.outcome, budget);
-    await openRoom({ rooms, lifecycle }, { org, id });
-    return registration.call;
   }
 }

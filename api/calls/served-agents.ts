@@ -75,5 +75,3 @@ export class ServedAgents {
     }
   }
 }
-
-/** The same for an id of another organisation, an unknown one and an impossible one. */

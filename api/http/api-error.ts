@@ -62,7 +62,10 @@ export class ApiError extends Error {
   }
 }
 
-/** @param what of which kind the object would be, as it begins a sentence */
+/**
+ * The same for an id of another organisation, an unknown one and an impossible one.
+ * @param what of which kind the object would be, as it begins a sentence
+ */
 export function notFound(what: string): ApiError {
   return new ApiError('not_found', `${what} not found`);
 }

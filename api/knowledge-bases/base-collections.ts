@@ -65,5 +65,3 @@ export class BaseCollections {
     return resource;
   }
 }
-
-/** The same for an id of another organisation, an unknown one and an impossible one. */

@@ -59,5 +59,3 @@ export function registerPhoneNumbers(
     return { data: {}, message: query.dry_run ? 'The phone number would be deleted' : 'The phone number was deleted' };
   });
 }
-
-/** The same for an id of another organisation, an unknown one and an impossible one. */

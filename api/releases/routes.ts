@@ -123,5 +123,3 @@ function figuresToRest({ calls, errors, errorsByReason, failedToolCalls, p95Voic
     analysis: present({ results: analysis.results, value: analysis.value ?? undefined }),
   });
 }
-
-/** The same for what is another organisation's, what doesn't exist and what has no revision yet. */

@@ -102,5 +102,3 @@ function registerFamily(app: FastifyInstance, context: KindContext, { routes, in
     return { data: {}, message: query.dry_run ? 'The tool would be deleted' : 'The tool was deleted' };
   });
 }
-
-/** The same for a tool of another organisation, of another agent, of no agent, and for one that doesn't or can't exist. */

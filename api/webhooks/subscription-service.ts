@@ -219,8 +219,6 @@ class Versions {
   }
 }
 
-/** The same for an id of another organisation, an unknown one and an impossible one. */
-
 function nameTaken(name: string): ApiError {
   return new ApiError('conflict', `the organisation has a webhook subscription called ${JSON.stringify(name)} already; use another name`);
 }

@@ -1,0 +1,110 @@
+/** Registers the calls that clients of REST ask for. */
+import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-settings.ts';
+import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
+import { roomOf } from '../../voice/calls/names.ts';
+import type { Rooms } from '../../voice/calls/rooms.ts';
+import { budgetOfRevision, storedBudget } from '../../voice/calls/usage/budget.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { newCallId, type CallRecord, type CallRef, type CallStore, type NewCall } from '../../store/index.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
+import type { Caller } from '../http/caller.ts';
+import { issues } from '../validation/issue.ts';
+import type { Admission } from './admission.ts';
+import { callRefused, refuseOverBudget } from './budget.ts';
+import type { OutboundCallCreate } from './schema.ts';
+import type { ServedAgents } from './served-agents.ts';
+
+export interface CallRegistration {
+  readonly agents: Pick<ServedAgents, 'find'>;
+  readonly admission: Pick<Admission, 'admit'>;
+  readonly lifecycle: Pick<CallLifecycle, 'register' | 'end'>;
+  readonly usage: Pick<CallStore['usage'], 'spentSince'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Undefined where there is no media server. */
+  readonly rooms: Pick<Rooms, 'open'> | undefined;
+}
+
+interface AskedCall {
+  /** Of the agent that was asked for, and of the one that is to talk in its stead. */
+  readonly agentName: string;
+  readonly override: string | undefined;
+  readonly body: Pick<OutboundCallCreate, 'metadata' | 'native_llm_dynamic_data'>;
+  /** What calls of this type have of their own. */
+  readonly own: Pick<NewCall, 'callType' | 'direction' | 'tokenTtlMs' | 'fromNumber' | 'toNumber'>;
+}
+
+/** Retry-After where the media server did not answer, in seconds. */
+const RETRY_SECONDS = 5;
+
+/** @throws ApiError `unavailable` without a media server */
+export function requireMediaServer<T>(rooms: T | undefined): T {
+  if (rooms !== undefined) return rooms;
+  throw new ApiError('unavailable', 'no media server is configured: the operator of this installation has to set LIVEKIT_URL');
+}
+
+/**
+ * Registers a call and opens its room.
+ * @throws ApiError `not_found`, `conflict`, `concurrent_call_limit_reached`, `budget_exceeded`, `unavailable` where the media server is missing or doesn't
+ *   answer, and with Retry-After where its user would not be welcomed in time
+ */
+export async function registerCall(
+  { agents, admission, lifecycle, usage, clock, ...server }: CallRegistration,
+  { org, userId, keyId }: Caller,
+  { agentName, override, body, own }: AskedCall,
+): Promise<CallRecord> {
+  const rooms = requireMediaServer(server.rooms);
+  const id = newCallId();
+  const asked = await agents.find(org, agentName, id);
+  const talking = override === undefined ? asked : await agents.find(org, override, id);
+  const settings = callSettingsOf(talking.config);
+  const budget = budgetOfRevision(talking.config, clock.now());
+  const dynamicData = body.native_llm_dynamic_data ?? {};
+  const missing = missingDynamicData(settings, dynamicData);
+  if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
+  await refuseOverBudget(usage, { org, agentUid: talking.agentUid, budget });
+  await admission.admit(org);
+  const registration = await lifecycle.register({
+    ...own,
+    org,
+    id,
+    agentName: asked.agentName,
+    agentDisplayName: callSettingsOf(asked.config).displayName,
+    overrideAgentName: override,
+    agentUid: talking.agentUid,
+    revision: talking.revision,
+    canary: talking.canary,
+    workspace: settings.workspace,
+    maxDurationMs: settings.maxDurationMs,
+    ...storedBudget(budget),
+    recordingEnabled: settings.recordingEnabled,
+    recordingRetentionDays: settings.recordingRetentionDays,
+    room: roomOf(id),
+    metadata: body.metadata ?? {},
+    dynamicData,
+    createdBy: userId,
+    createdByKey: keyId,
+  });
+  if (registration.outcome !== 'registered') throw callRefused(registration.outcome, budget);
+  await openRoom({ rooms, lifecycle }, { org, id });
+  return registration.call;
+}
+
+/**
+ * Opens the room of a call that was just registered: rooms come from here and not from joining, so that the limits hold.
+ * @throws ApiError `unavailable` when the media server doesn't answer; the call has ended then
+ */
+async function openRoom(
+  { rooms, lifecycle }: { readonly rooms: Pick<Rooms, 'open'>; readonly lifecycle: Pick<CallLifecycle, 'end'> },
+  { org, id }: CallRef,
+): Promise<void> {
+  try {
+    await rooms.open(id);
+  } catch (cause) {
+    // No user can join a room that does not exist.
+    await lifecycle.end({ org, id, reason: 'native_platform_internal_error' });
+    throw new ApiError('unavailable', 'the media server does not answer, and there is no call; try again', {
+      cause,
+      retryAfterSeconds: RETRY_SECONDS,
+    });
+  }
+}
