@@ -1,11 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { z } from 'zod';
 
 import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
-import { masked, refId, SecretWriter, unmaskedReader, type SecretValues } from '../codec/secrets.ts';
+import { masked, refId, unmaskedReader, type SecretValues } from '../codec/secrets.ts';
 import type { Encoding } from '../codec/fields.ts';
-import { validate } from '../validation/validate.ts';
 import {
   phoneNumberFromRest,
   phoneNumberToRest,
@@ -14,6 +12,7 @@ import {
   phoneNumberUpdates,
   type PhoneNumberUpdate,
 } from './fields.ts';
+import { encoding as encodingFor, parsed } from '../../test/support/rest-fields.ts';
 
 const trunk = fc.constantFrom('trunk.example.com', 'sip:desk@trunk.example.com:5061;transport=tls', 'sips:[2606:4700::1111]');
 const text = fc.oneof(fc.constant(''), fc.string({ maxLength: 12, unit: 'grapheme' }));
@@ -57,20 +56,7 @@ const storedNumber = (stored: PhoneNumberSpec): PhoneNumber => ({
 const state = { ready: true, reason: 'Available', message: '' };
 const shown = (stored: PhoneNumberSpec, secrets: SecretValues) => phoneNumberToRest(storedNumber(stored), { secrets, state });
 
-function encoding(stored: ReadonlyMap<string, string> = new Map()): Encoding {
-  let count = 0;
-  return {
-    secrets: new SecretWriter({ name: 'phonenumber-p', stored, mayMove: false, randomId: () => `r${(count += 1)}` }),
-    loc: ['body'],
-    found: [],
-  };
-}
-
-function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
-  const result = validate(schema, JSON.parse(JSON.stringify(body)), ['body']);
-  if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  return result.value;
-}
+const encoding = (stored?: ReadonlyMap<string, string>): Encoding => encodingFor('phonenumber-p', stored);
 
 const update = (stored: PhoneNumberSpec, body: unknown): PhoneNumberUpdate =>
   parsed<PhoneNumberUpdate>(phoneNumberUpdates[providerOf(stored)], body);

@@ -4,10 +4,9 @@ import type { z } from 'zod';
 
 import { toolKind, type ToolSpec } from '../../crds/index.ts';
 import type { Encoding } from '../codec/fields.ts';
-import { masked, refId, SecretWriter, unmaskedReader } from '../codec/secrets.ts';
+import { masked, refId, unmaskedReader } from '../codec/secrets.ts';
 import { restName } from '../partial/field-names.ts';
 import { shapeOf, type Shape } from '../partial/shape.ts';
-import { validate } from '../validation/validate.ts';
 import {
   builtinTool,
   builtinToolUpdates,
@@ -20,6 +19,7 @@ import {
   type BuiltinToolUpdate,
   type CustomToolUpdate,
 } from './fields.ts';
+import { encoding as encodingFor, parsed } from '../../test/support/rest-fields.ts';
 
 const text = fc.oneof(fc.constant(''), fc.string({ maxLength: 12, unit: 'grapheme' }));
 const named = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' });
@@ -99,20 +99,7 @@ const everySecret = new Map(
   ['mine', 'tool-t'].flatMap((name) => ['k', 'api-key'].map((key) => [refId({ name, key }), `${name}+${key}`] as const)),
 );
 
-function encoding(stored: ReadonlyMap<string, string> = new Map()): Encoding {
-  let count = 0;
-  return {
-    secrets: new SecretWriter({ name: 'tool-t', stored, mayMove: false, randomId: () => `r${(count += 1)}` }),
-    loc: ['body'],
-    found: [],
-  };
-}
-
-function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
-  const result = validate(schema, JSON.parse(JSON.stringify(body)), ['body']);
-  if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  return result.value;
-}
+const encoding = (stored?: ReadonlyMap<string, string>): Encoding => encodingFor('tool-t', stored);
 
 const metadata = { name: 't', namespace: 'org', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-11-21T09:00:00Z' };
 const state = { ready: true, reason: 'Available', message: '' };

@@ -1,12 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { z } from 'zod';
 
 import { webhookSubscriptionKind, type WebhookSubscription, type WebhookSubscriptionSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { eventNames } from '../../events/catalogue.ts';
-import { refId, SecretWriter } from '../codec/secrets.ts';
-import { validate } from '../validation/validate.ts';
+import { refId } from '../codec/secrets.ts';
 import {
   subscriptionCreate,
   subscriptionFromRest,
@@ -16,6 +14,7 @@ import {
   type SubscriptionEncoding,
   type SubscriptionUpdate,
 } from './fields.ts';
+import { encoding as encodingFor, parsed } from '../../test/support/rest-fields.ts';
 import { shownHeaders } from './header-values.ts';
 
 const own = 'webhooksubscription-w';
@@ -69,21 +68,10 @@ const subscription = (stored: WebhookSubscriptionSpec): Stored<WebhookSubscripti
   spec: stored,
 });
 
-function encoding(stored: ReadonlyMap<string, string> = new Map()): SubscriptionEncoding {
-  let count = 0;
-  return {
-    secrets: new SecretWriter({ name: own, stored, mayMove: false, randomId: () => `r${(count += 1)}` }),
-    eventNames: new Set(eventNames),
-    loc: ['body'],
-    found: [],
-  };
-}
-
-function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
-  const result = validate(schema, JSON.parse(JSON.stringify(body)), ['body']);
-  if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  return result.value;
-}
+const encoding = (stored?: ReadonlyMap<string, string>): SubscriptionEncoding => ({
+  ...encodingFor(own, stored),
+  eventNames: new Set(eventNames),
+});
 
 const create = (body: object): SubscriptionCreate => parsed(subscriptionCreate, body);
 const update = (body: object): SubscriptionUpdate => parsed(subscriptionUpdate, body);

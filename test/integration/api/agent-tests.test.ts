@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AgentTest } from '../../../crds/index.ts';
 import { anAgentRequest, anAgentTest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { canary, type Facade, kubectl, kubectlJson, organization, startFacade, type Answer, type TestOrganization } from './facade.ts';
+import { brief, canary, type Facade, kubectl, kubectlJson, organization, startFacade, type TestOrganization } from './facade.ts';
 
 const all = '/v1/agent-tests';
 let facade: Facade;
@@ -19,8 +19,6 @@ beforeAll(async () => {
 afterAll(() => facade.close());
 
 const stored = (id: string) => kubectlJson<AgentTest>(['get', 'agenttest', id, '-n', ours.name]);
-const brief = ({ body }: Answer): string[] =>
-  body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);
 
 const body = (test_id: string) => ({
   test_id,

@@ -200,3 +200,7 @@ export async function kubectlJson<T>(args: readonly string[]): Promise<T> {
 export const notLookedAt = { ready: false, reason: 'Reconciling', message: expect.any(String) };
 
 export const canary = (): string => `canary-${randomBytes(12).toString('hex')}`;
+
+/** The issues of a 422, as `place type` each. */
+export const brief = ({ body }: Answer): string[] =>
+  body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);

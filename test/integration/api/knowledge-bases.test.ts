@@ -4,7 +4,17 @@ import type { KnowledgeBase } from '../../../crds/index.ts';
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { aKnowledgeBase, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Answer, type Facade, kubectl, kubectlJson, notLookedAt, organization, startFacade, type TestOrganization } from './facade.ts';
+import {
+  type Answer,
+  brief,
+  type Facade,
+  kubectl,
+  kubectlJson,
+  notLookedAt,
+  organization,
+  startFacade,
+  type TestOrganization,
+} from './facade.ts';
 import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
@@ -29,8 +39,6 @@ const make = async (org = ours, body: object = { name: aName() }): Promise<Answe
   expect(answer.status, answer.text).toBe(201);
   return answer.body;
 };
-const brief = ({ body }: Answer): string[] =>
-  body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);
 const stored = (id: string): Promise<KnowledgeBase> => kubectlJson<KnowledgeBase>(['get', 'knowledgebase', id, '-n', ours.name]);
 
 describe('knowledge bases', () => {

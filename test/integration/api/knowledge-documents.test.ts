@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { unlimited } from '../../support/limits.ts';
-import { type Answer, canary, type Facade, organization, startFacade, type TestOrganization } from './facade.ts';
+import { type Answer, brief, canary, type Facade, organization, startFacade, type TestOrganization } from './facade.ts';
 import { complete, knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
 import { StorageError } from '../../../knowledge/storage/file-storage.ts';
 
@@ -56,8 +56,6 @@ const accepted = async (...parts: string[]): Promise<string> => {
   ]);
   return answer.body.document_id as string;
 };
-const brief = ({ body }: Answer): string[] =>
-  body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);
 const documentCount = async (): Promise<number> => (await ours.call('GET', base)).body.total_documents;
 /** Nothing of what was refused is left. */
 const leavesNothing = async (work: () => Promise<void>): Promise<void> => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { SearchUnavailableError } from '../../../knowledge/search/search.ts';
 import { eventually } from '../../support/eventually.ts';
-import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { type Answer, brief, type Facade, organization, startFacade, type TestOrganization } from './facade.ts';
 import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
@@ -16,8 +16,6 @@ let theirBase: string;
 
 const makeBase = async (org: TestOrganization, name: string): Promise<string> => (await org.call('POST', all, { name })).body.id;
 const search = (body: object, org = ours): Promise<Answer> => org.call('POST', path, { knowledge_base_id: base, ...body });
-const brief = ({ body }: Answer): string[] =>
-  body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);
 
 async function add(org: TestOrganization, to: string, filename: string, content: string, metadata: object = {}): Promise<string> {
   const form = new FormData();

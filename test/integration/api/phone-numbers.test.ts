@@ -8,6 +8,7 @@ import { aPhoneNumber, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
 import {
   type Answer,
+  brief,
   canary,
   type Facade,
   kubectl,
@@ -38,8 +39,6 @@ afterAll(() => facade.close());
 /** The test servers are shared, and numbers are unique among all who use them. */
 const number = (): string => `+1${randomInt(1e12, 1e13)}`;
 const stored = (id: string): Promise<PhoneNumber> => kubectlJson<PhoneNumber>(['get', 'phonenumber', id, '-n', ours.name]);
-const brief = ({ body }: Answer): string[] =>
-  body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);
 const secretValues = async (id: string): Promise<string[]> => {
   const { data } = await kubectlJson<{ data?: Record<string, string> }>(['get', 'secret', `phonenumber-${id}`, '-n', ours.name]);
   return Object.values(data ?? {}).map((value) => Buffer.from(value, 'base64').toString());

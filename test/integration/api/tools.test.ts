@@ -5,6 +5,7 @@ import { aTool, anAgent, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   type Answer,
+  brief,
   canary,
   type Facade,
   kubectl,
@@ -26,8 +27,6 @@ afterAll(() => facade.close());
 
 const makeAgent = async (of = org): Promise<string> => (await of.call('POST', '/v2/ai-agents', anAgentRequest('A'))).body.ai_agent_id;
 const stored = (id: string): Promise<Tool> => kubectlJson<Tool>(['get', 'tool', id, '-n', org.name]);
-const brief = ({ body }: Answer): string[] =>
-  body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);
 const ids = ({ body }: Answer): string[] => body.data.map((each: { tool_id: string }) => each.tool_id);
 const secretValues = async (id: string): Promise<string[]> => {
   const { data } = await kubectlJson<{ data?: Record<string, string> }>(['get', 'secret', `tool-${id}`, '-n', org.name]);
