@@ -25,7 +25,7 @@ export class RequestState {
   /**
    * Counts the request against the limits of its caller: where the route does that later than others (`countsLater`), or once more for what is as
    * much work as several. Set where the request has limits.
-   * @throws ApiError `rate_limited`, unless told to `wait`
+   * @throws ApiError `rate_limited`, unless the caller asks to `wait`
    */
   countRequest: ((over: 'refuse' | 'wait') => RateLimitDecision) | undefined;
   /** Of a request with many: what became of them. */

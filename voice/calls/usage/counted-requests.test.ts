@@ -23,16 +23,16 @@ async function counted(request: ModelRequest, ...ends: readonly (readonly [Reque
 }
 
 it.each<[string, readonly [RequestOutcome, ModelAnswer?], object]>([
-  ['what the provider tells', ['completed', { text, usage: { inputTokens: 11, outputTokens: 5 } }], { inputTokens: 11, outputTokens: 5 }],
+  ['what the provider reports', ['completed', { text, usage: { inputTokens: 11, outputTokens: 5 } }], { inputTokens: 11, outputTokens: 5 }],
   [
-    'what it tells in detail, never more cached tokens than tokens',
+    'what it reports in detail, never more cached tokens than tokens',
     ['completed', { usage: { inputTokens: 11, outputTokens: 5, cachedTokens: 64, reasoningTokens: 2 } }],
     { inputTokens: 11, cachedInputTokens: 11, outputTokens: 5, reasoningTokens: 2 },
   ],
   ['an estimate of what is given up in the middle', ['cancelled', { text }], { estimatedRequests: 1, inputTokens: 7, outputTokens: 2 }],
   ['the request that is given up before anything comes', ['cancelled'], { estimatedRequests: 1, inputTokens: 7, outputTokens: 0 }],
   ['an answer that breaks off', [failure, { text }], { estimatedRequests: 1, outputTokens: 2 }],
-  ['an answer that tells zeros', ['completed', { text, usage: { inputTokens: 0, outputTokens: 0 } }], { estimatedRequests: 1 }],
+  ['an answer that reports zeros', ['completed', { text, usage: { inputTokens: 0, outputTokens: 0 } }], { estimatedRequests: 1 }],
 ])('counts %s', async (_what, end, expected) => {
   expect(await counted(chat, end)).toMatchObject({ kind: 'llm', provider: 'p', model: 'm', requests: 1, ...expected });
 });

@@ -25,10 +25,10 @@ export function countedRequests({ meter, purpose, countTokens }: CountedRequests
   const countCompletion = ({ provider, model = '', body = '' }: ModelRequest, { usage, text = '' }: ModelAnswer): void => {
     const of = { kind: 'llm', purpose, provider, model } as const;
     const key = JSON.stringify([provider, model]);
-    const told = toldIn(usage);
-    if (told !== undefined) {
-      known.set(key, { body, inputTokens: told.inputTokens });
-      meter.add(of, { requests: 1, ...told });
+    const reported = reportedIn(usage);
+    if (reported !== undefined) {
+      known.set(key, { body, inputTokens: reported.inputTokens });
+      meter.add(of, { requests: 1, ...reported });
     } else
       meter.addLater(
         of,
@@ -62,8 +62,8 @@ export function countedRequests({ meter, purpose, countTokens }: CountedRequests
   };
 }
 
-/** @returns undefined where the provider tells nothing */
-function toldIn(usage: TokenUsage | undefined): TokenAmounts | undefined {
+/** @returns undefined where the provider reports nothing */
+function reportedIn(usage: TokenUsage | undefined): TokenAmounts | undefined {
   const [inputTokens, outputTokens, cached, reasoningTokens] = [
     usage?.inputTokens,
     usage?.outputTokens,
