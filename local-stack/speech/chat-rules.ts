@@ -151,7 +151,8 @@ function fitting(pattern: string, number: string | undefined, description: strin
 export function readOut(content: string, question = ''): string {
   const value = parseJson(content);
   if (value === undefined) return content.slice(0, 400);
-  if (typeof value !== 'object' || value === null) return String(value);
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const { results } = value as { readonly results?: unknown };
   const passages = (Array.isArray(results) ? results : []).flatMap((each: { readonly content?: unknown } | null) =>
     typeof each?.content === 'string' ? [each.content] : [],

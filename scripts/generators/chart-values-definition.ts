@@ -81,7 +81,7 @@ function configValue(): Value {
     comments: open.flatMap(({ name, schema }) => {
       const { default: fallback } = schema as { readonly default?: Json };
       const line = `${name}: ${fallback === undefined ? '' : JSON.stringify(fallback)}`.trimEnd();
-      return name === 'PARLEY_PRICES' ? [line, '  Such as, with the prices of your contracts:', ...pricesAsYaml()] : [line];
+      return name === 'PARLEY_PRICES' ? [line, '  Such as, with the prices of your contracts:'].concat(pricesAsYaml()) : [line];
     }),
   };
 }
