@@ -132,7 +132,7 @@ export class DenseTable {
     if (!unscanned && !isCheaperCompared({ limit, numbers: graph.numbers, meeting: wanted?.length })) {
       // A plain scan of the graph ends after `ef_search` vectors, wanted or not. Sorting is what a scan of the table would need.
       await transaction.query(
-        `SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = ${Math.min(1_000, Math.max(100, 2 * limit))}; SET LOCAL enable_sort = off`,
+        `SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = ${candidatesInGraph(limit, graph.numbers)}; SET LOCAL enable_sort = off`,
       );
       const condition = conditionOf(query, 5);
       const hits = toHits(
@@ -199,6 +199,11 @@ function isCheaperCompared({
   readonly meeting: number | undefined;
 }): boolean {
   return meeting !== undefined && meeting * meeting < 8 * limit * numbers;
+}
+
+/** Vectors that a scan of the graph keeps in view, 1,000 at most: more where there are more, for the same recall (ADR 64). */
+function candidatesInGraph(limit: number, numbers: number): number {
+  return Math.min(1_000, Math.max(100, 2 * limit, Math.round(numbers / 1_000)));
 }
 
 async function graphOf(transaction: Transaction, { org, collectionId }: Scope): Promise<GraphTable | undefined> {

@@ -64,23 +64,21 @@ export async function addPostings(transaction: Transaction, { org, collectionId 
     }
     await transaction.query(
       `INSERT INTO parley.vector_postings (org, collection_id, term, block, entries)
-       SELECT $1, $2, given.term, coalesce(last.block, $3), given.entries FROM unnest($4::int[], $5::bytea[]) AS given (term, entries)
-       LEFT JOIN LATERAL (
-         SELECT block, octet_length(entries) AS bytes FROM parley.vector_postings
-         WHERE org = $1 AND collection_id = $2 AND term = given.term AND block BETWEEN $6 AND $3 ORDER BY block DESC LIMIT 1
-       ) AS last ON last.bytes + octet_length(given.entries) <= ${BLOCK_SIZE * ENTRY_BYTES}
+       SELECT $1, $2, given.term, ${isFirst ? '$3' : 'coalesce(last.block, $3)'}, given.entries
+       FROM unnest($4::int[], $5::bytea[]) AS given (term, entries) ${isFirst ? '' : lastRow(block - (block % BLOCKS_IN_SEGMENT))}
        ORDER BY given.term
        ON CONFLICT (org, collection_id, term, block) DO UPDATE SET entries = vector_postings.entries || excluded.entries`,
-      [
-        org,
-        collectionId,
-        block,
-        [...terms.keys()],
-        [...terms.values()].map(toBuffer),
-        isFirst ? block : block - (block % BLOCKS_IN_SEGMENT),
-      ],
+      [org, collectionId, block, [...terms.keys()], [...terms.values()].map(toBuffer)],
     );
   }
+}
+
+/** The last row of a segment that a term has, if there is room in it. Asked for in an order that one index alone has, whatever is known of the table. */
+function lastRow(firstBlock: number): string {
+  return `LEFT JOIN LATERAL (
+    SELECT block, octet_length(entries) AS bytes FROM parley.vector_postings
+    WHERE org = $1 AND collection_id = $2 AND term >= given.term AND term <= given.term ORDER BY term DESC, block DESC LIMIT 1
+  ) AS last ON last.block >= ${firstBlock} AND last.bytes + octet_length(given.entries) <= ${BLOCK_SIZE * ENTRY_BYTES}`;
 }
 
 /** What the chunks of a segment score, in units; 0 for those that share no term with the query. */
