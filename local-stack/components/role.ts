@@ -2,6 +2,12 @@ import type { RoleName } from '../../platform/role-names.ts';
 import type { Component } from '../supervisor.ts';
 import { isOk } from './probes.ts';
 
+/**
+ * Memory that loads leave behind, as the image bounds it: the C library's arenas, of which each thread would otherwise keep its own, and
+ * the space for new objects, which Node lets grow to 128 MB.
+ */
+export const BOUNDED_MEMORY = { MALLOC_ARENA_MAX: '2', NODE_OPTIONS: '--max-semi-space-size=16' };
+
 interface RoleComponentOptions {
   readonly role: RoleName;
   readonly dependsOn: readonly string[];
@@ -17,7 +23,7 @@ export function roleComponent({ role, dependsOn, command: [file, ...args], port,
   return {
     name: role,
     dependsOn,
-    command: () => ({ file, args: [...args, role], env }),
+    command: () => ({ file, args: [...args, role], env: { ...BOUNDED_MEMORY, ...env } }),
     check: (signal) => isOk(`${url}/readyz`, signal),
     liveUrl: `${url}/healthz`,
     stopTimeoutMs: 30_000,

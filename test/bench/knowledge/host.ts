@@ -26,7 +26,7 @@ export interface Host {
   temporalAddress(): Promise<string>;
   /** Path of the kubeconfig with the permissions of the api role. */
   kubeconfig(): Promise<string>;
-  /** Processor time of Postgres and Temporal so far, in milliseconds; undefined where others run them. */
+  /** Processor time of Postgres and Temporal so far, in milliseconds; undefined where others run them, but for the Temporal whose process TEMPORAL_PID names. */
   serverCpuMs(server: 'postgres' | 'temporal'): number | undefined;
   /** The address of a further database, migrated; it goes with the host. */
   database(): Promise<string>;
@@ -71,7 +71,7 @@ export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string)
       databaseUrl,
       database,
       serverCpuMs: (name) => {
-        const pid = own?.pid(name);
+        const pid = name === 'temporal' && env['TEMPORAL_PID'] !== undefined ? Number(env['TEMPORAL_PID']) : own?.pid(name);
         return pid === undefined ? undefined : treeCpuMs(pid);
       },
       storageUrl: pathToFileURL(folder).href,

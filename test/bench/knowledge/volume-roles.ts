@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { fetch as fetchOver, FormData, Pool } from 'undici';
 
+import { BOUNDED_MEMORY } from '../../../local-stack/components/role.ts';
 import { freePorts } from '../../../local-stack/ports.ts';
 import { openStore, type Store } from '../../../store/index.ts';
 import { startChild, type Child } from '../harness/child.ts';
@@ -54,6 +55,7 @@ export async function startRoles(host: Host, name: string, bundle: string): Prom
   const [apiPort = 0, workerPort = 0] = await freePorts(2);
   const env = {
     PATH: process.env['PATH'],
+    ...BOUNDED_MEMORY,
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_TASK_QUEUE: `bench-${randomBytes(4).toString('hex')}`,
