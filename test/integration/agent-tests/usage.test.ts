@@ -7,7 +7,7 @@ const PRICES = [{ kind: 'llm', provider: 'openai', currency: 'EUR', inputPerMill
 
 const tests = {
   judged: {
-    conversation: [{ user: 'Hello', expect: [{ judge: 'greets' }] }],
+    conversation: [{ user: 'Where is my order 42?', expect: [{ judge: 'is friendly' }] }],
     atEnd: [{ analysis: { name: 'topic', equals: 'order' } }],
     repeat: 2,
   },
