@@ -1,5 +1,5 @@
 /** `llm.tools` of an agent: tools attach themselves, so that this list is a set of changes to Tools and never touches the agent. */
-import { type Tool, type ToolSpec } from '../../crds/index.ts';
+import type { Tool, ToolSpec } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';

@@ -1,5 +1,5 @@
 /** The tools of one agent, as their own routes see them: what a request means, carried out so that nothing is left half. */
-import { type Tool, type ToolSpec } from '../../crds/index.ts';
+import type { Tool, ToolSpec } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import { isSip } from '../../voice/calls/sip/termination.ts';
 import type { Stored } from '../../kube/types.ts';
