@@ -149,7 +149,7 @@ function fitting(pattern: string, number: string | undefined, description: strin
 
 /** What a tool answered, as a sentence to speak; of passages of a knowledge base, what answers the question. */
 export function readOut(content: string, question = ''): string {
-  const value = parseJson(content);
+  const value = parseJson(content) as object | string | number | boolean | null | undefined;
   if (value === undefined) return content.slice(0, 400);
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
