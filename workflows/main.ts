@@ -78,7 +78,6 @@ export function runWorker(options: RunWorkerOptions): Promise<void> {
 
 async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOptions, 'scheduleId' | 'bundle'>): Promise<void> {
   const { config, databaseUrl, logger, registry, clock, readiness, stopping } = role;
-  yieldToOthers();
   const taskQueue = config.TEMPORAL_TASK_QUEUE;
   const mediaServer = mediaServerOf(config);
   readiness.notReady('temporal', 'starting');
@@ -235,9 +234,9 @@ const NICE = 5;
 
 /**
  * Requests, searches and calls go first where roles share cores. A heap that grows by a third of what is alive, not by the double, is collected
- * more often and stays small.
+ * more often and stays small. For a process that is a worker and nothing else.
  */
-function yieldToOthers(): void {
+export function yieldToOthers(): void {
   setPriority(NICE);
   setFlagsFromString('--heap-growing-percent=30');
 }

@@ -24,7 +24,11 @@ const ROLES: Readonly<Record<string, RoleCommand>> = {
   },
   worker: {
     does: 'run the Temporal workflows: document ingestion, webhook retries, call analysis, housekeeping',
-    load: async () => (await import('../../workflows/main.ts')).runWorker,
+    load: async () => {
+      const { runWorker, yieldToOthers } = await import('../../workflows/main.ts');
+      yieldToOthers();
+      return runWorker;
+    },
   },
   dispatcher: {
     does: 'relay events and make the first attempt at each webhook delivery',
