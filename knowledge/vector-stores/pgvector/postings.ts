@@ -90,17 +90,58 @@ export interface SegmentScores {
   end: number;
 }
 
-/** Inner products of a query with every chunk that shares a term with it. Chunks that are gone may be among them. */
-export async function scorePostings(
+/** @param use gets the inner products of a query with every chunk that shares a term with it, also some that are gone, until it resolves */
+export async function withScores<T>(
   transaction: Transaction,
   { org, collectionId }: Scope,
   query: QueryUnits,
-): Promise<readonly SegmentScores[]> {
-  const weights = new Map(query.indices.map((term, position) => [term, query.units[position] ?? 0]));
+  use: (segments: readonly SegmentScores[]) => T | Promise<T>,
+): Promise<T> {
   const { rows } = await transaction.query<Row>(postingsOf('unnest($3::int[]) AS wanted (term)'), [org, collectionId, query.indices], {
     prepared: true,
   });
-  return addUp(rows, (term) => weights.get(term) ?? 0);
+  return addUp(rows, weightsOf(query), use);
+}
+
+/** Adds to the scores of some chunks what the terms of a query give them. Of terms that most chunks have, a few rows in place of all. */
+export async function addScores(
+  transaction: Transaction,
+  { org, collectionId }: Scope,
+  query: QueryUnits,
+  scores: Map<number, number>,
+): Promise<void> {
+  // A block's entries are in the row that begins with it, or in the one before.
+  const { rows } = await transaction.query<Row>(
+    `SELECT term, block, entries FROM (
+       SELECT DISTINCT posting.term, posting.block
+       FROM unnest($3::int[]) AS wanted (term) CROSS JOIN unnest($4::int[]) AS holding (block) CROSS JOIN LATERAL (
+         SELECT term, block FROM parley.vector_postings
+         WHERE org = $1 AND collection_id = $2 AND term = wanted.term AND block <= holding.block ORDER BY block DESC LIMIT 2
+       ) AS posting
+     ) AS found CROSS JOIN LATERAL (
+       SELECT entries FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND term = found.term AND block = found.block OFFSET 0
+     ) AS posting`,
+    [org, collectionId, query.indices, [...new Set([...scores.keys()].map(blockOf))]],
+    { prepared: true },
+  );
+  await addUp(rows, weightsOf(query), (segments) => {
+    const added = scoresIn(segments);
+    for (const [number, score] of scores) scores.set(number, score + added(number));
+  });
+}
+
+/** 0 for what is in none of the segments. */
+export function scoresIn(segments: readonly SegmentScores[]): (number: number) => number {
+  const bySegment = new Map(segments.map((segment) => [segment.start, segment.scores]));
+  return (number) => {
+    const start = startOf(segmentOf(number));
+    return bySegment.get(start)?.[number - start] ?? 0;
+  };
+}
+
+function weightsOf(query: QueryUnits): (term: number) => number {
+  const weights = new Map(query.indices.map((term, position) => [term, query.units[position] ?? 0]));
+  return (term) => weights.get(term) ?? 0;
 }
 
 /** Numbers of the chunks whose metadata has each field of a filter with its value; few others may be among them. */
@@ -114,10 +155,16 @@ export async function numbersFiltered(transaction: Transaction, { org, collectio
     { prepared: true },
   );
   const fields = rows[0]?.fields ?? 0;
-  const numbers: number[] = [];
-  for (const { start, scores, end } of addUp(rows, () => 1))
-    for (let local = 0; local < end; local += 1) if (scores[local] === fields) numbers.push(start + local);
-  return numbers;
+  return addUp(
+    rows,
+    () => 1,
+    (segments) => {
+      const numbers: number[] = [];
+      for (const { start, scores, end } of segments)
+        for (let local = 0; local < end; local += 1) if (scores[local] === fields) numbers.push(start + local);
+      return numbers;
+    },
+  );
 }
 
 /** One look-up by the whole key for each term: a plan that needs no statistics, which a table that has just been filled doesn't have. */
@@ -127,15 +174,30 @@ function postingsOf(wanted: string, ...columns: readonly string[]): string {
   ) AS posting`;
 }
 
-function addUp(rows: readonly Row[], weightOf: (term: number) => number): readonly SegmentScores[] {
+/** Of former searches: making new ones for each, 4 MB for a million chunks, takes the garbage collector longer than the rest of a search. */
+const spare: Uint32Array[] = [];
+const MAX_SPARE = 64;
+
+async function addUp<T>(
+  rows: readonly Row[],
+  weightOf: (term: number) => number,
+  use: (segments: readonly SegmentScores[]) => T | Promise<T>,
+): Promise<T> {
   const segments = new Map<number, SegmentScores>();
   for (const { term, block, entries } of rows) {
     const number = Math.floor(block / BLOCKS_IN_SEGMENT);
     let segment = segments.get(number);
-    if (segment === undefined) segments.set(number, (segment = { start: startOf(number), scores: new Uint32Array(SEGMENT_SIZE), end: 0 }));
+    if (segment === undefined) {
+      segment = { start: startOf(number), scores: spare.pop()?.fill(0) ?? new Uint32Array(SEGMENT_SIZE), end: 0 };
+      segments.set(number, segment);
+    }
     addTo(segment, { block, entries, weight: weightOf(term) });
   }
-  return [...segments.values()];
+  try {
+    return await use([...segments.values()]);
+  } finally {
+    for (const { scores } of segments.values()) if (spare.length < MAX_SPARE) spare.push(scores);
+  }
 }
 
 function addTo(segment: SegmentScores, { block, entries, weight }: Omit<Row, 'term'> & { readonly weight: number }): void {

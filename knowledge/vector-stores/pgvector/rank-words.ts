@@ -3,7 +3,7 @@ import type { Transaction } from '../../../store/database.ts';
 import { PASSAGE_UNIT, queryUnits, type QueryUnits } from '../exact-weights.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
-import { scorePostings, segmentOf, startOf, type SegmentScores } from './postings.ts';
+import { addScores, scoresIn, segmentOf, startOf, withScores, type SegmentScores } from './postings.ts';
 import { conditionOf, type Scope } from './scope.ts';
 
 export interface RankOptions {
@@ -20,7 +20,7 @@ interface ChunkRow {
   readonly tie_breaker: number;
 }
 
-/** Units of a term in a passage: BM25 weighs it with less than 2.2. Where another weighting gives more, the highest scores share a step. */
+/** Units of a term in a passage: BM25 weighs it with less than 2.2. */
 const usualMost = 2.2 * PASSAGE_UNIT;
 
 /** The best `limit` chunks that share a term with the query and meet its conditions. */
@@ -32,9 +32,6 @@ export async function rankWords(
 ): Promise<readonly VectorHit[]> {
   const units = queryUnits(query.sparse);
   if (units.indices.length === 0) return [];
-  const segments = await scorePostings(transaction, scope, units);
-  if (meeting !== undefined) keepOnly(segments, meeting);
-  const counted = stepsOf(segments, units);
   const hit = (row: ChunkRow, score: number): VectorHit => ({
     chunkId: row.chunk_id,
     documentId: row.document_id,
@@ -44,41 +41,101 @@ export async function rankWords(
   });
   const best = (hits: readonly VectorHit[]): readonly VectorHit[] => hits.toSorted(byRank).slice(0, limit);
 
-  const found: VectorHit[] = [];
-  let upper = Infinity;
   // The best first: mostly enough of them are still there and wanted. A document's are few among all.
   const atFirst = 16 + 2 * limit;
-  for (let wanted = atFirst; query.document === undefined; wanted *= 8) {
-    // Down to a score and not to a number of chunks: all that share the last score are in.
-    const lower = counted.scoreOfRank(wanted);
-    const batch = new Map<number, number>();
-    for (const { start, scores, end } of segments) {
-      for (let local = 0; local < end; local += 1) {
-        const score = scores[local] ?? 0;
-        if (score >= lower && score > 0 && score < upper) batch.set(start + local, score);
-      }
-    }
-    for (const row of await lookUp(transaction, scope, query, [...batch.keys()])) found.push(hit(row, batch.get(row.number) ?? 0));
-    if (found.length >= limit || wanted >= counted.chunks) return best(found);
-    // Conditions that few meet: cheaper asked of every chunk than of one after another.
-    if (wanted > atFirst && conditionOf(query, 3).sql !== '') break;
-    upper = lower;
+  const likely = query.document === undefined ? await rareTermsFirst(transaction, scope, units, { wanted: atFirst, meeting }) : undefined;
+  if (likely !== undefined) {
+    const rows = await lookUp(transaction, scope, query, [...likely.keys()]);
+    if (rows.length >= limit) return best(rows.map((row) => hit(row, likely.get(row.number) ?? 0)));
   }
-  const scoresOf = new Map(segments.map(({ start, scores }) => [start, scores]));
-  return best(
-    (await allThatMeet(transaction, scope, query)).flatMap((row) => {
-      const start = startOf(segmentOf(row.number));
-      const score = scoresOf.get(start)?.[row.number - start] ?? 0;
-      return score === 0 ? [] : [hit(row, score)];
-    }),
-  );
+
+  return withScores(transaction, scope, units, async (segments) => {
+    if (meeting !== undefined) keepOnly(segments, meeting);
+    const counted = stepsOf(segments, units);
+    const found: VectorHit[] = [];
+    let upper = Infinity;
+    for (let wanted = atFirst; query.document === undefined; wanted *= 8) {
+      // Down to a score and not to a number of chunks: all that share the last score are in.
+      const lower = counted.scoreOfRank(wanted);
+      const batch = scoredBetween(segments, lower, upper);
+      for (const row of await lookUp(transaction, scope, query, [...batch.keys()])) found.push(hit(row, batch.get(row.number) ?? 0));
+      if (found.length >= limit || wanted >= counted.chunks) return best(found);
+      // Conditions that few meet: cheaper asked of every chunk than of one after another.
+      if (wanted > atFirst && conditionOf(query, 3).sql !== '') break;
+      upper = lower;
+    }
+    const scoreOf = scoresIn(segments);
+    const rows = await allThatMeet(transaction, scope, query);
+    return best(rows.filter(({ number }) => scoreOf(number) > 0).map((row) => hit(row, scoreOf(row.number))));
+  });
+}
+
+/** The chunks that score `lower` or more, something at all, and less than `upper`. */
+function scoredBetween(segments: readonly SegmentScores[], lower: number, upper: number): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const { start, scores, end } of segments) {
+    for (let local = 0; local < end; local += 1) {
+      const score = scores[local] ?? 0;
+      if (score >= lower && score > 0 && score < upper) found.set(start + local, score);
+    }
+  }
+  return found;
+}
+
+/** Terms whose weights are together no more of a query's are frequent: nearly all of the index's rows that a query has are theirs. */
+const FREQUENT_SHARE = 1 / 8;
+/** More candidates have nearly all rows of a frequent term. */
+const MAX_CANDIDATES = 512;
+
+/**
+ * The `wanted` best chunks by their exact scores, without reading all that have the query's frequent terms: only chunks that can be
+ * among the best after what their rare terms give are looked at again.
+ * @returns undefined where that tells too little, or the collection is too small for it to be worth it
+ */
+async function rareTermsFirst(
+  transaction: Transaction,
+  scope: Scope,
+  query: QueryUnits,
+  { wanted, meeting }: { readonly wanted: number; readonly meeting: readonly number[] | undefined },
+): Promise<ReadonlyMap<number, number> | undefined> {
+  const { rare, frequent } = byFrequency(query);
+  if (frequent.indices.length === 0) return undefined;
+  const scores = await withScores(transaction, scope, rare, (segments) => {
+    if (segments.every(({ start }) => start === 0)) return undefined;
+    if (meeting !== undefined) keepOnly(segments, meeting);
+    const counted = stepsOf(segments, rare);
+    const lowest = counted.scoreOfRank(wanted) - total(frequent) * usualMost;
+    // Where it is 0, also chunks without any of the rare terms could be among the best.
+    return lowest > 0 && counted.chunks >= wanted ? scoredBetween(segments, lowest, Infinity) : undefined;
+  });
+  if (scores === undefined || scores.size > MAX_CANDIDATES) return undefined;
+  await addScores(transaction, scope, frequent, scores);
+  const last = [...scores.values()].toSorted((a, b) => b - a)[wanted - 1] ?? 0;
+  return new Map([...scores].filter(([, score]) => score >= last));
+}
+
+/** The lighter a term, the more chunks have it. */
+function byFrequency({ indices, units, step }: QueryUnits): { readonly rare: QueryUnits; readonly frequent: QueryUnits } {
+  const byWeight = indices.map((term, position) => ({ term, weight: units[position] ?? 0 })).toSorted((a, b) => a.weight - b.weight);
+  let left = total({ units }) * FREQUENT_SHARE;
+  const heavy = byWeight.findIndex(({ weight }) => (left -= weight) < 0);
+  const of = (terms: typeof byWeight): QueryUnits => ({
+    indices: terms.map(({ term }) => term),
+    units: terms.map(({ weight }) => weight),
+    step,
+  });
+  return { rare: of(byWeight.slice(heavy)), frequent: of(byWeight.slice(0, heavy)) };
+}
+
+function total({ units }: Pick<QueryUnits, 'units'>): number {
+  return units.reduce((sum, weight) => sum + weight, 0);
 }
 
 const STEPS = 4_096;
 
 /** Scores counted in steps between 0 and what they can hardly exceed, which is far quicker than sorting them. */
 function stepsOf(segments: readonly SegmentScores[], units: QueryUnits): { readonly chunks: number; scoreOfRank(rank: number): number } {
-  const scale = STEPS / (units.units.reduce((sum, weight) => sum + weight, 0) * usualMost);
+  const scale = STEPS / (total(units) * usualMost);
   const counts = new Uint32Array(STEPS + 1);
   let chunks = 0;
   for (const { scores, end } of segments) {
@@ -87,7 +144,7 @@ function stepsOf(segments: readonly SegmentScores[], units: QueryUnits): { reado
       const score = scores[local] ?? 0;
       if (score === 0) continue;
       chunks += 1;
-      const step = Math.min(STEPS, Math.floor(score * scale));
+      const step = Math.min(STEPS, (score * scale) | 0);
       counts[step] = (counts[step] ?? 0) + 1;
     }
   }
@@ -109,13 +166,12 @@ function stepsOf(segments: readonly SegmentScores[], units: QueryUnits): { reado
 
 /** Sets the scores of all other chunks to 0. */
 function keepOnly(segments: readonly SegmentScores[], numbers: readonly number[]): void {
-  const before = new Map(segments.map((segment) => [segment.start, segment.scores.slice()]));
-  for (const { scores } of segments) scores.fill(0);
-  const after = new Map(segments.map((segment) => [segment.start, segment.scores]));
-  for (const number of numbers) {
+  const kept = numbers.map(scoresIn(segments));
+  const bySegment = new Map(segments.map((segment) => [segment.start, segment.scores.fill(0)]));
+  for (const [index, number] of numbers.entries()) {
     const start = startOf(segmentOf(number));
-    const scores = after.get(start);
-    if (scores !== undefined) scores[number - start] = before.get(start)?.[number - start] ?? 0;
+    const scores = bySegment.get(start);
+    if (scores !== undefined) scores[number - start] = kept[index] ?? 0;
   }
 }
 

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { passageUnits, queryUnits } from '../../../knowledge/vector-stores/exact-weights.ts';
 import { PgvectorStore } from '../../../knowledge/vector-stores/pgvector/pgvector-store.ts';
 import { Database } from '../../../store/database.ts';
 import { migrate, readMigrations } from '../../../store/index.ts';
@@ -291,6 +292,71 @@ describe('the inverted index', () => {
     for (const document of [0, 1, 2, 3, 4, 5]) await store.deleteDocument(collection, `doc${document}`);
     expect(idsOf(await store.search(collection, { sparse: sparse({ 2: 1 }), topK: 20 }))).toEqual(['first:0']);
     expect(await store.search(collection, { sparse: sparse({ 1: 1 }), topK: 1_000 })).toHaveLength(1_000);
+  });
+
+  it('reads of frequent terms only what can change the best hits, and finds what reading all does', async () => {
+    const collection = freshCollection();
+    await store.upsert(collection, [record('first:0', { words: { 1: 1 } })]);
+    await (
+      await session(url)
+    ).query('UPDATE parley.vector_collections SET next_number = 63000 WHERE collection_id = $1', [collection.collectionId]);
+    const random = mulberry(11);
+    const weight = (): number => 0.2 + 2 * random();
+    const chunks = Array.from({ length: 5_000 }, (_, index) => ({
+      id: `doc${index % 50}:${index}`,
+      metadata: { half: index % 2 },
+      words: {
+        1: weight(),
+        ...(random() < 0.5 && { 2: weight() }),
+        ...(random() < 0.05 && { 3: weight() }),
+        ...(random() < 0.03 && { 4: weight() }),
+      },
+    }));
+    await store.upsert(
+      collection,
+      chunks.map(({ id, words, metadata }) => record(id, { words, metadata })),
+    );
+    let partly = 0;
+    const watched = new PgvectorStore({
+      query: (...args) => connections.query(...args),
+      asOrganization: (org, work, options) =>
+        connections.asOrganization(
+          org,
+          (transaction) =>
+            work({
+              ...transaction,
+              query: (sql, ...rest) => {
+                if (sql.includes('AS holding')) partly += 1;
+                return transaction.query(sql, ...rest);
+              },
+            }),
+          options,
+        ),
+    });
+    const asked = queryUnits(sparse({ 1: 0.1, 2: 0.4, 3: 5, 4: 6 }));
+    const best = (wanted: (chunk: (typeof chunks)[number]) => boolean): readonly string[] =>
+      chunks
+        .filter(wanted)
+        .map(({ id, words }) => {
+          const passage = passageUnits(sparse(words));
+          const units = passage.indices.map((term, at) => (asked.units[asked.indices.indexOf(term)] ?? 0) * (passage.units[at] ?? 0));
+          return { id, score: units.reduce((sum, product) => sum + product, 0) };
+        })
+        .toSorted((left, right) => right.score - left.score || (left.id < right.id ? -1 : 1))
+        .slice(0, 10)
+        .map(({ id }) => id);
+    const query = { sparse: sparse({ 1: 0.1, 2: 0.4, 3: 5, 4: 6 }), topK: 10 };
+    expect(idsOf(await watched.search(collection, query))).toEqual(best(() => true));
+    expect(idsOf(await watched.search(collection, { ...query, filter: { half: 1 } }))).toEqual(best(({ metadata }) => metadata.half === 1));
+    const [first] = best(() => true);
+    const document = first!.split(':')[0]!;
+    expect(idsOf(await watched.search(collection, { ...query, exclude: [document] }))).toEqual(
+      best(({ id }) => !id.startsWith(`${document}:`)),
+    );
+    expect(partly).toBe(3);
+    // Where the rare terms decide nothing, all is read.
+    expect(await watched.search(collection, { ...query, topK: 1_000 })).toHaveLength(1_000);
+    expect(partly).toBe(3);
   });
 
   it('scores as a plain sum does after any writes and deletions', async () => {
