@@ -41,7 +41,8 @@ BEGIN
   END IF;
   IF to_regclass('parley.' || name) IS NOT NULL THEN RETURN; END IF;
   PERFORM pg_advisory_xact_lock(hashtext('parley.' || name));
-  IF to_regclass('parley.' || name) IS NOT NULL THEN RETURN; END IF;
+  -- Asked of the table itself: what the cache knows, which to_regclass asks, may be from before the lock.
+  IF EXISTS (SELECT FROM pg_class WHERE relnamespace = 'parley'::regnamespace AND relname = name) THEN RETURN; END IF;
   SELECT nspname INTO STRICT home FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector';
   EXECUTE format(
     'CREATE TABLE parley.%I (
