@@ -7,8 +7,11 @@ import type { UsageLine } from '../store/index.ts';
 const count = (what: string) => z.int().min(0).optional().describe(what);
 
 const model = {
-  kind: z.enum(['llm', 'stt', 'tts']).meta({ id: 'UsageKind' }).describe('What the model does: answer, understand speech, or speak.'),
-  provider: z.string().describe('The provider, as the agent names it.'),
+  kind: z
+    .enum(['llm', 'stt', 'tts', 'embedding', 'rerank'])
+    .meta({ id: 'UsageKind' })
+    .describe('What the model does: answer, understand speech, speak; or, for searches in knowledge bases, embed or rerank.'),
+  provider: z.string().describe('The provider, as the agent names it, or the embedding or rerank profile.'),
   model: z.string().optional().describe('The model; absent for a provider that has no names for them.'),
 };
 
@@ -33,11 +36,18 @@ const item = z
       .enum(['conversation', 'analysis', 'judge', 'simulated_user'])
       .meta({ id: 'UsagePurpose' })
       .describe('The call itself, or its analysis afterwards; of a test also its judge, or the user that a model plays.'),
-    requests: z.int().min(0).describe('Requests that were answered or given up; connections, where a provider streams.'),
+    requests: z
+      .int()
+      .min(0)
+      .describe(
+        'Requests that were answered or given up; connections, where a provider streams; search units, where a rerank model reports them.',
+      ),
     estimated_requests: count(
-      'Of a language model: those that were given up, or that the provider counted nothing of: their tokens are an estimate.',
+      'Of a language or embedding model: those that were given up, or that the provider counted nothing of: their tokens are an estimate.',
     ),
-    input_tokens: count('Of a language model: tokens of requests, cached ones included.'),
+    input_tokens: count(
+      'Of a language model: tokens of requests, cached ones included; of an embedding or rerank model: tokens of questions and passages.',
+    ),
     cached_input_tokens: count('Those that the provider had cached.'),
     output_tokens: count('Of a language model: tokens of answers, reasoning included.'),
     reasoning_tokens: count('Those of the reasoning, where the provider reports them.'),
@@ -91,6 +101,8 @@ function amountsOf(line: UsageLine): Partial<ItemAnswer> {
       output_tokens: line.outputTokens,
       reasoning_tokens: line.reasoningTokens,
     };
+  if (line.kind === 'embedding') return { estimated_requests: line.estimatedRequests, input_tokens: line.inputTokens };
+  if (line.kind === 'rerank') return { input_tokens: line.inputTokens };
   return { ...(line.kind === 'tts' && { characters: line.characters }), audio_seconds: line.audioMilliseconds / 1_000 };
 }
 

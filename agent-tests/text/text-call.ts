@@ -15,6 +15,7 @@ import { observedBy, type Measurement } from '../../platform/telemetry/gen-ai/mo
 import type { FinishReason } from '../../store/index.ts';
 import type { FetchInterceptor, ProviderDefaults, ProviderError, ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
 import { countedRequests, type ProviderUsage } from '../../voice/calls/usage/counted-requests.ts';
+import { countedSearch } from '../../voice/calls/usage/counted-search.ts';
 import type { DynamicData } from '../../voice/calls/template.ts';
 import { FinishDecision } from '../../voice/finish-reason.ts';
 import { createLanguageModel } from '../../voice/providers/create-language-model.ts';
@@ -129,7 +130,15 @@ export class TextCall implements AgentDriver {
       contexts,
       llm,
       sound: undefined,
-      tools: { ...tools, egress, keys, keypad: this.#keypad, over: this.#decision.signal, mocks },
+      tools: {
+        ...tools,
+        search: usage === undefined ? tools.search : countedSearch(tools.search, usage),
+        egress,
+        keys,
+        keypad: this.#keypad,
+        over: this.#decision.signal,
+        mocks,
+      },
       // The tool decides whether the call is handed over; there is no one to hand it over to.
       transfer: async () => {
         this.#decision.decide('call_transferred');

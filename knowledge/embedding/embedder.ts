@@ -1,4 +1,5 @@
 import type { Config } from '../../platform/config/config.ts';
+import type { OnModelUse } from '../model-use.ts';
 
 /** How texts become vectors; see PARLEY_EMBEDDING_PROFILES. */
 export type EmbeddingProfile = Config['PARLEY_EMBEDDING_PROFILES'][number];
@@ -9,6 +10,12 @@ export type LocalProfile = Extract<EmbeddingProfile, { provider: 'local' }>;
 /** What is embedded: some models want a different prefix for each. */
 export type EmbeddingKind = 'query' | 'passage';
 
+export interface EmbedOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called for each request to a server: neither a cache nor a model in a folder costs anything. */
+  readonly onUse?: OnModelUse | undefined;
+}
+
 /** Turns texts into vectors. */
 export interface Embedder {
   readonly model: string;
@@ -18,6 +25,6 @@ export interface Embedder {
    * @returns one vector for each text, in the same order, each of length {@link dimension}, finite and not all zero
    * @throws EmbeddingError when the server gives none that can be used, after its own attempts
    */
-  embed(texts: readonly string[], kind: EmbeddingKind, options?: { readonly signal?: AbortSignal }): Promise<readonly Float32Array[]>;
+  embed(texts: readonly string[], kind: EmbeddingKind, options?: EmbedOptions): Promise<readonly Float32Array[]>;
   close(): Promise<void>;
 }

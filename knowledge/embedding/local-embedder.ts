@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 import { locateAsset } from '../../platform/assets.ts';
-import type { Embedder, EmbeddingKind, LocalProfile } from './embedder.ts';
+import type { Embedder, EmbeddingKind, EmbedOptions, LocalProfile } from './embedder.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import { inputsOf } from './passage-text.ts';
 import { checkedVector } from './response.ts';
@@ -35,11 +35,7 @@ export class LocalEmbedder implements Embedder {
     this.#profile = profile;
   }
 
-  async embed(
-    texts: readonly string[],
-    kind: EmbeddingKind,
-    { signal }: { readonly signal?: AbortSignal } = {},
-  ): Promise<readonly Float32Array[]> {
+  async embed(texts: readonly string[], kind: EmbeddingKind, { signal }: EmbedOptions = {}): Promise<readonly Float32Array[]> {
     const vectors: Float32Array[] = [];
     for (let start = 0; start < texts.length; start += BATCH_SIZE) {
       const batch = await inputsOf(texts.slice(start, start + BATCH_SIZE), kind, this.#profile);

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { Servers, startEndpoint, type TestEndpoint } from '../../test/support/http-servers.ts';
+import type { ModelUse } from '../model-use.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import { OpenAiEmbedder, type OpenAiEmbedderOptions } from './openai-embedder.ts';
 import type { OpenAiProfile } from './embedder.ts';
@@ -152,6 +153,23 @@ describe('a request', () => {
       ['passage', 'unavailable'],
       ['passage', 'answered'],
       ['query', 'answered'],
+    ]);
+  });
+
+  it('is reported for its costs where the server answers, or is given up, with the tokens that it has counted', async () => {
+    const used: ModelUse[] = [];
+    const onUse = (use: ModelUse): void => void used.push(use);
+    answer = atFirst(1, (_, response) => json(response, {}, 500));
+    await embedder().embed(['what?'], 'query', { onUse });
+    answer = ({ input }, response) => json(response, { data: good(input), usage: { prompt_tokens: 4, total_tokens: 9 } });
+    await embedder().embed(['who?'], 'query', { onUse });
+    answer = () => undefined;
+    await failure(embedder({ timeoutMs: 5_000 }).embed(['late?'], 'query', { onUse }));
+    const of = { kind: 'embedding', provider: 'openai_compatible', model: 'small' };
+    expect(used).toEqual([
+      { ...of, texts: ['query: what?'], reported: {} },
+      { ...of, texts: ['query: who?'], reported: { tokens: 4 } },
+      { ...of, texts: ['query: late?'], reported: {} },
     ]);
   });
 

@@ -7,10 +7,11 @@ import { backoffDelay } from '../../platform/backoff.ts';
 import { type Clock, sleep, systemClock } from '../../platform/clock.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
-import type { Embedder, EmbeddingKind, EmbeddingProfile, OpenAiProfile } from './embedder.ts';
+import type { ReportedUse } from '../model-use.ts';
+import type { Embedder, EmbeddingKind, EmbeddingProfile, EmbedOptions, OpenAiProfile } from './embedder.ts';
 import { EmbeddingError, type EmbeddingErrorCode } from './embedding-error.ts';
 import { inputsOf } from './passage-text.ts';
-import { vectorsOf } from './response.ts';
+import { embeddingsOf, type Embeddings } from './response.ts';
 
 /** Retries of requests that fail for a passing reason. */
 interface RetryPolicy {
@@ -28,6 +29,8 @@ const RETRY_POLICIES: Readonly<Record<EmbeddingKind, RetryPolicy>> = {
   query: { attempts: 2, firstDelayMs: 200, longestRestMs: 1_000, afterTimeout: false },
 };
 const LONGEST_DELAY_MS = 20_000;
+/** What was given up, the server computes all the same. */
+const PAID_OUTCOMES: ReadonlySet<EmbeddingRequest['outcome']> = new Set(['answered', 'timeout', 'cancelled']);
 /** 64 vectors of 8,192 dimensions, written out. */
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 
@@ -50,10 +53,9 @@ export interface EmbeddingRequest {
   readonly seconds: number;
 }
 
-interface Work {
+interface Work extends Pick<EmbedOptions, 'signal' | 'onUse'> {
   readonly texts: readonly string[];
   readonly kind: EmbeddingKind;
-  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -82,18 +84,14 @@ export class OpenAiEmbedder implements Embedder {
     this.#permits = new Semaphore(profile.concurrency);
   }
 
-  async embed(
-    texts: readonly string[],
-    kind: EmbeddingKind,
-    { signal }: { readonly signal?: AbortSignal } = {},
-  ): Promise<readonly Float32Array[]> {
+  async embed(texts: readonly string[], kind: EmbeddingKind, { signal, onUse }: EmbedOptions = {}): Promise<readonly Float32Array[]> {
     const { profile } = this.#options;
     const inputs = await inputsOf(texts, kind, profile);
     const failure = new AbortController();
     const either = signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal]);
     const batches: Promise<readonly Float32Array[]>[] = [];
     for (let start = 0; start < inputs.length; start += profile.batchSize) {
-      const work = { texts: inputs.slice(start, start + profile.batchSize), kind, signal: either };
+      const work = { texts: inputs.slice(start, start + profile.batchSize), kind, signal: either, onUse };
       batches.push(this.#inTurn(work));
     }
     try {
@@ -161,11 +159,15 @@ export class OpenAiEmbedder implements Embedder {
 
   async #measured(work: Work): Promise<readonly Float32Array[]> {
     const startedAt = this.#clock.monotonic();
-    const report = (outcome: EmbeddingRequest['outcome']): void =>
+    const report = (outcome: EmbeddingRequest['outcome'], reported: ReportedUse = {}): void => {
       this.#options.onRequest?.({ kind: work.kind, outcome, seconds: (this.#clock.monotonic() - startedAt) / 1000 });
+      if (!PAID_OUTCOMES.has(outcome)) return;
+      const { provider, model } = this.#options.profile;
+      work.onUse?.({ kind: 'embedding', provider, model, texts: work.texts, reported });
+    };
     try {
-      const vectors = await this.#request(work);
-      report('answered');
+      const { vectors, reported } = await this.#request(work);
+      report('answered', reported);
       return vectors;
     } catch (error) {
       report(error instanceof EmbeddingError ? error.code : error instanceof TooLargeError ? 'too_large' : 'cancelled');
@@ -173,7 +175,7 @@ export class OpenAiEmbedder implements Embedder {
     }
   }
 
-  async #request({ texts, signal }: Work): Promise<readonly Float32Array[]> {
+  async #request({ texts, signal }: Work): Promise<Embeddings> {
     const { profile, env, dispatcher } = this.#options;
     const key = await credentialOf(profile, env);
     const limit = new AbortController();
@@ -194,7 +196,7 @@ export class OpenAiEmbedder implements Embedder {
         ...(dispatcher && { dispatcher }),
       });
       if (!response.ok) throw await this.#failureOf(response);
-      return vectorsOf(await textOf(response), { count: texts.length, dimension: profile.dimension });
+      return embeddingsOf(await textOf(response), { count: texts.length, dimension: profile.dimension });
     } catch (error) {
       if (error instanceof EmbeddingError || error instanceof TooLargeError) throw error;
       signal?.throwIfAborted();

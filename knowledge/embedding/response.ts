@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { parseJson } from '../../platform/json.ts';
+import { reportedUseOf, type ReportedUse } from '../model-use.ts';
 import { EmbeddingError } from './embedding-error.ts';
 
 const answer = z.object({
@@ -19,12 +20,17 @@ export interface Expected {
   readonly dimension: number;
 }
 
+export interface Embeddings {
+  /** In the order of the texts. */
+  readonly vectors: readonly Float32Array[];
+  readonly reported: ReportedUse;
+}
+
 /**
- * Vectors in the order of the texts.
  * @throws EmbeddingError `invalid_response`, which another attempt may cure, or `wrong_dimension`, which none will
  */
-export function vectorsOf(body: string, { count, dimension }: Expected): readonly Float32Array[] {
-  const { data } = parse(body);
+export function embeddingsOf(body: string, { count, dimension }: Expected): Embeddings {
+  const { data, reported } = parse(body);
   if (data.length !== count) throw invalid(`there are ${data.length} for ${count} texts`);
   const indexed = data.filter(({ index }) => index !== undefined).length;
   if (indexed !== 0 && indexed !== count) throw invalid('only some of them say which text they belong to');
@@ -33,16 +39,16 @@ export function vectorsOf(body: string, { count, dimension }: Expected): readonl
     if (index >= count || vectors[index] !== undefined) throw invalid('some belong to no text, or two to the same');
     vectors[index] = vectorOf(embedding, dimension);
   }
-  return vectors.filter((vector) => vector !== undefined);
+  return { vectors: vectors.filter((vector) => vector !== undefined), reported };
 }
 
-function parse(body: string): z.output<typeof answer> {
+function parse(body: string): z.output<typeof answer> & Pick<Embeddings, 'reported'> {
   const value = parseJson(body);
   if (value === undefined) throw invalid('the answer is not JSON, or broke off');
   const result = answer.safeParse(value);
   if (!result.success)
     throw invalid(`the answer has not the form of an embedding response (at ${result.error.issues[0]?.path.join('.') ?? ''})`);
-  return result.data;
+  return { ...result.data, reported: reportedUseOf(value) };
 }
 
 function vectorOf(embedding: readonly number[] | string, dimension: number): Float32Array {

@@ -6,14 +6,20 @@ import { Histogram, type Registry } from 'prom-client';
 import { EgressError } from '../../platform/egress/egress-error.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { rerankBodyOf, rerankedOf, rerankUrlOf, type RerankQuestion } from './rerank-protocols.ts';
+import type { OnModelUse, ReportedUse } from '../model-use.ts';
+import { rerankBodyOf, rerankedOf, rerankUrlOf, type RerankAnswer, type RerankQuestion } from './rerank-protocols.ts';
 import { RerankError, type Reranked, type RerankOutcome, type RerankProfile } from './reranker.ts';
 
 export interface Reranking {
   /** How many of the first hits of a collection with this profile are reranked; 0 without a profile, or with one that is not configured. */
   candidates(profile: string | undefined): number;
   /** @returns undefined where no answer came in time, which is logged; then the order stays. @throws the signal's reason */
-  rerank(profile: string, question: RerankQuestion, signal?: AbortSignal): Promise<readonly Reranked[] | undefined>;
+  rerank(profile: string, question: RerankQuestion, options?: RerankOptions): Promise<readonly Reranked[] | undefined>;
+}
+
+export interface RerankOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onUse?: OnModelUse | undefined;
 }
 
 export interface RerankingOptions {
@@ -35,19 +41,25 @@ export function createReranking({ profiles, egress, env, logger, registry }: Rer
   const seconds = registry && rerankMetrics(registry);
   return {
     candidates: (name) => (name === undefined ? 0 : (byName.get(name)?.candidates ?? 0)),
-    async rerank(name, question, signal) {
+    async rerank(name, question, { signal, onUse } = {}) {
       const profile = byName.get(name);
       if (profile === undefined) return undefined;
       const startedAt = performance.now();
       const observe = (outcome: RerankOutcome): void =>
         seconds?.observe({ profile: name, outcome }, (performance.now() - startedAt) / 1000);
+      const use = (reported: ReportedUse): void =>
+        onUse?.({ kind: 'rerank', provider: profile.provider, model: profile.model, texts: [], reported });
       try {
-        const reranked = await ask(profile, question, { egress, env, signal });
+        const { order, reported } = await ask(profile, question, { egress, env, signal });
         observe('answered');
-        return reranked;
+        use(reported);
+        return order;
       } catch (error) {
+        // What was given up, the server computes all the same.
+        if (signal?.aborted === true) use({});
         signal?.throwIfAborted();
         const failure = failureOf(error, profile);
+        if (failure.outcome === 'timeout') use({});
         observe(failure.outcome);
         logger.warn(
           { profile: name, outcome: failure.outcome, reason: failure.message },
@@ -63,7 +75,7 @@ async function ask(
   profile: RerankProfile,
   { query, documents }: RerankQuestion,
   { egress, env, signal }: Pick<RerankingOptions, 'egress' | 'env'> & { readonly signal: AbortSignal | undefined },
-): Promise<readonly Reranked[]> {
+): Promise<RerankAnswer> {
   const key = await keyOf(profile, env);
   const passages = documents.map((text) => text.slice(0, LONGEST_PASSAGE).toWellFormed());
   const { status, body } = await egress.request({

@@ -1,6 +1,7 @@
 /** How each provider is asked, and what it answers. Pure. */
 import { z } from 'zod';
 
+import { reportedUseOf, type ReportedUse } from '../model-use.ts';
 import { RerankError, type Reranked, type RerankProfile } from './reranker.ts';
 
 export interface RerankQuestion {
@@ -54,20 +55,30 @@ export function rerankBodyOf({ provider, model }: Pick<RerankProfile, 'provider'
   return JSON.stringify(PROTOCOLS[provider].body(question, model));
 }
 
-/** Best first, each passage once. @throws RerankError `invalid_response` */
-export function rerankedOf({ provider }: Pick<RerankProfile, 'provider'>, body: string, count: number): readonly Reranked[] {
+export interface RerankAnswer {
+  /** Best first, each passage once. */
+  readonly order: readonly Reranked[];
+  readonly reported: ReportedUse;
+}
+
+/** @throws RerankError `invalid_response` */
+export function rerankedOf({ provider }: Pick<RerankProfile, 'provider'>, body: string, count: number): RerankAnswer {
   let results: readonly Reranked[];
+  let reported: ReportedUse;
   try {
-    results = PROTOCOLS[provider].read(JSON.parse(body));
+    const answer: unknown = JSON.parse(body);
+    results = PROTOCOLS[provider].read(answer);
+    reported = reportedUseOf(answer);
   } catch {
     throw invalid('the answer has not the form of a rerank response');
   }
   if (new Set(results.map((each) => each.index)).size !== count || results.length !== count || results.some((each) => each.index >= count))
     throw invalid(`it does not score each of ${count} passages once`);
-  return results
+  const order = results
     .map((each) => ({ index: each.index, score: Math.min(1, Math.max(0, each.score)), raw: each.score }))
     .toSorted((left, right) => right.raw - left.raw || left.index - right.index)
     .map(({ index: position, score }) => ({ index: position, score }));
+  return { order, reported };
 }
 
 function invalid(what: string): RerankError {

@@ -167,7 +167,7 @@ interface Found {
 async function reranked(
   hits: readonly Found[],
   {
-    request: { query, signal },
+    request: { query, signal, onUse },
     profile,
     reranking,
   }: { readonly request: SearchRequest; readonly profile: string | undefined; readonly reranking: Reranking | undefined },
@@ -175,7 +175,7 @@ async function reranked(
   const candidates = hits.slice(0, reranking?.candidates(profile) ?? 0);
   if (reranking === undefined || profile === undefined || candidates.length === 0) return hits;
   const documents = candidates.map(({ chunk }) => chunk.text);
-  const order = await reranking.rerank(profile, { query, documents }, signal);
+  const order = await reranking.rerank(profile, { query, documents }, { signal, onUse });
   if (order === undefined) return hits;
   const first = order.flatMap(({ index, score }) => {
     const found = candidates[index];
@@ -188,8 +188,11 @@ async function reranked(
 
 const scored = ({ hit, chunk }: Found, score: number): Found => ({ chunk, hit: { ...hit, score } });
 
-async function embedQuery(embedderOf: () => Embedder | undefined, { query, signal }: SearchRequest): Promise<Float32Array | undefined> {
-  const vectors = await embedderOf()?.embed([query], 'query', signal && { signal });
+async function embedQuery(
+  embedderOf: () => Embedder | undefined,
+  { query, signal, onUse }: SearchRequest,
+): Promise<Float32Array | undefined> {
+  const vectors = await embedderOf()?.embed([query], 'query', { signal, onUse });
   return vectors?.[0];
 }
 

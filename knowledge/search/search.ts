@@ -1,4 +1,5 @@
 /** Searching a knowledge base. */
+import type { OnModelUse } from '../model-use.ts';
 import type { EqualityFilter } from '../vector-stores/vector-store.ts';
 
 export interface SearchRequest {
@@ -13,6 +14,8 @@ export interface SearchRequest {
   /** Longest {@link SearchHit.snippet} of each hit, in characters; the last one holds for all further hits. Without it there are none. */
   readonly snippetLengths?: readonly number[];
   readonly signal?: AbortSignal;
+  /** Called for each request to a model that it makes. */
+  readonly onUse?: OnModelUse;
 }
 
 export interface SearchHit {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { AMOUNT } from '../money.ts';
 
-export const usageKinds = ['llm', 'stt', 'tts'] as const;
+export const usageKinds = ['llm', 'stt', 'tts', 'embedding', 'rerank'] as const;
 
 const amount = (what: string) =>
   z
@@ -15,8 +15,8 @@ const amount = (what: string) =>
 
 export const providerPrice = z
   .strictObject({
-    kind: z.enum(usageKinds).describe('What the model does: llm, stt or tts.'),
-    provider: z.string().min(1).max(64).describe('The `provider` of agents that it is for.'),
+    kind: z.enum(usageKinds).describe('What the model does: llm, stt, tts, embedding or rerank.'),
+    provider: z.string().min(1).max(64).describe('The `provider` of agents, or of an embedding or rerank profile, that it is for.'),
     model: z
       .string()
       .min(1)
@@ -32,10 +32,11 @@ export const providerPrice = z
       .or(z.iso.date())
       .optional()
       .describe('From when on the price holds, such as 2026-12-01: the newest that has begun counts. For all times where absent.'),
-    inputPerMillionTokens: amount('Of a language model: tokens of requests.'),
+    inputPerMillionTokens: amount('Of a language, embedding or rerank model: tokens of requests.'),
     cachedInputPerMillionTokens: amount('Of a language model: those of them that the provider has cached; like the others where absent.'),
     outputPerMillionTokens: amount('Of a language model: tokens of answers, with those of its reasoning.'),
     perMillionCharacters: amount('Of a voice: characters that are spoken.'),
+    perThousandSearches: amount('Of a rerank model: searches, or the units that the provider counts them in.'),
     perMinute: amount('Of speech to text, or of a voice: minutes of audio.'),
     perHour: amount('The same, where the provider names a price for an hour.'),
   })
@@ -58,20 +59,35 @@ export const EXAMPLE_PRICES = [
   { kind: 'stt', provider: 'deepgram', currency: 'USD', perMinute: '0.0077' },
   { kind: 'stt', provider: 'deepgram', currency: 'USD', perMinute: '0.0065', from: '2027-01-01' },
   { kind: 'tts', provider: 'openai', model: 'tts-1', currency: 'USD', perMillionCharacters: '15' },
+  { kind: 'embedding', provider: 'openai_compatible', model: 'text-embedding-3-small', currency: 'USD', inputPerMillionTokens: '0.02' },
+  { kind: 'rerank', provider: 'cohere', currency: 'USD', perThousandSearches: '2' },
   { kind: 'llm', provider: 'openai_compatible', currency: 'USD', inputPerMillionTokens: 0, outputPerMillionTokens: 0 },
 ] as const satisfies readonly z.input<typeof providerPrice>[];
 
 export type ProviderPrice = z.output<typeof providerPrice>;
 
-function complaintOf(price: {
-  readonly kind: (typeof usageKinds)[number];
-  readonly inputPerMillionTokens?: string | undefined;
-  readonly cachedInputPerMillionTokens?: string | undefined;
-  readonly outputPerMillionTokens?: string | undefined;
-  readonly perMillionCharacters?: string | undefined;
-  readonly perMinute?: string | undefined;
-  readonly perHour?: string | undefined;
-}): string | undefined {
+const AMOUNTS = [
+  'inputPerMillionTokens',
+  'cachedInputPerMillionTokens',
+  'outputPerMillionTokens',
+  'perMillionCharacters',
+  'perThousandSearches',
+  'perMinute',
+  'perHour',
+] as const;
+
+type Amounts = Readonly<Partial<Record<(typeof AMOUNTS)[number], string | undefined>>>;
+
+function complaintOf(price: Amounts & { readonly kind: (typeof usageKinds)[number] }): string | undefined {
+  const [first, ...more] = AMOUNTS.filter((name) => price[name] !== undefined);
+  const only = more.length === 0 ? first : undefined;
+  if (price.kind === 'embedding')
+    return only === 'inputPerMillionTokens' ? undefined : 'a price of kind embedding needs inputPerMillionTokens alone';
+  if (price.kind === 'rerank')
+    return only === 'inputPerMillionTokens' || only === 'perThousandSearches'
+      ? undefined
+      : 'a price of kind rerank needs either inputPerMillionTokens or perThousandSearches alone';
+  if (price.perThousandSearches !== undefined) return `a price of kind ${price.kind} has no price for searches`;
   const tokens = [price.inputPerMillionTokens, price.outputPerMillionTokens].filter((each) => each !== undefined).length;
   const time = [price.perMinute, price.perHour].filter((each) => each !== undefined).length;
   const characters = price.perMillionCharacters !== undefined;

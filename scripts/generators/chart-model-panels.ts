@@ -56,7 +56,8 @@ export const modelPanels: readonly Panel[] = [
   },
   {
     title: 'Tokens a second',
-    about: 'Of language models: input without what the provider had cached, cached input, output without reasoning, and reasoning.',
+    about:
+      'Of language models: input without what the provider had cached, cached input, output without reasoning, and reasoning; of searches: embedding and rerank.',
     unit: 'ops',
     lines: [[rate('parley_usage_tokens_total', 'provider, model, kind'), '{{provider}} {{model}} {{kind}}']],
   },

@@ -12,7 +12,8 @@ export interface Cost {
 }
 
 export interface UsageLine {
-  readonly kind: 'llm' | 'stt' | 'tts';
+  /** The last two are of searches in knowledge bases. */
+  readonly kind: 'llm' | 'stt' | 'tts' | 'embedding' | 'rerank';
   /** Of the call itself, or of its analysis afterwards; of a test in text also its judge, or the user that a model plays. */
   readonly purpose: 'conversation' | 'analysis' | 'judge' | 'simulated_user';
   readonly provider: string;

@@ -4,12 +4,21 @@ import { dimensionsOf, documentVector } from '../../knowledge/lexical/vectors.ts
 import { createVectorStore } from '../../knowledge/vector-stores/index.ts';
 import type { Store } from '../../store/index.ts';
 
+export interface KnowledgeBaseWish {
+  readonly rerankProfile?: string;
+  /** The embedding profile; that of words alone by default. */
+  readonly profile?: string;
+  readonly model?: string;
+  /** Of the passage, with such a profile. */
+  readonly dense?: Float32Array;
+}
+
 /** With one document of one passage. */
 export async function aKnowledgeBase(
   { store, org }: { readonly store: Store; readonly org: string },
   name: string,
   text: string,
-  more: { readonly rerankProfile?: string } = {},
+  { dense, ...more }: KnowledgeBaseWish = {},
 ): Promise<void> {
   const { knowledge, database } = store;
   const base = {
@@ -18,7 +27,7 @@ export async function aKnowledgeBase(
     uid: `uid-${name}`,
     profile: 'default',
     model: 'bm25',
-    dimension: 0,
+    dimension: dense?.length ?? 0,
     language: 'en',
     maxTokens: 400,
     overlapTokens: 50,
@@ -41,7 +50,8 @@ export async function aKnowledgeBase(
     ordinal: 0,
     tieBreaker: 0,
     sparse: documentVector(terms),
+    ...(dense && { dense }),
     metadata: {},
   };
-  await createVectorStore({ database }).upsert({ org, collectionId, space: { model: 'bm25', dimension: 0 } }, [record]);
+  await createVectorStore({ database }).upsert({ org, collectionId, space: { model: base.model, dimension: base.dimension } }, [record]);
 }

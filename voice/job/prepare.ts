@@ -10,6 +10,7 @@ import { lookupsToMake, resolveDynamicData } from '../dynamic-data/resolve.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { Keypad } from '../phone/index.ts';
 import { countedRequests, type ProviderUsage } from '../calls/usage/counted-requests.ts';
+import { countedSearch } from '../calls/usage/counted-search.ts';
 import { createProviders, ProviderError, type Providers } from '../providers/index.ts';
 import { createConversation } from '../session/create-conversation.ts';
 import type { Conversation, ConversationOptions } from '../session/conversation.ts';
@@ -83,7 +84,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     contexts,
     llm,
     sound: { room: options.room, userIdentity: options.userIdentity, recorded: options.recorded, stt, tts },
-    tools: { ...services.tools, keypad, egress, keys, search: services.search, over, mocks: mocksOf(call, clock) },
+    tools: { ...services.tools, keypad, egress, keys, search: countedSearch(services.search, usage), over, mocks: mocksOf(call, clock) },
     transfer: options.transfer,
     log: options.log,
     turns,

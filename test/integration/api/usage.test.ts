@@ -33,11 +33,24 @@ describe('the usage of a call', () => {
       euro(1_500n),
       { kind: 'tts', model: '', characters: 12, audioMilliseconds: 1_250, ...euro(180n) },
       { kind: 'stt', provider: 'deepgram', audioMilliseconds: 60_000, ...euro(7_700n) },
+      { kind: 'embedding', estimatedRequests: 1, inputTokens: 9, cachedInputTokens: 0, ...euro(1n) },
+      { kind: 'rerank', provider: 'cohere', inputTokens: 0, cachedInputTokens: 0, ...euro(2_000n) },
     );
     const { body } = await org.call('GET', `/v1/calls/${id}`);
-    expect(body.cost).toEqual({ amount: '0.00938', currency: 'EUR' });
+    expect(body.cost).toEqual({ amount: '0.011381', currency: 'EUR' });
     expect(body.usage).toEqual({
       items: [
+        {
+          kind: 'embedding',
+          provider: 'openai',
+          model: 'm',
+          purpose: 'conversation',
+          requests: 1,
+          estimated_requests: 1,
+          input_tokens: 9,
+          cost: { amount: '0.000001', currency: 'EUR' },
+          price_version: 'v1',
+        },
         {
           kind: 'llm',
           provider: 'openai',
@@ -50,6 +63,16 @@ describe('the usage of a call', () => {
           output_tokens: 10,
           reasoning_tokens: 0,
           cost: { amount: '0.0015', currency: 'EUR' },
+          price_version: 'v1',
+        },
+        {
+          kind: 'rerank',
+          provider: 'cohere',
+          model: 'm',
+          purpose: 'conversation',
+          requests: 1,
+          input_tokens: 0,
+          cost: { amount: '0.002', currency: 'EUR' },
           price_version: 'v1',
         },
         {
@@ -73,7 +96,7 @@ describe('the usage of a call', () => {
           price_version: 'v1',
         },
       ],
-      cost: { amount: '0.00938', currency: 'EUR' },
+      cost: { amount: '0.011381', currency: 'EUR' },
       unpriced: [],
     });
     const { body: list } = await org.call('GET', '/v1/calls?ai_agent_ids=one');

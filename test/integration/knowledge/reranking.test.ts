@@ -3,6 +3,7 @@ import { CohereClientV2 } from 'cohere-ai';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 
+import type { ModelUse } from '../../../knowledge/model-use.ts';
 import { createReranking, type Reranking } from '../../../knowledge/reranking/create-reranking.ts';
 import { createSearch } from '../../../knowledge/search/create-search.ts';
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
@@ -16,6 +17,9 @@ import { migratedDatabase } from '../../support/postgres.ts';
 
 const KEY = 'rerank-key-1';
 const servers = new Servers();
+/** What is to be counted. */
+const used: ModelUse[] = [];
+const onUse = (use: ModelUse): void => void used.push(use);
 const asked: { readonly path: string; readonly body: Record<string, unknown> }[] = [];
 /** How the server answers: as the API does, or not. */
 type Behaviour = 'good' | 'slow' | 'broken' | 'incomplete' | 'html';
@@ -59,8 +63,14 @@ beforeAll(async () => {
       const scores = (texts as readonly string[]).map((text, index) => ({ index, score: text.length / 1_000 }));
       const sorted = scores.toSorted((left, right) => right.score - left.score).slice(behaviour === 'incomplete' ? 1 : 0);
       if (path.startsWith('/tei')) return answer(200, sorted);
+      const usage = { total_tokens: raw.length };
       const results = sorted.map(({ index, score }) => ({ index, relevance_score: score }));
-      answer(200, path.startsWith('/voyage') ? { object: 'list', data: results } : { id: 'r1', results });
+      answer(
+        200,
+        path.startsWith('/voyage')
+          ? { object: 'list', data: results, usage }
+          : { id: 'r1', results, ...(path.startsWith('/v2') ? { meta: { billed_units: { search_units: 2 } } } : { usage }) },
+      );
     }),
   );
   url = `http://127.0.0.1:${port}`;
@@ -69,6 +79,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   asked.length = 0;
+  used.length = 0;
   logged.length = 0;
   behaviour = 'good';
 });
@@ -98,18 +109,21 @@ const question = {
 it('sends what Cohere’s own client sends, and reads the same', async () => {
   const client = new CohereClientV2({ token: KEY, environment: url });
   const { results } = await client.rerank({ model: 'rerank-v3.5', ...question, topN: 3 });
-  const reranked = await reranking({ baseURL: `${url}/v2` }).rerank('good', question);
+  const reranked = await reranking({ baseURL: `${url}/v2` }).rerank('good', question, { onUse });
   const [theirs, ours] = asked;
   expect(ours?.path).toBe(theirs?.path);
   expect(ours?.body).toEqual(theirs?.body);
   expect(reranked).toEqual(results.map(({ index, relevanceScore }) => ({ index, score: relevanceScore })));
   expect(reranked?.map(({ index }) => index)).toEqual([1, 2, 0]);
+  expect(used).toEqual([{ kind: 'rerank', provider: 'cohere', model: 'rerank-v3.5', texts: [], reported: { searchUnits: 2 } }]);
 });
 
 it.each(['jina', 'voyage', 'openai_compatible', 'text_embeddings_inference'])('reads the answer of %s', async (provider) => {
   const folder = { jina: 'jina', voyage: 'voyage', openai_compatible: 'v1', text_embeddings_inference: 'tei' }[provider];
-  const reranked = await reranking({ provider, baseURL: `${url}/${folder}` }).rerank('good', question);
+  const reranked = await reranking({ provider, baseURL: `${url}/${folder}` }).rerank('good', question, { onUse });
   expect(reranked?.map(({ index }) => index)).toEqual([1, 2, 0]);
+  const tokens = provider === 'text_embeddings_inference' ? undefined : JSON.stringify(asked[0]?.body).length;
+  expect(used).toEqual([expect.objectContaining({ provider, reported: { tokens } })]);
   expect(logged).toEqual([]);
 });
 
@@ -122,7 +136,9 @@ it.each<readonly [Behaviour, string]>([
   behaviour = how;
   const registry = new Registry();
   const startedAt = performance.now();
-  expect(await reranking({ baseURL: `${url}/v2`, timeoutMs: 150 }, { registry }).rerank('good', question)).toBeUndefined();
+  expect(await reranking({ baseURL: `${url}/v2`, timeoutMs: 150 }, { registry }).rerank('good', question, { onUse })).toBeUndefined();
+  // A server that is late has done its work.
+  expect(used.map(({ reported }) => reported)).toEqual(how === 'slow' ? [{}] : []);
   expect(performance.now() - startedAt).toBeLessThan(3_000);
   expect(await registry.metrics()).toContain(`parley_rerank_request_seconds_count{profile="good",outcome="${outcome}"} 1`);
   expect(logged).toEqual([expect.objectContaining({ profile: 'good', outcome })]);

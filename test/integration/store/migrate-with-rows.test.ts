@@ -76,6 +76,11 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
       VALUES ('${org}', '${call}', '01234567-89ab-7cde-8f01-23456789abcd', 'llm', 'conversation', 'openai', 'm', 1, 0, 2, 1, 3, 0, 0, 0, 7, 'USD', 'v')`,
   },
   23: { deleted_calls: `(org, call_id) VALUES ('${org}', 'gone')` },
+  33: {
+    call_usage: `(org, call_id, writer, kind, purpose, provider, model, requests, estimated_requests, input_tokens, cached_input_tokens,
+      output_tokens, reasoning_tokens, characters, audio_ms)
+      VALUES ('${org}', '${call}', '01234567-89ab-7cde-8f01-23456789abcd', 'rerank', 'conversation', 'cohere', 'm', 1, 0, 0, 0, 0, 0, 0, 0)`,
+  },
   31: { tool_lists: `(org, tool_uid, tool_name, request, request_digest) VALUES ('${org}', 'uid', 'orders', '{}', '${sha256}')` },
 };
 
@@ -97,6 +102,6 @@ it('every migration is applied to rows of every version before it, and keeps the
   for (const { name } of tables)
     counts[name] = (await client.query<{ n: number }>(`SELECT count(*)::int AS n FROM parley.${name}`)).rows[0]?.n;
   // A table that is missing above has no row: give it one, with the columns that its migration made.
-  // Migration 32 indexes what filters can ask for.
-  expect(counts).toEqual({ ...Object.fromEntries(tables.map(({ name }) => [name, 1])), vector_postings: 2 });
+  // Migration 32 indexes what filters can ask for, and usage has a second kind since migration 33.
+  expect(counts).toEqual({ ...Object.fromEntries(tables.map(({ name }) => [name, 1])), vector_postings: 2, call_usage: 2 });
 });

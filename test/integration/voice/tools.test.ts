@@ -23,7 +23,7 @@ const mails: string[] = [];
 let stage: Stage;
 let smtp: SMTPServer;
 let calendar: TestEndpoint;
-let reranker: TestEndpoint;
+let models: TestEndpoint;
 
 beforeAll(async () => {
   const { kubeconfig } = await controlPlane();
@@ -44,14 +44,25 @@ beforeAll(async () => {
   calendar = await startEndpoint(servers, (response) =>
     sendJson(response, { status: 'success', data: { '2030-01-07': [{ start: '2030-01-07T09:00:00.000Z' }] } }),
   );
-  // The longest passage fits best.
-  reranker = await startEndpoint(servers, (response, { body }) => {
-    const { documents } = JSON.parse(body) as { readonly documents: readonly string[] };
-    sendJson(response, { results: documents.map((text, index) => ({ index, relevance_score: text.length / 1_000 })) });
+  // All questions mean the same, and the longest passage fits best. Each request costs as many tokens as it has characters.
+  models = await startEndpoint(servers, (response, { body }) => {
+    const { input, documents = [] } = JSON.parse(body) as { readonly input?: readonly string[]; readonly documents?: readonly string[] };
+    const data = input?.map((_, index) => ({ index, embedding: [1, 0] }));
+    const results = documents.map((text, index) => ({ index, relevance_score: text.length / 1_000 }));
+    sendJson(response, { usage: { total_tokens: body.length }, ...(data === undefined ? { results } : { data }) });
   });
   const address = listener.address();
+  const server = { provider: 'openai_compatible', baseURL: `${models.url}/v1` };
   stage = await openStage({
-    PARLEY_RERANK_PROFILES: JSON.stringify([{ name: 'longest', provider: 'openai_compatible', model: 'm', baseURL: `${reranker.url}/v1` }]),
+    PARLEY_EMBEDDING_PROFILES: JSON.stringify([
+      { name: 'default', provider: 'lexical', model: 'bm25' },
+      { name: 'meaning', model: 'vectors', dimension: 2, ...server },
+    ]),
+    PARLEY_RERANK_PROFILES: JSON.stringify([{ name: 'longest', model: 'm', ...server }]),
+    PARLEY_PRICES: JSON.stringify([
+      { kind: 'embedding', provider: 'openai_compatible', currency: 'EUR', inputPerMillionTokens: 1 },
+      { kind: 'rerank', provider: 'openai_compatible', currency: 'EUR', perThousandSearches: 2 },
+    ]),
     KUBECONFIG: kubeconfig,
     PARLEY_SMTP_SERVERS: `*=smtp://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
     PARLEY_CALENDAR_URL: `${calendar.url}/v2`,
@@ -343,21 +354,39 @@ describe.concurrent('tools', () => {
     expect(answer?.sources).toMatchObject([{ knowledge_base: 'faq', filename: 'faq.txt', score: expect.any(Number) }]);
   });
 
-  it('find first what the model of the rerank profile puts first', async () => {
+  it("find first what the model of the rerank profile puts first, and its tokens and those of the question are the call's", async () => {
     const short = 'The gate opens at nine.';
     const long = 'The gate opens at nine in the morning, and whoever comes later rings the bell at the side door.';
-    for (const text of [short, long]) await aKnowledgeBase(stage, 'gates', text, { rerankProfile: 'longest' });
+    const profiles = { rerankProfile: 'longest', profile: 'meaning', model: 'vectors' };
+    await aKnowledgeBase(stage, 'gates', short, { ...profiles, dense: Float32Array.of(1, 0) });
+    await aKnowledgeBase(stage, 'gates', long, { ...profiles, dense: Float32Array.of(0, 1) });
     const call = await stage.joined({ knowledgeBase: 'gates' });
     calls(call, [{ name: 'search_knowledge_base', arguments: { query: 'The gate opens at nine' } }], 'At nine.');
     await call.becomes({ status: 'ongoing' });
     await call.caller.speak();
     await call.caller.hears('At nine.');
-    expect(reranker.requests.map(({ url, body }) => [url, JSON.parse(body)])).toEqual([
+    expect(models.requests.map(({ url, body }) => [url, JSON.parse(body)])).toEqual([
+      ['/v1/embeddings', expect.objectContaining({ input: ['The gate opens at nine'] })],
       ['/v1/rerank', expect.objectContaining({ query: 'The gate opens at nine', documents: [short, long] })],
     ]);
     const seen = contents(call.provider.requests('chat').at(-1))?.join() ?? '';
     expect(seen.indexOf(long)).toBeGreaterThan(-1);
     expect(seen.indexOf(short)).toBeGreaterThan(seen.indexOf(long));
+    const [question = 0, passages = 0] = models.requests.map(({ body }) => body.length);
+    await eventually(async () => {
+      const used = await stage.store.calls.usage.ofCall({ org: stage.org, id: call.id });
+      expect(used.filter(({ kind }) => kind === 'embedding' || kind === 'rerank')).toMatchObject([
+        {
+          kind: 'embedding',
+          model: 'vectors',
+          requests: 1,
+          estimatedRequests: 0,
+          inputTokens: question,
+          cost: { micros: BigInt(question) },
+        },
+        { kind: 'rerank', model: 'm', requests: 1, estimatedRequests: 0, inputTokens: passages, cost: { micros: 2_000n } },
+      ]);
+    });
   });
 
   it('end the call, when what is being said has been heard', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { problemOfPrices, providerPrice } from '../../../platform/config/prices.ts';
+import type { UsageLine } from '../../../store/index.ts';
 import { PriceTable } from './price-table.ts';
 import { NOTHING_USED } from './usage-line.ts';
 
@@ -9,7 +10,7 @@ const llm = (fields: object = {}) => price({ kind: 'llm', inputPerMillionTokens:
 const of = { kind: 'llm', purpose: 'conversation', provider: 'p', model: 'm' } as const;
 const at = Date.parse('2026-11-21T00:00:00Z');
 
-const micros = (table: PriceTable, kind: 'llm' | 'stt' | 'tts', amounts: object) =>
+const micros = (table: PriceTable, kind: UsageLine['kind'], amounts: object) =>
   table.costOf({ ...of, kind }, { ...NOTHING_USED, ...amounts }, at)?.micros;
 
 describe('a table of prices', () => {
@@ -26,6 +27,18 @@ describe('a table of prices', () => {
     ]);
     expect(micros(table, 'tts', { characters: 1_000, audioMilliseconds: 30_000 })).toBe(15_000n + 300_000n);
     expect(micros(table, 'stt', { audioMilliseconds: 3_600_000 })).toBe(462_000n);
+  });
+
+  it('has prices for the tokens of questions, and for searches', () => {
+    const table = new PriceTable([
+      price({ kind: 'embedding', inputPerMillionTokens: '0.02' }),
+      price({ kind: 'rerank', perThousandSearches: '2' }),
+      price({ kind: 'rerank', model: 'm2', inputPerMillionTokens: '0.05' }),
+    ]);
+    const used = { requests: 3, inputTokens: 1_000_000 };
+    expect(micros(table, 'embedding', used)).toBe(20_000n);
+    expect(micros(table, 'rerank', used)).toBe(6_000n);
+    expect(table.costOf({ ...of, kind: 'rerank', model: 'm2' }, { ...NOTHING_USED, ...used }, at)?.micros).toBe(50_000n);
   });
 
   it('is exact, and rounds each line once, half up', () => {
@@ -67,6 +80,13 @@ describe('prices that can not be used', () => {
     [{ kind: 'stt', perMillionCharacters: '1' }, 'a price of kind stt needs perMinute or perHour alone'],
     [{ kind: 'tts' }, 'a price of kind tts needs perMillionCharacters, perMinute or perHour'],
     [{ kind: 'tts', perMinute: '1', cachedInputPerMillionTokens: '1' }, 'a price of kind tts has no price for tokens'],
+    [{ kind: 'embedding', outputPerMillionTokens: '1' }, 'a price of kind embedding needs inputPerMillionTokens alone'],
+    [{ kind: 'embedding', inputPerMillionTokens: '1', perHour: '1' }, 'a price of kind embedding needs inputPerMillionTokens alone'],
+    [
+      { kind: 'rerank', inputPerMillionTokens: '1', perThousandSearches: '1' },
+      'a price of kind rerank needs either inputPerMillionTokens or perThousandSearches alone',
+    ],
+    [{ kind: 'stt', perMinute: '1', perThousandSearches: '1' }, 'a price of kind stt has no price for searches'],
     [{ kind: 'stt', perMinute: '-1' }, 'must be an amount like 0.15'],
     [{ kind: 'stt', perMinute: 1e-7 }, 'must be an amount like 0.15'],
     [{ kind: 'stt', perMinute: '1', currency: 'dollars' }, 'must be a currency in three capital letters'],

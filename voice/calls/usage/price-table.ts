@@ -52,7 +52,8 @@ function microsOf(price: ProviderPrice, used: UsageAmounts): bigint {
     BigInt(used.inputTokens - used.cachedInputTokens) * input +
     BigInt(used.cachedInputTokens) * cached +
     BigInt(used.outputTokens) * output +
-    BigInt(used.characters) * microsIn(price.perMillionCharacters ?? '0');
+    BigInt(used.characters) * microsIn(price.perMillionCharacters ?? '0') +
+    1_000n * BigInt(used.requests) * microsIn(price.perThousandSearches ?? '0');
   const perHour = microsIn(price.perHour ?? '0') + 60n * microsIn(price.perMinute ?? '0');
   return rounded(perMillion * MS_PER_HOUR + BigInt(used.audioMilliseconds) * perHour * MILLION, MILLION * MS_PER_HOUR);
 }

@@ -44,12 +44,17 @@ export async function estimate({ body, answer, known, countTokens }: EstimateOpt
     ...without(before, asked).map((part) => ({ part, sign: -1 })),
   ];
   const texts = [...changes.map(({ part }) => part.text), said(answer)];
-  const counts = await countTokens(texts).catch(() => texts.map((text) => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)));
+  const counts = await countedOrByLength(texts, countTokens);
   const inputTokens = changes.reduce(
     (sum, { part, sign }, index) => sum + sign * ((counts[index] ?? 0) + part.more),
     known?.inputTokens ?? 0,
   );
   return { inputTokens: Math.max(0, inputTokens), cachedInputTokens: 0, outputTokens: counts.at(-1) ?? 0, reasoningTokens: 0 };
+}
+
+/** Never fails. */
+export function countedOrByLength(texts: readonly string[], countTokens: CountTokens): Promise<readonly number[]> {
+  return countTokens(texts).catch(() => texts.map((text) => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)));
 }
 
 /** What a model reads of a request. */

@@ -21,7 +21,7 @@ export function usageMetrics(registry: Registry): (report: UsageReport) => void 
     new Counter({ name, help, labelNames: names, registers: [registry] });
   const tokens = counter(
     'parley_usage_tokens_total',
-    'Tokens that calls have used, by agent and model; the kind is input (without cached ones), cached_input, output (without reasoning) or reasoning. Agents beyond the first 500 count as other.',
+    'Tokens that calls have used, by agent and model; the kind is input (without cached ones), cached_input, output (without reasoning) or reasoning, or embedding or rerank for those of searches. Agents beyond the first 500 count as other.',
     labelNames,
   );
   const characters = counter('parley_usage_characters_total', 'Characters that voices were asked to say in calls.', labelNames);
@@ -32,7 +32,7 @@ export function usageMetrics(registry: Registry): (report: UsageReport) => void 
   );
   const cost = counter(
     'parley_usage_cost_total',
-    'What calls have cost with the prices of PARLEY_PRICES, in the currency; the kind is llm, stt or tts.',
+    'What calls have cost with the prices of PARLEY_PRICES, in the currency; the kind is llm, stt, tts, embedding or rerank.',
     [...labelNames, 'currency'],
   );
   const known = new Set<string>();
@@ -48,7 +48,7 @@ export function usageMetrics(registry: Registry): (report: UsageReport) => void 
       const add = (to: Counter<(typeof labelNames)[number]>, kind: string, amount: number): void => {
         if (amount > 0) to.inc({ ...labels, kind }, amount);
       };
-      add(tokens, 'input', amounts.inputTokens - amounts.cachedInputTokens);
+      add(tokens, of.kind === 'llm' ? 'input' : of.kind, amounts.inputTokens - amounts.cachedInputTokens);
       add(tokens, 'cached_input', amounts.cachedInputTokens);
       add(tokens, 'output', amounts.outputTokens - amounts.reasoningTokens);
       add(tokens, 'reasoning', amounts.reasoningTokens);

@@ -1,0 +1,36 @@
+/** What searches use of models, for those who count it. */
+import { z } from 'zod';
+
+/** A request that was answered, or given up: it is paid for all the same. */
+export interface ModelUse {
+  readonly kind: 'embedding' | 'rerank';
+  readonly provider: string;
+  readonly model: string;
+  /** What was to be embedded; empty where passages were reranked. */
+  readonly texts: readonly string[];
+  readonly reported: ReportedUse;
+}
+
+/** What a server says of a request, if it says anything. */
+export interface ReportedUse {
+  readonly tokens?: number | undefined;
+  /** As Cohere counts them: one for each hundred passages, more for long ones. */
+  readonly searchUnits?: number | undefined;
+}
+
+export type OnModelUse = (use: ModelUse) => void;
+
+const count = z.int().min(1).optional().catch(undefined);
+const report = z.object({
+  usage: z.object({ prompt_tokens: count, total_tokens: count }).catch({}).optional(),
+  meta: z
+    .object({ billed_units: z.object({ search_units: count }) })
+    .optional()
+    .catch(undefined),
+});
+
+/** Never fails: an answer is of use whatever it says of its tokens. Sources: the references of OpenAI, Cohere, Jina and Voyage. */
+export function reportedUseOf(answer: unknown): ReportedUse {
+  const { usage, meta } = report.safeParse(answer).data ?? {};
+  return { tokens: usage?.prompt_tokens ?? usage?.total_tokens, searchUnits: meta?.billed_units.search_units };
+}
