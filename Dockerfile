@@ -30,8 +30,6 @@ COPY --from=build /out/app/ /
 # The C library's arenas and the space for new objects are bounded: loads would leave several hundred megabytes behind.
 ENV NODE_ENV=production \
     HOME=/tmp \
-    MALLOC_ARENA_MAX=2 \
-    NODE_OPTIONS=--max-semi-space-size=16 \
     PARLEY_HOST=0.0.0.0 \
     SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 LABEL org.opencontainers.image.title="Parley" \

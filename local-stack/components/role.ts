@@ -3,8 +3,8 @@ import type { Component } from '../supervisor.ts';
 import { isOk } from './probes.ts';
 
 /**
- * Memory that loads leave behind, as the image bounds it: the C library's arenas, of which each thread would otherwise keep its own, and
- * the space for new objects, which Node lets grow to 128 MB.
+ * Memory that loads leave behind in the worker, as the chart bounds it: the C library's arenas, of which each thread would otherwise keep its own,
+ * and the space for new objects, which Node lets grow to 128 MB. Calls are the slower for it.
  */
 export const BOUNDED_MEMORY = { MALLOC_ARENA_MAX: '2', NODE_OPTIONS: '--max-semi-space-size=16' };
 
@@ -23,7 +23,7 @@ export function roleComponent({ role, dependsOn, command: [file, ...args], port,
   return {
     name: role,
     dependsOn,
-    command: () => ({ file, args: [...args, role], env: { ...BOUNDED_MEMORY, ...env } }),
+    command: () => ({ file, args: [...args, role], env: role === 'worker' ? { ...BOUNDED_MEMORY, ...env } : env }),
     check: (signal) => isOk(`${url}/readyz`, signal),
     liveUrl: `${url}/healthz`,
     stopTimeoutMs: 30_000,

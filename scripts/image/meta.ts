@@ -1,4 +1,3 @@
-import { BOUNDED_MEMORY } from '../../local-stack/components/role.ts';
 import { IMAGE_LICENCES } from './licence-list.ts';
 import type { ImageMeta, WritableFolder } from './oci.ts';
 import { APP_FOLDER } from './stage.ts';
@@ -31,7 +30,6 @@ export function imageMeta({
       PATH: '/usr/local/bin:/usr/bin:/bin',
       NODE_ENV: 'production',
       HOME: '/tmp',
-      ...BOUNDED_MEMORY,
       PARLEY_HOST: '0.0.0.0',
       SSL_CERT_FILE: '/etc/ssl/certs/ca-certificates.crt',
     },

@@ -17,6 +17,11 @@ for lists with a name twice can't be applied. `migrate` stands for the Jobs, whi
 {{- if eq $role "voice" -}}
 {{- $_ := set $env "PARLEY_VOICE_SPOOL" (dict "value" "/var/lib/parley/spool/recordings") -}}
 {{- end -}}
+{{- /* What loads leave behind: arenas of the C library for each thread, and the space for new objects (ADR 65). */ -}}
+{{- if eq $role "worker" -}}
+{{- $_ := set $env "MALLOC_ARENA_MAX" (dict "value" "2") -}}
+{{- $_ := set $env "NODE_OPTIONS" (dict "value" "--max-semi-space-size=16") -}}
+{{- end -}}
 {{- range $config := list $root.Values.config ($own.config | default dict) -}}
 {{- range $name, $value := $config -}}
 {{- if ne (toString $value) "" -}}{{- $_ := set $env $name (dict "value" (include "parley.text" (dict "value" $value))) -}}{{- end -}}

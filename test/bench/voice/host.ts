@@ -15,7 +15,6 @@ import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { roomOf } from '../../../voice/calls/names.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
 import { freePorts } from '../../../local-stack/ports.ts';
-import { BOUNDED_MEMORY } from '../../../local-stack/components/role.ts';
 import { migrate, newCallId, openStore, type Store } from '../../../store/index.ts';
 import { revisionOf } from '../../integration/store/support.ts';
 import { readSharedStack } from '../../support/shared-stack.ts';
@@ -119,7 +118,6 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       LIVEKIT_API_KEY: mediaServer.apiKey,
       LIVEKIT_API_SECRET: mediaServer.apiSecret,
       NODE_ENV: 'production',
-      ...BOUNDED_MEMORY,
     };
     const role = async (name: 'voice' | 'api', more: NodeJS.ProcessEnv, agentName = mediaServer.agentName): Promise<Role> => {
       const [port = 0] = await freePorts(1);
