@@ -7,6 +7,8 @@ import { stopDimensions } from './stop-words.ts';
 
 /** How soon further occurrences of a term stop counting. */
 const K1 = 1.2;
+/** A term weighs less than this in a passage, however often it is there. */
+export const TERM_WEIGHT_LIMIT = K1 + 1;
 /** How much of a passage's length counts: 0 none, 1 all. */
 const B = 0.75;
 /**
@@ -30,7 +32,7 @@ export interface PassageOptions {
 /** A weight of `tf·(K1+1) / (tf + K1·(1 − b + b·length/referenceLength))` for each term of a passage. Without terms it is empty. */
 export function documentVector(terms: readonly string[], { referenceLength = REFERENCE_LENGTH }: PassageOptions = {}): SparseVector {
   const saturation = K1 * (1 - B + (B * terms.length) / referenceLength);
-  return toVector(frequencies(terms), (_, frequency) => (frequency * (K1 + 1)) / (frequency + saturation));
+  return toVector(frequencies(terms), (_, frequency) => (frequency * TERM_WEIGHT_LIMIT) / (frequency + saturation));
 }
 
 export interface QueryOptions {
@@ -64,7 +66,7 @@ export function queryVector(terms: readonly string[], options: QueryOptions): Sp
  */
 export function relevance(score: number, query: SparseVector): number {
   let most = 0;
-  for (const weight of query.values) most += weight * (K1 + 1);
+  for (const weight of query.values) most += weight * TERM_WEIGHT_LIMIT;
   if (most <= 0) return 0;
   return Math.min(1, Math.max(0, score / most));
 }

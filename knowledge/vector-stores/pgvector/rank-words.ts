@@ -1,5 +1,6 @@
 /** The ranking by words: BM25 from the inverted index. */
 import type { Transaction } from '../../../store/database.ts';
+import { TERM_WEIGHT_LIMIT } from '../../lexical/vectors.ts';
 import { PASSAGE_UNIT, queryUnits, type QueryUnits } from '../exact-weights.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
@@ -20,8 +21,8 @@ interface ChunkRow {
   readonly tie_breaker: number;
 }
 
-/** Units of a term in a passage: BM25 weighs it with less than 2.2. */
-const usualMost = 2.2 * PASSAGE_UNIT;
+/** Units of a term in a passage are fewer. */
+const usualMost = TERM_WEIGHT_LIMIT * PASSAGE_UNIT;
 
 /** The best `limit` chunks that share a term with the query and meet its conditions. */
 export async function rankWords(
