@@ -107,9 +107,10 @@ export class TestCaller {
     }
     if (!this.#open) throw new Error('the caller has left the room: it cannot be heard');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.room.once(RoomEvent.Disconnected, () => reject(new Error('the call ended while the user was speaking')));
+    const onDisconnected = (): void => reject(new Error('the call ended while the user was speaking'));
+    this.room.once(RoomEvent.Disconnected, onDisconnected);
     this.#toSay = { samples: speech, said: resolve };
-    await promise;
+    await promise.finally(() => this.room.off(RoomEvent.Disconnected, onDisconnected));
   }
 
   /** Waits until the text is heard, as its tone. @returns when, by `performance.now()` */

@@ -7,13 +7,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CallRecord } from '../../../store/index.ts';
 import { budgetOf } from '../../../voice/calls/usage/budget.ts';
 import { eventually } from '../../support/eventually.ts';
-import { mediaServer } from '../../support/media-server.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { startSipGateway, type SipGatewayDouble } from '../../support/sip-gateway.ts';
+import type { SipGatewayDouble } from '../../support/sip-gateway.ts';
 import { session } from '../store/support.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openPhoneStage, ownNumber as own, type PhoneStage } from './phone-stage.ts';
 
-const own = '+15550100';
 const other = '+15550199';
 const agentUid = 'uid-receptionist';
 /** The welcome message alone costs more than this: 14 characters. */
@@ -23,29 +21,18 @@ const timeZone = 'Asia/Kathmandu';
 const prices = [{ kind: 'tts', provider: 'openai_compatible', currency: 'EUR', perMillionCharacters: '15' }];
 
 let gateway: SipGatewayDouble;
-let stage: Stage;
+let stage: PhoneStage;
 let provider: ProviderServer;
 
 beforeAll(async () => {
-  gateway = await startSipGateway(await mediaServer());
-  stage = await openStage({ PARLEY_PRICES: JSON.stringify(prices) }, { server: gateway.server });
+  stage = await openPhoneStage({ PARLEY_PRICES: JSON.stringify(prices) });
+  ({ gateway } = stage);
   provider = await startProviderServer();
   const { revision } = await stage.agent({ spec: { welcomeMessage: 'Harbour Bikes.', budget, timeZone } }, provider);
   await stage.store.agentReleases.serve({ org: stage.org, agentUid, revision });
-  await stage.store.phoneRoutes.put({
-    org: stage.org,
-    uid: 'uid-number',
-    name: 'front-desk',
-    number: own,
-    provider: 'sip',
-    inboundAgent: 'receptionist',
-    outboundAgent: 'receptionist',
-    outboundTrunk: 'ST_own',
-  });
 }, 300_000);
 afterAll(async () => {
   await stage?.close();
-  await gateway?.close();
   await provider?.close();
   await dispose();
 });

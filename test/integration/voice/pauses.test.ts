@@ -1,13 +1,10 @@
 /** A user who pauses within a turn gets one answer, to all that was said, however long speech to text takes for it. */
-import { randomBytes } from 'node:crypto';
-
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
-import { putSecret } from './secret.ts';
-import { openStage, type Stage, type StagedCall } from './stage.ts';
+import type { StagedCall } from './stage.ts';
+import { openStreamingStage, type StreamingStage } from './streaming-stage.ts';
 
 const PAUSE_MS = 450;
 /** Less than speech to text takes for the last part, and far more than the pause: on a busy machine the user is heard late. */
@@ -16,18 +13,13 @@ const parts = ['please wait', 'I have', 'two questions'];
 const answers = { toAll: 'Ask both of them.', toPart: 'I am waiting.' };
 const story = 'Once upon a time there was a telephone.';
 
-const name = `pauses-${randomBytes(4).toString('hex')}`;
-let stage: Stage;
-let secret: Awaited<ReturnType<typeof putSecret>>;
+let stage: StreamingStage;
 
 beforeAll(async () => {
-  const { kubeconfig } = await controlPlane();
-  stage = await openStage({ KUBECONFIG: kubeconfig });
-  secret = await putSecret(kubeconfig, { namespace: stage.org, name, values: { key: 'a-key' } });
+  stage = await openStreamingStage();
 });
 afterAll(async () => {
   await stage.close();
-  await secret.remove();
   await dispose();
 });
 
@@ -142,8 +134,7 @@ describe.concurrent('speech to text by requests waits for the rest of a turn', (
 
 describe.concurrent('a stream waits for the rest of a turn', () => {
   it.each([300, 1_500])('with finals after %d ms', async (finalDelayMs) => {
-    const speechToText = { provider: 'deepgram', model: 'nova-3', apiKeySecretRef: { name, key: 'key' } };
-    const call = await begun(manners[0]!, { speechToText });
+    const call = await begun(manners[0]!, { speechToText: stage.streamingSpeechToText });
     const said = parts.slice(1);
     call.provider.streamed.hear(...said.map((text) => ({ text, finalDelayMs })));
     await call.caller.speak(900, { pauseMs: PAUSE_MS, thenMs: [900] });

@@ -9,38 +9,26 @@ import { roomOf } from '../../../voice/calls/names.ts';
 import type { RevisionTool } from '../../../crds/agent-revision.ts';
 import { newCallId, type CallRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { mediaServer } from '../../support/media-server.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { startSipGateway, type DialRequest, type SipGatewayDouble } from '../../support/sip-gateway.ts';
+import type { DialRequest, SipGatewayDouble } from '../../support/sip-gateway.ts';
 import type { TestCaller } from '../../support/test-caller.ts';
 import { aCall } from '../store/calls-support.ts';
-import { openStage, type AgentWish, type Stage } from './stage.ts';
+import { openPhoneStage, ownNumber as own, type PhoneStage } from './phone-stage.ts';
+import type { AgentWish } from './stage.ts';
 
-const own = '+15550100';
 const other = '+15550199';
 const third = '+15550777';
 
 let gateway: SipGatewayDouble;
-let stage: Stage;
+let stage: PhoneStage;
 const providers: ProviderServer[] = [];
 
 beforeAll(async () => {
-  gateway = await startSipGateway(await mediaServer());
-  stage = await openStage({}, { server: gateway.server });
-  await stage.store.phoneRoutes.put({
-    org: stage.org,
-    uid: 'uid-number',
-    name: 'front-desk',
-    number: own,
-    provider: 'sip',
-    inboundAgent: 'receptionist',
-    outboundAgent: 'receptionist',
-    outboundTrunk: 'ST_own',
-  });
+  stage = await openPhoneStage();
+  ({ gateway } = stage);
 }, 300_000);
 afterAll(async () => {
   await stage?.close();
-  await gateway?.close();
   await Promise.all(providers.map((provider) => provider.close()));
   await dispose();
 });

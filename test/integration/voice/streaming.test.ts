@@ -1,34 +1,25 @@
 /** Calls whose speech to text streams. */
-import { randomBytes } from 'node:crypto';
-
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { followTranscript, type SpokenLine } from '../../../voice/calls/live-transcript.ts';
-import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
-import { putSecret } from './secret.ts';
-import { openStage, type Stage, type StagedCall } from './stage.ts';
+import type { StagedCall } from './stage.ts';
+import { openStreamingStage, type StreamingStage } from './streaming-stage.ts';
 
-const name = `streaming-${randomBytes(4).toString('hex')}`;
 const STORY = 'Once upon a time there was a telephone.';
-let stage: Stage;
-let secret: Awaited<ReturnType<typeof putSecret>>;
+let stage: StreamingStage;
 
 beforeAll(async () => {
-  const { kubeconfig } = await controlPlane();
-  stage = await openStage({ KUBECONFIG: kubeconfig });
-  secret = await putSecret(kubeconfig, { namespace: stage.org, name, values: { key: 'a-key' } });
+  stage = await openStreamingStage();
 });
 afterAll(async () => {
   await stage.close();
-  await secret.remove();
   await dispose();
 });
 
 async function calling(spec: Readonly<Record<string, unknown>> = {}): Promise<StagedCall & { readonly spoken: SpokenLine[] }> {
-  const speechToText = { provider: 'deepgram', model: 'nova-3', apiKeySecretRef: { name, key: 'key' } };
-  const call = await stage.call({ spec: { ...spec, speechToText } });
+  const call = await stage.call({ spec: { ...spec, speechToText: stage.streamingSpeechToText } });
   const spoken: SpokenLine[] = [];
   followTranscript(call.caller.room, { userIdentity: `user-${call.id}`, onLine: (line) => spoken.push(line) });
   return Object.assign(call, { spoken });
