@@ -1,4 +1,8 @@
-/** The pool of connections and the ways to use it: as one organisation, as the directory of all of them, and as the role that the sessions have. */
+/**
+ * The pool of connections and the ways to use it: as one organisation, as the directory of all of them, and as the role that the sessions have.
+ * Statements are sent without waiting for the answers to those before them: a BEGIN goes with the first statement of its transaction, and the
+ * COMMIT with the one that is marked as its last.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import {
@@ -41,8 +45,8 @@ export interface StatementOptions {
    */
   readonly prepared?: boolean;
   /**
-   * The last one of its transaction: where connections are pipelined, the COMMIT is sent right behind it and no answer is waited for in between.
-   * What runs after it in the same piece of work can't take it back.
+   * The last one of its transaction: the COMMIT is sent right behind it and no answer is waited for in between. What runs after it in the same
+   * piece of work can't take it back.
    */
   readonly last?: boolean;
 }
@@ -65,11 +69,6 @@ export interface DatabaseOptions {
   readonly poolSize?: number | undefined;
   /** The role of every session; `parley_app` by default. */
   readonly role?: 'parley_app' | 'parley_dispatcher' | undefined;
-  /**
-   * Statements are sent without waiting for the answers to those before them, which a transaction then has one by one: its BEGIN goes with its
-   * first statement and its COMMIT with its last, if that is marked. Default false.
-   */
-  readonly pipelined?: boolean | undefined;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName?: string | undefined;
   /** Longest statement, in milliseconds; 10,000 by default. */
@@ -110,7 +109,6 @@ export class Database {
   readonly #wait: (ms: number) => Promise<void>;
   readonly #retryForMs: number;
   readonly #connection: ClientConfig;
-  readonly #pipelined: boolean;
   readonly #hints = new Hints((channel) => this.#notify(channel));
 
   constructor(options: DatabaseOptions) {
@@ -120,7 +118,6 @@ export class Database {
     this.#random = options.random ?? Math.random;
     this.#wait = options.wait ?? ((ms) => delay(ms));
     this.#retryForMs = options.retryForMs ?? 2_000;
-    this.#pipelined = options.pipelined ?? false;
     this.#connection = {
       ...asRole(options.databaseUrl, role),
       application_name: options.applicationName ?? 'parley',
@@ -131,10 +128,9 @@ export class Database {
       // The server's limit comes first; this one is for a server that no longer answers at all.
       query_timeout: statementTimeoutMs + 2_000,
     };
-    const pipeline = { pipeline: this.#pipelined };
     this.#pool = new Pool({
       ...this.#connection,
-      ...pipeline,
+      pipeline: true,
       max: options.poolSize ?? 10,
       idleTimeoutMillis: 30_000,
       onConnect: checkRole(role),
@@ -163,7 +159,7 @@ export class Database {
       ...(quick ? ['SET LOCAL jit = off'] : []),
       ...(samePlans ? ['SET LOCAL plan_cache_mode = force_generic_plan'] : []),
     ];
-    return this.#transaction([begin, ...settings].join('; '), work);
+    return this.#transaction([begin, ...settings].join('; '), work, { readOnly: snapshot });
   }
 
   /** One statement, as in {@link asOrganization}. */
@@ -172,14 +168,14 @@ export class Database {
     org: string,
     sql: string,
     values: readonly unknown[] = [],
-    options: StatementOptions & TransactionOptions = {},
+    options: Omit<StatementOptions, 'last'> & TransactionOptions = {},
   ): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }> {
-    return this.asOrganization(org, (transaction) => transaction.query<R>(sql, values, options), options);
+    return this.asOrganization(org, (transaction) => transaction.query<R>(sql, values, { ...options, last: true }), options);
   }
 
   /** Runs `work` in a transaction that sees the names of all organisations and none of their rows. */
   asDirectory<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction('BEGIN READ ONLY; SET LOCAL ROLE parley_directory', work);
+    return this.#transaction('BEGIN READ ONLY; SET LOCAL ROLE parley_directory', work, { readOnly: true });
   }
 
   /** Runs `work` in a transaction with no organisation set: `parley_app` sees no row of any tenant table then. `work` may run more than once. */
@@ -219,10 +215,13 @@ export class Database {
     return this.#withClient((client) => runStatement<R>(client, sql, values, options));
   }
 
-  #transaction<T>(begin: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  #transaction<T>(
+    begin: string,
+    work: (transaction: Transaction) => Promise<T>,
+    { readOnly = false }: { readonly readOnly?: boolean } = {},
+  ): Promise<T> {
     return this.#withClient(async (client) => {
       const begun = heardLater(client.query(begin));
-      if (!this.#pipelined) await begun;
       let committed: Promise<unknown> | undefined;
       const channels = new Set<string>();
       try {
@@ -232,15 +231,22 @@ export class Database {
           query: <R extends QueryResultRow>(sql: string, values: readonly unknown[] = [], options: StatementOptions = {}) => {
             const answer = runStatement<R>(client, sql, values, options);
             // After a statement that failed, a COMMIT is a ROLLBACK.
-            if (options.last === true && this.#pipelined) committed = heardLater(client.query('COMMIT'));
+            if (options.last === true) committed = heardLater(client.query('COMMIT'));
             return answer;
           },
         });
         await begun;
-        await (committed ?? client.query('COMMIT'));
+        committed ??= heardLater(client.query('COMMIT'));
+        // It ends nothing that could be lost, and whoever gets the connection next comes behind it.
+        if (!readOnly) await committed;
         for (const channel of channels) this.#hints.notify(channel);
         return result;
-      } catch (error) {
+      } catch (failure) {
+        // After a BEGIN that failed, its statements fail for that alone.
+        const error = await begun.then(
+          () => failure,
+          (cause: unknown) => cause,
+        );
         // Only a connection that answers the ROLLBACK may go back into the pool.
         await client.query('ROLLBACK').catch((cause: unknown) => {
           throw new ConnectionLostError(error, cause);

@@ -87,7 +87,7 @@ export class BulkDocuments extends Repository {
       const missing = files.find(({ key }) => !documents.has(key));
       // Failed or deleted since the conflict: sent again, the entry is accepted.
       if (missing !== undefined) throw new StoreError('unavailable', `document ${missing.filename}: changed at this moment`);
-      await tellOfCollection(transaction, org, collectionId);
+      await tellOfCollection(transaction, org, collectionId, { last: true });
       return documents;
     });
   }

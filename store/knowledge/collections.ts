@@ -1,6 +1,6 @@
 /** The store's side of a KnowledgeBase: its documents' common home, and what all of its vectors have in common. */
 import { uuidv7 } from '../../platform/uuid.ts';
-import type { Transaction } from '../database.ts';
+import type { StatementOptions, Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
 
@@ -60,6 +60,8 @@ export const KNOWLEDGE_CHANNEL = 'parley_knowledge';
 /** Rows of a deleted collection that go in one transaction, so that none takes long. */
 const REMOVED_AT_ONCE = 20_000;
 
+const ofName = `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL`;
+
 export class Collections extends Repository {
   /**
    * The collection of a KnowledgeBase, created if it does not exist. Kept documents of a former resource of this name are taken over.
@@ -96,7 +98,8 @@ export class Collections extends Repository {
   /** Not those that are deleted or released. */
   async byName({ org, name }: { readonly org: string; readonly name: string }): Promise<Collection | undefined> {
     if (name.includes('\u0000')) return undefined;
-    const found = await this.database.asOrganization(org, (transaction) => this.#byName(transaction, org, name));
+    const { rows } = await this.database.queryAs<CollectionRow>(org, ofName, [org, name]);
+    const found = rows[0] && fromCollectionRow(rows[0]);
     return found?.released === true ? undefined : found;
   }
 
@@ -223,19 +226,22 @@ export class Collections extends Repository {
   }
 
   async #byName(transaction: Transaction, org: string, name: string): Promise<Collection | undefined> {
-    const { rows } = await transaction.query<CollectionRow>(
-      `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL`,
-      [org, name],
-    );
+    const { rows } = await transaction.query<CollectionRow>(ofName, [org, name]);
     return rows[0] && fromCollectionRow(rows[0]);
   }
 }
 
 /** Notifies watchers, with the commit. */
-export async function tellOfCollection(transaction: Transaction, org: string, collectionId: string): Promise<void> {
+export async function tellOfCollection(
+  transaction: Transaction,
+  org: string,
+  collectionId: string,
+  options?: Pick<StatementOptions, 'last'>,
+): Promise<void> {
   await transaction.query(
     `SELECT pg_notify('${KNOWLEDGE_CHANNEL}', org || '/' || name) FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL`,
     [org, collectionId],
+    options,
   );
 }
 

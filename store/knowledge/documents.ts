@@ -142,7 +142,7 @@ export class Documents extends Repository {
         ],
       );
       if (made[0] !== undefined) {
-        await tellOfCollection(transaction, org, collectionId);
+        await tellOfCollection(transaction, org, collectionId, { last: true });
         return made[0];
       }
       const { rows } = await transaction.query<DocumentRecord>(
@@ -271,7 +271,7 @@ export class Documents extends Repository {
       );
       if (rows[0] === undefined || rows[0].deleted || (unlessCompleted && rows[0].status === 'completed')) return false;
       await hideDocument(transaction, { org, id, collectionId });
-      await tellOfCollection(transaction, org, collectionId);
+      await tellOfCollection(transaction, org, collectionId, { last: true });
       return true;
     });
   }

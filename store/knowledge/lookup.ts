@@ -1,5 +1,4 @@
 /** What a search asks of Postgres: how rare its terms are, and what stands behind the hits of the vector store. */
-import type { TransactionOptions } from '../database.ts';
 import { Repository } from '../repository.ts';
 import { collectionColumns, fromCollectionRow, type Collection, type CollectionRow } from './collections.ts';
 import { readChunks, type StoredChunk } from './ingestion.ts';
@@ -33,7 +32,7 @@ interface PreparedRow extends CollectionRow {
 /** Documents that are kept out of a search by name; beyond these the wall behind the search has to do. */
 const HIDDEN_LIMIT = 1_000;
 
-const searching: TransactionOptions = { quick: true, samePlans: true };
+const searching = { prepared: true, quick: true, samePlans: true };
 
 export class KnowledgeLookup extends Repository {
   /** In one statement, so that all of it is of one moment. @returns undefined for a collection that is not there, deleted or released */
@@ -46,33 +45,28 @@ export class KnowledgeLookup extends Repository {
     readonly name: string;
     readonly terms: readonly number[];
   }): Promise<Prepared | undefined> {
-    return this.database.asOrganization(
+    const { rows } = await this.database.queryAs<PreparedRow>(
       org,
-      async (transaction) => {
-        const { rows } = await transaction.query<PreparedRow>(
-          `SELECT ${collectionColumns},
-           (SELECT jsonb_agg(jsonb_build_array(f.term, f.chunks)) FROM parley.term_frequencies f
-            WHERE f.org = $1 AND f.collection_id = c.id AND f.term = ANY ($3::int[])) AS frequencies,
-           (SELECT jsonb_agg(jsonb_build_array(d.id, d.arriving)) FROM (
-              SELECT id, source IS NOT NULL AND status = 'processing' AND deleted_at IS NULL AS arriving FROM parley.documents
-              WHERE org = $1 AND collection_id = c.id AND (status <> 'completed' OR deleted_at IS NOT NULL) LIMIT $4) AS d) AS hidden
-         FROM parley.collections AS c WHERE c.org = $1 AND c.name = $2 AND c.deleted_at IS NULL AND c.released_at IS NULL`,
-          [org, name, terms, HIDDEN_LIMIT],
-          { prepared: true },
-        );
-        if (rows[0] === undefined) return undefined;
-        const { frequencies, hidden: found, ...collection } = rows[0];
-        const hidden = found ?? [];
-        return {
-          collection: fromCollectionRow(collection),
-          frequencies: new Map(frequencies),
-          hidden: hidden.map(([id]) => id),
-          allHidden: hidden.length < HIDDEN_LIMIT,
-          arriving: hidden.filter(([, arriving]) => arriving).map(([id]) => id),
-        };
-      },
+      `SELECT ${collectionColumns},
+         (SELECT jsonb_agg(jsonb_build_array(f.term, f.chunks)) FROM parley.term_frequencies f
+          WHERE f.org = $1 AND f.collection_id = c.id AND f.term = ANY ($3::int[])) AS frequencies,
+         (SELECT jsonb_agg(jsonb_build_array(d.id, d.arriving)) FROM (
+            SELECT id, source IS NOT NULL AND status = 'processing' AND deleted_at IS NULL AS arriving FROM parley.documents
+            WHERE org = $1 AND collection_id = c.id AND (status <> 'completed' OR deleted_at IS NOT NULL) LIMIT $4) AS d) AS hidden
+       FROM parley.collections AS c WHERE c.org = $1 AND c.name = $2 AND c.deleted_at IS NULL AND c.released_at IS NULL`,
+      [org, name, terms, HIDDEN_LIMIT],
       searching,
     );
+    if (rows[0] === undefined) return undefined;
+    const { frequencies, hidden: found, ...collection } = rows[0];
+    const hidden = found ?? [];
+    return {
+      collection: fromCollectionRow(collection),
+      frequencies: new Map(frequencies),
+      hidden: hidden.map(([id]) => id),
+      allHidden: hidden.length < HIDDEN_LIMIT,
+      arriving: hidden.filter(([, arriving]) => arriving).map(([id]) => id),
+    };
   }
 
   /** Whether one of these documents can be found by now. */
@@ -97,30 +91,25 @@ export class KnowledgeLookup extends Repository {
     readonly hits: readonly { readonly documentId: string; readonly ordinal: number }[];
   }): Promise<readonly FoundChunk[]> {
     if (hits.length === 0) return [];
-    return this.database.asOrganization(
+    // Each row by its whole key: the one plan that is always right, which need not be thought out again each time.
+    const { rows } = await this.database.queryAs<FoundChunk & { [column: string]: unknown }>(
       org,
-      async (transaction) => {
-        // Each row by its whole key: the one plan that is always right, which need not be thought out again each time.
-        const { rows } = await transaction.query<FoundChunk & { [column: string]: unknown }>(
-          `SELECT h.document_id AS "documentId", h.ordinal, k.text, k.heading_path AS "headingPath", k.page, k.sheet, k.url, k.first_row AS "firstRow",
-           k.last_row AS "lastRow", d.filename, d.metadata,
-           CASE WHEN d.kind = 'website' THEN (SELECT p ->> 'title' FROM jsonb_array_elements(d.page_outcomes) AS p WHERE p ->> 'url' = k.url LIMIT 1)
-             ELSE d.title END AS title
-         FROM unnest($3::text[], $4::int[]) AS h (document_id, ordinal)
-         CROSS JOIN LATERAL (
-           SELECT kind, filename, title, metadata, page_outcomes FROM parley.documents
-           WHERE org = $1 AND id = h.document_id AND collection_id = $2 AND status = 'completed' AND deleted_at IS NULL OFFSET 0) AS d
-         CROSS JOIN LATERAL (
-           SELECT text, heading_path, page, sheet, url, first_row, last_row FROM parley.chunks
-           WHERE org = $1 AND document_id = h.document_id AND ordinal = h.ordinal OFFSET 0) AS k
-         WHERE EXISTS (SELECT FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL AND released_at IS NULL)`,
-          [org, collectionId, hits.map(({ documentId }) => documentId), hits.map(({ ordinal }) => ordinal)],
-          { prepared: true },
-        );
-        return rows;
-      },
+      `SELECT h.document_id AS "documentId", h.ordinal, k.text, k.heading_path AS "headingPath", k.page, k.sheet, k.url, k.first_row AS "firstRow",
+         k.last_row AS "lastRow", d.filename, d.metadata,
+         CASE WHEN d.kind = 'website' THEN (SELECT p ->> 'title' FROM jsonb_array_elements(d.page_outcomes) AS p WHERE p ->> 'url' = k.url LIMIT 1)
+           ELSE d.title END AS title
+       FROM unnest($3::text[], $4::int[]) AS h (document_id, ordinal)
+       CROSS JOIN LATERAL (
+         SELECT kind, filename, title, metadata, page_outcomes FROM parley.documents
+         WHERE org = $1 AND id = h.document_id AND collection_id = $2 AND status = 'completed' AND deleted_at IS NULL OFFSET 0) AS d
+       CROSS JOIN LATERAL (
+         SELECT text, heading_path, page, sheet, url, first_row, last_row FROM parley.chunks
+         WHERE org = $1 AND document_id = h.document_id AND ordinal = h.ordinal OFFSET 0) AS k
+       WHERE EXISTS (SELECT FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL AND released_at IS NULL)`,
+      [org, collectionId, hits.map(({ documentId }) => documentId), hits.map(({ ordinal }) => ordinal)],
       searching,
     );
+    return rows;
   }
 
   /** A document's chunks, all of them in pages: for people and for exports. */

@@ -24,7 +24,7 @@ export interface DispatchStoreOptions extends Omit<DatabaseOptions, 'role'> {
 
 /** Connects when it is first used: opening never fails for want of a server. */
 export function openDispatchStore(options: DispatchStoreOptions): DispatchStore {
-  const database = new Database({ applicationName: 'parley dispatcher', ...options, role: 'parley_dispatcher', pipelined: true });
+  const database = new Database({ applicationName: 'parley dispatcher', ...options, role: 'parley_dispatcher' });
   if (options.registry !== undefined) registerStoreMetrics(options.registry, database);
   const alone = database.statements;
   const watches = new Set<{ stop(): Promise<void> }>();
