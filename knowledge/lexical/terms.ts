@@ -1,6 +1,7 @@
 /** The terms by which a text is found: the same function for passages and for questions. */
 import { cutLongRuns } from './long-runs.ts';
 import { type Stem, stemFor } from './stemming.ts';
+import { wordsOf } from './words.ts';
 
 /** ASCII digit of each decimal digit of Unicode. Built when the first one is met: going through all planes takes a few milliseconds. */
 let digits: ReadonlyMap<string, string> | undefined;
@@ -47,12 +48,6 @@ function fold(text: string): string {
   });
 }
 
-/**
- * The locale only matters for two rules of Finnish and Swedish: with a fixed one a question and a passage are cut alike.
- * Chinese, Japanese, Thai, Lao, Khmer and Burmese are cut by ICU's dictionaries whatever the locale.
- */
-const words = new Intl.Segmenter('en', { granularity: 'word' });
-
 /** Longer than any word; what is longer (a key, a Base64 text) is still found as a whole. */
 const LONGEST_COMPOUND = 80;
 
@@ -61,6 +56,8 @@ const LONGEST_COMPOUND = 80;
  * match too: if at least one sign were asked for, every word would be tried from each of its letters.
  */
 const COMPOUNDS = /[\p{L}\p{M}\p{N}]+(?:[-._@+'][\p{L}\p{M}\p{N}]+)*/gu;
+/** In each compound. */
+const MAY_HOLD_COMPOUNDS = /[-\d@_]/;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\u3005]{2,}|\p{Script=Hangul}{2,}/gu;
 const MAY_BE_UNSPACED = /[\u1100-\u11ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\ud840-\ud8ff]/;
 
@@ -72,8 +69,8 @@ export function termsOf(text: string, language?: string): string[] {
   const stem = stemFor(language);
   const folded = cutLongRuns(fold(text));
   const terms: string[] = [];
-  for (const { segment, isWordLike } of words.segment(folded)) if (isWordLike === true) addWord(segment, stem, terms);
-  addCompounds(folded, stem, terms);
+  for (const word of wordsOf(folded)) addWord(word, stem, terms);
+  if (MAY_HOLD_COMPOUNDS.test(folded)) addCompounds(folded, stem, terms);
   if (MAY_BE_UNSPACED.test(folded)) addPairs(folded, terms);
   return terms;
 }
@@ -113,7 +110,7 @@ function addRuns(code: string, stem: Stem, terms: string[]): void {
  */
 function addCompounds(text: string, stem: Stem, terms: string[]): void {
   for (const [compound] of text.matchAll(COMPOUNDS)) {
-    if (compound.length > LONGEST_COMPOUND || !/[-\d@_]/.test(compound) || /^[\d.]+$/.test(compound)) continue;
+    if (compound.length > LONGEST_COMPOUND || !MAY_HOLD_COMPOUNDS.test(compound) || /^[\d.]+$/.test(compound)) continue;
     if (compound.includes('@')) terms.push(compound);
     else terms.push(stem(compound.replaceAll(/[-._+']/g, '')));
   }

@@ -2,8 +2,9 @@
 import { graphemesOf, trim } from '../chunking/graphemes.ts';
 import { sentencesOf, wordSegmentsOf } from '../chunking/split-text.ts';
 import { CELL_SEPARATOR } from '../chunking/table-text.ts';
+import { dimensionOf } from '../lexical/dimension.ts';
 import { termsOf } from '../lexical/terms.ts';
-import { dimensionsOf, type SparseVector } from '../lexical/vectors.ts';
+import type { SparseVector } from '../lexical/vectors.ts';
 
 export interface SnippetOptions {
   readonly text: string;
@@ -59,7 +60,9 @@ interface Window {
 /** Of the longest stretches that fit the one that says most; of equals the one that has it in its middle: what is asked for often stands next to it. */
 function bestWindow(units: readonly Unit[], { query, language, maxLength }: SnippetOptions): Window {
   const weights = weightsOf(query);
-  const found = units.map(({ text }) => dimensionsOf(termsOf(text, language)).filter((dimension) => weights.has(dimension)));
+  const found = units.map(({ text }) =>
+    [...new Set(termsOf(text, language).map(dimensionOf))].filter((dimension) => weights.has(dimension)),
+  );
   let best: Window & { readonly score: number; readonly offset: number } = { from: 0, to: 1, score: -1, offset: 0 };
   for (let from = 0, to = 0, length = 0; from < units.length; from += 1) {
     for (; to < units.length; to += 1) {
