@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 
-import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
@@ -40,12 +39,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-story-'));
   // The model does what its prompt says.
   provider.chat(({ system, lastUser }) => (lastUser.includes('hours') ? (/Say: (.*)/.exec(system)?.[1] ?? 'Pardon?') : 'Pardon?'));
-  const wrap: Parameters<typeof startFacade>[1] = (shared) => {
-    void shared.close();
-    return createTransport({ kubeConfig: loadKubeConfig({ path: cluster.addresses.kubeconfigs.api }) });
-  };
   const database = { url: cluster.databaseUrl, drop: async () => undefined };
-  facade = await startFacade(database, wrap, undefined, undefined, { mediaServer: await realMediaServer() });
+  facade = await startFacade({ database, kubeconfig: cluster.addresses.kubeconfigs.api, calls: { mediaServer: await realMediaServer() } });
   working = runWorker({
     config: loadConfig(workerEnv(cluster.databaseUrl, await temporalAddress(), { KUBECONFIG: cluster.addresses.kubeconfigs.worker })),
     logger: createLogger({ role: 'worker', level: 'error' }),

@@ -299,7 +299,7 @@ describe('writes under a condition', () => {
   });
 
   it('all survive when 50 of different fields come at once, over two replicas', async () => {
-    const replica = await startFacade(facade.database);
+    const replica = await startFacade({ database: facade.database });
     try {
       const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Busy'));
       const path = `/v2/ai-agents/${agent.ai_agent_id}`;

@@ -27,10 +27,12 @@ let org: TestOrganization;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-api-keys-'));
   files = openFileStorage({ url: pathToFileURL(folder).href });
-  facade = await startFacade(undefined, undefined, undefined, undefined, {
-    mediaServer: await realMediaServer(),
-    recordings: files,
-    page: true,
+  facade = await startFacade({
+    calls: {
+      mediaServer: await realMediaServer(),
+      recordings: files,
+      page: true,
+    },
   });
   org = await organization(facade);
 });

@@ -13,7 +13,7 @@ let facade: Facade;
 let org: TestOrganization;
 
 beforeAll(async () => {
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: await realMediaServer() });
+  facade = await startFacade({ calls: { mediaServer: await realMediaServer() } });
   org = await organization(facade);
 });
 afterAll(() => facade.close());

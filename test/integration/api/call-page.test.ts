@@ -10,8 +10,8 @@ let without: Facade;
 
 beforeAll(async () => {
   const calls = { mediaServer: someMediaServer };
-  facade = await startFacade(undefined, undefined, undefined, undefined, { ...calls, page: true });
-  without = await startFacade(facade.database, undefined, undefined, undefined, calls);
+  facade = await startFacade({ calls: { ...calls, page: true } });
+  without = await startFacade({ database: facade.database, calls });
 });
 afterAll(async () => {
   await without.close();

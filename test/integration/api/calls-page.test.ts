@@ -61,7 +61,7 @@ describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
     folder = await mkdtemp(join(tmpdir(), 'parley-calls-page-'));
     const files = openFileStorage({ url: pathToFileURL(join(folder, 'files')).href });
     const calls = { mediaServer: someMediaServer, recordings: files, page: true };
-    facade = await startFacade(undefined, undefined, undefined, undefined, calls);
+    facade = await startFacade({ calls });
     org = await organization(facade);
     await facade.store.organizations.limitLiveCalls(org.name, 100);
     const lifecycle = new CallLifecycle({ calls: facade.store.calls.calls, clock: systemClock });

@@ -16,7 +16,7 @@ let org: TestOrganization;
 
 beforeAll(async () => {
   server = await realMediaServer();
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: server });
+  facade = await startFacade({ calls: { mediaServer: server } });
   org = await organization(facade);
   await serveAgent(facade.store, org.name, 'receptionist', { displayName: 'Receptionist' });
 });
@@ -53,7 +53,7 @@ describe('the end of a call on request', () => {
     const other = await freshOrganization();
     expect((await other.call('POST', `/v1/calls/${body._id}/end`)).status).toBe(404);
     expect((await org.call('POST', '/v1/calls/call_x/end')).status).toBe(404);
-    const away = await startFacade(facade.database, undefined, undefined, undefined, { mediaServer: someMediaServer });
+    const away = await startFacade({ database: facade.database, calls: { mediaServer: someMediaServer } });
     try {
       const refused = await away.call('POST', `/v1/calls/${body._id}/end`, { key: org.key });
       expect([refused.status, refused.body.error]).toEqual([503, 'unavailable']);
@@ -90,7 +90,7 @@ describe('create-web-call', () => {
     expect(await new RoomServiceClient(...at).listRooms([name])).toMatchObject([{ name, emptyTimeout: 360, departureTimeout: 20 }]);
     const dispatches = await new AgentDispatchClient(...at).listDispatch(name);
     expect(dispatches).toMatchObject([{ agentName: server.agentName, metadata: JSON.stringify({ call_id: body._id }) }]);
-    const away = await startFacade(facade.database, undefined, undefined, undefined, { mediaServer: someMediaServer });
+    const away = await startFacade({ database: facade.database, calls: { mediaServer: someMediaServer } });
     try {
       const fresh = await freshOrganization(5);
       const request = { key: fresh.key, body: { ai_agent_id: 'receptionist' } };
@@ -253,7 +253,7 @@ describe('create-web-call', () => {
     const path = '/v1/calls/create-web-call';
     expect((await facade.call('POST', path, { key: reader, body: { ai_agent_id: 'receptionist' } })).status).toBe(403);
     expect((await create({})).body.detail).toEqual([{ type: 'missing', loc: ['body', 'ai_agent_id'], msg: 'Field required' }]);
-    const without = await startFacade(facade.database);
+    const without = await startFacade({ database: facade.database });
     try {
       const { status, body } = await without.call('POST', path, { key: org.key, body: { ai_agent_id: 'receptionist' } });
       expect([status, body.error]).toEqual([503, 'unavailable']);
@@ -273,7 +273,7 @@ describe('making calls', () => {
       stream: away,
       close: () => transport.close(),
     });
-    const alone = await startFacade(facade.database, wrap, undefined, undefined, { mediaServer: await realMediaServer() });
+    const alone = await startFacade({ database: facade.database, wrap, calls: { mediaServer: await realMediaServer() } });
     try {
       const fresh = await freshOrganization();
       const path = '/v1/calls/create-web-call';
@@ -290,7 +290,7 @@ describe('making calls', () => {
 
   it('has a limit of its own for all keys of an organisation, other than that of live calls', async () => {
     const limits = limitsOf(loadConfig({ PARLEY_RATE_LIMIT_CALLS_BURST: '2', PARLEY_RATE_LIMIT_CALLS_PER_SECOND: '1' }));
-    const strict = await startFacade(facade.database, undefined, limits, undefined, { mediaServer: await realMediaServer() });
+    const strict = await startFacade({ database: facade.database, limits, calls: { mediaServer: await realMediaServer() } });
     try {
       const fresh = await freshOrganization();
       const keys = [fresh.key, await fresh.keyWith('calls:write')];

@@ -69,7 +69,7 @@ let facade: Facade;
 let mortal: Mortal;
 
 beforeAll(async () => {
-  facade = await startFacade(undefined, (transport) => (mortal = new Mortal(transport)));
+  facade = await startFacade({ wrap: (transport) => (mortal = new Mortal(transport)) });
 });
 afterAll(() => facade.close());
 

@@ -137,7 +137,7 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
     const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
     const [cluster] = kubeConfig.getClusters();
     kubeConfig.clusters = [{ ...cluster!, server: `https://127.0.0.1:${proxy.port}` }];
-    const behind = await startFacade(facade.database, () => createTransport({ kubeConfig }));
+    const behind = await startFacade({ database: facade.database, wrap: () => createTransport({ kubeConfig }) });
     const ask = (method: string, path: string, body?: unknown, key = org.key): Promise<Answer> =>
       soon(behind.call(method, path, { key, ...(body !== undefined && { body }) }));
     const request = anAgentRequest('Degraded', { llm: { model_name: 'm', api_key: 'secret', system_prompt: 'p'.repeat(5000) } });

@@ -14,7 +14,7 @@ let org: TestOrganization;
 let agent: string;
 beforeAll(async () => {
   const first = await startFacade();
-  replicas = [first, await startFacade(first.database), await startFacade(first.database)];
+  replicas = [first, await startFacade({ database: first.database }), await startFacade({ database: first.database })];
   org = await organization(first);
   const made = await org.call('POST', '/v2/ai-agents', agentBody);
   expect(made.status, made.text).toBe(201);

@@ -62,21 +62,30 @@ export interface Facade {
   close(): Promise<void>;
 }
 
-/**
- * @param shared the database of another facade, for a second replica
- * @param wrap may come between the facade and the API server
- * @param limits none on the number of requests where absent
- * @param calls for suites of calls
- * @param knowledge for suites of knowledge bases; the others need none of it
- */
-export async function startFacade(
-  shared?: TestDatabase,
-  wrap: (transport: Transport) => Transport = (transport) => transport,
-  limits: Limits = unlimited,
-  knowledge: (store: Store) => ApiDependencies['knowledge'] = () => noKnowledge,
-  calls: Partial<ApiDependencies['calls']> = {},
-): Promise<Facade> {
-  const { kubeconfigs } = await controlPlane();
+export interface FacadeOptions {
+  /** Of another facade, for a second replica. */
+  readonly database?: TestDatabase | undefined;
+  /** Path; that of the shared control plane where absent. */
+  readonly kubeconfig?: string | undefined;
+  /** Comes between the facade and the API server. */
+  readonly wrap?: ((transport: Transport) => Transport) | undefined;
+  /** None on the number of requests where absent. */
+  readonly limits?: Limits | undefined;
+  /** For suites of knowledge bases; the others need none of it. */
+  readonly knowledge?: ((store: Store) => ApiDependencies['knowledge']) | undefined;
+  /** For suites of calls. */
+  readonly calls?: Partial<ApiDependencies['calls']> | undefined;
+}
+
+export async function startFacade({
+  database: shared,
+  kubeconfig,
+  wrap = (transport) => transport,
+  limits = unlimited,
+  knowledge = () => noKnowledge,
+  calls,
+}: FacadeOptions = {}): Promise<Facade> {
+  const api = kubeconfig ?? (await controlPlane()).kubeconfigs.api;
   const db = shared ?? (await migratedDatabase());
   const lines: string[] = [];
   const destination = new Writable({
@@ -88,7 +97,7 @@ export async function startFacade(
   const logger = createLogger({ role: 'api', level: 'debug', destination });
   const registry = new Registry();
   const store = openStore({ databaseUrl: db.url, logger });
-  const transport = wrap(createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfigs.api }), registry, logger }));
+  const transport = wrap(createTransport({ kubeConfig: loadKubeConfig({ path: api }), registry, logger }));
   const readiness = new Readiness();
   const app = buildApi({
     store,

@@ -30,7 +30,7 @@ export interface AddStage {
 export async function addStage(): Promise<AddStage> {
   const limits = limitsOf(loadConfig({ PARLEY_RATE_LIMIT_KEY_PER_SECOND: '40', PARLEY_RATE_LIMIT_KEY_BURST: '20' }));
   const means = await knowledgeMeans();
-  const facade = await startFacade(undefined, undefined, limits, means.knowledge);
+  const facade = await startFacade({ limits, knowledge: means.knowledge });
   await means.startWorker(facade.database.url);
   const folder = await mkdtemp(join(tmpdir(), 'parley-kb-add-'));
   return {

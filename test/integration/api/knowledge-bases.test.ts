@@ -24,7 +24,7 @@ let ours: TestOrganization;
 
 beforeAll(async () => {
   means = await knowledgeMeans();
-  facade = await startFacade(undefined, undefined, undefined, means.knowledge);
+  facade = await startFacade({ knowledge: means.knowledge });
   ours = await organization(facade);
 });
 afterAll(async () => {

@@ -40,7 +40,7 @@ let theirs: TestOrganization;
 
 beforeAll(async () => {
   means = await knowledgeMeans();
-  facade = await startFacade(undefined, undefined, undefined, means.knowledge);
+  facade = await startFacade({ knowledge: means.knowledge });
   [ours, theirs] = await Promise.all([organization(facade), organization(facade)]);
 });
 afterAll(async () => {
@@ -405,7 +405,7 @@ describe('the route', () => {
 
   it('counts a hundred entries as one request, and slows down instead of refusing', async () => {
     const limits = limitsOf(loadConfig({ PARLEY_RATE_LIMIT_KEY_PER_SECOND: '2', PARLEY_RATE_LIMIT_KEY_BURST: '4' }));
-    const limited = await startFacade(facade.database, undefined, limits, means.knowledge);
+    const limited = await startFacade({ database: facade.database, limits, knowledge: means.knowledge });
     try {
       const base = await aBase();
       const key = await ours.keyWith('*');
@@ -424,7 +424,7 @@ describe('the route', () => {
     const behind = await knowledgeMeans({
       files: { put: () => Promise.reject(away), read: () => Promise.reject(away), delete: () => Promise.reject(away) },
     });
-    const without = await startFacade(facade.database, undefined, undefined, behind.knowledge);
+    const without = await startFacade({ database: facade.database, knowledge: behind.knowledge });
     try {
       const base = await aBase();
       const sent = { body: ndjson([...someFiles(300), { name: 'x.png', content: '' }]), key: ours.key, headers: lines };
@@ -439,7 +439,11 @@ describe('the route', () => {
   });
 
   it('is cut off where its body stops coming: what was answered is kept', async () => {
-    const hasty = await startFacade(facade.database, undefined, { ...unlimited, requestTimeoutMs: 2_000 }, means.knowledge);
+    const hasty = await startFacade({
+      database: facade.database,
+      limits: { ...unlimited, requestTimeoutMs: 2_000 },
+      knowledge: means.knowledge,
+    });
     try {
       const base = await aBase();
       const stalled = (first: string) =>

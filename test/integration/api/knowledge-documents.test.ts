@@ -23,8 +23,8 @@ let base: string;
 
 beforeAll(async () => {
   means = await knowledgeMeans();
-  facade = await startFacade(undefined, undefined, undefined, means.knowledge);
-  hasty = await startFacade(facade.database, undefined, { ...unlimited, requestTimeoutMs: 2_000 }, means.knowledge);
+  facade = await startFacade({ knowledge: means.knowledge });
+  hasty = await startFacade({ database: facade.database, limits: { ...unlimited, requestTimeoutMs: 2_000 }, knowledge: means.knowledge });
   ours = await organization(facade);
   base = `${all}/${(await ours.call('POST', all, { name: 'Manuals' })).body.id}`;
 });
@@ -260,7 +260,7 @@ describe('an uploaded file', () => {
         delete: () => Promise.resolve(),
       },
     });
-    const behind = await startFacade(facade.database, undefined, undefined, storage.knowledge);
+    const behind = await startFacade({ database: facade.database, knowledge: storage.knowledge });
     let sent = 0;
     async function* body(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(filePart('big.txt', '').slice(0, -2));
@@ -492,7 +492,7 @@ describe('with something away', () => {
           delete: () => Promise.reject(new StorageError(kind, 'the bucket does not answer')),
         },
       });
-      const behind = await startFacade(facade.database, undefined, undefined, away.knowledge);
+      const behind = await startFacade({ database: facade.database, knowledge: away.knowledge });
       await leavesNothing(async () => {
         const text = filePart('a.txt', 'x') + end;
         const answer = await behind.call('POST', `${base}/documents/file`, { body: text, key: ours.key, ...multipart });
@@ -512,7 +512,7 @@ describe('with something away', () => {
         clearCollection: () => Promise.reject(new Error('away')),
       },
     });
-    const behind = await startFacade(facade.database, undefined, undefined, away.knowledge);
+    const behind = await startFacade({ database: facade.database, knowledge: away.knowledge });
     const { status, body } = await behind.call('POST', `${base}/documents/file`, {
       body: filePart('a.txt', 'x') + end,
       key: ours.key,

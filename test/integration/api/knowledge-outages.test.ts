@@ -13,7 +13,7 @@ let org: TestOrganization;
 
 beforeAll(async () => {
   means = await knowledgeMeans();
-  facade = await startFacade(undefined, undefined, undefined, means.knowledge);
+  facade = await startFacade({ knowledge: means.knowledge });
   org = await organization(facade);
 });
 afterAll(async () => {
@@ -36,7 +36,7 @@ describe('without the Kubernetes API', () => {
     const { body: fresh } = await org.call('POST', all, { name: 'Fresh' });
     const website = { page_urls: ['https://example.com'] };
     const { body: first } = await org.call('POST', `${all}/${base.id}/documents/website`, website);
-    const behind = await startFacade(facade.database, away, undefined, means.knowledge);
+    const behind = await startFacade({ database: facade.database, wrap: away, knowledge: means.knowledge });
     const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
       behind.call(method, path, { key: org.key, ...(body !== undefined && { body }) });
     const form = new FormData();
@@ -76,7 +76,7 @@ describe('without the Kubernetes API', () => {
 
 describe('what is searched too often', () => {
   it('is turned away for the whole organisation, and nothing else is', async () => {
-    const shipped = await startFacade(facade.database, undefined, defaultLimits, means.knowledge);
+    const shipped = await startFacade({ database: facade.database, limits: defaultLimits, knowledge: means.knowledge });
     const other = await org.keyWith('knowledge_bases:read');
     const search = (key: string): Promise<Answer> =>
       shipped.call('POST', '/api/v1/vector/search', { key, body: { query: 'x', knowledge_base_id: 'nobodys' } });

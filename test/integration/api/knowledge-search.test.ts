@@ -33,7 +33,7 @@ async function add(org: TestOrganization, to: string, filename: string, content:
 
 beforeAll(async () => {
   means = await knowledgeMeans();
-  facade = await startFacade(undefined, undefined, undefined, means.knowledge);
+  facade = await startFacade({ knowledge: means.knowledge });
   await means.startWorker(facade.database.url);
   [ours, theirs] = [await organization(facade), await organization(facade)];
   [base, theirBase] = [await makeBase(ours, 'Manuals'), await makeBase(theirs, 'Manuals')];
@@ -151,7 +151,7 @@ describe('a search', () => {
     const away = await knowledgeMeans({
       search: { search: () => Promise.reject(new SearchUnavailableError('the vector store does not answer')) },
     });
-    const behind = await startFacade(facade.database, undefined, undefined, away.knowledge);
+    const behind = await startFacade({ database: facade.database, knowledge: away.knowledge });
     const answer = await behind.call('POST', path, { body: { query: 'button', knowledge_base_id: base }, key: ours.key });
     expect([answer.status, answer.body]).toEqual([503, { error: 'unavailable', message: expect.any(String) }]);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);

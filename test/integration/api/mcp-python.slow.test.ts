@@ -22,7 +22,7 @@ describe.skipIf(python === undefined)(`the Python SDK (${withoutPython})`, () =>
 
   beforeAll(async () => {
     facade = await startFacade();
-    strict = await startFacade(facade.database, undefined, { ...unlimited, classes: [perKey] });
+    strict = await startFacade({ database: facade.database, limits: { ...unlimited, classes: [perKey] } });
     org = await organization(facade);
     interpreter = await pythonWith(python ?? '', { name: 'mcp', version: MCP, requirements: [`mcp==${MCP}`] });
   });

@@ -257,7 +257,7 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
 
   it('counts as one request for each call of a tool, and hears in words when to come back', async () => {
     const perKey = { name: 'key', of: 'key', limit: { perSecond: 0.5, burst: 12 } } as const;
-    const strict = await startFacade(facade.database, undefined, { ...unlimited, classes: [perKey] });
+    const strict = await startFacade({ database: facade.database, limits: { ...unlimited, classes: [perKey] } });
     try {
       const key = await org.keyWith('agents:read');
       const client = await mcpClient({ url: strict.url, key, version });

@@ -16,7 +16,7 @@ let count = 0;
 
 beforeAll(async () => {
   server = await mediaServer();
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: server });
+  facade = await startFacade({ calls: { mediaServer: server } });
   org = await freshOrganization();
 }, 300_000);
 afterAll(() => facade?.close());
@@ -132,7 +132,7 @@ describe('dial-outbound-phone-call', () => {
     const fresh = await freshOrganization();
     const from_number = await number(fresh);
     for (const media of [undefined, someMediaServer]) {
-      const other = await startFacade(facade.database, undefined, undefined, undefined, { mediaServer: media });
+      const other = await startFacade({ database: facade.database, calls: { mediaServer: media } });
       try {
         const answer = await other.call('POST', path, { key: fresh.key, body: { from_number, to_number: '+15550199' } });
         expect([answer.status, answer.body.error]).toEqual([503, 'unavailable']);

@@ -221,7 +221,7 @@ describe('a native number', () => {
   it('is one of the pool, where the deployment has one', async () => {
     const [pooled, beginning] = [number(), `+3${randomInt(1e6, 1e7)}`];
     const limits = { ...unlimited, nativeNumbers: new NumberPool(`${pooled},${beginning}*`) };
-    const pooling = await startFacade(facade.database, undefined, limits);
+    const pooling = await startFacade({ database: facade.database, limits });
     try {
       const make = (body: object) => pooling.call('POST', all, { body, key: ours.key });
       for (const phone of [pooled, `${beginning}77`])
@@ -277,7 +277,7 @@ describe('a number', () => {
     const back = await ours.call('POST', all, { phone_number });
     expect(back.status, back.text).toBe(201);
     await release(back.body._id);
-    const over = await startFacade(facade.database, undefined, { ...unlimited, numberReservationMs: 0 });
+    const over = await startFacade({ database: facade.database, limits: { ...unlimited, numberReservationMs: 0 } });
     try {
       const third = await organization(facade);
       // One that waited is no rival; age has whole seconds.
@@ -291,7 +291,7 @@ describe('a number', () => {
   it('that is assigned belongs to those organisations alone', async () => {
     const phone_number = number();
     const numberAssignments = new NumberAssignments([`${phone_number.slice(0, -2)}*=${ours.name}`]);
-    const assigning = await startFacade(facade.database, undefined, { ...unlimited, numberAssignments });
+    const assigning = await startFacade({ database: facade.database, limits: { ...unlimited, numberAssignments } });
     try {
       const refused = await assigning.call('POST', all, { body: { phone_number }, key: theirs.key });
       expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('is assigned to other organisations')]);
@@ -303,7 +303,7 @@ describe('a number', () => {
   });
 
   it('goes to exactly one of many requests at once, on two replicas and in two organisations', async () => {
-    const replica = await startFacade(facade.database);
+    const replica = await startFacade({ database: facade.database });
     try {
       for (let round = 0; round < 6; round += 1) {
         const body = { phone_number: number(), sip_trunk_password: 'p' };

@@ -18,8 +18,8 @@ let replica: Facade;
 let org: TestOrganization;
 
 beforeAll(async () => {
-  facade = await startFacade(undefined, undefined, limits);
-  replica = await startFacade(facade.database, undefined, limits);
+  facade = await startFacade({ limits });
+  replica = await startFacade({ database: facade.database, limits });
 });
 afterAll(async () => {
   await replica.close();
@@ -87,7 +87,7 @@ describe('the limit of a key', () => {
   });
 
   it('is as documented by default', async () => {
-    const shipped = await startFacade(facade.database, undefined, defaultLimits);
+    const shipped = await startFacade({ database: facade.database, limits: defaultLimits });
     org = await organization(facade);
     const answer = await ask(shipped, org.key);
     expect(answer.headers.get('ratelimit-limit')).toBe('120');
@@ -105,7 +105,7 @@ describe('a key without the permission', () => {
       limit: { perSecond: 0.01, burst: 3 },
       applies: ({ path }) => path === '/v1/calls/create-web-call',
     };
-    const guarded = await startFacade(facade.database, undefined, { ...unlimited, classes: [perKey, perOrganization, calls] });
+    const guarded = await startFacade({ database: facade.database, limits: { ...unlimited, classes: [perKey, perOrganization, calls] } });
     org = await organization(facade);
     const powerless = await org.keyWith('calls:read');
     const post = (key: string): Promise<Answer> => guarded.call('POST', '/v1/calls/create-web-call', { key, body: {} });
@@ -139,7 +139,7 @@ describe('X-Forwarded-For', () => {
     to.call('GET', '/v1/api-keys', { key: generateApiKey().apiKey, headers: { 'x-forwarded-for': client } });
 
   it('of a trusted proxy gives the log the address of the client', async () => {
-    const behind = await startFacade(facade.database, undefined, { ...unlimited, trustedProxies: ['127.0.0.1'] });
+    const behind = await startFacade({ database: facade.database, limits: { ...unlimited, trustedProxies: ['127.0.0.1'] } });
     await invented(behind, '192.0.2.7');
     expect(behind.log()).toMatch(/"client":"192\.0\.2\.7"/);
     expect(behind.log()).not.toMatch(/PARLEY_TRUSTED_PROXIES/);
@@ -147,7 +147,7 @@ describe('X-Forwarded-For', () => {
   });
 
   it('of anybody else is ignored, with one warning for many', async () => {
-    const direct = await startFacade(facade.database);
+    const direct = await startFacade({ database: facade.database });
     for (let n = 0; n < 3; n += 1) await invented(direct, `192.0.2.${n}`);
     expect(direct.log()).not.toMatch(/"client":"192/);
     expect(direct.log().match(/PARLEY_TRUSTED_PROXIES/g)).toHaveLength(1);

@@ -24,7 +24,7 @@ const audio = randomBytes(300_000);
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-recordings-'));
   files = openFileStorage({ url: pathToFileURL(folder).href });
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: await realMediaServer(), recordings: files });
+  facade = await startFacade({ calls: { mediaServer: await realMediaServer(), recordings: files } });
   org = await organization(facade);
   await facade.store.organizations.limitLiveCalls(org.name, 100);
   await serveAgent(facade.store, org.name, 'receptionist');
@@ -154,9 +154,12 @@ describe('the recording of a call', () => {
   });
 
   it('has the address that clients know the API by', async () => {
-    const behind = await startFacade(facade.database, undefined, undefined, undefined, {
-      publicUrl: 'https://api.example.com/',
-      recordings: files,
+    const behind = await startFacade({
+      database: facade.database,
+      calls: {
+        publicUrl: 'https://api.example.com/',
+        recordings: files,
+      },
     });
     try {
       const call_id = await aCall({ over: true, recorded: true });

@@ -17,7 +17,7 @@ let theirs: TestOrganization;
 
 beforeAll(async () => {
   facade = await startFacade();
-  other = await startFacade(facade.database);
+  other = await startFacade({ database: facade.database });
   [ours, theirs] = [await organization(facade), await organization(facade)];
 });
 afterAll(async () => {

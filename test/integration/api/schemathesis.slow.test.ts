@@ -68,7 +68,7 @@ let knowledge: KnowledgeMeans;
 let folder: string;
 beforeAll(async () => {
   knowledge = await knowledgeMeans();
-  facade = await startFacade(undefined, undefined, undefined, knowledge.knowledge, { mediaServer: await realMediaServer() });
+  facade = await startFacade({ knowledge: knowledge.knowledge, calls: { mediaServer: await realMediaServer() } });
   folder = await mkdtemp(join(tmpdir(), 'parley-schemathesis-'));
 });
 afterAll(async () => {

@@ -15,16 +15,18 @@ let afterRequest: (request: KubeRequest) => Promise<void> = async () => undefine
 let reader: string;
 
 beforeAll(async () => {
-  facade = await startFacade(undefined, (transport) => ({
-    server: transport.server,
-    async request<T>(request: KubeRequest): Promise<T> {
-      const answer = await transport.request<T>(request);
-      await afterRequest(request);
-      return answer;
-    },
-    stream: (request) => transport.stream(request),
-    close: () => transport.close(),
-  }));
+  facade = await startFacade({
+    wrap: (transport) => ({
+      server: transport.server,
+      async request<T>(request: KubeRequest): Promise<T> {
+        const answer = await transport.request<T>(request);
+        await afterRequest(request);
+        return answer;
+      },
+      stream: (request) => transport.stream(request),
+      close: () => transport.close(),
+    }),
+  });
   org = await organization(facade);
   const permissions = ['agents:write', 'tools:write', 'phone_numbers:write', 'webhooks:write'] as const;
   writer = await org.keyWith(...permissions);

@@ -46,7 +46,7 @@ let facade: Facade;
 
 beforeAll(async () => {
   const limits = { ...unlimited, unknownKeys: { perSecond: 0, burst: 1 } };
-  facade = await startFacade(undefined, undefined, limits, undefined, { mediaServer: await realMediaServer() });
+  facade = await startFacade({ limits, calls: { mediaServer: await realMediaServer() } });
 });
 afterAll(() => facade.close());
 

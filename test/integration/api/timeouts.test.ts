@@ -44,7 +44,7 @@ let slow: Slow;
 let org: TestOrganization;
 
 beforeAll(async () => {
-  facade = await startFacade(undefined, (transport) => (slow = new Slow(transport)), { ...unlimited, requestTimeoutMs: 5_000 });
+  facade = await startFacade({ wrap: (transport) => (slow = new Slow(transport)), limits: { ...unlimited, requestTimeoutMs: 5_000 } });
   org = await organization(facade);
 });
 afterAll(() => facade.close());

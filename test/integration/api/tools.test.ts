@@ -311,7 +311,7 @@ describe('function names', () => {
   });
 
   it('go to exactly one of many requests at once, on two replicas', async () => {
-    const replica = await startFacade(facade.database);
+    const replica = await startFacade({ database: facade.database });
     try {
       const agent = await makeAgent();
       for (let round = 0; round < 5; round += 1) {
@@ -335,7 +335,7 @@ describe('function names', () => {
 
 describe('a new function name', () => {
   it('of a stored tool goes to exactly one of many, on two replicas, and the others keep theirs with all that they have', async () => {
-    const replica = await startFacade(facade.database);
+    const replica = await startFacade({ database: facade.database });
     try {
       const agent = await makeAgent();
       const all = `/v2/ai-agents/${agent}/custom-tools`;

@@ -18,7 +18,7 @@ let client: Client<paths>;
 const connect = (key: string): Client<paths> => createClient<paths>({ baseUrl: facade.url, headers: { authorization: `Bearer ${key}` } });
 
 beforeAll(async () => {
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: await realMediaServer() });
+  facade = await startFacade({ calls: { mediaServer: await realMediaServer() } });
   org = await organization(facade);
   client = connect(org.key);
 });

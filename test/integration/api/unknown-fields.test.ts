@@ -14,7 +14,7 @@ let agent: string;
 
 beforeAll(async () => {
   means = await knowledgeMeans();
-  facade = await startFacade(undefined, undefined, undefined, means.knowledge, { mediaServer: await realMediaServer() });
+  facade = await startFacade({ knowledge: means.knowledge, calls: { mediaServer: await realMediaServer() } });
   org = await organization(facade);
   agent = (await org.call('POST', '/v2/ai-agents', smallAgent)).body.ai_agent_id;
 });

@@ -125,7 +125,7 @@ describe('a request that can not be used', () => {
 describe('too many requests', () => {
   it('are 429 in the same body, with Retry-After', async () => {
     const [key] = [{ name: 'key', of: 'key', limit: { perSecond: 0.01, burst: 1 } } as const];
-    const limited = await startFacade(facade.database, undefined, { ...unlimited, classes: [key] });
+    const limited = await startFacade({ database: facade.database, limits: { ...unlimited, classes: [key] } });
     await limited.call('GET', `${webhookRoot}/event-types`, { key: org.key });
     const answer = await limited.call('GET', `${webhookRoot}/event-types`, { key: org.key });
     expectFailure(answer, 429, 'RATE_LIMITED', `${webhookRoot}/event-types`);

@@ -12,7 +12,7 @@ let org: TestOrganization;
 
 beforeAll(async () => {
   facade = await startFacade();
-  other = await startFacade(facade.database);
+  other = await startFacade({ database: facade.database });
   org = await organization(facade);
 });
 afterAll(async () => {

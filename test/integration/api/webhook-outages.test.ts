@@ -55,7 +55,7 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
     const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
     const [cluster] = kubeConfig.getClusters();
     kubeConfig.clusters = [{ ...cluster!, server: `https://127.0.0.1:${proxy.port}` }];
-    const behind = await startFacade(facade.database, () => createTransport({ kubeConfig }));
+    const behind = await startFacade({ database: facade.database, wrap: () => createTransport({ kubeConfig }) });
     const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
       behind.call(method, path, { key: org.key, ...(body !== undefined && { body }) });
     const { body: made } = await ask('POST', one, aBody());
@@ -92,7 +92,7 @@ describe('when Postgres goes away', () => {
     const address = new URL(facade.database.url);
     const proxy = await startTcpProxy({ host: address.hostname, port: Number(address.port) });
     address.port = String(proxy.port);
-    const behind = await startFacade({ ...facade.database, url: address.href });
+    const behind = await startFacade({ database: { ...facade.database, url: address.href } });
     const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
       behind.call(method, path, { key: org.key, ...(body !== undefined && { body }) });
     const { body: made } = await ask('POST', one, aBody());

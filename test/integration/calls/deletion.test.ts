@@ -38,7 +38,7 @@ beforeAll(async () => {
       await files.delete(key);
     },
   };
-  facade = await startFacade(undefined, undefined, undefined, undefined, { recordings });
+  facade = await startFacade({ calls: { recordings } });
   const { calls } = facade.store;
   lifecycle = new CallLifecycle({ calls: calls.calls, clock: systemClock });
   deletion = new CallDeletion({ store: calls, files: recordings });

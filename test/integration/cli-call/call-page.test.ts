@@ -216,7 +216,7 @@ describe.skipIf(browser === undefined)('the page in a browser', () => {
     const { facade, mediaServer } = platform;
     // The test is the agent.
     const calls = { mediaServer: { ...mediaServer, agentName: 'none' }, page: true };
-    const other = await startFacade(facade.database, undefined, undefined, undefined, calls);
+    const other = await startFacade({ database: facade.database, calls });
     onTestFinished(() => other.close());
     await page.goTo(`${other.url}/call#key=${callKey}&agent=receptionist`);
     await eventually(async () => expect(await focused(page)).toBe('start'));

@@ -222,7 +222,7 @@ it('says what is wrong, with what, and what to do', async () => {
 
 it('says that the media server is unavailable, and which one', async () => {
   const away = { ...platform.mediaServer, publicUrl: 'ws://127.0.0.1:1' };
-  const other = await startFacade(platform.facade.database, undefined, undefined, undefined, { mediaServer: away });
+  const other = await startFacade({ database: platform.facade.database, calls: { mediaServer: away } });
   onTestFinished(() => other.close());
   const run = call(['receptionist'], { PARLEY_URL: other.url });
   expect(await run.ended).toBe(1);

@@ -26,7 +26,7 @@ const address = Object.values(networkInterfaces())
 
 beforeAll(async () => {
   plugin = await startPlugin();
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: await realMediaServer() });
+  facade = await startFacade({ calls: { mediaServer: await realMediaServer() } });
   org = await organization(facade);
   system = await organizationNamespace('callsystem');
   await serveAgent(facade.store, org.name, 'reception');

@@ -1,7 +1,6 @@
 /** Releases through the front door: resources are applied, calls are created over REST, a real operator decides. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { canaryShareOf } from '../../../store/releases/canary-share.ts';
 import type { FinishReason } from '../../../store/index.ts';
 import { anAgent } from '../../support/builders.ts';
@@ -20,11 +19,7 @@ beforeAll(async () => {
   cluster = await startCluster();
   operator = await cluster.operator();
   const database = { url: cluster.databaseUrl, drop: async () => undefined };
-  const wrap: Parameters<typeof startFacade>[1] = (shared) => {
-    void shared.close();
-    return createTransport({ kubeConfig: loadKubeConfig({ path: cluster.addresses.kubeconfigs.api }) });
-  };
-  facade = await startFacade(database, wrap, undefined, undefined, { mediaServer: await realMediaServer() });
+  facade = await startFacade({ database, kubeconfig: cluster.addresses.kubeconfigs.api, calls: { mediaServer: await realMediaServer() } });
 });
 afterAll(async () => {
   await facade?.close();

@@ -6,7 +6,6 @@ import { randomInt } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { startFacade, type Facade } from '../api/facade.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
 import { startCluster, type Cluster } from '../operator/harness.ts';
@@ -23,9 +22,9 @@ let facade: Facade;
 beforeAll(async () => {
   cluster = await startCluster();
   await cluster.operator();
-  facade = await startFacade({ url: cluster.databaseUrl, drop: async () => undefined }, (shared) => {
-    void shared.close();
-    return createTransport({ kubeConfig: loadKubeConfig({ path: cluster.addresses.kubeconfigs.api }) });
+  facade = await startFacade({
+    database: { url: cluster.databaseUrl, drop: async () => undefined },
+    kubeconfig: cluster.addresses.kubeconfigs.api,
   });
 });
 afterAll(async () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100');
   tracing = await openTracing({ env: process.env, role: 'test', version: '1.2.3', logger: keptLines().loggerOf('test') });
   settings = await sharedSettings();
-  facade = await startFacade(undefined, undefined, undefined, knowledgeOf(settings.env));
+  facade = await startFacade({ knowledge: knowledgeOf(settings.env) });
   ours = await organization(facade);
   const env = { ...settings.env, DATABASE_URL: facade.database.url, PARLEY_NAMESPACE: ours.name };
   [roles, sink] = await Promise.all([startRoles(env), startWebhookSink()]);

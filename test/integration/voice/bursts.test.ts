@@ -18,7 +18,7 @@ let key: string;
 beforeAll(async () => {
   stage = await openStage({ PARLEY_VOICE_CALLS: String(CAPACITY), PARLEY_VOICE_IDLE_PROCESSES: '1', PARLEY_VOICE_DRAIN_MS: '1000' });
   const url = stage.env['DATABASE_URL']!;
-  facade = await startFacade({ url, drop: async () => undefined }, undefined, undefined, undefined, { mediaServer: stage.server });
+  facade = await startFacade({ database: { url, drop: async () => undefined }, calls: { mediaServer: stage.server } });
   provider = await startProviderServer();
   const { org, store } = stage;
   await serveAgent(store, org, 'receptionist', {

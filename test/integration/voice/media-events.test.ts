@@ -25,7 +25,7 @@ const agents: ChildProcess[] = [];
 beforeAll(async () => {
   livekit = await ownMediaServer();
   server = livekit.address;
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: server });
+  facade = await startFacade({ calls: { mediaServer: server } });
   await facade.store.organizations.create({ name: org });
   await livekit.start({ eventUrls: [facade.url + mediaEventsPath], roomsByJoining: true });
 });
