@@ -123,6 +123,7 @@ async function rank(
   });
   const query: Omit<VectorQuery, 'topK'> = {
     sparse,
+    chunks: collection.chunkCount,
     ...(dense && { dense }),
     ...(request.filter && { filter: request.filter }),
     ...(hidden.length > 0 && { exclude: hidden }),

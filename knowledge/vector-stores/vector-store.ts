@@ -56,6 +56,8 @@ export interface VectorQuery {
   readonly exclude?: readonly string[];
   /** Hits of this document only: asks whether it can be found. */
   readonly document?: string;
+  /** About how many the collection has: a store may choose its way by it. */
+  readonly chunks?: number;
   /** 1 … 1000. */
   readonly topK: number;
 }

@@ -11,7 +11,7 @@ const BLOCK_BITS = 10;
 /** A row has so many entries at most, so that those of its own block always fit. */
 export const BLOCK_SIZE = 1 << BLOCK_BITS;
 const SEGMENT_BITS = 16;
-const SEGMENT_SIZE = 1 << SEGMENT_BITS;
+export const SEGMENT_SIZE = 1 << SEGMENT_BITS;
 const BLOCKS_IN_SEGMENT = SEGMENT_SIZE / BLOCK_SIZE;
 const ENTRY_BYTES = 4;
 /** Every chunk has it: how many there are in the index. Terms of words are above, those that filters ask for below. */

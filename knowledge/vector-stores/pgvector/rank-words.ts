@@ -4,7 +4,7 @@ import { TERM_WEIGHT_LIMIT } from '../../lexical/vectors.ts';
 import { PASSAGE_UNIT, queryUnits, type QueryUnits } from '../exact-weights.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
-import { addScores, scoresIn, segmentOf, startOf, withScores, type SegmentScores } from './postings.ts';
+import { addScores, scoresIn, SEGMENT_SIZE, segmentOf, startOf, withScores, type SegmentScores } from './postings.ts';
 import { conditionOf, type Scope } from './scope.ts';
 
 export interface RankOptions {
@@ -44,7 +44,10 @@ export async function rankWords(
 
   // The best first: mostly enough of them are still there and wanted. A document's are few among all.
   const atFirst = 16 + 2 * limit;
-  const likely = query.document === undefined ? await rareTermsFirst(transaction, scope, units, { wanted: atFirst, meeting }) : undefined;
+  // One more look into the index costs more than it saves where there are few.
+  const isLarge = (query.chunks ?? Infinity) > SEGMENT_SIZE;
+  const likely =
+    isLarge && query.document === undefined ? await rareTermsFirst(transaction, scope, units, { wanted: atFirst, meeting }) : undefined;
   if (likely !== undefined) {
     const rows = await lookUp(transaction, scope, query, [...likely.keys()]);
     if (rows.length >= limit) return best(rows.map((row) => hit(row, likely.get(row.number) ?? 0)));
@@ -91,7 +94,7 @@ const MAX_CANDIDATES = 512;
 /**
  * The `wanted` best chunks by their exact scores, without reading all that have the query's frequent terms: only chunks that can be
  * among the best after what their rare terms give are looked at again.
- * @returns undefined where that tells too little, or the collection is too small for it to be worth it
+ * @returns undefined where that tells too little
  */
 async function rareTermsFirst(
   transaction: Transaction,
@@ -102,7 +105,6 @@ async function rareTermsFirst(
   const { rare, frequent } = byFrequency(query);
   if (frequent.indices.length === 0) return undefined;
   const scores = await withScores(transaction, scope, rare, (segments) => {
-    if (segments.every(({ start }) => start === 0)) return undefined;
     if (meeting !== undefined) keepOnly(segments, meeting);
     const counted = stepsOf(segments, rare);
     const lowest = counted.scoreOfRank(wanted) - total(frequent) * usualMost;
