@@ -36,6 +36,11 @@ interface Row {
   readonly entries: Buffer;
 }
 
+/** A row as a search reads it: text that is decoded in place costs half of what the driver's buffers do, and less garbage. */
+interface ReadRow extends Omit<Row, 'entries'> {
+  readonly base64: string;
+}
+
 export interface IndexedChunk {
   readonly number: number;
   readonly sparse: SparseUnits;
@@ -97,7 +102,7 @@ export async function withScores<T>(
   query: QueryUnits,
   use: (segments: readonly SegmentScores[]) => T | Promise<T>,
 ): Promise<T> {
-  const { rows } = await transaction.query<Row>(postingsOf('unnest($3::int[]) AS wanted (term)'), [org, collectionId, query.indices], {
+  const { rows } = await transaction.query<ReadRow>(postingsOf('unnest($3::int[]) AS wanted (term)'), [org, collectionId, query.indices], {
     prepared: true,
   });
   return addUp(rows, weightsOf(query), use);
@@ -111,8 +116,8 @@ export async function addScores(
   scores: Map<number, number>,
 ): Promise<void> {
   // A block's entries are in the row that begins with it, or in the one before.
-  const { rows } = await transaction.query<Row>(
-    `SELECT term, block, entries FROM (
+  const { rows } = await transaction.query<ReadRow>(
+    `SELECT term, block, ${base64} FROM (
        SELECT DISTINCT posting.term, posting.block
        FROM unnest($3::int[]) AS wanted (term) CROSS JOIN unnest($4::int[]) AS holding (block) CROSS JOIN LATERAL (
          SELECT term, block FROM parley.vector_postings
@@ -146,7 +151,7 @@ function weightsOf(query: QueryUnits): (term: number) => number {
 
 /** Numbers of the chunks whose metadata has each field of a filter with its value; few others may be among them. */
 export async function numbersFiltered(transaction: Transaction, { org, collectionId }: Scope, filter: string): Promise<readonly number[]> {
-  const { rows } = await transaction.query<Row & { fields: number }>(
+  const { rows } = await transaction.query<ReadRow & { fields: number }>(
     postingsOf(
       '(SELECT parley.filter_terms($3::jsonb) AS terms) AS filter CROSS JOIN LATERAL unnest(filter.terms) AS wanted (term)',
       'cardinality(filter.terms) AS fields',
@@ -167,10 +172,12 @@ export async function numbersFiltered(transaction: Transaction, { org, collectio
   );
 }
 
+const base64 = "encode(entries, 'base64') AS base64";
+
 /** One look-up by the whole key for each term: a plan that needs no statistics, which a table that has just been filled doesn't have. */
 function postingsOf(wanted: string, ...columns: readonly string[]): string {
   return `SELECT ${['posting.*', ...columns].join(', ')} FROM ${wanted} CROSS JOIN LATERAL (
-    SELECT term, block, entries FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND term = wanted.term OFFSET 0
+    SELECT term, block, ${base64} FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND term = wanted.term OFFSET 0
   ) AS posting`;
 }
 
@@ -179,12 +186,12 @@ const spare: Uint32Array[] = [];
 const MAX_SPARE = 64;
 
 async function addUp<T>(
-  rows: readonly Row[],
+  rows: readonly ReadRow[],
   weightOf: (term: number) => number,
   use: (segments: readonly SegmentScores[]) => T | Promise<T>,
 ): Promise<T> {
   const segments = new Map<number, SegmentScores>();
-  for (const { term, block, entries } of rows) {
+  for (const { term, block, base64: entries } of rows) {
     const number = Math.floor(block / BLOCKS_IN_SEGMENT);
     let segment = segments.get(number);
     if (segment === undefined) {
@@ -200,10 +207,16 @@ async function addUp<T>(
   }
 }
 
-function addTo(segment: SegmentScores, { block, entries, weight }: Omit<Row, 'term'> & { readonly weight: number }): void {
+const decoded = Buffer.allocUnsafeSlow(BLOCK_SIZE * ENTRY_BYTES);
+const view = new DataView(decoded.buffer);
+
+function addTo(
+  segment: SegmentScores,
+  { block, entries, weight }: { readonly block: number; readonly entries: string; readonly weight: number },
+): void {
   const { scores } = segment;
-  const view = new DataView(entries.buffer, entries.byteOffset, entries.length);
-  for (let offset = 0; offset < entries.length; offset += ENTRY_BYTES) {
+  const length = decoded.write(entries, 'base64');
+  for (let offset = 0; offset < length; offset += ENTRY_BYTES) {
     const entry = view.getUint32(offset, true);
     const local = localOf(entry, block);
     scores[local] = (scores[local] ?? 0) + weight * (entry & 0xffff);
