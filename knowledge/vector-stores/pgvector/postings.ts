@@ -95,17 +95,30 @@ export interface SegmentScores {
   end: number;
 }
 
-/** @param use gets the inner products of a query with every chunk that shares a term with it, also some that are gone, until it resolves */
+/** Inner products of a query, as far as its terms have been read, with every chunk that has one of these; also with some that are gone. */
+export interface Scores {
+  readonly segments: readonly SegmentScores[];
+  read(query: QueryUnits): Promise<void>;
+}
+
+/** @param use gets scores without any term, until it resolves */
 export async function withScores<T>(
   transaction: Transaction,
   { org, collectionId }: Scope,
-  query: QueryUnits,
-  use: (segments: readonly SegmentScores[]) => T | Promise<T>,
+  use: (scores: Scores) => Promise<T>,
 ): Promise<T> {
-  const { rows } = await transaction.query<ReadRow>(postingsOf('unnest($3::int[]) AS wanted (term)'), [org, collectionId, query.indices], {
-    prepared: true,
-  });
-  return addUp(rows, weightsOf(query), use);
+  return withSums((sums) =>
+    use({
+      get segments() {
+        return sums.segments;
+      },
+      async read(query) {
+        const sql = postingsOf('unnest($3::int[]) AS wanted (term)');
+        const { rows } = await transaction.query<ReadRow>(sql, [org, collectionId, query.indices], { prepared: true });
+        sums.add(rows, weightsOf(query));
+      },
+    }),
+  );
 }
 
 /** Adds to the scores of some chunks what the terms of a query give them. Of terms that most chunks have, a few rows in place of all. */
@@ -129,8 +142,9 @@ export async function addScores(
     [org, collectionId, query.indices, [...new Set([...scores.keys()].map(blockOf))]],
     { prepared: true },
   );
-  await addUp(rows, weightsOf(query), (segments) => {
-    const added = scoresIn(segments);
+  await withSums((sums) => {
+    sums.add(rows, weightsOf(query));
+    const added = scoresIn(sums.segments);
     for (const [number, score] of scores) scores.set(number, score + added(number));
   });
 }
@@ -160,16 +174,13 @@ export async function numbersFiltered(transaction: Transaction, { org, collectio
     { prepared: true },
   );
   const fields = rows[0]?.fields ?? 0;
-  return addUp(
-    rows,
-    () => 1,
-    (segments) => {
-      const numbers: number[] = [];
-      for (const { start, scores, end } of segments)
-        for (let local = 0; local < end; local += 1) if (scores[local] === fields) numbers.push(start + local);
-      return numbers;
-    },
-  );
+  return withSums((sums) => {
+    sums.add(rows, () => 1);
+    const numbers: number[] = [];
+    for (const { start, scores, end } of sums.segments)
+      for (let local = 0; local < end; local += 1) if (scores[local] === fields) numbers.push(start + local);
+    return numbers;
+  });
 }
 
 const base64 = "encode(entries, 'base64') AS base64";
@@ -185,25 +196,32 @@ function postingsOf(wanted: string, ...columns: readonly string[]): string {
 const spare: Uint32Array[] = [];
 const MAX_SPARE = 64;
 
-async function addUp<T>(
-  rows: readonly ReadRow[],
-  weightOf: (term: number) => number,
-  use: (segments: readonly SegmentScores[]) => T | Promise<T>,
-): Promise<T> {
-  const segments = new Map<number, SegmentScores>();
-  for (const { term, block, base64: entries } of rows) {
-    const number = Math.floor(block / BLOCKS_IN_SEGMENT);
-    let segment = segments.get(number);
-    if (segment === undefined) {
-      segment = { start: startOf(number), scores: spare.pop()?.fill(0) ?? new Uint32Array(SEGMENT_SIZE), end: 0 };
-      segments.set(number, segment);
-    }
-    addTo(segment, { block, entries, weight: weightOf(term) });
+class Sums {
+  readonly #segments = new Map<number, SegmentScores>();
+
+  get segments(): readonly SegmentScores[] {
+    return [...this.#segments.values()];
   }
+
+  add(rows: readonly ReadRow[], weightOf: (term: number) => number): void {
+    for (const { term, block, base64: entries } of rows) {
+      const number = Math.floor(block / BLOCKS_IN_SEGMENT);
+      let segment = this.#segments.get(number);
+      if (segment === undefined) {
+        segment = { start: startOf(number), scores: spare.pop()?.fill(0) ?? new Uint32Array(SEGMENT_SIZE), end: 0 };
+        this.#segments.set(number, segment);
+      }
+      addTo(segment, { block, entries, weight: weightOf(term) });
+    }
+  }
+}
+
+async function withSums<T>(use: (sums: Sums) => T | Promise<T>): Promise<T> {
+  const sums = new Sums();
   try {
-    return await use([...segments.values()]);
+    return await use(sums);
   } finally {
-    for (const { scores } of segments.values()) if (spare.length < MAX_SPARE) spare.push(scores);
+    for (const { scores } of sums.segments) if (spare.length < MAX_SPARE) spare.push(scores);
   }
 }
 

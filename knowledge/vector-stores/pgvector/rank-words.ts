@@ -4,7 +4,7 @@ import { TERM_WEIGHT_LIMIT } from '../../lexical/vectors.ts';
 import { PASSAGE_UNIT, queryUnits, type QueryUnits } from '../exact-weights.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
-import { addScores, scoresIn, SEGMENT_SIZE, segmentOf, startOf, withScores, type SegmentScores } from './postings.ts';
+import { addScores, scoresIn, SEGMENT_SIZE, segmentOf, startOf, withScores, type Scores, type SegmentScores } from './postings.ts';
 import { conditionOf, type Scope } from './scope.ts';
 
 export interface RankOptions {
@@ -44,16 +44,21 @@ export async function rankWords(
 
   // The best first: mostly enough of them are still there and wanted. A document's are few among all.
   const atFirst = 16 + 2 * limit;
-  // One more look into the index costs more than it saves where there are few.
+  // Another look into the index costs more than it saves where there are few.
   const isLarge = (query.chunks ?? Infinity) > SEGMENT_SIZE;
-  const likely =
-    isLarge && query.document === undefined ? await rareTermsFirst(transaction, scope, units, { wanted: atFirst, meeting }) : undefined;
-  if (likely !== undefined) {
-    const rows = await lookUp(transaction, scope, query, [...likely.keys()]);
-    if (rows.length >= limit) return best(rows.map((row) => hit(row, likely.get(row.number) ?? 0)));
-  }
 
-  return withScores(transaction, scope, units, async (segments) => {
+  return withScores(transaction, scope, async (scores) => {
+    if (isLarge && query.document === undefined) {
+      const { likely, surely, unread } = await rareTermsFirst(scores, units, { wanted: limit + FEW_GONE, meeting });
+      if (likely !== undefined) {
+        await addScores(transaction, scope, unread, likely);
+        const numbers = [...likely].filter(([, score]) => score >= surely).map(([number]) => number);
+        const rows = await lookUp(transaction, scope, query, numbers);
+        if (rows.length >= limit) return best(rows.map((row) => hit(row, likely.get(row.number) ?? 0)));
+      }
+      if (unread.indices.length > 0) await scores.read(unread);
+    } else await scores.read(units);
+    const { segments } = scores;
     if (meeting !== undefined) keepOnly(segments, meeting);
     const counted = stepsOf(segments, units);
     const found: VectorHit[] = [];
@@ -86,48 +91,54 @@ function scoredBetween(segments: readonly SegmentScores[], lower: number, upper:
   return found;
 }
 
-/** Terms whose weights are together no more of a query's are frequent: nearly all of the index's rows that a query has are theirs. */
-const FREQUENT_SHARE = 1 / 8;
+/** Chunks that the index has and that are gone: more of the best ones mean that all is read. */
+const FEW_GONE = 4;
+/** What the terms that are read last can add: this share of what all can at first, and then of the least of the best scores so far. */
+const UNREAD_SHARES = [1 / 8, 1 / 4, 1 / 16];
 /** More candidates have nearly all rows of a frequent term. */
-const MAX_CANDIDATES = 512;
+const MAX_CANDIDATES = 128;
 
 /**
- * The `wanted` best chunks by their exact scores, without reading all that have the query's frequent terms: only chunks that can be
- * among the best after what their rare terms give are looked at again.
- * @returns undefined where that tells too little
+ * Reads the terms that few chunks have, until only some chunks can still be among the `wanted` best: of frequent terms, which have nearly
+ * all rows of the index that a query has, only those of these chunks need to be read.
+ * @returns `likely`: scores without the `unread` terms of the chunks that can be among the best, where these are few. All others have in the end
+ * less than `surely`
  */
 async function rareTermsFirst(
-  transaction: Transaction,
-  scope: Scope,
+  scores: Scores,
   query: QueryUnits,
   { wanted, meeting }: { readonly wanted: number; readonly meeting: readonly number[] | undefined },
-): Promise<ReadonlyMap<number, number> | undefined> {
-  const { rare, frequent } = byFrequency(query);
-  if (frequent.indices.length === 0) return undefined;
-  const scores = await withScores(transaction, scope, rare, (segments) => {
+): Promise<{ readonly likely: Map<number, number> | undefined; readonly surely: number; readonly unread: QueryUnits }> {
+  let unread = query;
+  let surely = total(query) * usualMost;
+  for (const share of UNREAD_SHARES) {
+    const { light, heavy } = split(unread, (surely / usualMost) * share);
+    if (light.indices.length === 0) break;
+    await scores.read(heavy);
+    unread = light;
+    const { segments } = scores;
     if (meeting !== undefined) keepOnly(segments, meeting);
-    const counted = stepsOf(segments, rare);
-    const lowest = counted.scoreOfRank(wanted) - total(frequent) * usualMost;
-    // Where it is 0, also chunks without any of the rare terms could be among the best.
-    return lowest > 0 && counted.chunks >= wanted ? scoredBetween(segments, lowest, Infinity) : undefined;
-  });
-  if (scores === undefined || scores.size > MAX_CANDIDATES) return undefined;
-  await addScores(transaction, scope, frequent, scores);
-  const last = [...scores.values()].toSorted((a, b) => b - a)[wanted - 1] ?? 0;
-  return new Map([...scores].filter(([, score]) => score >= last));
+    const counted = stepsOf(segments, query);
+    surely = counted.scoreOfRank(wanted);
+    const lowest = surely - total(unread) * usualMost;
+    if (lowest > 0 && counted.reaching(lowest) <= MAX_CANDIDATES)
+      return { likely: scoredBetween(segments, lowest, Infinity), surely, unread };
+  }
+  return { likely: undefined, surely, unread };
 }
 
-/** The lighter a term, the more chunks have it. */
-function byFrequency({ indices, units, step }: QueryUnits): { readonly rare: QueryUnits; readonly frequent: QueryUnits } {
+/** The lightest terms, as many as have together no more than this weight, and the others, one at least. The lighter a term, the more chunks have it. */
+function split({ indices, units, step }: QueryUnits, weight: number): { readonly light: QueryUnits; readonly heavy: QueryUnits } {
   const byWeight = indices.map((term, position) => ({ term, weight: units[position] ?? 0 })).toSorted((a, b) => a.weight - b.weight);
-  let left = total({ units }) * FREQUENT_SHARE;
-  const heavy = byWeight.findIndex(({ weight }) => (left -= weight) < 0);
+  let left = weight;
+  const heavier = byWeight.findIndex((each) => (left -= each.weight) < 0);
+  const first = heavier < 0 ? byWeight.length - 1 : heavier;
   const of = (terms: typeof byWeight): QueryUnits => ({
     indices: terms.map(({ term }) => term),
-    units: terms.map(({ weight }) => weight),
+    units: terms.map((each) => each.weight),
     step,
   });
-  return { rare: of(byWeight.slice(heavy)), frequent: of(byWeight.slice(0, heavy)) };
+  return { light: of(byWeight.slice(0, first)), heavy: of(byWeight.slice(first)) };
 }
 
 function total({ units }: Pick<QueryUnits, 'units'>): number {
@@ -136,8 +147,14 @@ function total({ units }: Pick<QueryUnits, 'units'>): number {
 
 const STEPS = 4_096;
 
+interface Steps {
+  readonly chunks: number;
+  reaching(score: number): number;
+  scoreOfRank(rank: number): number;
+}
+
 /** Scores counted in steps between 0 and what they can hardly exceed, which is far quicker than sorting them. */
-function stepsOf(segments: readonly SegmentScores[], units: QueryUnits): { readonly chunks: number; scoreOfRank(rank: number): number } {
+function stepsOf(segments: readonly SegmentScores[], units: QueryUnits): Steps {
   const scale = STEPS / (total(units) * usualMost);
   const counts = new Uint32Array(STEPS + 1);
   let chunks = 0;
@@ -153,6 +170,12 @@ function stepsOf(segments: readonly SegmentScores[], units: QueryUnits): { reado
   }
   return {
     chunks,
+    /** How many score so much or more, and perhaps a few that score a little less. */
+    reaching(score) {
+      let reached = 0;
+      for (let step = STEPS; step >= Math.min(STEPS, (score * scale) | 0); step -= 1) reached += counts[step] ?? 0;
+      return reached;
+    },
     /** A score that at least `rank` of them reach, and not many more. */
     scoreOfRank(rank) {
       if (rank >= chunks) return 0;
