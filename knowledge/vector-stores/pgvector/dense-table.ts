@@ -27,6 +27,8 @@ interface GraphTable {
   readonly type: string;
   /** Given out so far: no fewer than there are chunks. */
   readonly numbers: number;
+  /** It has all vectors of the collection. */
+  readonly isWhole: boolean;
 }
 
 interface HitRow {
@@ -66,7 +68,7 @@ export class DenseTable {
   }
 
   async remove(transaction: Transaction, { org, collectionId }: Scope, numbers: readonly number[]): Promise<void> {
-    const graph = await graphOf(transaction, { org, collectionId });
+    const graph = await graphOf(transaction, { org, collectionId }, this.#flat);
     for (const table of graph === undefined ? [this.#flat] : [this.#flat, graph.table]) {
       await transaction.query(`DELETE FROM ${table} WHERE org = $1 AND collection_id = $2 AND number = ANY($3::int[])`, [
         org,
@@ -114,7 +116,7 @@ export class DenseTable {
     query: VectorQuery,
     { limit, meeting: wanted }: RankOptions,
   ): Promise<readonly VectorHit[]> {
-    const graph = await graphOf(transaction, scope);
+    const graph = await graphOf(transaction, scope, this.#flat);
     const toHits = (rows: readonly HitRow[]): readonly VectorHit[] =>
       rows
         .map((row) => ({
@@ -128,23 +130,22 @@ export class DenseTable {
         .slice(0, limit);
     const distance = (type: string): string => `dense.embedding OPERATOR(${this.#home}.<#>) $3::text::${type}`;
     const own = 'dense.org = $1 AND dense.collection_id = $2';
-    const unscanned = graph === undefined || graph.numbers < this.#graphFrom || !(await this.#isEmpty(transaction, scope));
+    const unscanned = graph === undefined || graph.numbers < this.#graphFrom || !graph.isWhole;
     if (!unscanned && !isCheaperCompared({ limit, numbers: graph.numbers, meeting: wanted?.length })) {
       // A plain scan of the graph ends after `ef_search` vectors, wanted or not. Sorting is what a scan of the table would need.
-      await transaction.query(
-        `SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = ${candidatesInGraph(limit, graph.numbers)}; SET LOCAL enable_sort = off`,
-      );
+      const settings = `SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = ${candidatesInGraph(limit, graph.numbers)}; SET LOCAL enable_sort = off`;
       const condition = conditionOf(query, 5);
       const hits = toHits(
-        await withTies(limit, async (fetched, rows) => {
-          const answer = await transaction.query<HitRow>(
+        await withTies(limit, (fetched, rows) =>
+          hitsWith(
+            transaction,
+            settings,
             `SELECT chunk.*, -near.distance AS score FROM (
                SELECT dense.number, ${distance(graph.type)} AS distance FROM ${graph.table} AS dense WHERE ${own} ORDER BY ${distance(graph.type)}
              ) AS near CROSS JOIN LATERAL (${chunkNumbered('near.number', condition.sql)}) AS chunk ORDER BY near.distance ${fetched}`,
             [scope.org, scope.collectionId, literal(units), rows, ...condition.values],
-          );
-          return answer.rows;
-        }),
+          ),
+        ),
       );
       await transaction.query('SET LOCAL enable_sort = on');
       // A graph with many equal vectors has parts that can't be reached from each other.
@@ -152,7 +153,7 @@ export class DenseTable {
     }
     const unwanted = wanted === undefined && query.exclude?.length ? await numbersOf(transaction, scope, query.exclude) : [];
     // Few are looked up in the order of their numbers, in a plan that need not know how many there are.
-    if (wanted !== undefined) await transaction.query('SET LOCAL enable_seqscan = off');
+    const settings = wanted === undefined ? undefined : 'SET LOCAL enable_seqscan = off';
     const among = wanted === undefined ? 'dense.number <> ALL($5::int[])' : 'dense.number = ANY($5::int[])';
     // Long lists are hashed only in a plan made for them; and each graph has statements of its own, of which a connection must not keep all.
     const prepared = graph === undefined && (wanted !== undefined || unwanted.length === 0);
@@ -163,25 +164,17 @@ export class DenseTable {
     // A sum is nothing that an index is sorted by.
     const source = `SELECT dense.number, dense.distance FROM (${compared.join(' UNION ALL ')}) AS dense ORDER BY dense.distance + 0`;
     return toHits(
-      await withTies(limit, async (fetched, rows) => {
-        const answer = await transaction.query<HitRow>(
+      await withTies(limit, (fetched, rows) =>
+        hitsWith(
+          transaction,
+          settings,
           `SELECT chunk.*, -near.distance AS score FROM (${source} ${fetched}) AS near
            CROSS JOIN LATERAL (${chunkNumbered('near.number')}) AS chunk`,
           [scope.org, scope.collectionId, literal(units), rows, wanted ?? unwanted],
           { prepared },
-        );
-        return answer.rows;
-      }),
+        ),
+      ),
     );
-  }
-
-  async #isEmpty(transaction: Transaction, { org, collectionId }: Scope): Promise<boolean> {
-    const { rows } = await transaction.query(
-      `SELECT FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 LIMIT 1`,
-      [org, collectionId],
-      { prepared: true },
-    );
-    return rows.length === 0;
   }
 }
 
@@ -206,16 +199,31 @@ function candidatesInGraph(limit: number, numbers: number): number {
   return Math.min(1_000, Math.max(100, 2 * limit, Math.round(numbers / 1_000)));
 }
 
-async function graphOf(transaction: Transaction, { org, collectionId }: Scope): Promise<GraphTable | undefined> {
+/** @param flat the table of vectors that are in no graph yet */
+async function graphOf(transaction: Transaction, { org, collectionId }: Scope, flat: string): Promise<GraphTable | undefined> {
   const { rows } = await transaction.query<{ graph: string } & Omit<GraphTable, 'table'>>(
     `SELECT graph, next_number AS numbers, (SELECT atttypid::regtype::text FROM pg_catalog.pg_attribute
-       WHERE attrelid = to_regclass('parley.' || graph) AND attname = 'embedding') AS type
+         WHERE attrelid = to_regclass('parley.' || graph) AND attname = 'embedding') AS type,
+       NOT EXISTS (SELECT FROM ${flat} WHERE org = $1 AND collection_id = $2) AS "isWhole"
      FROM parley.vector_collections WHERE org = $1 AND collection_id = $2 AND graph IS NOT NULL`,
     [org, collectionId],
     { prepared: true },
   );
   const [row] = rows;
   return row && { ...row, table: tableOf(row.graph) };
+}
+
+/** Hits of a statement that is sent right behind its settings, whose answer need not be waited for. */
+async function hitsWith(
+  transaction: Transaction,
+  settings: string | undefined,
+  ...statement: Parameters<Transaction['query']>
+): Promise<readonly HitRow[]> {
+  const [, { rows }] = await Promise.all([
+    settings === undefined ? undefined : transaction.query(settings),
+    transaction.query<HitRow & Record<string, unknown>>(...statement),
+  ]);
+  return rows;
 }
 
 /** What a hit shows of the chunk with a number, if it meets a condition: one look-up by the whole key. */

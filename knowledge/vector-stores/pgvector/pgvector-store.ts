@@ -111,8 +111,12 @@ export class PgvectorStore implements VectorStore {
         const meeting = selective ? await numbersThatMeet(transaction, collection, query) : undefined;
         if (!hybrid) return rankWords(transaction, collection, query, { limit: query.topK, meeting });
         const limit = candidatesFor(query.topK);
-        const near = await dense.rank(transaction, collection, units, query, { limit, meeting });
-        return fuseRankings([near, await rankWords(transaction, collection, query, { limit, meeting })], query.topK);
+        // Postgres compares vectors while the words' entries are added up here.
+        const rankings = await settled([
+          rankWords(transaction, collection, query, { limit, meeting }),
+          dense.rank(transaction, collection, units, query, { limit, meeting }),
+        ]);
+        return fuseRankings(rankings, query.topK);
       },
       oneMoment,
     );
@@ -309,4 +313,10 @@ async function translated<T>(work: () => Promise<T>): Promise<T> {
     const kind = error.kind in kinds ? kinds[error.kind as keyof typeof kinds] : 'refused';
     throw new VectorStoreError(kind, `the vectors in Postgres: ${error.message}`, { cause: error });
   }
+}
+
+/** Waits for each of them, so that nothing is sent on a connection whose transaction is over. @throws what the first one threw */
+async function settled<T>(works: readonly Promise<T>[]): Promise<readonly T[]> {
+  await Promise.allSettled(works);
+  return Promise.all(works);
 }

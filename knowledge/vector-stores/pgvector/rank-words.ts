@@ -44,12 +44,13 @@ export async function rankWords(
 
   // The best first: mostly enough of them are still there and wanted. A document's are few among all.
   const atFirst = 16 + 2 * limit;
+  const masks = meeting && masksOf(meeting);
   // Another look into the index costs more than it saves where there are few.
   const isLarge = (query.chunks ?? Infinity) > SEGMENT_SIZE;
 
   return withScores(transaction, scope, async (scores) => {
     if (isLarge && query.document === undefined) {
-      const { likely, surely, unread } = await rareTermsFirst(scores, units, { wanted: limit + FEW_GONE, meeting });
+      const { likely, surely, unread } = await rareTermsFirst(scores, units, { wanted: limit + FEW_GONE, masks });
       if (likely !== undefined) {
         await addScores(transaction, scope, unread, likely);
         const numbers = [...likely].filter(([, score]) => score >= surely).map(([number]) => number);
@@ -59,14 +60,17 @@ export async function rankWords(
       if (unread.indices.length > 0) await scores.read(unread);
     } else await scores.read(units);
     const { segments } = scores;
-    if (meeting !== undefined) keepOnly(segments, meeting);
+    if (masks !== undefined) keepOnly(segments, masks);
     const counted = stepsOf(segments, units);
     const found: VectorHit[] = [];
     let upper = Infinity;
     for (let wanted = atFirst; query.document === undefined; wanted *= 8) {
       // Down to a score and not to a number of chunks: all that share the last score are in.
-      const lower = counted.scoreOfRank(wanted);
-      const batch = scoredBetween(segments, lower, upper);
+      const about = counted.scoreOfRank(wanted);
+      const batch = scoredBetween(segments, about, upper);
+      // Steps are coarse where a filter leaves none of the best.
+      const lower = upper === Infinity ? (Float64Array.from(batch.values()).toSorted().at(-wanted) ?? about) : about;
+      for (const [number, score] of batch) if (score < lower) batch.delete(number);
       for (const row of await lookUp(transaction, scope, query, [...batch.keys()])) found.push(hit(row, batch.get(row.number) ?? 0));
       if (found.length >= limit || wanted >= counted.chunks) return best(found);
       // Conditions that few meet: cheaper asked of every chunk than of one after another.
@@ -96,7 +100,7 @@ const FEW_GONE = 4;
 /** What the terms that are read last can add: this share of what all can at first, and then of the least of the best scores so far. */
 const UNREAD_SHARES = [1 / 8, 1 / 4, 1 / 16];
 /** More candidates have nearly all rows of a frequent term. */
-const MAX_CANDIDATES = 128;
+const MAX_CANDIDATES = 256;
 
 /**
  * Reads the terms that few chunks have, until only some chunks can still be among the `wanted` best: of frequent terms, which have nearly
@@ -107,7 +111,7 @@ const MAX_CANDIDATES = 128;
 async function rareTermsFirst(
   scores: Scores,
   query: QueryUnits,
-  { wanted, meeting }: { readonly wanted: number; readonly meeting: readonly number[] | undefined },
+  { wanted, masks }: { readonly wanted: number; readonly masks: Masks | undefined },
 ): Promise<{ readonly likely: Map<number, number> | undefined; readonly surely: number; readonly unread: QueryUnits }> {
   let unread = query;
   let surely = total(query) * usualMost;
@@ -117,7 +121,7 @@ async function rareTermsFirst(
     await scores.read(heavy);
     unread = light;
     const { segments } = scores;
-    if (meeting !== undefined) keepOnly(segments, meeting);
+    if (masks !== undefined) keepOnly(segments, masks);
     const counted = stepsOf(segments, query);
     surely = counted.scoreOfRank(wanted);
     const lowest = surely - total(unread) * usualMost;
@@ -190,14 +194,26 @@ function stepsOf(segments: readonly SegmentScores[], units: QueryUnits): Steps {
   };
 }
 
-/** Sets the scores of all other chunks to 0. */
-function keepOnly(segments: readonly SegmentScores[], numbers: readonly number[]): void {
-  const kept = numbers.map(scoresIn(segments));
-  const bySegment = new Map(segments.map((segment) => [segment.start, segment.scores.fill(0)]));
-  for (const [index, number] of numbers.entries()) {
+/** By the segment's first number: 1 for each of the chunks, 0 for the others. */
+type Masks = ReadonlyMap<number, Uint8Array>;
+
+function masksOf(numbers: readonly number[]): Masks {
+  const masks = new Map<number, Uint8Array>();
+  for (const number of numbers) {
     const start = startOf(segmentOf(number));
-    const scores = bySegment.get(start);
-    if (scores !== undefined) scores[number - start] = kept[index] ?? 0;
+    let mask = masks.get(start);
+    if (mask === undefined) masks.set(start, (mask = new Uint8Array(SEGMENT_SIZE)));
+    mask[number - start] = 1;
+  }
+  return masks;
+}
+
+/** Sets the scores of all other chunks to 0. */
+function keepOnly(segments: readonly SegmentScores[], masks: Masks): void {
+  for (const { start, scores, end } of segments) {
+    const mask = masks.get(start);
+    if (mask === undefined) scores.fill(0);
+    else for (let local = 0; local < end; local += 1) scores[local] = (scores[local] ?? 0) * (mask[local] ?? 0);
   }
 }
 
