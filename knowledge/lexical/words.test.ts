@@ -30,6 +30,6 @@ it.each([
 it('takes a time that grows with the length of the text, whatever is in it', () => {
   const long = '_'.repeat(1_000_000);
   expect(wordsOf(`${long} a`)).toEqual(['a']);
-  expect(wordsOf(`${"a'".repeat(500_000)}`)).toHaveLength(1);
+  expect(wordsOf("a'".repeat(500_000))).toHaveLength(1);
   expect(wordsOf('1,'.repeat(500_000))).toHaveLength(1);
 });
