@@ -315,8 +315,11 @@ async function translated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Waits for each of them, so that nothing is sent on a connection whose transaction is over. @throws what the first one threw */
+/** Waits for each of them, so that nothing is sent on a connection whose transaction is over. @throws what was thrown first */
 async function settled<T>(works: readonly Promise<T>[]): Promise<readonly T[]> {
-  await Promise.allSettled(works);
-  return Promise.all(works);
+  try {
+    return await Promise.all(works);
+  } finally {
+    await Promise.allSettled(works);
+  }
 }
