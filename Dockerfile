@@ -27,7 +27,6 @@ RUN apt-get update \
 COPY --from=build /out/node/ /
 COPY --from=build /out/packages/ /
 COPY --from=build /out/app/ /
-# The C library's arenas and the space for new objects are bounded: loads would leave several hundred megabytes behind.
 ENV NODE_ENV=production \
     HOME=/tmp \
     PARLEY_HOST=0.0.0.0 \
