@@ -16,6 +16,7 @@ import { AcceptedJobs } from './accepted-jobs.ts';
 import { CallLifecycle } from './calls/lifecycle.ts';
 import { mediaServerOf } from './calls/media-server.ts';
 import { createProviderKeyReader } from './calls/provider-access/index.ts';
+import { loadTokenizer } from './calls/usage/count-tokens.ts';
 import { usageMetrics } from './calls/usage/usage-metrics.ts';
 import { drainCalls } from './drain.ts';
 import { freePlaces, type FreePlaces } from './free-places.ts';
@@ -88,6 +89,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
     onUsage: usageMetrics(registry),
   });
   role.onStop('key cache', () => keyCache.close());
+  void loadTokenizer();
   process.env[KEY_CACHE_VARIABLE] = keyCache.path;
   const spool = spoolFolderOf(config);
   const { calls, deletions } = store.calls;

@@ -4,7 +4,7 @@
  * to providers and what their calls use there, for the role's metrics, and have tokens counted: a tokenizer in each of them would take 67 MB.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
+import { Agent, createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -145,9 +145,12 @@ export function tokensFromRole(path: string): CountTokens {
   return async (texts) => (await ask(path, TOKENS_PATH, texts)) as readonly number[];
 }
 
+/** A turn asks several times. */
+const agent = new Agent({ keepAlive: true });
+
 function ask(socketPath: string, path: string, question: object): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const sent = request({ socketPath, method: 'POST', path, agent: false, timeout: TIMEOUT_MS }, (response) => {
+    const sent = request({ socketPath, method: 'POST', path, agent, timeout: TIMEOUT_MS }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       response.on('error', reject).on('end', () => {

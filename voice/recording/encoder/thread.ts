@@ -1,8 +1,14 @@
 /** The encoder thread of a job process: one for the recordings of all its calls. */
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
 import type { FromEncoder, ToEncoder } from './messages.ts';
 import { OpusFile } from './opus-file.ts';
+
+/** Of the processor, a tenth of what the threads get that speak and listen. */
+const NICE = 10;
+// Elsewhere the priority would be the process's.
+if (process.platform === 'linux') setPriority(NICE);
 
 const files = new Map<number, OpusFile>();
 const answer = (message: FromEncoder): void => parentPort?.postMessage(message);
