@@ -36,6 +36,16 @@ export interface Transaction {
    * A NOTIFY within the transaction would make all that do so commit one after the other, through the log on disk.
    */
   notifyAfterCommit(channel: string): void;
+  /**
+   * Runs these at the same time, and waits for all. In a transaction on one snapshot each but the first has a connection of its own, which sees
+   * the same snapshot; where none is free, in other transactions, and with `pipelined`, they share this one.
+   * @returns what they do, in their order
+   * @throws what one of them throws first
+   */
+  inParallel<T>(
+    works: readonly ((transaction: Transaction) => Promise<T>)[],
+    options?: { readonly pipelined?: boolean },
+  ): Promise<readonly T[]>;
 }
 
 export interface StatementOptions {
@@ -139,6 +149,10 @@ export class Database {
     this.#pool.on('error', (err) => options.logger?.warn({ err }, 'an idle connection to Postgres broke'));
   }
 
+  get #hasFreeConnection(): boolean {
+    return this.#pool.waitingCount === 0 && (this.#pool.idleCount > 0 || this.#pool.totalCount < this.#pool.options.max);
+  }
+
   get counts(): PoolCounts {
     return { total: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
   }
@@ -159,7 +173,7 @@ export class Database {
       ...(quick ? ['SET LOCAL jit = off'] : []),
       ...(samePlans ? ['SET LOCAL plan_cache_mode = force_generic_plan'] : []),
     ];
-    return this.#transaction([begin, ...settings].join('; '), work, { readOnly: snapshot });
+    return this.#transaction([begin, ...settings].join('; '), work, snapshot ? 'snapshot' : 'write');
   }
 
   /** One statement, as in {@link asOrganization}. */
@@ -175,7 +189,7 @@ export class Database {
 
   /** Runs `work` in a transaction that sees the names of all organisations and none of their rows. */
   asDirectory<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction('BEGIN READ ONLY; SET LOCAL ROLE parley_directory', work, { readOnly: true });
+    return this.#transaction('BEGIN READ ONLY; SET LOCAL ROLE parley_directory', work, 'read');
   }
 
   /** Runs `work` in a transaction with no organisation set: `parley_app` sees no row of any tenant table then. `work` may run more than once. */
@@ -218,14 +232,16 @@ export class Database {
   #transaction<T>(
     begin: string,
     work: (transaction: Transaction) => Promise<T>,
-    { readOnly = false }: { readonly readOnly?: boolean } = {},
+    kind: 'write' | 'read' | 'snapshot' = 'write',
+    exportedSnapshot?: string,
   ): Promise<T> {
     return this.#withClient(async (client) => {
-      const begun = heardLater(client.query(begin));
+      const sharing = exportedSnapshot === undefined ? '' : `; SET TRANSACTION SNAPSHOT ${escapeLiteral(exportedSnapshot)}`;
+      const begun = heardLater(client.query(begin + sharing));
       let committed: Promise<unknown> | undefined;
       const channels = new Set<string>();
       try {
-        const result = await work({
+        const transaction: Transaction = {
           notifyAfterCommit: (channel) => void channels.add(channel),
           // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
           query: <R extends QueryResultRow>(sql: string, values: readonly unknown[] = [], options: StatementOptions = {}) => {
@@ -234,11 +250,27 @@ export class Database {
             if (options.last === true) committed = heardLater(client.query('COMMIT'));
             return answer;
           },
-        });
+          inParallel: (works, { pipelined = false } = {}) => {
+            const exported =
+              kind === 'snapshot' && !pipelined
+                ? heardLater(client.query<{ id: string }>('SELECT pg_catalog.pg_export_snapshot() AS id'))
+                : undefined;
+            return settled(
+              works.map(async (parallel, index) => {
+                if (exported === undefined || index === 0) return parallel(transaction);
+                const { rows } = await exported;
+                // Nothing is awaited in between: two that hold one connection each must not wait for each other's.
+                if (!this.#hasFreeConnection) return parallel(transaction);
+                return this.#transaction(begin, parallel, kind, rows[0]?.id);
+              }),
+            );
+          },
+        };
+        const result = await work(transaction);
         await begun;
         committed ??= heardLater(client.query('COMMIT'));
         // It ends nothing that could be lost, and whoever gets the connection next comes behind it.
-        if (!readOnly) await committed;
+        if (kind === 'write') await committed;
         for (const channel of channels) this.#hints.notify(channel);
         return result;
       } catch (failure) {
@@ -302,6 +334,15 @@ async function runStatement<R extends QueryResultRow>(
 ): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }> {
   const answer = await client.query<R>({ text: sql, values: [...values], ...(prepared && { name: statementName(sql) }) });
   return { rows: answer.rows, rowCount: answer.rowCount ?? 0 };
+}
+
+/** Waits for all of them, so that none is left behind on a connection whose transaction is over. @throws what was thrown first */
+async function settled<T>(works: readonly Promise<T>[]): Promise<readonly T[]> {
+  try {
+    return await Promise.all(works);
+  } finally {
+    await Promise.allSettled(works);
+  }
 }
 
 /** For one that is waited for after another, which may fail first: its rejection must not count as unhandled then. */

@@ -39,6 +39,8 @@ export interface PostgresComponentOptions {
   readonly passwordFile: string;
   /** Trades durability for speed, as in tests. */
   readonly unsafeNoFsync?: boolean;
+  /** Of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 const USER = 'parley';
@@ -71,6 +73,7 @@ export function postgresComponent(options: PostgresComponentOptions): Component 
         ...(options.unsafeNoFsync === true
           ? [...setting('fsync', 'off'), ...setting('synchronous_commit', 'off'), ...setting('full_page_writes', 'off')]
           : []),
+        ...Object.entries(options.settings ?? {}).flatMap(([name, value]) => setting(name, value)),
       ],
       account: installation.account,
       // The data folder is the only one that the account can certainly enter.

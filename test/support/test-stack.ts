@@ -42,16 +42,24 @@ export interface TestStackAddresses {
   readonly mediaServer: LivekitAddress;
 }
 
+export interface TestStackOptions {
+  /** Postgres waits for its disk, as it does for users; default false: tests care for speed, and the machine does not crash. */
+  readonly durable?: boolean;
+  /** Of postgresql.conf. */
+  readonly postgresSettings?: Readonly<Record<string, string>>;
+}
+
 export class TestStack {
   readonly #supervisors: Supervisor[] = [];
   readonly #byPart = new Map<string, Supervisor>();
   readonly #started = new Map<string, Promise<unknown>>();
   readonly #durable: boolean;
+  readonly #postgresSettings: Readonly<Record<string, string>>;
   #folder: Promise<string> | undefined;
 
-  /** @param options.durable Postgres waits for its disk, as it does for users; default false: tests care for speed, and the machine does not crash */
-  constructor({ durable = false }: { readonly durable?: boolean } = {}) {
+  constructor({ durable = false, postgresSettings = {} }: TestStackOptions = {}) {
     this.#durable = durable;
+    this.#postgresSettings = postgresSettings;
   }
 
   controlPlane(): Promise<ControlPlaneAddresses> {
@@ -156,6 +164,7 @@ export class TestStack {
       port,
       passwordFile: join(folder, 'kube', 'postgres-password'),
       unsafeNoFsync: !this.#durable,
+      settings: this.#postgresSettings,
     };
     await this.#run([postgresComponent(options)]);
     return postgresUrl(options);

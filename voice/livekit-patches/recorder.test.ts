@@ -42,7 +42,7 @@ it('frames of a channel that follow each other become one, from where the first 
     [1_320 + 20, 5_120],
     [1_640 + 40, 2_560],
   ]);
-  expect(sounds.flatMap(({ frame: { data } }) => [...data])).toEqual(Array.from({ length: 25 * 512 }, (_, at) => at));
+  expect(sounds.flatMap(({ frame: { data } }) => Array.from(data))).toEqual(Array.from({ length: 25 * 512 }, (_, at) => at));
   expect(whole.at(-1)?.kind).toBe('flush');
 });
 

@@ -10,12 +10,17 @@ const MOST_IN_GRAPH = 4_000;
 /** Vectors that move into the graph with each write of a collection that has just become large. */
 const MOVED_AT_ONCE = 250;
 
-export interface DenseTableOptions {
+export interface Sizes {
+  /** Chunks from which on a collection gets a graph of its own, and is not searched by comparing all of it. */
+  readonly graphFrom: number;
+  /** Of a filter, chunks from which on their vectors are compared in two halves at the same time. */
+  readonly halvesFrom: number;
+}
+
+export interface DenseTableOptions extends Sizes {
   readonly dimension: number;
   /** The schema that pgvector was installed in: not necessarily on the search path. */
   readonly home: string;
-  /** From this many chunks on a collection gets a graph of its own. */
-  readonly graphFrom: number;
 }
 
 /** Where the vectors of a large collection are, or are on their way to. */
@@ -44,14 +49,14 @@ export class DenseTable {
   readonly #home: string;
   readonly #type: string;
   readonly #flat: string;
-  readonly #graphFrom: number;
+  readonly #sizes: Sizes;
 
-  constructor({ dimension, home, graphFrom }: DenseTableOptions) {
+  constructor({ dimension, home, ...sizes }: DenseTableOptions) {
     this.#dimension = dimension;
     this.#home = `"${home.replaceAll('"', '""')}"`;
     this.#type = `${this.#home}.${dimension > 2_000 ? 'halfvec' : 'vector'}`;
     this.#flat = `parley.vector_dense_${dimension}`;
-    this.#graphFrom = graphFrom;
+    this.#sizes = sizes;
   }
 
   async add(
@@ -84,11 +89,11 @@ export class DenseTable {
    * @param numbers given out so far: no fewer than there are chunks, which spares most counts
    */
   async grow(transaction: Transaction, { org, collectionId }: Scope, numbers: number, graph: Graph): Promise<Graph> {
-    if (this.#dimension > MOST_IN_GRAPH || (graph === null && numbers < this.#graphFrom)) return graph;
+    if (this.#dimension > MOST_IN_GRAPH || (graph === null && numbers < this.#sizes.graphFrom)) return graph;
     if (graph === null) {
       const { rows } = await transaction.query<{ large: boolean }>(
         'SELECT count(*) >= $3 AS large FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2',
-        [org, collectionId, this.#graphFrom],
+        [org, collectionId, this.#sizes.graphFrom],
       );
       if (rows[0]?.large !== true) return null;
       const { rows: made } = await transaction.query<{ graph: string }>(
@@ -130,7 +135,7 @@ export class DenseTable {
         .slice(0, limit);
     const distance = (type: string): string => `dense.embedding OPERATOR(${this.#home}.<#>) $3::text::${type}`;
     const own = 'dense.org = $1 AND dense.collection_id = $2';
-    const unscanned = graph === undefined || graph.numbers < this.#graphFrom || !graph.isWhole;
+    const unscanned = graph === undefined || graph.numbers < this.#sizes.graphFrom || !graph.isWhole;
     if (!unscanned && !isCheaperCompared({ limit, numbers: graph.numbers, meeting: wanted?.length })) {
       // A plain scan of the graph ends after `ef_search` vectors, wanted or not. Sorting is what a scan of the table would need.
       const settings = `SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = ${candidatesInGraph(limit, graph.numbers)}; SET LOCAL enable_sort = off`;
@@ -158,23 +163,27 @@ export class DenseTable {
     // Long lists are hashed only in a plan made for them; and each graph has statements of its own, of which a connection must not keep all.
     const prepared = graph === undefined && (wanted !== undefined || unwanted.length === 0);
     const tables = [{ table: this.#flat, type: this.#type }, ...(graph === undefined ? [] : [graph])];
-    const compared = tables.map(
+    const distances = tables.map(
       ({ table, type }) => `SELECT dense.number, ${distance(type)} AS distance FROM ${table} AS dense WHERE ${own} AND ${among}`,
     );
     // A sum is nothing that an index is sorted by.
-    const source = `SELECT dense.number, dense.distance FROM (${compared.join(' UNION ALL ')}) AS dense ORDER BY dense.distance + 0`;
-    return toHits(
-      await withTies(limit, (fetched, rows) =>
+    const source = `SELECT dense.number, dense.distance FROM (${distances.join(' UNION ALL ')}) AS dense ORDER BY dense.distance + 0`;
+    const nearest = (side: Transaction, numbers: unknown): Promise<readonly HitRow[]> =>
+      withTies(limit, (fetched, rows) =>
         hitsWith(
-          transaction,
+          side,
           settings,
           `SELECT chunk.*, -near.distance AS score FROM (${source} ${fetched}) AS near
            CROSS JOIN LATERAL (${chunkNumbered('near.number')}) AS chunk`,
-          [scope.org, scope.collectionId, literal(units), rows, wanted ?? unwanted],
+          [scope.org, scope.collectionId, literal(units), rows, numbers],
           { prepared },
         ),
-      ),
-    );
+      );
+    if (wanted === undefined) return toHits(await nearest(transaction, unwanted));
+    const parts =
+      wanted.length < this.#sizes.halvesFrom ? [wanted] : [wanted.subarray(0, wanted.length / 2), wanted.subarray(wanted.length / 2)];
+    const compared = parts.map((part) => (side: Transaction) => nearest(side, `{${part.join(',')}}`));
+    return toHits((await transaction.inParallel(compared, { pipelined: parts.length === 1 })).flat());
   }
 }
 

@@ -12,9 +12,9 @@ import {
   type VectorStore,
   VectorStoreError,
 } from '../vector-store.ts';
-import { DenseTable } from './dense-table.ts';
+import { DenseTable, type Sizes } from './dense-table.ts';
 import { addPostings, blockOf, blocksOf, compactBlock, countSegment, BLOCK_SIZE, segmentOf } from './postings.ts';
-import { rankWords } from './rank-words.ts';
+import { isLarge, rankWords } from './rank-words.ts';
 import { documentIs, numbersThatMeet } from './scope.ts';
 
 /** Chunks written in one transaction: it holds up other writers of the same collection, and no others. */
@@ -30,13 +30,11 @@ export class PgvectorStore implements VectorStore {
   readonly name = 'pgvector';
   readonly #database: PgvectorDatabase;
   readonly #tables = new Map<number, Promise<DenseTable>>();
+  readonly #sizes: Sizes;
 
-  readonly #graphFrom: number;
-
-  /** @param options `graphFrom`: chunks from which on a collection is searched through a graph and not by comparing all of it; 20,000 by default */
-  constructor(database: PgvectorDatabase, options: { readonly graphFrom?: number } = {}) {
+  constructor(database: PgvectorDatabase, sizes: Partial<Sizes> = {}) {
     this.#database = database;
-    this.#graphFrom = options.graphFrom ?? 20_000;
+    this.#sizes = { graphFrom: 20_000, halvesFrom: 4_000, ...sizes };
   }
 
   async upsert(collection: CollectionRef, records: readonly VectorRecord[], signal?: AbortSignal): Promise<void> {
@@ -111,11 +109,14 @@ export class PgvectorStore implements VectorStore {
         const meeting = selective ? await numbersThatMeet(transaction, collection, query) : undefined;
         if (!hybrid) return rankWords(transaction, collection, query, { limit: query.topK, meeting });
         const limit = candidatesFor(query.topK);
-        // Postgres compares vectors while the words' entries are added up here.
-        const rankings = await settled([
-          rankWords(transaction, collection, query, { limit, meeting }),
-          dense.rank(transaction, collection, units, query, { limit, meeting }),
-        ]);
+        const rankings = await transaction.inParallel(
+          [
+            (first) => rankWords(first, collection, query, { limit, meeting }),
+            (second) => dense.rank(second, collection, units, query, { limit, meeting }),
+          ],
+          // Few are ranked sooner than another connection has begun.
+          { pipelined: !isLarge(query) },
+        );
         return fuseRankings(rankings, query.topK);
       },
       oneMoment,
@@ -229,7 +230,7 @@ export class PgvectorStore implements VectorStore {
         );
         if (row === undefined) throw new VectorStoreError('refused', 'this database lacks pgvector: run `parley migrate`');
         await this.#database.query('SELECT parley.prepare_dense_vectors($1)', [dimension]);
-        return new DenseTable({ dimension, home: row.home, graphFrom: this.#graphFrom });
+        return new DenseTable({ dimension, home: row.home, ...this.#sizes });
       });
       this.#tables.set(dimension, table);
       // The next call asks again.
@@ -312,14 +313,5 @@ async function translated<T>(work: () => Promise<T>): Promise<T> {
     if (!(error instanceof StoreError)) throw error;
     const kind = error.kind in kinds ? kinds[error.kind as keyof typeof kinds] : 'refused';
     throw new VectorStoreError(kind, `the vectors in Postgres: ${error.message}`, { cause: error });
-  }
-}
-
-/** Waits for each of them, so that nothing is sent on a connection whose transaction is over. @throws what was thrown first */
-async function settled<T>(works: readonly Promise<T>[]): Promise<readonly T[]> {
-  try {
-    return await Promise.all(works);
-  } finally {
-    await Promise.allSettled(works);
   }
 }

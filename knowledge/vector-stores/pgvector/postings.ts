@@ -86,18 +86,19 @@ function lastRow(firstBlock: number): string {
   ) AS last ON last.block >= ${firstBlock} AND last.bytes + octet_length(given.entries) <= ${BLOCK_SIZE * ENTRY_BYTES}`;
 }
 
-/** What the chunks of a segment score, in units; 0 for those that share no term with the query. */
-export interface SegmentScores {
-  /** Number of the first. */
-  readonly start: number;
+/** What some chunks score, in units; 0 for those that share no term with the query. */
+export interface ChunkScores {
   readonly scores: Uint32Array;
   /** Behind the last one that has a score. */
-  end: number;
+  readonly end: number;
+  readonly numberAt: (index: number) => number;
 }
 
 /** Inner products of a query, as far as its terms have been read, with every chunk that has one of these; also with some that are gone. */
 export interface Scores {
-  readonly segments: readonly SegmentScores[];
+  /** @param numbers of these chunks alone; without it of all */
+  chunks(numbers?: Int32Array): readonly ChunkScores[];
+  readonly scoreOf: (number: number) => number;
   read(query: QueryUnits): Promise<void>;
 }
 
@@ -109,9 +110,8 @@ export async function withScores<T>(
 ): Promise<T> {
   return withSums((sums) =>
     use({
-      get segments() {
-        return sums.segments;
-      },
+      chunks: (numbers) => sums.chunks(numbers),
+      scoreOf: sums.scoreOf,
       async read(query) {
         const sql = postingsOf('unnest($3::int[]) AS wanted (term)');
         const { rows } = await transaction.query<ReadRow>(sql, [org, collectionId, query.indices], { prepared: true });
@@ -144,18 +144,8 @@ export async function addScores(
   );
   await withSums((sums) => {
     sums.add(rows, weightsOf(query));
-    const added = scoresIn(sums.segments);
-    for (const [number, score] of scores) scores.set(number, score + added(number));
+    for (const [number, score] of scores) scores.set(number, score + sums.scoreOf(number));
   });
-}
-
-/** 0 for what is in none of the segments. */
-export function scoresIn(segments: readonly SegmentScores[]): (number: number) => number {
-  const bySegment = new Map(segments.map((segment) => [segment.start, segment.scores]));
-  return (number) => {
-    const start = startOf(segmentOf(number));
-    return bySegment.get(start)?.[number - start] ?? 0;
-  };
 }
 
 function weightsOf(query: QueryUnits): (term: number) => number {
@@ -164,7 +154,7 @@ function weightsOf(query: QueryUnits): (term: number) => number {
 }
 
 /** Numbers of the chunks whose metadata has each field of a filter with its value; few others may be among them. */
-export async function numbersFiltered(transaction: Transaction, { org, collectionId }: Scope, filter: string): Promise<readonly number[]> {
+export async function numbersFiltered(transaction: Transaction, { org, collectionId }: Scope, filter: string): Promise<Int32Array> {
   const { rows } = await transaction.query<ReadRow & { fields: number }>(
     postingsOf(
       '(SELECT parley.filter_terms($3::jsonb) AS terms) AS filter CROSS JOIN LATERAL unnest(filter.terms) AS wanted (term)',
@@ -176,10 +166,11 @@ export async function numbersFiltered(transaction: Transaction, { org, collectio
   const fields = rows[0]?.fields ?? 0;
   return withSums((sums) => {
     sums.add(rows, () => 1);
-    const numbers: number[] = [];
-    for (const { start, scores, end } of sums.segments)
-      for (let local = 0; local < end; local += 1) if (scores[local] === fields) numbers.push(start + local);
-    return numbers;
+    const numbers = new Int32Array(sums.added);
+    let found = 0;
+    for (const { scores, end, numberAt } of sums.chunks())
+      for (let index = 0; index < end; index += 1) if (scores[index] === fields) numbers[found++] = numberAt(index);
+    return numbers.subarray(0, found);
   });
 }
 
@@ -196,11 +187,22 @@ function postingsOf(wanted: string, ...columns: readonly string[]): string {
 const spare: Uint32Array[] = [];
 const MAX_SPARE = 64;
 
-class Sums {
-  readonly #segments = new Map<number, SegmentScores>();
+interface Segment {
+  readonly scores: Uint32Array;
+  end: number;
+}
 
-  get segments(): readonly SegmentScores[] {
-    return [...this.#segments.values()];
+class Sums {
+  readonly #segments = new Map<number, Segment>();
+  /** Entries so far: no fewer than there are chunks with a score. */
+  added = 0;
+
+  /** 0 for what was never added to. */
+  readonly scoreOf = (number: number): number => this.#segments.get(segmentOf(number))?.scores[number % SEGMENT_SIZE] ?? 0;
+
+  chunks(numbers?: Int32Array): readonly ChunkScores[] {
+    if (numbers !== undefined) return [{ scores: this.#scoresOf(numbers), end: numbers.length, numberAt: (index) => numbers[index] ?? 0 }];
+    return Array.from(this.#segments, ([segment, { scores, end }]) => ({ scores, end, numberAt: (index) => startOf(segment) + index }));
   }
 
   add(rows: readonly ReadRow[], weightOf: (term: number) => number): void {
@@ -208,11 +210,30 @@ class Sums {
       const number = Math.floor(block / BLOCKS_IN_SEGMENT);
       let segment = this.#segments.get(number);
       if (segment === undefined) {
-        segment = { start: startOf(number), scores: spare.pop()?.fill(0) ?? new Uint32Array(SEGMENT_SIZE), end: 0 };
+        segment = { scores: spare.pop()?.fill(0) ?? new Uint32Array(SEGMENT_SIZE), end: 0 };
         this.#segments.set(number, segment);
       }
-      addTo(segment, { block, entries, weight: weightOf(term) });
+      this.added += addTo(segment, { block, entries, weight: weightOf(term) });
     }
+  }
+
+  /** A look-up of the segment for each number would take longer than the scores. */
+  #scoresOf(numbers: Int32Array): Uint32Array {
+    const found = new Uint32Array(numbers.length);
+    let segment: number | undefined;
+    let scores: Uint32Array | undefined;
+    for (let index = 0; index < found.length; index += 1) {
+      const number = numbers[index] ?? 0;
+      if (segmentOf(number) !== segment) scores = this.#segments.get((segment = segmentOf(number)))?.scores;
+      found[index] = scores?.[number % SEGMENT_SIZE] ?? 0;
+    }
+    return found;
+  }
+
+  /** It has no scores from then on. */
+  close(): void {
+    for (const { scores } of this.#segments.values()) if (spare.length < MAX_SPARE) spare.push(scores);
+    this.#segments.clear();
   }
 }
 
@@ -221,17 +242,18 @@ async function withSums<T>(use: (sums: Sums) => T | Promise<T>): Promise<T> {
   try {
     return await use(sums);
   } finally {
-    for (const { scores } of sums.segments) if (spare.length < MAX_SPARE) spare.push(scores);
+    sums.close();
   }
 }
 
 const decoded = Buffer.allocUnsafeSlow(BLOCK_SIZE * ENTRY_BYTES);
 const view = new DataView(decoded.buffer);
 
+/** @returns how many entries there were */
 function addTo(
-  segment: SegmentScores,
+  segment: Segment,
   { block, entries, weight }: { readonly block: number; readonly entries: string; readonly weight: number },
-): void {
+): number {
   const { scores } = segment;
   const length = decoded.write(entries, 'base64');
   for (let offset = 0; offset < length; offset += ENTRY_BYTES) {
@@ -240,6 +262,7 @@ function addTo(
     scores[local] = (scores[local] ?? 0) + weight * (entry & 0xffff);
     if (local >= segment.end) segment.end = local + 1;
   }
+  return length / ENTRY_BYTES;
 }
 
 /** A number's lower 16 bits: of an entry that has the lower 10, those of its row's block, too. */

@@ -4,13 +4,13 @@ import { TERM_WEIGHT_LIMIT } from '../../lexical/vectors.ts';
 import { PASSAGE_UNIT, queryUnits, type QueryUnits } from '../exact-weights.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
-import { addScores, scoresIn, SEGMENT_SIZE, segmentOf, startOf, withScores, type Scores, type SegmentScores } from './postings.ts';
+import { addScores, SEGMENT_SIZE, withScores, type ChunkScores, type Scores } from './postings.ts';
 import { conditionOf, type Scope } from './scope.ts';
 
 export interface RankOptions {
   readonly limit: number;
   /** The numbers of all chunks that meet the query's conditions, where they are known already. */
-  readonly meeting?: readonly number[] | undefined;
+  readonly meeting?: Int32Array | undefined;
 }
 
 interface ChunkRow {
@@ -44,13 +44,11 @@ export async function rankWords(
 
   // The best first: mostly enough of them are still there and wanted. A document's are few among all.
   const atFirst = 16 + 2 * limit;
-  const masks = meeting && masksOf(meeting);
-  // Another look into the index costs more than it saves where there are few.
-  const isLarge = (query.chunks ?? Infinity) > SEGMENT_SIZE;
 
   return withScores(transaction, scope, async (scores) => {
-    if (isLarge && query.document === undefined) {
-      const { likely, surely, unread } = await rareTermsFirst(scores, units, { wanted: limit + FEW_GONE, masks });
+    // Another look into the index costs more than it saves where there are few.
+    if (isLarge(query) && query.document === undefined) {
+      const { likely, surely, unread } = await rareTermsFirst(scores, units, { wanted: limit + FEW_GONE, meeting });
       if (likely !== undefined) {
         await addScores(transaction, scope, unread, likely);
         const numbers = [...likely].filter(([, score]) => score >= surely).map(([number]) => number);
@@ -59,15 +57,14 @@ export async function rankWords(
       }
       if (unread.indices.length > 0) await scores.read(unread);
     } else await scores.read(units);
-    const { segments } = scores;
-    if (masks !== undefined) keepOnly(segments, masks);
-    const counted = stepsOf(segments, units);
+    const chunks = scores.chunks(meeting);
+    const counted = stepsOf(chunks, units);
     const found: VectorHit[] = [];
     let upper = Infinity;
     for (let wanted = atFirst; query.document === undefined; wanted *= 8) {
       // Down to a score and not to a number of chunks: all that share the last score are in.
       const about = counted.scoreOfRank(wanted);
-      const batch = scoredBetween(segments, about, upper);
+      const batch = scoredBetween(chunks, about, upper);
       // Steps are coarse where a filter leaves none of the best.
       const lower = upper === Infinity ? (Float64Array.from(batch.values()).toSorted().at(-wanted) ?? about) : about;
       for (const [number, score] of batch) if (score < lower) batch.delete(number);
@@ -77,19 +74,24 @@ export async function rankWords(
       if (wanted > atFirst && conditionOf(query, 3).sql !== '') break;
       upper = lower;
     }
-    const scoreOf = scoresIn(segments);
+    const { scoreOf } = scores;
     const rows = await allThatMeet(transaction, scope, query);
     return best(rows.filter(({ number }) => scoreOf(number) > 0).map((row) => hit(row, scoreOf(row.number))));
   });
 }
 
+/** Whether the collection may have more chunks than a segment. */
+export function isLarge({ chunks = Infinity }: VectorQuery): boolean {
+  return chunks > SEGMENT_SIZE;
+}
+
 /** The chunks that score `lower` or more, something at all, and less than `upper`. */
-function scoredBetween(segments: readonly SegmentScores[], lower: number, upper: number): Map<number, number> {
+function scoredBetween(chunks: readonly ChunkScores[], lower: number, upper: number): Map<number, number> {
   const found = new Map<number, number>();
-  for (const { start, scores, end } of segments) {
-    for (let local = 0; local < end; local += 1) {
-      const score = scores[local] ?? 0;
-      if (score >= lower && score > 0 && score < upper) found.set(start + local, score);
+  for (const { scores, end, numberAt } of chunks) {
+    for (let index = 0; index < end; index += 1) {
+      const score = scores[index] ?? 0;
+      if (score >= lower && score > 0 && score < upper) found.set(numberAt(index), score);
     }
   }
   return found;
@@ -111,7 +113,7 @@ const MAX_CANDIDATES = 256;
 async function rareTermsFirst(
   scores: Scores,
   query: QueryUnits,
-  { wanted, masks }: { readonly wanted: number; readonly masks: Masks | undefined },
+  { wanted, meeting }: { readonly wanted: number; readonly meeting: Int32Array | undefined },
 ): Promise<{ readonly likely: Map<number, number> | undefined; readonly surely: number; readonly unread: QueryUnits }> {
   let unread = query;
   let surely = total(query) * usualMost;
@@ -120,13 +122,12 @@ async function rareTermsFirst(
     if (light.indices.length === 0) break;
     await scores.read(heavy);
     unread = light;
-    const { segments } = scores;
-    if (masks !== undefined) keepOnly(segments, masks);
-    const counted = stepsOf(segments, query);
+    const chunks = scores.chunks(meeting);
+    const counted = stepsOf(chunks, query);
     surely = counted.scoreOfRank(wanted);
     const lowest = surely - total(unread) * usualMost;
     if (lowest > 0 && counted.reaching(lowest) <= MAX_CANDIDATES)
-      return { likely: scoredBetween(segments, lowest, Infinity), surely, unread };
+      return { likely: scoredBetween(chunks, lowest, Infinity), surely, unread };
   }
   return { likely: undefined, surely, unread };
 }
@@ -158,14 +159,14 @@ interface Steps {
 }
 
 /** Scores counted in steps between 0 and what they can hardly exceed, which is far quicker than sorting them. */
-function stepsOf(segments: readonly SegmentScores[], units: QueryUnits): Steps {
+function stepsOf(scored: readonly ChunkScores[], units: QueryUnits): Steps {
   const scale = STEPS / (total(units) * usualMost);
   const counts = new Uint32Array(STEPS + 1);
   let chunks = 0;
-  for (const { scores, end } of segments) {
+  for (const { scores, end } of scored) {
     // By index: an iterator takes several times as long, and this is done for each chunk.
-    for (let local = 0; local < end; local += 1) {
-      const score = scores[local] ?? 0;
+    for (let index = 0; index < end; index += 1) {
+      const score = scores[index] ?? 0;
       if (score === 0) continue;
       chunks += 1;
       const step = Math.min(STEPS, (score * scale) | 0);
@@ -192,29 +193,6 @@ function stepsOf(segments: readonly SegmentScores[], units: QueryUnits): Steps {
       return 0;
     },
   };
-}
-
-/** By the segment's first number: 1 for each of the chunks, 0 for the others. */
-type Masks = ReadonlyMap<number, Uint8Array>;
-
-function masksOf(numbers: readonly number[]): Masks {
-  const masks = new Map<number, Uint8Array>();
-  for (const number of numbers) {
-    const start = startOf(segmentOf(number));
-    let mask = masks.get(start);
-    if (mask === undefined) masks.set(start, (mask = new Uint8Array(SEGMENT_SIZE)));
-    mask[number - start] = 1;
-  }
-  return masks;
-}
-
-/** Sets the scores of all other chunks to 0. */
-function keepOnly(segments: readonly SegmentScores[], masks: Masks): void {
-  for (const { start, scores, end } of segments) {
-    const mask = masks.get(start);
-    if (mask === undefined) scores.fill(0);
-    else for (let local = 0; local < end; local += 1) scores[local] = (scores[local] ?? 0) * (mask[local] ?? 0);
-  }
 }
 
 const columns = 'chunk.number, chunk.chunk_id, chunk.document_id, chunk.ordinal, chunk.tie_breaker::float8 AS tie_breaker';

@@ -32,22 +32,19 @@ export function documentIs(place: string, table = ''): string {
 }
 
 /** Of the chunks that may meet a query's filter or are of its document: all that do, and hardly any others. */
-export async function numbersThatMeet(
-  transaction: Transaction,
-  { org, collectionId }: Scope,
-  query: VectorQuery,
-): Promise<readonly number[]> {
-  const numbers = async (also: string): Promise<readonly number[]> => {
+export async function numbersThatMeet(transaction: Transaction, { org, collectionId }: Scope, query: VectorQuery): Promise<Int32Array> {
+  const numbers = async (also: string): Promise<Int32Array> => {
     const condition = conditionOf(query, 3);
     const { rows } = await transaction.query<{ number: number }>(
       `SELECT chunk.number FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${also}${condition.sql}`,
       [org, collectionId, ...condition.values],
     );
-    return rows.map(({ number }) => number);
+    return Int32Array.from(rows, ({ number }) => number);
   };
   if (query.document !== undefined) return numbers('');
   const unfilterable = await numbers(' AND NOT chunk.filterable');
-  return [...unfilterable, ...(await numbersFiltered(transaction, { org, collectionId }, JSON.stringify(query.filter)))];
+  const filtered = await numbersFiltered(transaction, { org, collectionId }, JSON.stringify(query.filter));
+  return unfilterable.length === 0 ? filtered : Int32Array.from(new Set([...unfilterable, ...filtered]));
 }
 
 /** Of the chunks of some documents. */

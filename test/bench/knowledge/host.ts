@@ -1,7 +1,7 @@
 /** Where knowledge bases live during a run: a database of their own, Temporal, a folder for files, and Milvus where there is Python. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -36,13 +36,16 @@ export interface Host {
   stop(): Promise<void>;
 }
 
+/** A quarter of the memory, as docs/knowledge/large.md says. */
+const sharedBuffers = `${Math.round(totalmem() / 4 / 2 ** 20)}MB`;
+
 /** Connections of a role in production. */
 const poolSize = 10;
 
 /** `PARLEY_TEST_STACK` names servers that `scripts/test-stack.ts` keeps running; others are started for the run. */
 export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string) => void): Promise<Host> {
   const shared = readSharedStack(env);
-  const own = shared === undefined ? new TestStack() : undefined;
+  const own = shared === undefined ? new TestStack({ postgresSettings: { shared_buffers: sharedBuffers } }) : undefined;
   const stopping: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const step of stopping.toReversed()) await step();

@@ -127,6 +127,7 @@ describe('a large collection', () => {
 describe('approximate rankings', () => {
   it('find what exact ones do, whatever a filter leaves', async () => {
     const exact = new PgvectorStore(connections, { graphFrom: Infinity });
+    const exactInHalves = new PgvectorStore(connections, { graphFrom: Infinity, halvesFrom: 20 });
     const random = mulberry(5);
     const normal = (): number => random() + random() + random() - 1.5;
     const themes = Array.from({ length: 40 }, () => Array.from({ length: 32 }, normal));
@@ -157,6 +158,7 @@ describe('approximate rankings', () => {
       for (let theme = 0; theme < 40; theme += 1) {
         const query = { sparse: sparse({}), dense: Float32Array.from(near(theme)), topK: 10, ...(filter && { filter }) };
         const best = idsOf(await exact.search(collection, query));
+        expect(idsOf(await exactInHalves.search(collection, query))).toEqual(best);
         const hits = idsOf(await store.search(collection, query));
         expect(hits).toHaveLength(best.length);
         wanted += best.length;
