@@ -115,8 +115,8 @@ export default defineConfig({
           ...withServers,
           isolate: true,
           maxWorkers: availableParallelism() > 2 ? 2 : 1,
-          // To begin a call takes two seconds of a processor: more at once leave holes in each other's sound.
-          maxConcurrency: 3,
+          // To begin a call takes 0.4 s of a processor: many at once leave holes in the sound of each other.
+          maxConcurrency: 5,
           sequence: { groupOrder: 3 },
         },
       },
