@@ -1,5 +1,5 @@
 /** STT through any provider: on one WebSocket for the whole call, or by one HTTP request for each turn, which the session's VAD cuts out. */
-import { mergeFrames, normalizeLanguage, stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
+import { normalizeLanguage, stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 
 import { OUTPUT_MESSAGES, OUTPUT_TYPE, SPEECH_TO_TEXT } from '../../../platform/telemetry/gen-ai/conventions.ts';
@@ -10,6 +10,7 @@ import { errorTypeOf, failureOf, type ProviderConnect, type ProviderFetch } from
 import type { Clock } from '../../../platform/clock.ts';
 import { wavOf } from '../../../platform/wav.ts';
 import { countedTurn, type HeardMeter } from '../../calls/usage/heard-meter.ts';
+import { joinFrames } from '../../join-frames.ts';
 import { parseMessage } from '../protocol-support.ts';
 import type { ProviderOrder } from '../../calls/fallback/provider-order.ts';
 import { withRetries } from '../provider-errors.ts';
@@ -96,7 +97,7 @@ export class SttAdapter extends stt.STT {
 
   /** @throws ProviderApiError after three attempts */
   protected override async _recognize(buffer: AudioBuffer, signal?: AbortSignal): Promise<stt.SpeechEvent> {
-    const frame = mergeFrames(buffer);
+    const frame = joinFrames(buffer);
     const text = await this.#textOf(frame, signal);
     const language = normalizeLanguage(this.#options.language);
     return {
