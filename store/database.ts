@@ -252,7 +252,7 @@ export class Database {
           },
           inParallel: (works, { pipelined = false } = {}) => {
             const exported =
-              kind === 'snapshot' && !pipelined
+              kind === 'snapshot' && works.length > 1 && !pipelined
                 ? heardLater(client.query<{ id: string }>('SELECT pg_catalog.pg_export_snapshot() AS id'))
                 : undefined;
             return settled(

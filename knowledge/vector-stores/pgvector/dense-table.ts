@@ -168,7 +168,7 @@ export class DenseTable {
     );
     // A sum is nothing that an index is sorted by.
     const source = `SELECT dense.number, dense.distance FROM (${distances.join(' UNION ALL ')}) AS dense ORDER BY dense.distance + 0`;
-    const nearest = (side: Transaction, numbers: unknown): Promise<readonly HitRow[]> =>
+    const nearest = (side: Transaction, numbers: readonly number[] | string): Promise<readonly HitRow[]> =>
       withTies(limit, (fetched, rows) =>
         hitsWith(
           side,
@@ -183,7 +183,7 @@ export class DenseTable {
     const parts =
       wanted.length < this.#sizes.halvesFrom ? [wanted] : [wanted.subarray(0, wanted.length / 2), wanted.subarray(wanted.length / 2)];
     const compared = parts.map((part) => (side: Transaction) => nearest(side, `{${part.join(',')}}`));
-    return toHits((await transaction.inParallel(compared, { pipelined: parts.length === 1 })).flat());
+    return toHits((await transaction.inParallel(compared)).flat());
   }
 }
 
