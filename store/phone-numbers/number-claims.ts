@@ -63,11 +63,12 @@ export class NumberClaims extends Repository {
   /** The PhoneNumber is gone: the reservation begins, unless another object of the organisation has the number. Idempotent. */
   async release({ org, uid, number }: NumberOwner): Promise<void> {
     await this.database.asOrganization(org, async (transaction) => {
-      await transaction.query('DELETE FROM parley.phone_routes WHERE org = $1 AND uid = $2', [org, uid]);
+      // The claim before the route, as release_numbers() has it: in the other order the two would wait for each other.
       await transaction.query(
         'UPDATE parley.number_claims SET released_at = now() WHERE org = $1 AND number = $2 AND uid = $3 AND released_at IS NULL',
         [org, number, uid],
       );
+      await transaction.query('DELETE FROM parley.phone_routes WHERE org = $1 AND uid = $2', [org, uid]);
     });
   }
 

@@ -32,8 +32,8 @@ export interface OtlpReceiver {
   readonly spans: readonly ReceivedSpan[];
   /** Of each request, as they came. */
   readonly requests: readonly { readonly path: string; readonly headers: Readonly<Record<string, string | string[] | undefined>> }[];
-  /** Waits until the spans satisfy `check`, which throws until they do. */
-  until(check: (spans: readonly ReceivedSpan[]) => void): Promise<void>;
+  /** Waits until the spans satisfy `check`, which throws until they do. @returns what it does */
+  until<T>(check: (spans: readonly ReceivedSpan[]) => T): Promise<T>;
   close(): Promise<void>;
 }
 

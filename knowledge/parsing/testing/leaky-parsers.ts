@@ -6,24 +6,26 @@ import { serveFiles } from '../child/serve-files.ts';
 import type { Block } from '../block.ts';
 
 const block = (text: string): Block => ({ kind: 'paragraph', text, headingPath: [] });
-/** Nothing waits for it, so it comes up while the next file is read. */
-const later = (work: () => unknown): void => void setTimeout(work, 0).unref();
+/** What a file left, which comes up while the next one is read. */
+let left = (): void => undefined;
 
 await serveFiles(async () => async ({ content }, sink) => {
   const text = content.toString();
   const [first] = text.split('\n');
   sink.add(block(text));
+  setTimeout(left, 0).unref();
+  left = () => undefined;
   if (first === 'pollute') Object.assign(Object.prototype, { polluted: 'by a file before' });
   else if (first === 'work') setInterval(() => undefined, 1000);
   else if (first === 'throw later')
-    later(() => {
+    left = () => {
       throw new Error('of a file before');
-    });
+    };
   else if (first === 'add later')
-    later(() => {
+    left = () => {
       sink.add(block('of a file before'));
       sink.progress(1, 1);
-    });
+    };
   else if (first === 'crash') process.abort();
   else if (first === 'damaged') throw new TypeError('no such part');
   else if (first === 'refused') throw new IngestionError('too_large', 'a check of its own');
