@@ -33,7 +33,7 @@ const CHECKS: readonly Check[] = [
 
 /** What runs before each push; `--all` runs every project. The end-to-end tests have a run of their own, for their stack starts with it. */
 const BEFORE_PUSH = ['unit', 'integration', 'call'];
-const ALL = [[...BEFORE_PUSH, 'slow', 'voice'], ['e2e']];
+const ALL = [[...BEFORE_PUSH, 'slow', 'voice', 'timed'], ['e2e']];
 
 /** What the suites start roles and commands from, as users do: the bundle. */
 const ENTRY = join(process.cwd(), 'dist/parley.mjs');

@@ -26,6 +26,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { readWav, wavHeader } from '../../platform/wav.ts';
 import { Servers, whole } from './http-servers.ts';
+import { marksIn } from './synthetic-speech.ts';
 import { createStreamedEars, type StreamedEars } from './streamed-ears.ts';
 import { bytesOf, frequencyOf, heardFrequency, loudness, tone } from './tones.ts';
 
@@ -110,6 +111,8 @@ export interface HeardRequest extends ProviderRequest {
   readonly loudness: number;
   /** Of the strongest tone; undefined for silence. */
   readonly frequency: number | undefined;
+  /** Of the caller's parts that are in it; see synthetic-speech.ts. */
+  readonly marks: readonly number[];
   readonly language: string | undefined;
   readonly model: string;
 }
@@ -345,6 +348,7 @@ async function heardRequestOf(headers: IncomingHttpHeaders, body: Buffer, at: nu
     sampleRate: rate,
     loudness: loudness(samples),
     frequency: heardFrequency(samples, rate),
+    marks: marksIn(samples, rate),
     language: fields['language'],
     model: fields['model'] ?? '',
   };

@@ -5,10 +5,14 @@
  * 6 s. A voice that is more even isn't far from that, and is missed for seconds now and then.
  */
 
+import { goertzel } from './tones.ts';
+
 export interface SpeechOptions {
   readonly sampleRate: number;
   /** In milliseconds; begins and ends with voice. */
   readonly ms: number;
+  /** What it can be known by again: one of {@link MARKS}, which a soft tone above the voice carries; none where absent. */
+  readonly mark?: number;
 }
 
 /** Formants of a, e, i, o, u, in hertz. */
@@ -28,9 +32,17 @@ const consonant = 0.09;
 const softness = 0.38;
 const breath = 0.023;
 const loudness = 9_000;
+/** Of the tones of marks, in hertz: above the voice, and below what Opus leaves out. */
+const markTones = [4_000, 4_500, 5_000, 5_500, 6_000];
+const markLoudness = 500;
+/** Of sound that is looked at together, in milliseconds. */
+const markWindowMs = 40;
+
+/** How many marks there are, from 0. */
+export const MARKS = markTones.length;
 
 /** 16 bit, mono. The same each time. */
-export function syntheticSpeech({ sampleRate, ms }: SpeechOptions): Int16Array<ArrayBuffer> {
+export function syntheticSpeech({ sampleRate, ms, mark }: SpeechOptions): Int16Array<ArrayBuffer> {
   const samples = new Float64Array(Math.round((sampleRate * ms) / 1000));
   const syllable = (sampleRate * syllableMs) / 1000;
   const resonators = [0, 1, 2].map(() => ({ y1: 0, y2: 0 }));
@@ -65,7 +77,25 @@ export function syntheticSpeech({ sampleRate, ms }: SpeechOptions): Int16Array<A
     samples[i] = sound * (0.35 + 0.65 * Math.sin(Math.PI * within) ** 0.5);
   }
   const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 1e-9);
-  return Int16Array.from(samples, (sample) => Math.round((sample / peak) * loudness));
+  const angle = mark === undefined ? 0 : (2 * Math.PI * markTones[mark]!) / sampleRate;
+  return Int16Array.from(samples, (sample, i) => Math.round((sample / peak) * loudness + Math.sin(i * angle) * markLoudness));
+}
+
+/** The marks of the speech in a sound, in their order, whatever has been lost of it and however often it was encoded. */
+export function marksIn(samples: Int16Array, sampleRate: number): readonly number[] {
+  const length = Math.round((sampleRate * markWindowMs) / 1000);
+  const seen = new Map<number, number>();
+  for (let from = 0; from + length <= samples.length; from += length) {
+    const window = samples.subarray(from, from + length);
+    const powerOf = (frequency: number): number => goertzel(window, (2 * Math.PI * frequency) / sampleRate);
+    // How far each stands out from what is beside it, which the voice has too.
+    const marked = markTones.map((tone) => powerOf(tone) / (powerOf(tone - 250) + powerOf(tone + 250) + 1));
+    const strongest = Math.max(...marked);
+    const mark = marked.indexOf(strongest);
+    if (strongest > 10) seen.set(mark, (seen.get(mark) ?? 0) + 1);
+  }
+  const windows = samples.length / length;
+  return [...seen].filter(([, count]) => count > Math.max(2, windows / 20)).map(([mark]) => mark);
 }
 
 function noise(i: number): number {

@@ -91,7 +91,8 @@ export class TestCaller {
   }
 
   /**
-   * Says something that is taken for speech. Resolves when it is said.
+   * Says something that is taken for speech. Resolves when it is said. Each part has a mark of its own, from 0: see `marks` of what a
+   * provider is asked.
    * @param parts.thenMs what follows, each part after a pause that is as long in the sound as is asked for
    */
   async speak(
@@ -101,8 +102,8 @@ export class TestCaller {
     const inAllMs = thenMs.reduce((sum, part) => sum + pauseMs + part, ms);
     const speech = new Int16Array((rate * inAllMs) / 1000);
     let fromMs = 0;
-    for (const part of [ms, ...thenMs]) {
-      speech.set(syntheticSpeech({ sampleRate: rate, ms: part }), (rate * fromMs) / 1000);
+    for (const [mark, part] of [ms, ...thenMs].entries()) {
+      speech.set(syntheticSpeech({ sampleRate: rate, ms: part, mark }), (rate * fromMs) / 1000);
       fromMs += part + pauseMs;
     }
     if (!this.#open) throw new Error('the caller has left the room: it cannot be heard');

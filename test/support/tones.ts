@@ -36,7 +36,8 @@ export function heardFrequency(samples: Int16Array, sampleRate: number): number 
   return best.frequency;
 }
 
-function goertzel(samples: Int16Array, angle: number): number {
+/** How strong a tone is. @param angle of a sample, in radians */
+export function goertzel(samples: Int16Array, angle: number): number {
   const coefficient = 2 * Math.cos(angle);
   let before = 0;
   let last = 0;

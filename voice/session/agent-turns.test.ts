@@ -7,6 +7,7 @@ import { AgentTurns } from './agent-turns.ts';
 interface Kept {
   readonly name: string;
   readonly parent: string | undefined;
+  readonly startedAt: number;
   attributes: Attributes;
   endedAt?: number | undefined;
 }
@@ -16,8 +17,8 @@ let now: number;
 let turns: AgentTurns;
 
 /** Keeps what is traced; the id of a span is its place. */
-function startSpan({ name, parent, attributes = {} }: SpanStart): Span {
-  const kept: Kept = { name, parent: typeof parent === 'object' ? parent.traceparent : parent, attributes };
+function startSpan({ name, parent, startedAt = now, attributes = {} }: SpanStart): Span {
+  const kept: Kept = { name, parent: typeof parent === 'object' ? parent.traceparent : parent, startedAt, attributes };
   const traceparent = String(spans.push(kept) - 1);
   return {
     context: { traceparent },
@@ -65,6 +66,13 @@ const perTurn = (): readonly (readonly string[])[] =>
   spans.flatMap(({ name }, id) =>
     name.startsWith('invoke_agent') ? [spans.filter(({ parent }) => parent === String(id)).map((span) => span.name)] : [],
   );
+
+it.each(['chat', 'speech_to_text'] as const)('begins a turn no later than its first request: %s', (operation) => {
+  turns = new AgentTurns({ agent: { name: 'desk', knowledgeBase: null }, llm: { provider: 'openai', model: 'gpt' }, now: () => now++ });
+  turns.requests.begin({ operation, provider: 'openai', streams: true }).end('completed');
+  const [begun, request] = spans.map(({ startedAt }) => startedAt);
+  expect(begun).toBe(request);
+});
 
 it('gives each turn what belongs to it, and ends it with the last of that', () => {
   ask('text_to_speech');

@@ -65,7 +65,7 @@ export class AgentTurns {
     this.#common = { [genAi.CONVERSATION_ID]: conversationId };
     this.requests = observeModelRequests({
       parent: (request) => {
-        const turn = request.operation === genAi.SPEECH_TO_TEXT ? this.#hear(request.startedAt) : this.#open();
+        const turn = request.operation === genAi.SPEECH_TO_TEXT ? this.#hear(request.startedAt) : this.#open(request.startedAt);
         this.#turnOf.set(request, turn);
         return turn.span.context;
       },
@@ -138,8 +138,8 @@ export class AgentTurns {
   }
 
   /** The turn of what the agent does now. */
-  #open(): Turn {
-    return (this.#turn ??= this.#begin({ byUser: false }));
+  #open(startedAt?: number): Turn {
+    return (this.#turn ??= this.#begin({ byUser: false, startedAt }));
   }
 
   #advance(): void {

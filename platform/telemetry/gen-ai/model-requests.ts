@@ -84,10 +84,11 @@ export interface ModelRequestObserverOptions {
 export function observeModelRequests(options: ModelRequestObserverOptions): ModelRequestObserver {
   const { parent = () => undefined, attributes: common, measure, onEnd, now = Date.now } = options;
   return {
-    begin(request) {
-      const { operation, model, streams, address, attributes } = request;
+    begin(begun) {
+      // What it is given to begins no later.
+      const request = { ...begun, startedAt: begun.startedAt ?? now() };
+      const { operation, model, streams, address, attributes, startedAt } = request;
       const provider = genAi.providerName(operation, request.provider);
-      const startedAt = request.startedAt ?? now();
       const span = startSpan({
         name: genAi.spanName(operation, model),
         kind: 'client',

@@ -140,7 +140,7 @@ describe('a call that comes in', () => {
     });
     // What the tool has left over is a turn once nothing more is pressed.
     await caller.hears('Done.');
-    expect(heard).toEqual(['1', '*']);
+    await eventually(() => expect(heard).toEqual(['1', '*']));
     await caller.leave();
     const { id, org } = await becomes(() => callIn(caller.roomName), { status: 'ended' });
     const log = await stage.store.calls.log.read({ org, id });

@@ -63,8 +63,7 @@ describe.concurrent('a setting', () => {
 
   it('a pause shorter than the delay ends no sentence', async () => {
     const call = await stage.joined({ spec: { turnDetection: { mode: 'silence', endOfSpeechDelay: '3s' } } });
-    call.provider.hear('I would like');
-    call.provider.heard(() => 'two tickets');
+    call.provider.heard(({ marks }) => marks.map((mark) => ['I would like', 'two tickets'][mark]).join(' '));
     await call.becomes({ status: 'ongoing' });
     await call.caller.speak(700, { pauseMs: 1_200, thenMs: [700] });
     const said = await eventually(async () => {
@@ -72,7 +71,7 @@ describe.concurrent('a setting', () => {
       return first?.content ?? Promise.reject(new Error('nothing was written'));
     });
     // Sound that arrives with holes is heard in more pieces. They are one sentence all the same.
-    expect(said).toMatch(/^I would like( two tickets)+$/);
+    expect(said).toMatch(/^I would like( I would like)*( two tickets)+$/);
   });
 
   it('language: what is listened for, and spoken', async () => {
