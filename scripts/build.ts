@@ -13,12 +13,15 @@ import { BUNDLE_CONTENTS, bundleContents } from './image/bundle-contents.ts';
 import { PDF_ASSET_FOLDER, PDF_ASSETS, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
 import { megabytes } from '../platform/megabytes.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
+import { eagerPackages } from './eager-packages.ts';
 import { namelessImports } from './nameless-imports.ts';
 
 /** What LiveKit's agent server loads with native parts in it; the server itself is in the bundle: each call's process reads it. */
 const LOADED_BY_LIVEKIT = ['@livekit/rtc-node', '@livekit/av', '@livekit/local-inference'];
 /** Only its detector of hosts asks for the machine's id, and neither Parley nor LiveKit's server uses that one. */
 const unreached = /node_modules\/@opentelemetry\/resources\/.*\/getMachineId\.js$/;
+/** The tokenizer takes 67 MB and half a second: a job process asks its role, and a search counts nothing. */
+const later = { 'voice/job/entry.ts': ['gpt-tokenizer'], 'api/main.ts': ['gpt-tokenizer'] };
 const outdir = process.argv[2] ?? 'dist';
 
 await rm(outdir, { recursive: true, force: true });
@@ -46,6 +49,9 @@ const result = await build({
   },
   sourcemap: 'linked',
   legalComments: 'none',
+  // Comments are half of it, and V8 keeps a source for as long as its code: with a sign in one that Latin-1 doesn't have, in two bytes a character.
+  minifyWhitespace: true,
+  lineLimit: 150,
   logLevel: 'warning',
   metafile: true,
 });
@@ -53,6 +59,8 @@ const nameless = namelessImports(result.metafile, unreached);
 if (nameless.length > 0) {
   throw new Error(`put a module of your own, with a static import, between these, whose names the bundle loses:\n${nameless.join('\n')}`);
 }
+const eager = eagerPackages(result.metafile, later);
+if (eager.length > 0) throw new Error(`import dynamically what is needed later, or part the module between:\n${eager.join('\n')}`);
 await cp('store/migrations', `${outdir}/migrations`, { recursive: true });
 for (const name of [...Object.keys(assetTypes), 'LICENSE', 'NOTICE'])
   await cp(join(packageFolder(), name), join(outdir, assetFolder, name));

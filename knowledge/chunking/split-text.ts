@@ -1,5 +1,6 @@
 /** Cuts a text that is too long for one chunk: at sentences, else at words, else between graphemes. */
 import { graphemesOf, slabsOf, trim } from './graphemes.ts';
+import { sentencesOf, wordSegmentsOf } from './segments.ts';
 import { countTokens, countUpTo } from './tokens.ts';
 
 export interface SplitOptions {
@@ -62,7 +63,7 @@ export function* splitText(text: string, options: SplitOptions): Generator<Piece
 /** The smallest parts that are not cut; each within the limit, except for a grapheme that is longer by itself. */
 function* unitsOf(text: string, options: SplitOptions): Generator<Piece> {
   for (const slab of slabsOf(text, SLAB_SIZE)) {
-    const parts = options.code === true ? linesOf(slab) : segmentsOf(slab, sentenceSegmenter(options.language));
+    const parts = options.code === true ? linesOf(slab) : sentencesOf(slab, options.language);
     for (const part of parts) {
       const tokens = countUpTo(part, options.maxTokens);
       if (tokens <= options.maxTokens) yield { text: part, tokens };
@@ -73,7 +74,7 @@ function* unitsOf(text: string, options: SplitOptions): Generator<Piece> {
 
 function* wordsOf(sentence: string, maxTokens: number): Generator<Piece> {
   let space = '';
-  for (const segment of segmentsOf(sentence, words)) {
+  for (const segment of wordSegmentsOf(sentence)) {
     if (/^\s+$/.test(segment) && segment.length < RUN_SIZE) {
       space += segment;
       continue;
@@ -119,8 +120,8 @@ function overlapOf(units: readonly Piece[], options: SplitOptions): string {
     length += units[from]?.text.length ?? 0;
   }
   const end = join(units.slice(from));
-  for (const segmenter of [sentenceSegmenter(options.language), words]) {
-    const overlap = lastOf([...segmentsOf(end, segmenter)], options.overlapTokens);
+  for (const segments of [sentencesOf(end, options.language), wordSegmentsOf(end)]) {
+    const overlap = lastOf([...segments], options.overlapTokens);
     if (trim(overlap) !== '') return overlap;
   }
   return '';
@@ -133,52 +134,6 @@ function lastOf(segments: readonly string[], maxTokens: number): string {
     if (tokens > maxTokens) break;
   }
   return segments.slice(from).join('');
-}
-
-/** In order; together they are the text. None ends inside a grapheme. @param language BCP 47 */
-export function sentencesOf(text: string, language?: string): Generator<string> {
-  return segmentsOf(text, sentenceSegmenter(language));
-}
-
-/** Words and what is between them, as {@link sentencesOf}. */
-export function wordSegmentsOf(text: string): Generator<string> {
-  return segmentsOf(text, words);
-}
-
-const words = new Intl.Segmenter('en', { granularity: 'word' });
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-const sentenceSegmenters = new Map<string, Intl.Segmenter>();
-
-/** An unknown language gets the rules that hold for most. */
-function sentenceSegmenter(language = 'en'): Intl.Segmenter {
-  let segmenter = sentenceSegmenters.get(language);
-  if (segmenter === undefined) {
-    segmenter = createSentenceSegmenter(language);
-    if (sentenceSegmenters.size > 100) sentenceSegmenters.clear();
-    sentenceSegmenters.set(language, segmenter);
-  }
-  return segmenter;
-}
-
-function createSentenceSegmenter(language: string): Intl.Segmenter {
-  try {
-    return new Intl.Segmenter(language, { granularity: 'sentence' });
-  } catch {
-    return new Intl.Segmenter('en', { granularity: 'sentence' });
-  }
-}
-
-/** Words and sentences may end inside a grapheme by their own rules; such ones are kept together. */
-function* segmentsOf(text: string, segmenter: Intl.Segmenter): Generator<string> {
-  const breaks = graphemes.segment(text);
-  let held = '';
-  for (const { segment, index } of segmenter.segment(text)) {
-    held += segment;
-    const end = index + segment.length;
-    if (end < text.length && breaks.containing(end)?.index !== end) continue;
-    yield held;
-    held = '';
-  }
 }
 
 function linesOf(text: string): readonly string[] {

@@ -2,17 +2,7 @@
 import type { TableBlock } from '../parsing/block.ts';
 import type { Chunk } from './chunk.ts';
 import { type Piece, splitText } from './split-text.ts';
-import {
-  type Cell,
-  CELL_SEPARATOR,
-  cellText,
-  namedCells,
-  PAIR_SEPARATOR,
-  plainCells,
-  rowLine,
-  sheetLine,
-  sheetLineTokens,
-} from './table-text.ts';
+import { type Cell, CELL_SEPARATOR, cellText, namedCells, PAIR_SEPARATOR, plainCells, rowLine, sheetLine } from './table-text.ts';
 import { countTokens, countUpTo } from './tokens.ts';
 
 export interface TablePart {
@@ -56,7 +46,8 @@ export interface SheetOptions extends Splitting {
 /** `Sheet Prices, rows 2-31`, then a line of `column: value` for each row that has any. */
 export function* sheetChunks(block: TableBlock, sheet: string, options: SheetOptions): Generator<TablePart> {
   const { maxTokens } = options;
-  const labelTokens = sheetLineTokens(sheet);
+  // Enough for any rows.
+  const labelTokens = countTokens(sheetLine(sheet, 1_048_575, 1_048_576)) + 1;
   const showsLabel = labelTokens <= maxTokens / 3;
   const room = Math.max(1, showsLabel ? maxTokens - labelTokens : maxTokens);
   let columns = options.namesColumns && block.header.length > 0 ? `Columns: ${rowLine(block.header)}` : '';

@@ -1,6 +1,5 @@
 /** How tables read as text: what is shown of a hit, and what it is found by. */
 import { trim } from './graphemes.ts';
-import { countTokens } from './tokens.ts';
 
 /** A column's name in front of each value, cut to what still distinguishes columns. */
 const LONGEST_NAME = 80;
@@ -39,11 +38,6 @@ export const PAIR_SEPARATOR = '; ';
 /** First line of a sheet's chunk. */
 export function sheetLine(sheet: string, first: number, last: number): string {
   return first === last ? `Sheet ${sheet}, row ${first}` : `Sheet ${sheet}, rows ${first}-${last}`;
-}
-
-/** Enough tokens for {@link sheetLine} with any rows. */
-export function sheetLineTokens(sheet: string): number {
-  return countTokens(sheetLine(sheet, 1_048_575, 1_048_576)) + 1;
 }
 
 /** Name of a column, as a prefix of its values. */

@@ -1,6 +1,6 @@
 /** The part of a hit that answers the question: whole sentences, or rows of a table, around what the question asks for. Pure. */
 import { graphemesOf, trim } from '../chunking/graphemes.ts';
-import { sentencesOf, wordSegmentsOf } from '../chunking/split-text.ts';
+import { sentencesOf, wordSegmentsOf } from '../chunking/segments.ts';
 import { CELL_SEPARATOR } from '../chunking/table-text.ts';
 import { dimensionOf } from '../lexical/dimension.ts';
 import { termsOf } from '../lexical/terms.ts';
