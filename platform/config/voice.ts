@@ -35,7 +35,7 @@ export const voiceFields = {
     .max(100)
     .default(2)
     .describe(
-      'Job processes with room for another call that a voice role keeps ready: so many simultaneous callers, times PARLEY_VOICE_CALLS_PER_PROCESS, need not wait; each takes some 150 MB of memory, of which 100 are its own.',
+      'Job processes with room for another call that a voice role keeps ready: so many simultaneous callers, times PARLEY_VOICE_CALLS_PER_PROCESS, need not wait; each takes some 95 MB of memory, and grows with its calls.',
     ),
   PARLEY_VOICE_WELCOME_SECONDS: z.coerce
     .number()
