@@ -11,7 +11,7 @@ export interface SpeechOptions {
   readonly sampleRate: number;
   /** In milliseconds; begins and ends with voice. */
   readonly ms: number;
-  /** What it can be known by again: one of {@link MARKS}, which a soft tone above the voice carries; none where absent. */
+  /** What it can be known by again, 0 to 4: a soft tone above the voice carries it. None where absent. */
   readonly mark?: number;
 }
 
@@ -37,9 +37,6 @@ const markTones = [4_000, 4_500, 5_000, 5_500, 6_000];
 const markLoudness = 500;
 /** Of sound that is looked at together, in milliseconds. */
 const markWindowMs = 40;
-
-/** How many marks there are, from 0. */
-export const MARKS = markTones.length;
 
 /** 16 bit, mono. The same each time. */
 export function syntheticSpeech({ sampleRate, ms, mark }: SpeechOptions): Int16Array<ArrayBuffer> {
