@@ -153,7 +153,8 @@ export class ParserProcesses {
     return {
       process: member.process,
       isNew: member.documents === 0,
-      holds: (bytes) => memory.holds(member, bytes),
+      // One that has only begun to load takes more soon.
+      holds: (bytes) => memory.holds(member, Math.max(bytes, NEW_PROCESS_BYTES)),
       finished: (outcome, report) => {
         if (!isHeld) return;
         isHeld = false;

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 
+import { systemClock } from '../../platform/clock.ts';
 import { childrenOf } from '../../test/support/child-processes.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { failureCode, read, texts } from '../../test/support/documents/read.ts';
@@ -105,17 +106,22 @@ describe('a process that reads several files', () => {
   });
 });
 
+/** Reads so many at once, each of which takes 100 ms by the pool's clock, however busy the machine is. @returns the processes that were started */
+async function flood(files: number, forBacklog: number): Promise<Readonly<Record<string, number>>> {
+  let done = 0;
+  const { pool, started } = aPool({ size: 4, entry: leaky, forBacklog, clock: { ...systemClock, monotonic: () => done * 100 } });
+  const one = (at: number) => read(pool, { content: `text ${at}`, extension: 'txt' }).finally(() => (done += 1));
+  await Promise.all(Array.from({ length: files }, (_, at) => one(at)));
+  return started();
+}
+
 describe('processes of a pool', () => {
   it('are one for a flood of small files', async () => {
-    const { pool, started } = aPool({ size: 4, entry: leaky, forBacklog: 1 });
-    await Promise.all(Array.from({ length: 40 }, (_, at) => read(pool, { content: `text ${at}`, extension: 'txt' })));
-    expect(await started()).toEqual({ plain: 1 });
+    expect(await flood(40, 1)).toEqual({ plain: 1 });
   });
 
   it('are more when many files wait and the machine has processors for them', async () => {
-    const { pool, started } = aPool({ size: 4, entry: leaky, forBacklog: 2 });
-    await Promise.all(Array.from({ length: 60 }, (_, at) => read(pool, { content: `text ${at}`, extension: 'txt' })));
-    expect(await started()).toEqual({ plain: 2 });
+    expect(await flood(60, 2)).toEqual({ plain: 2 });
   });
 
   it('are one more for what waits behind a slow file', async () => {
