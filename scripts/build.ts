@@ -62,7 +62,8 @@ if (nameless.length > 0) {
 const eager = eagerPackages(result.metafile, later);
 if (eager.length > 0) throw new Error(`import dynamically what is needed later, or part the module between:\n${eager.join('\n')}`);
 // esbuild escapes what is not ASCII in strings, and not in regular expressions. One such sign makes V8 keep the chunk in two bytes a character.
-for (const file of Object.keys(result.metafile.outputs).filter((name) => name.endsWith('.mjs'))) {
+const modules = Object.entries(result.metafile.outputs).filter(([file]) => file.endsWith('.mjs'));
+for (const [file] of modules) {
   const code = await readFile(file, 'utf8');
   const escaped = code.replaceAll(/[^\0-\u00ff]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
   if (escaped !== code) await writeFile(file, escaped);
@@ -76,7 +77,5 @@ await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
 
 await writeFile(`${outdir}/${BUNDLE_CONTENTS}`, JSON.stringify(bundleContents(result.metafile, LOADED_BY_LIVEKIT), null, 1));
 
-const bytes = Object.entries(result.metafile.outputs)
-  .filter(([file]) => file.endsWith('.mjs'))
-  .reduce((sum, [, output]) => sum + output.bytes, 0);
+const bytes = modules.reduce((sum, [, output]) => sum + output.bytes, 0);
 process.stdout.write(`built ${outdir}/parley.mjs (${megabytes(bytes)} with its chunks)\n`);

@@ -14,12 +14,15 @@ export class MemoryBudget {
   /** In the order of their coming. */
   readonly #held = new Map<Sharing, number>();
 
+  readonly #expected = new WeakMap<Sharing, number>();
+
   constructor(bytes: number) {
     this.#bytes = bytes;
   }
 
   /** @param bytes what it is expected to take at first */
   join(one: Sharing, bytes = 0): void {
+    this.#expected.set(one, bytes);
     this.#held.set(one, bytes);
   }
 
@@ -27,8 +30,9 @@ export class MemoryBudget {
     this.#held.delete(one);
   }
 
+  /** Whether one more may take so much. One that takes less than was expected may have only begun to load. */
   hasRoomFor(bytes: number): boolean {
-    return this.#sum() + bytes <= this.#bytes;
+    return [...this.#held].reduce((total, [one, held]) => total + Math.max(held, this.#expected.get(one) ?? 0), bytes) <= this.#bytes;
   }
 
   holds(one: Sharing, bytes: number): void {

@@ -153,8 +153,7 @@ export class ParserProcesses {
     return {
       process: member.process,
       isNew: member.documents === 0,
-      // One that has only begun to load takes more soon.
-      holds: (bytes) => memory.holds(member, Math.max(bytes, NEW_PROCESS_BYTES)),
+      holds: (bytes) => memory.holds(member, bytes),
       finished: (outcome, report) => {
         if (!isHeld) return;
         isHeld = false;
