@@ -64,12 +64,13 @@ describe('the ingestion of a document', () => {
   });
 
   it('is one local activity where a small document is read in one pass', async () => {
-    const activities = pretendedIngestion({ replaced: ['doc_older'] });
+    const older = unique('doc');
+    const activities = pretendedIngestion({ replaced: [older] });
     const events = await whileWorking({ address: await temporalAddress(), activities }, async (client, taskQueue) => {
       const options = { taskQueue, workflowId: unique('ingest'), args: [job, { onePass: true }] as [typeof job, { onePass: boolean }] };
       const handle = await client.workflow.start(ingestDocument, options);
       expect(await handle.result()).toBe('completed');
-      await eventually(() => expect(activities.diary).toContain('removeDocument doc_older'));
+      await eventually(() => expect(activities.diary).toContain(`removeDocument ${older}`));
       return (await handle.fetchHistory()).events ?? [];
     });
     expect(activities.diary[0]).toBe('ingestInOnePass');
@@ -103,10 +104,11 @@ describe('the ingestion of a document', () => {
   });
 
   it('has what it took the place of cleared away', async () => {
-    const activities = pretendedIngestion({ replaced: ['doc_older'] });
+    const older = unique('doc');
+    const activities = pretendedIngestion({ replaced: [older] });
     await whileWorking({ address: await temporalAddress(), activities }, async (client, taskQueue) => {
       await client.workflow.execute(ingestDocument, { taskQueue, workflowId: unique('ingest'), args: [job] });
-      await eventually(() => expect(activities.diary).toContain('removeDocument doc_older'));
+      await eventually(() => expect(activities.diary).toContain(`removeDocument ${older}`));
     });
   });
 });
