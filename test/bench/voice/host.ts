@@ -1,6 +1,6 @@
 /**
  * Servers for a run: a Postgres that waits for its disk, LiveKit, and providers with fixed delays; a database of its own for the run.
- * What is measured has one core to itself where the system can do that (`taskset`); callers and providers have the others.
+ * What is measured is bound to one core where the system can do that (`taskset`), callers and providers to the others; servers run on any.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -42,7 +42,7 @@ export interface Role {
 export interface Host {
   readonly org: string;
   readonly store: Store;
-  /** Whether what is measured has a core to itself. */
+  /** Whether what is measured is bound to one core. */
   readonly pinned: boolean;
   /** The voice role on one core, with so many processes ready for the next calls. @param options.collector gets its traces */
   voiceRole(options: { readonly ready: number; readonly perProcess: number; readonly collector?: string }): Promise<Role>;
