@@ -278,7 +278,8 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
   };
 }
 
-const echo: ChatHandler = ({ lastUser }) => `I heard: ${lastUser}`;
+/** What arrives with holes is heard in more pieces, each as the whole text. */
+const echo: ChatHandler = ({ lastUser }) => `I heard: ${lastUser.replace(/^(.+?)( \1)+$/, '$1')}`;
 
 interface ChatBody extends Readonly<Record<string, unknown>> {
   readonly messages?: readonly { readonly role: string; readonly content?: unknown }[];

@@ -138,6 +138,19 @@ export class TestCaller {
     return this.heard.filter(({ at, frequency }) => at >= since && frequency === frequencyOf(text)).length * windowMs;
   }
 
+  /**
+   * From the first to the last sound of these texts: windows without their tones, and by how much windows came late, in milliseconds. On a busy
+   * machine sound is lost or stretched on its way, and how much of it was heard is known less well.
+   */
+  unsureMs(texts: readonly string[], since = 0): number {
+    const tones = new Set(texts.map(frequencyOf));
+    const known = ({ frequency }: Heard): boolean => frequency !== undefined && tones.has(frequency);
+    const all = this.heard.filter(({ at }) => at >= since);
+    const windows = all.slice(all.findIndex(known), all.findLastIndex(known) + 1);
+    const late = windows.map(({ at }, i) => Math.max(0, at - (windows[i - 1]?.at ?? at) - 1.5 * windowMs));
+    return windows.filter((window) => !known(window)).length * windowMs + late.reduce((sum, ms) => sum + ms, 0);
+  }
+
   /** One after the other, without repetitions. */
   tones(since = 0): readonly number[] {
     const all = this.heard.filter(({ at }) => at >= since).flatMap(({ frequency }) => frequency ?? []);

@@ -81,8 +81,11 @@ describe.concurrent('an interruption', () => {
     speech.resolve();
     expect(call.caller.heardFor(story)).toBe(0);
     expect(JSON.stringify(call.provider.requests('chat').at(-1)?.messages)).not.toContain('Once');
-    // Who leaves before a message is over has heard less of it.
-    await eventually(async () => expect((await call.messages()).map(({ content }) => content)).toEqual(['is anybody there', 'I am.']));
+    // Who leaves before a message is over has heard less of it. What arrives with holes may be two questions.
+    await eventually(async () => expect((await call.messages()).at(-1)?.content).toBe('I am.'));
+    const said = (await call.messages()).map(({ content }) => content);
+    expect(said).toContain('is anybody there');
+    expect(said.filter((content) => story.startsWith(content))).toEqual([]);
     await end(call);
   });
 

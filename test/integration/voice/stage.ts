@@ -187,8 +187,8 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
       );
       expect(registration.outcome).toBe('registered');
       const open = async (): Promise<{ readonly url: string; readonly token: string }> => {
-        // As the api makes it, with the call.
-        await createRooms(server).open(id);
+        // As the api makes it, with the call. A media server that has not reported its load for 5 s opens none.
+        await eventually(() => createRooms(server).open(id));
         const call = await store.calls.calls.get({ org, id });
         return { url: server.url, token: await accessTokenOf(server, { callId: id, expiresAt: call!.tokenExpiresAt!, now: Date.now() }) };
       };
