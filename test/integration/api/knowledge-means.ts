@@ -13,6 +13,7 @@ import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import type { Store } from '../../../store/index.ts';
 import { runWorker } from '../../../workflows/main.ts';
+import { eventually } from '../../support/eventually.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { unique } from '../workflows/support.ts';
 
@@ -53,7 +54,8 @@ export async function knowledgeMeans(instead: Partial<ApiDependencies['knowledge
       return { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES, ...instead };
     },
     async files() {
-      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+      // Of a document that is cleared away meanwhile the folder is gone before it is listed.
+      const entries = await eventually(() => readdir(folder, { recursive: true, withFileTypes: true }));
       return entries.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
     },
     async isStarted(workflowId) {
