@@ -82,10 +82,11 @@ describe.concurrent('an interruption', () => {
     expect(call.caller.heardFor(story)).toBe(0);
     expect(JSON.stringify(call.provider.requests('chat').at(-1)?.messages)).not.toContain('Once');
     // Who leaves before a message is over has heard less of it. What arrives with holes may be two questions.
-    await eventually(async () => expect((await call.messages()).at(-1)?.content).toBe('I am.'));
-    const said = (await call.messages()).map(({ content }) => content);
-    expect(said).toContain('is anybody there');
-    expect(said.filter((content) => story.startsWith(content))).toEqual([]);
+    await eventually(async () =>
+      expect((await call.messages()).map(({ content }) => content).join('; ')).toMatch(
+        /^is anybody there(( |; )is anybody there|; I am\.)*; I am\.$/,
+      ),
+    );
     await end(call);
   });
 

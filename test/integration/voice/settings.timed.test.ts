@@ -121,6 +121,8 @@ describe.concurrent('a setting', () => {
   it('an edit changes nothing in the call, and everything in the next', async () => {
     const provider = await startProviderServer();
     provider.heard(() => 'hello');
+    // Whatever was heard of it: sound that arrives with holes is heard in more pieces.
+    provider.chat(() => 'I heard: hello');
     try {
       const before = await stage.joined({ provider, systemPrompt: 'Before.' });
       await before.becomes({ status: 'ongoing' });
