@@ -28,7 +28,7 @@ import { readWav, wavHeader } from '../../platform/wav.ts';
 import { Servers, whole } from './http-servers.ts';
 import { marksIn } from './synthetic-speech.ts';
 import { createStreamedEars, type StreamedEars } from './streamed-ears.ts';
-import { bytesOf, frequencyOf, heardFrequency, loudness, tone } from './tones.ts';
+import { bytesOf, frequencyOf, heardFrequency, loudness, markParts, tone } from './tones.ts';
 
 export type ProviderPath = 'chat' | 'transcriptions' | 'speech';
 
@@ -130,6 +130,8 @@ export interface SpeechRequest extends ProviderRequest {
 export interface SpeechScript extends Behaviour {
   /** How long the tone is, in milliseconds for each character; default 40. */
   readonly msPerCharacter?: number;
+  /** See `markParts` of tones.ts. */
+  readonly marksParts?: boolean;
   /** How much faster than it is heard; default as fast as possible. */
   readonly pace?: number;
   /** The head goes out, all sound waits for this. */
@@ -473,7 +475,8 @@ async function sendChat(
 async function sendSpeech(script: SpeechScript, request: SpeechRequest, response: ServerResponse): Promise<void> {
   if (await behave(script, response)) return;
   const seconds = (Math.max(1, request.input.length) * (script.msPerCharacter ?? 40)) / 1000;
-  const samples = bytesOf(tone({ frequency: frequencyOf(request.input), seconds, sampleRate }));
+  const sound = tone({ frequency: frequencyOf(request.input), seconds, sampleRate });
+  const samples = bytesOf(script.marksParts === true ? markParts(sound, sampleRate) : sound);
   const wav = request.body['response_format'] === 'wav';
   response.writeHead(200, { 'content-type': wav ? 'audio/wav' : 'audio/pcm', ...script.headers });
   response.flushHeaders();

@@ -19,7 +19,7 @@ import {
 import { AGENT_HEARD_WITHIN_MS } from '../../voice/calls/microphone.ts';
 import { eventually } from './eventually.ts';
 import { syntheticSpeech } from './synthetic-speech.ts';
-import { frequencyOf, heardFrequency, loudness } from './tones.ts';
+import { frequencyOf, heardFrequency, heardPart, loudness, PART_MS } from './tones.ts';
 
 const rate = 48_000;
 /** Between two looks at whether more silence is needed, in milliseconds. */
@@ -39,6 +39,8 @@ export interface Heard {
   readonly track: string;
   /** Of the strongest tone; undefined for silence. */
   readonly frequency: number | undefined;
+  /** Which one of the text; undefined where it is not marked. */
+  readonly part: number | undefined;
   /** 0 … 1. */
   readonly loudness: number;
 }
@@ -138,17 +140,11 @@ export class TestCaller {
     return this.heard.filter(({ at, frequency }) => at >= since && frequency === frequencyOf(text)).length * windowMs;
   }
 
-  /**
-   * From the first to the last sound of these texts: windows without their tones, and by how much windows came late, in milliseconds. On a busy
-   * machine sound is lost or stretched on its way, and how much of it was heard is known less well.
-   */
-  unsureMs(texts: readonly string[], since = 0): number {
-    const tones = new Set(texts.map(frequencyOf));
-    const known = ({ frequency }: Heard): boolean => frequency !== undefined && tones.has(frequency);
-    const all = this.heard.filter(({ at }) => at >= since);
-    const windows = all.slice(all.findIndex(known), all.findLastIndex(known) + 1);
-    const late = windows.map(({ at }, i) => Math.max(0, at - (windows[i - 1]?.at ?? at) - 1.5 * windowMs));
-    return windows.filter((window) => !known(window)).length * windowMs + late.reduce((sum, ms) => sum + ms, 0);
+  /** Up to where the text, whose parts are marked, was heard, in milliseconds: whatever was lost before, or played faster. */
+  heardUpTo(text: string, since = 0): number {
+    const parts = this.heard.flatMap(({ at, frequency, part }) => (at >= since && frequency === frequencyOf(text) ? (part ?? []) : []));
+    const last = parts.at(-1);
+    return last === undefined ? 0 : last * PART_MS + Math.min(PART_MS, parts.filter((part) => part === last).length * windowMs);
   }
 
   /** One after the other, without repetitions. */
@@ -205,7 +201,13 @@ export class TestCaller {
         filled += piece.length;
         from += piece.length;
         if (filled < samples.length) continue;
-        this.heard.push({ at: performance.now(), track: name, frequency: heardFrequency(samples, heardRate), loudness: loudness(samples) });
+        this.heard.push({
+          at: performance.now(),
+          track: name,
+          frequency: heardFrequency(samples, heardRate),
+          part: heardPart(samples, heardRate),
+          loudness: loudness(samples),
+        });
         filled = 0;
       }
     }

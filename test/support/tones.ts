@@ -18,6 +18,28 @@ export function tone(options: {
   return Int16Array.from({ length: Math.round(seconds * sampleRate) }, (_, index) => Math.round(Math.sin(index * step) * volume * 32767));
 }
 
+/** Each says which part of a sound it is: above the tones of {@link frequencyOf}, and below what Opus leaves out. In Hz. */
+const partTones = Array.from({ length: 20 }, (_, part) => 3_000 + 200 * part);
+/** How long a part is, in milliseconds. */
+export const PART_MS = 200;
+
+/** Adds a softer tone to each part of a sound, from which it can be told which one is heard. Further ones than the 20th have none. */
+export function markParts(samples: Int16Array, sampleRate: number): Int16Array {
+  const length = (sampleRate * PART_MS) / 1000;
+  return samples.map((sample, index) => {
+    const frequency = partTones[Math.floor(index / length)];
+    return frequency === undefined ? sample : sample + Math.round(Math.sin((2 * Math.PI * frequency * index) / sampleRate) * 3_000);
+  });
+}
+
+/** Which part of a sound of {@link markParts} is heard, from 0; undefined where none is. */
+export function heardPart(samples: Int16Array, sampleRate: number): number | undefined {
+  const powers = partTones.map((frequency) => goertzel(samples, (2 * Math.PI * frequency) / sampleRate));
+  const most = Math.max(...powers);
+  const others = powers.reduce((sum, power) => sum + power, -most) / (powers.length - 1);
+  return most > 10 * others ? powers.indexOf(most) : undefined;
+}
+
 /** 0 … 1. */
 export function loudness(samples: Int16Array): number {
   let sum = 0;

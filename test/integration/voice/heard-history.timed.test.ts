@@ -12,10 +12,7 @@ import { frequencyOf } from '../../support/tones.ts';
 import { openStreamingStage, type StreamingStage } from './streaming-stage.ts';
 
 const MS_PER_CHARACTER = 70;
-/**
- * What the user has heard differs from what was played: a client goes on with the tone when no more sound comes, and sound gets lost. Less than a
- * word, where the machine has time for all.
- */
+/** Less than a word: a client goes on with the tone when no more sound comes. */
 const TOLERANCE_MS = 450;
 
 const kinds = [
@@ -63,21 +60,17 @@ interface Hearing {
   readonly caller: TestCaller;
   /** By `performance.now()`. */
   readonly since?: number;
-  /** Of what was played after the caller had left, in milliseconds. */
-  readonly unheardMs?: number;
+  /** How long the agent can have spoken at most, in milliseconds, where the caller has not heard all that it had said. */
+  readonly spokenMs?: number;
 }
 
-/**
- * That no more and no less of an answer is kept than was heard. Sentences before the last one that was heard count whole: sound that comes late is
- * played faster, and some of it gets lost.
- */
-function expectHeard(kept: string, sentences: readonly string[], { caller, since = 0, unheardMs = 0 }: Hearing): void {
-  const last = sentences.findLastIndex((sentence) => caller.heardFor(sentence, since) > 0);
+/** That no more and no less of an answer is kept than was heard. */
+function expectHeard(kept: string, sentences: readonly string[], { caller, since = 0, spokenMs = 0 }: Hearing): void {
+  const last = sentences.findLastIndex((sentence) => caller.heardUpTo(sentence, since) > 0);
   const before = sentences.slice(0, last).reduce((sum, sentence) => sum + (sentence.length + 1) * MS_PER_CHARACTER, 0);
-  const heardMs = before + caller.heardFor(sentences[last] ?? '', since);
-  const toleranceMs = TOLERANCE_MS + caller.unsureMs(sentences, since);
-  const [least, most] = [heardIn(sentences, heardMs - toleranceMs), heardIn(sentences, heardMs + toleranceMs + unheardMs)];
-  expect(kept.startsWith(least) && most.startsWith(kept), JSON.stringify({ least, kept, most, heardMs, toleranceMs })).toBe(true);
+  const heardMs = before + caller.heardUpTo(sentences[last] ?? '', since);
+  const [least, most] = [heardIn(sentences, heardMs - TOLERANCE_MS), heardIn(sentences, Math.max(heardMs, spokenMs) + TOLERANCE_MS)];
+  expect(kept.startsWith(least) && most.startsWith(kept), JSON.stringify({ least, kept, most, heardMs, spokenMs })).toBe(true);
 }
 
 describe.concurrent('the model knows what was heard, with', () => {
@@ -94,7 +87,7 @@ describe.concurrent('the model knows what was heard, with', () => {
       const { provider, caller } = call;
       let round = 0;
       const words = (): string => `question ${'abcdefghijklmnopqrstuvwxyz'[round % 26]} ${round}`;
-      provider.speech(() => ({ msPerCharacter: MS_PER_CHARACTER }));
+      provider.speech(() => ({ msPerCharacter: MS_PER_CHARACTER, marksParts: true }));
       provider.chat(({ lastUser }) => answers[Number(lastUser.split(' ').at(-1))]!.join(' '));
       provider.heard(() => ({ text: words(), delayMs: sttDelaysMs[round % sttDelaysMs.length]! }));
       /** Until the answer begins. */
@@ -153,7 +146,7 @@ describe.concurrent('the transcript ends with what was heard of', () => {
     const isAnswer = kind === 'an answer';
     const call = await stage.call({ spec: isAnswer ? {} : { welcomeMessage: text } });
     const { provider, caller } = call;
-    provider.speech(() => ({ msPerCharacter: MS_PER_CHARACTER }));
+    provider.speech(() => ({ msPerCharacter: MS_PER_CHARACTER, marksParts: true }));
     provider.chat(() => text);
     await call.join();
     await call.becomes({ status: 'ongoing' });
@@ -161,12 +154,12 @@ describe.concurrent('the transcript ends with what was heard of', () => {
     const heardMs = (): number => sentences.reduce((sum, sentence) => sum + caller.heardFor(sentence), 0);
     // In the second sentence.
     await eventually(() => expect(heardMs()).toBeGreaterThan(5_000), 60_000, 20);
-    const leftAt = Date.now();
     await caller.leave();
     const { endedAt } = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
     const kept = (await call.messages()).find(({ role }) => role === 'agent');
     expect(kept?.interrupted).toBe(true);
     // The agent speaks on until it learns that the user has left.
-    expectHeard(kept!.content, sentences, { caller, unheardMs: endedAt!.getTime() - leftAt });
+    const began = caller.heard.find(({ frequency }) => frequency === frequencyOf(sentences[0]!))!.at;
+    expectHeard(kept!.content, sentences, { caller, spokenMs: endedAt!.getTime() - (performance.timeOrigin + began) });
   });
 });

@@ -9,10 +9,13 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 
 import { accessTokenOf, TOKEN_TTL_MS } from '../../../voice/calls/access-token.ts';
+import { AgentRedispatcher } from '../../../voice/calls/agent-redispatcher.ts';
 import { callSettingsOf } from '../../../voice/calls/call-settings.ts';
 import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { roomOf } from '../../../voice/calls/names.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { createLogger } from '../../../platform/logging.ts';
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import { newCallId, openStore, type CallMessage, type CallRecord, type CallTurn, type Store } from '../../../store/index.ts';
@@ -93,6 +96,8 @@ export interface StageOptions {
   readonly server?: MediaServer;
   /** How the role reaches the database; as the test does, by default. */
   readonly roleDatabase?: (url: string) => string | Promise<string>;
+  /** Without what the worker does for users who wait because a busy voice role missed their call. */
+  readonly redispatches?: false;
 }
 
 export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOptions = {}): Promise<Stage> {
@@ -121,6 +126,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
     PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     ...change,
   };
+  const closed = new AbortController();
   const roles: Role[] = [];
   const providers: ProviderServer[] = [];
   const callers: TestCaller[] = [];
@@ -216,6 +222,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
       return call;
     },
     async close() {
+      closed.abort();
       await Promise.all(callers.map((caller) => caller.leave().catch(() => undefined)));
       await Promise.all(roles.map((role) => role.stop()));
       await Promise.all(providers.map((provider) => provider.close()));
@@ -224,6 +231,17 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
     },
   };
   stage.role = await stage.startRole();
+  if (options.redispatches !== false) {
+    const logger = createLogger({ role: 'worker', level: 'silent' });
+    const redispatcher = new AgentRedispatcher({
+      store: store.calls,
+      rooms: createRooms(server),
+      clock: systemClock,
+      random: Math.random,
+      logger,
+    });
+    void redispatcher.run(closed.signal);
+  }
   return stage;
 }
 

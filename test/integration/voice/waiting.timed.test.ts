@@ -15,7 +15,7 @@ import { openStage, type Stage } from './stage.ts';
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({}, { redispatches: false });
 });
 afterAll(async () => {
   await stage.close();
