@@ -79,11 +79,15 @@ async function aCallWith(spec: Readonly<Record<string, unknown>> = { welcomeMess
   return call;
 }
 
+async function spooledFile(call: StagedCall, file: string): Promise<Buffer> {
+  const name = (await spooled()).find((each) => each.startsWith(call.id));
+  return readFile(join(folder, 'spool', name ?? '', file));
+}
+
 /** Of its job; the facts of a recording are next to it from the start. */
 async function pidOf(call: StagedCall): Promise<number> {
   return eventually(async () => {
-    const name = (await spooled()).find((each) => each.startsWith(call.id));
-    const facts = JSON.parse(await readFile(join(folder, 'spool', name ?? '', 'call.json'), 'utf8')) as { readonly process: string };
+    const facts = JSON.parse((await spooledFile(call, 'call.json')).toString()) as { readonly process: string };
     return Number.parseInt(facts.process, 10);
   });
 }
@@ -196,7 +200,8 @@ async function inTheMiddle(): Promise<StagedCall> {
   await call.join();
   await call.caller.hears(welcome);
   await call.becomes({ status: 'ongoing' });
-  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  // What has not been encoded by then is lost with the process.
+  await eventually(async () => expect((await decodeOgg(await spooledFile(call, 'audio.ogg'))).seconds).toBeGreaterThan(2.4));
   return call;
 }
 
