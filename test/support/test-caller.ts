@@ -201,13 +201,9 @@ export class TestCaller {
         filled += piece.length;
         from += piece.length;
         if (filled < samples.length) continue;
-        this.heard.push({
-          at: performance.now(),
-          track: name,
-          frequency: heardFrequency(samples, heardRate),
-          part: heardPart(samples, heardRate),
-          loudness: loudness(samples),
-        });
+        const frequency = heardFrequency(samples, heardRate);
+        const part = frequency === undefined ? undefined : heardPart(samples, heardRate);
+        this.heard.push({ at: performance.now(), track: name, frequency, part, loudness: loudness(samples) });
         filled = 0;
       }
     }

@@ -231,18 +231,14 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
     },
   };
   stage.role = await stage.startRole();
-  if (options.redispatches !== false) {
-    const logger = createLogger({ role: 'worker', level: 'silent' });
-    const redispatcher = new AgentRedispatcher({
-      store: store.calls,
-      rooms: createRooms(server),
-      clock: systemClock,
-      random: Math.random,
-      logger,
-    });
-    void redispatcher.run(closed.signal);
-  }
+  if (options.redispatches !== false) void redispatcherOf(stage).run(closed.signal);
   return stage;
+}
+
+/** As the worker has it. */
+export function redispatcherOf({ store, server }: Pick<Stage, 'store' | 'server'>): AgentRedispatcher {
+  const logger = createLogger({ role: 'worker', level: 'silent' });
+  return new AgentRedispatcher({ store: store.calls, rooms: createRooms(server), clock: systemClock, random: Math.random, logger });
 }
 
 async function startRole(env: NodeJS.ProcessEnv): Promise<Role> {

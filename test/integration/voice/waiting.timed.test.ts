@@ -4,13 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { AgentRedispatcher } from '../../../voice/calls/agent-redispatcher.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
 import { roomOf } from '../../../voice/calls/names.ts';
-import { systemClock } from '../../../platform/clock.ts';
-import { createLogger } from '../../../platform/logging.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openStage, redispatcherOf, type Stage } from './stage.ts';
 
 let stage: Stage;
 
@@ -23,14 +20,7 @@ afterAll(async () => {
 });
 
 const rooms = () => createRooms(stage.server);
-const redispatcher = (): AgentRedispatcher =>
-  new AgentRedispatcher({
-    store: stage.store.calls,
-    rooms: rooms(),
-    clock: systemClock,
-    random: Math.random,
-    logger: createLogger({ role: 'worker', level: 'silent' }),
-  });
+const redispatcher = () => redispatcherOf(stage);
 
 it('are given an agent as soon as one is there, and no more than one', async () => {
   await stage.role.stop();
