@@ -156,7 +156,7 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
       autoscaling: cpuAutoscaling(true, 10),
       publicPaths: paths(
         'What Ingress and HTTPRoute let in, with all below it, where no paths are given: everything but /metrics and /readyz, which show internals and need no key.',
-        ['/v1', '/v2', '/api', '/docs', '/openapi.json', '/mcp', '/call', '/internal/livekit/events', '/healthz'],
+        ['/v1', '/v2', '/api', '/docs', '/openapi.json', '/mcp', '/call', '/calls', '/internal/livekit/events', '/healthz'],
       ),
       ingress: group('An Ingress to the REST API.', {
         enabled: flag('Whether there is one.', false),

@@ -16,6 +16,29 @@
   {{- end }}
 {{- end -}}
 
+{{/* {root, role}: destinations outside. Nothing where there are none: a rule without destinations would let everything through. */}}
+{{- define "parley.outside" -}}
+{{- $external := .root.Values.networkPolicy.external }}
+{{- range $external.cidrs }}
+- ipBlock:
+    cidr: {{ . }}
+    {{- $except := ternary $external.exceptIPv6 $external.exceptIPv4 (contains ":" .) }}
+    {{- if and $except (hasSuffix "/0" .) }}
+    except:
+      {{- toYaml $except | nindent 6 }}
+    {{- end }}
+{{- end }}
+{{- range splitList "," (include "parley.setting" (dict "root" .root "role" .role "name" "PARLEY_EGRESS_ALLOW_CIDRS")) }}
+{{- with trim . }}
+- ipBlock:
+    cidr: {{ ternary . (include "parley.machine" (dict "address" .)) (contains "/" .) }}
+{{- end }}
+{{- end }}
+{{- with $external.extra }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
 {{- define "parley.dnsRule" -}}
 # Name resolution.
 - ports:
@@ -69,6 +92,7 @@ The pod of `helm test` has DNS and the roles, in networkpolicies.yaml.
 {{ include "parley.addressRule" (dict "root" $root "role" $role "name" "LIVEKIT_URL" "to" $policy.livekit.to "ports" $policy.livekit.ports "usual" (list "443" "7880")) }}
 {{- end }}
 {{- if eq $role "voice" }}
+{{- if or $policy.livekit.mediaUDP $policy.livekit.mediaTCP }}
 # Its media.
 - ports:
     {{- range $policy.livekit.mediaUDP }}
@@ -81,6 +105,7 @@ The pod of `helm test` has DNS and the roles, in networkpolicies.yaml.
   to:
     {{- toYaml . | nindent 4 }}
   {{- end }}
+{{- end }}
 {{- end }}
 {{- if has $role (list "api" "worker" "voice") }}
 {{- $vectors := dict "root" $root "role" $role "name" "VECTOR_STORE_URL" }}
@@ -98,28 +123,13 @@ The pod of `helm test` has DNS and the roles, in networkpolicies.yaml.
 # Name resolution for the world outside.
 {{ . }}
 {{- end }}
+{{- with include "parley.outside" . | trim }}
 # The world outside, and what PARLEY_EGRESS_ALLOW_CIDRS lets in of the inside.
 - ports:
-    {{- include "parley.outsidePorts" . | trim | nindent 4 }}
+    {{- include "parley.outsidePorts" $ | trim | nindent 4 }}
   to:
-    {{- range $policy.external.cidrs }}
-    - ipBlock:
-        cidr: {{ . }}
-        {{- $except := ternary $policy.external.exceptIPv6 $policy.external.exceptIPv4 (contains ":" .) }}
-        {{- if and $except (hasSuffix "/0" .) }}
-        except:
-          {{- toYaml $except | nindent 10 }}
-        {{- end }}
-    {{- end }}
-    {{- range splitList "," (include "parley.setting" (dict "root" $root "role" $role "name" "PARLEY_EGRESS_ALLOW_CIDRS")) }}
-    {{- with trim . }}
-    - ipBlock:
-        cidr: {{ ternary . (include "parley.machine" (dict "address" .)) (contains "/" .) }}
-    {{- end }}
-    {{- end }}
-    {{- with $policy.external.extra }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- . | nindent 4 }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -109,6 +109,19 @@ describe('network policies', () => {
     (find(await render(withValues(own)), 'NetworkPolicy', `parley-${role}`) as unknown as { spec: { egress: Rule[] } }).spec.egress;
   const portsOf = (rules: readonly Rule[]): readonly (number | string)[] => rules.flatMap(({ ports }) => ports.map(({ port }) => port));
 
+  it('let nothing out of the cluster where no networks are given', async () => {
+    const nothing = { external: { cidrs: [] }, livekit: { mediaUDP: [], mediaTCP: [] } };
+    const config = { PARLEY_EGRESS_ALLOW_CIDRS: '' };
+    const closed = await rulesOf('voice', { networkPolicy: nothing, config });
+    const open = await rulesOf('voice', { config });
+    expect(open.length - closed.length).toBe(2);
+    for (const { ports, to } of [...closed, ...open]) expect([ports, to]).not.toContain(null);
+    expect(portsOf(closed)).not.toContain(1024);
+    const model = { podSelector: { matchLabels: { app: 'model' } } };
+    const inside = await rulesOf('worker', { networkPolicy: { external: { cidrs: [], extra: [model] } }, config });
+    expect(inside.map(({ to }) => to)).toContainEqual([model]);
+  });
+
   it('go by the addresses in the configuration, wherever they stand', async () => {
     const hidden = (name: string) => ({ name, valueFrom: { secretKeyRef: { name: 'all', key: name } } });
     const minio = { config: { STORAGE_URL: 's3://files?endpoint=http://minio.minio:9000&forcePathStyle=true' } };
