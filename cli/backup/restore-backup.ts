@@ -22,6 +22,8 @@ export interface RestoreOptions {
   readonly databaseUrl: string;
   /** Absent: the files are not part of the backup. */
   readonly storageUrl: string | undefined;
+  /** The only organisation of an installation that needs no label: `PARLEY_NAMESPACE`. */
+  readonly namespace: string | undefined;
   /** Replace what is there. */
   readonly force: boolean;
   readonly env: NodeJS.ProcessEnv;
@@ -140,11 +142,11 @@ async function restoreDatabase(
 }
 
 async function restoreResources(
-  { folder, force, progress, signal }: RestoreOptions,
+  { folder, namespace, force, progress, signal }: RestoreOptions,
   { organizations, resources }: BackupManifest,
 ): Promise<void> {
   for (const org of organizations) {
-    await withNamespaces((namespaces) => namespaces.ensure(org));
+    if (org !== namespace) await withNamespaces((namespaces) => namespaces.ensure(org));
     const prefix = `${join('resources', org)}/`;
     const paths = resources.filter(({ path }) => path.startsWith(prefix)).map(({ path }) => join(folder, path));
     const planned = planImport(await readDocuments(paths), org);

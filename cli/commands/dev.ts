@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 
 import { examples } from '../grammar.ts';
 import type { PortName, Ports } from '../../local-stack/settings.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { portNumber } from '../options.ts';
 
 interface DevFlags {
@@ -61,9 +62,9 @@ export function registerDev(program: Command): void {
 
 function wantedPorts(flags: DevFlags, env: NodeJS.ProcessEnv): Partial<Ports> {
   const wanted: Partial<Record<PortName, number>> = {};
-  const take = (name: PortName, flag: number | undefined, variable?: string): void => {
-    const text = variable === undefined ? undefined : env[variable];
-    const value = flag ?? (text === undefined || text === '' ? undefined : portNumber(text));
+  const take = (name: PortName, flag: number | undefined, variable = ''): void => {
+    const text = env[variable] ?? '';
+    const value = flag ?? (text === '' ? undefined : portOf(variable, text));
     if (value !== undefined) wanted[name] = value;
   };
   take('api', flags.apiPort, 'PARLEY_API_PORT');
@@ -77,4 +78,12 @@ function wantedPorts(flags: DevFlags, env: NodeJS.ProcessEnv): Partial<Ports> {
   take('temporal-ui', flags.temporalUiPort);
   take('receiver', flags.receiverPort);
   return wanted;
+}
+
+function portOf(variable: string, text: string): number {
+  try {
+    return portNumber(text);
+  } catch (cause) {
+    throw new UserError(`${variable} is ${JSON.stringify(text)}: ${(cause as Error).message}`, { cause });
+  }
 }

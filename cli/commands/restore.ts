@@ -26,6 +26,7 @@ export function registerRestore(program: Command): void {
           folder,
           databaseUrl: databaseUrl(),
           storageUrl: flags.files ? config.STORAGE_URL : undefined,
+          namespace: config.PARLEY_NAMESPACE,
           force: flags.force === true,
           env,
           progress,

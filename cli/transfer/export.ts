@@ -26,7 +26,6 @@ export async function exportOrganization(
   },
 ): Promise<Export> {
   const { org } = options;
-  await requireOrganization(transport, org);
   const remarks: string[] = [];
   const found = await Promise.all(
     kinds.map(async (kind: KindDefinition) => {
@@ -36,6 +35,8 @@ export async function exportOrganization(
     }),
   );
   const resources = found.flatMap(({ objects }) => objects);
+  // The operator of a single namespace asks for no label.
+  if (resources.length === 0) await requireOrganization(transport, org);
   const companions = new Companions(resources);
   const [configMaps, secrets] = await Promise.all(
     [builtIn.configMaps, builtIn.secrets].map(async (descriptor) => {

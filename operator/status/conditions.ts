@@ -104,6 +104,14 @@ export function summaryOf(object: Parameters<typeof conditionOf>[0]): Condition 
   return conditionOf(object, 'Ready') ?? conditionOf(object, 'Suspended');
 }
 
+/**
+ * Whether the operator serves its namespace: it accepts nothing in one that is no organisation, and the operator of a single namespace takes that one
+ * for an organisation without its label.
+ */
+export function isAccepted(object: Parameters<typeof conditionOf>[0]): boolean {
+  return conditionOf(object, 'Accepted')?.status === 'True';
+}
+
 /** The condition of that type, if the object shows it. */
 export function conditionOf(
   object: { readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined },

@@ -75,6 +75,8 @@ export async function gatherStatus(connection: ClusterConnection, options: Statu
     ),
   );
   const operator = operators.find(({ state }) => state !== 'leading') ?? operators[0] ?? { state: 'unknown' };
+  // The operator of a single namespace takes that one for an organisation without its label.
+  const served = namespace !== undefined && kindReports.some(({ resources = [] }) => resources.some(({ ready }) => ready === 'True'));
   const problems = [
     ...(standing === 'missing' ? [missingNamespace(namespace ?? '')] : []),
     ...(reports ?? []).flatMap(problemOfDeployment),
@@ -105,7 +107,7 @@ export async function gatherStatus(connection: ClusterConnection, options: Statu
       ...(server.gitVersion !== undefined && { version: server.gitVersion }),
     },
     ...(namespace !== undefined && { namespace }),
-    ...((standing === 'organization' || standing === 'other') && { organization: standing === 'organization' }),
+    ...((standing === 'organization' || standing === 'other') && { organization: standing === 'organization' || served }),
     ...(reports !== undefined && { deployments: reports }),
     operator,
     definitions,

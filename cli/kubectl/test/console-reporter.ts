@@ -48,6 +48,6 @@ export class ConsoleReporter {
   }
 
   #clear(): void {
-    if (this.#io.err.isTTY === true) this.#io.err.write('\r\u001b[K');
+    if (this.#io.err.isTTY === true) this.#io.err.write('\r\u001B[2K');
   }
 }

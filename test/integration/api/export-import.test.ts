@@ -179,6 +179,9 @@ describe('parley export', () => {
     const { stdout, stderr } = await parley(['export', org.name, '--secrets=none']);
     expect(exported(stdout).filter(({ kind }) => kind === 'Secret')).toEqual([]);
     expect(stderr).toContain('ConfigMap faq is referred to and does not exist');
+    // An operator of this namespace alone needs no label.
+    await kubectl(['label', 'namespace', org.name, 'parley.dev/organization-']);
+    expect((await parley(['export', org.name, '--secrets=none'])).stdout).toBe(stdout);
     expect(await parley(['export', 'nowhere'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('there is no organisation "nowhere"'),

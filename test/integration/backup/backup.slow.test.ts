@@ -266,8 +266,11 @@ it(
     expect((await restored.parley('restore', folder)).said).toContain('9001_of_tomorrow');
     await writeFile(join(folder, 'backup.json'), manifest);
 
+    // The only organisation of an installation needs no label, and gets none.
+    await kubectl(['label', 'namespace', org, 'parley.dev/organization-']);
     const back = await restored.parley('restore', folder);
     expect(back.code, back.said).toBe(0);
+    expect(await kubectl(['get', 'namespace', org, '-o', 'jsonpath={.metadata.labels}'])).not.toContain('parley.dev/organization');
     await restored.start('operator', 'api', 'dispatcher');
 
     expect((await ask(restored, 'GET', `/v2/ai-agents/${agentId}`)).status).toBe(200);

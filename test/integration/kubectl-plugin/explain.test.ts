@@ -84,6 +84,16 @@ describe('kubectl parley explain', () => {
     expect(tool.stdout).toMatch(/✗ Agent reception: not ready: SecretNotFound +\(spec\.agentRefs\)/);
   });
 
+  it('takes a namespace in which the operator accepts resources for an organisation, labelled or not', async () => {
+    const single = await organizationNamespace('single');
+    const unlabelled = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: single, labels: { 'parley.dev/organization': 'false' } } };
+    await plugin.put(unlabelled, anAgent('reception', single));
+    const explain = () => plugin.parley(['explain', 'agent/reception', '-n', single]);
+    expect((await explain()).stdout).toContain('NotAnOrganization');
+    await plugin.put({ ...anAgent('reception', single), status: { observedGeneration: 1, conditions: [condition('Accepted', 'True', 'Accepted')] } });
+    expect((await explain()).stdout).not.toContain('NotAnOrganization');
+  });
+
   it('says what it may not see, and what there is instead of what there is not', async () => {
     const user = `explainer-of-${org}`;
     await plugin.put(
