@@ -1,5 +1,5 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { stringify } from 'yaml';
@@ -27,8 +27,11 @@ export interface ApiServerCredentials {
   readonly tokens: Readonly<Record<UserKey, string>>;
 }
 
+/** The API server makes its certificate once, for a year. One that ends within this time is removed, and made again; in milliseconds. */
+const RENEWAL_MS = 60 * 24 * 3_600_000;
+
 /** Creates what the API server needs to know its users by, or reads what an earlier start created: kubeconfigs stay valid. */
-export function ensureCredentials(folder: string): ApiServerCredentials {
+export function ensureCredentials(folder: string, now = Date.now()): ApiServerCredentials {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const keyFile = join(folder, 'service-account.key');
   if (!existsSync(keyFile)) {
@@ -46,7 +49,11 @@ export function ensureCredentials(folder: string): ApiServerCredentials {
     return `${tokens[key]},${USERS[key].name},${USERS[key].name}${groups}`;
   });
   writeFileSync(tokenFile, `${rows.join('\n')}\n`, { mode: 0o600 });
-  return { tokenFile, serviceAccountKey: keyFile, certDir: join(folder, 'apiserver'), tokens };
+  const certDir = join(folder, 'apiserver');
+  const certificate = join(certDir, 'apiserver.crt');
+  if (existsSync(certificate) && Date.parse(new X509Certificate(readFileSync(certificate)).validTo) < now + RENEWAL_MS)
+    rmSync(certDir, { recursive: true });
+  return { tokenFile, serviceAccountKey: keyFile, certDir, tokens };
 }
 
 /** A kubeconfig that holds everything it needs, readable by its owner only. */

@@ -1,0 +1,22 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { expect, it, onTestFinished } from 'vitest';
+
+import { selfSigned } from '../../platform/self-signed.ts';
+import { ensureCredentials } from './credentials.ts';
+
+it('keep the certificate of the API server until two months before it ends', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-credentials-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { certDir, tokens } = ensureCredentials(folder);
+  const certificate = join(certDir, 'apiserver.crt');
+  mkdirSync(certDir);
+  writeFileSync(certificate, selfSigned({ names: ['localhost'], days: 365 }).cert);
+  const inDays = (days: number) => Date.now() + days * 24 * 3_600_000;
+  expect(ensureCredentials(folder, inDays(300)).tokens).toEqual(tokens);
+  expect(existsSync(certificate)).toBe(true);
+  expect(ensureCredentials(folder, inDays(310)).tokens).toEqual(tokens);
+  expect(existsSync(certificate)).toBe(false);
+});
