@@ -168,14 +168,16 @@ export class DenseTable {
     );
     // A sum is nothing that an index is sorted by.
     const source = `SELECT dense.number, dense.distance FROM (${distances.join(' UNION ALL ')}) AS dense ORDER BY dense.distance + 0`;
+    // Those that meet a filter are known by hashes of it, which others may share.
+    const condition = wanted === undefined ? { sql: '', values: [] } : conditionOf(query, 6);
     const nearest = (side: Transaction, numbers: readonly number[] | string): Promise<readonly HitRow[]> =>
       withTies(limit, (fetched, rows) =>
         hitsWith(
           side,
           settings,
           `SELECT chunk.*, -near.distance AS score FROM (${source} ${fetched}) AS near
-           CROSS JOIN LATERAL (${chunkNumbered('near.number')}) AS chunk`,
-          [scope.org, scope.collectionId, literal(units), rows, numbers],
+           CROSS JOIN LATERAL (${chunkNumbered('near.number', condition.sql)}) AS chunk`,
+          [scope.org, scope.collectionId, literal(units), rows, numbers, ...condition.values],
           { prepared },
         ),
       );

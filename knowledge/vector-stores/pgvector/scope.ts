@@ -31,7 +31,7 @@ export function documentIs(place: string, table = ''): string {
   return `${table}document_id = ${place} AND ${table}document_id <> ''`;
 }
 
-/** Of the chunks that may meet a query's filter or are of its document: all that do, and hardly any others. */
+/** Of the chunks that meet a query's filter, or are of its document, and of none that it excludes: hardly any others than these. */
 export async function numbersThatMeet(transaction: Transaction, { org, collectionId }: Scope, query: VectorQuery): Promise<Int32Array> {
   const numbers = async (also: string): Promise<Int32Array> => {
     const condition = conditionOf(query, 3);
@@ -43,7 +43,10 @@ export async function numbersThatMeet(transaction: Transaction, { org, collectio
   };
   if (query.document !== undefined) return numbers('');
   const unfilterable = await numbers(' AND NOT chunk.filterable');
-  const filtered = await numbersFiltered(transaction, { org, collectionId }, JSON.stringify(query.filter));
+  const excluded = new Set(query.exclude?.length ? await numbersOf(transaction, { org, collectionId }, query.exclude) : []);
+  const filtered = (await numbersFiltered(transaction, { org, collectionId }, JSON.stringify(query.filter))).filter(
+    (number) => !excluded.has(number),
+  );
   return unfilterable.length === 0 ? filtered : Int32Array.from(new Set([...unfilterable, ...filtered]));
 }
 

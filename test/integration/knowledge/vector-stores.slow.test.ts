@@ -192,7 +192,11 @@ for (const tested of both) {
     it('leaves documents out within the ranking, or looks at one alone', async () => {
       const collection = freshCollection(2);
       const records = Array.from({ length: 120 }, (_, index) =>
-        record(`doc${String(index % 6)}:${index}`, { words: { 1: 2 - index / 100 }, dense: [120 - index, index] }),
+        record(`doc${String(index % 6)}:${index}`, {
+          words: { 1: 2 - index / 100 },
+          dense: [120 - index, index],
+          metadata: { half: index % 2 },
+        }),
       );
       await store().upsert(collection, records);
       const exclude = ['doc0', 'doc1', 'never'];
@@ -201,6 +205,9 @@ for (const tested of both) {
         expect(idsOf(await store().search(collection, query))).toEqual(['doc0:0', 'doc1:1', 'doc2:2', 'doc3:3', 'doc4:4']);
         expect(idsOf(await store().search(collection, { ...query, exclude }))).toEqual(['doc2:2', 'doc3:3', 'doc4:4', 'doc5:5', 'doc2:8']);
         expect(idsOf(await store().search(collection, { ...query, document: 'doc4', topK: 2 }))).toEqual(['doc4:4', 'doc4:10']);
+        const rest = await store().search(collection, { ...query, exclude, filter: { half: 0 }, topK: 120 });
+        expect([...new Set(rest.map(({ documentId }) => documentId))]).toEqual(['doc2', 'doc4']);
+        expect(rest).toHaveLength(40);
         expect(await store().search(collection, { ...query, document: 'doc4', exclude: ['doc4'] })).toEqual([]);
       }
       const many = Array.from({ length: 1_000 }, () => `doc_${randomUUID()}`);
