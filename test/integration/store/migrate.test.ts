@@ -119,6 +119,36 @@ describe('migrate', () => {
     ).query('SELECT (SELECT count(*) FROM parley.api_keys) AS keys, (SELECT count(*) FROM parley.organizations) AS orgs');
     expect(rows).toEqual([{ keys: '0', orgs: '0' }]);
   });
+
+  it('changes rows that were there before, for an owner who is no superuser as well', async () => {
+    const { url } = await database();
+    const admin = await session(url);
+    await migrate({ databaseUrl: (await database()).url });
+    const owner = await loginUser(url, [`ALTER DATABASE ${new URL(url).pathname.slice(1)} OWNER TO $user`]);
+    await admin.query(`GRANT parley_app, parley_directory, parley_dispatcher TO ${new URL(owner).username} WITH INHERIT FALSE, SET TRUE`);
+    await admin.query('CREATE EXTENSION vector');
+    await migrate({ databaseUrl: owner, migrations: readMigrations().slice(0, 17) });
+    await admin.query("INSERT INTO parley.organizations (name) VALUES ('acme')");
+    await admin.query(
+      `INSERT INTO parley.collections (org, id, name, uid, profile, model, dimension, language, max_tokens, overlap_tokens)
+       VALUES ('acme', 'col_01234567-89ab-7cde-8f01-23456789abcd', 'manuals', 'uid', 'default', 'bm25', 0, 'en', 400, 50)`,
+    );
+    const key = (last: string): string =>
+      `INSERT INTO parley.api_keys (org, key_id, public_id, secret_hash, last_four, name, permissions, created_by_user_id, expiration_date)
+       VALUES ('acme', 'key_01234567-89ab-7cde-8f01-23456789abc${last}', 'abcdefg${last}', sha256('x'), 'abcd', 'first', '{*}', 'user-1', now())`;
+    await admin.query(key('1'));
+    await migrate({ databaseUrl: owner, migrations: readMigrations().slice(0, 34) });
+    expect((await admin.query('SELECT average_length FROM parley.collections')).rows).toEqual([{ average_length: 0 }]);
+    await admin.query(key('2'));
+    await migrate({ databaseUrl: owner });
+    expect((await admin.query('SELECT average_length FROM parley.collections')).rows).toEqual([{ average_length: 110 }]);
+    // What is made without a user later is meant to have none.
+    expect((await admin.query('SELECT user_id FROM parley.api_keys ORDER BY key_id')).rows).toEqual([{ user_id: 'user-1' }, { user_id: null }]);
+    const { rows: open } = await admin.query(
+      `SELECT relname FROM pg_class WHERE relnamespace = 'parley'::regnamespace AND relrowsecurity AND NOT relforcerowsecurity`,
+    );
+    expect(open).toEqual([]);
+  });
 });
 
 const healthOf = (databaseUrl: string): Promise<unknown> => failureOf(storeAt(databaseUrl, { retryForMs: 0 }).health());
