@@ -5,7 +5,7 @@ import { listCalls, type CallListOptions, type CallPage } from './call-list.ts';
 import { Calls } from './calls.ts';
 import { CallDeletions } from './deletions.ts';
 import { CallUsage } from './call-usage.ts';
-import { unservedCalls, type UnservedCall } from './unserved.ts';
+import { roomsWithoutCall, unservedCalls, type UnservedCall } from './unserved.ts';
 import { overdueCalls, type OverdueCall, type OverdueLimits } from './overdue.ts';
 
 export interface CallStore {
@@ -17,6 +17,8 @@ export interface CallStore {
   list(options: CallListOptions): Promise<CallPage>;
   /** Of all organisations. */
   unserved(): Promise<readonly UnservedCall[]>;
+  /** Those of the rooms that no call of any organisation has. */
+  withoutCall(rooms: readonly string[]): Promise<readonly string[]>;
   /** Of all organisations. */
   overdue(limits: OverdueLimits & { readonly limit?: number }): Promise<readonly OverdueCall[]>;
 }
@@ -30,6 +32,7 @@ export function createCallStore(database: Database): CallStore {
     usage: new CallUsage(database),
     list: (options) => listCalls(database, options),
     unserved: () => unservedCalls(database),
+    withoutCall: (rooms) => roomsWithoutCall(database, rooms),
     overdue: (limits) => overdueCalls(database, limits),
   };
 }

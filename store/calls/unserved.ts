@@ -21,3 +21,16 @@ export async function unservedCalls(database: Database, { limit = 200 } = {}): P
     return rows;
   });
 }
+
+/** Those of the rooms that no call has. */
+export async function roomsWithoutCall(database: Database, rooms: readonly string[]): Promise<readonly string[]> {
+  if (rooms.length === 0) return [];
+  return database.asDirectory(async (transaction) => {
+    const { rows } = await transaction.query<{ readonly room: string }>(
+      `SELECT room FROM unnest($1::text[]) AS of_gateway (room)
+       WHERE NOT EXISTS (SELECT FROM parley.calls WHERE calls.room = of_gateway.room)`,
+      [rooms],
+    );
+    return rows.map(({ room }) => room);
+  });
+}

@@ -3,13 +3,14 @@ import type { Clock } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallStore } from '../../store/index.ts';
+import { dispatchMetadata, INBOUND_DISPATCH_METADATA } from './names.ts';
 import type { Rooms } from './rooms.ts';
 
 const INTERVAL_MS = 2_500;
 
 export interface AgentRedispatcherOptions {
-  readonly store: Pick<CallStore, 'unserved'> & { readonly calls: Pick<CallStore['calls'], 'lookAfter'> };
-  readonly rooms: Pick<Rooms, 'waiting' | 'callAgent'>;
+  readonly store: Pick<CallStore, 'unserved' | 'withoutCall'> & { readonly calls: Pick<CallStore['calls'], 'lookAfter'> };
+  readonly rooms: Pick<Rooms, 'inbound' | 'waiting' | 'callAgent'>;
   readonly clock: Clock;
   /** 0 ≤ x < 1 */
   readonly random: () => number;
@@ -24,20 +25,23 @@ export class AgentRedispatcher {
   }
 
   /**
-   * Safe to run on several replicas: each call is claimed by one. Where no agent comes for a minute, the stale-call sweeper ends the call.
+   * Safe to run on several replicas: each registered call is claimed by one, and of two agents for a caller by phone, whose call the first
+   * one registers, the second one leaves. Where no agent comes for a minute, the stale-call sweeper ends the call.
    * @returns for how many calls it dispatched an agent
    */
   async once(): Promise<number> {
     const { store, rooms, logger } = this.#options;
-    const unserved = await store.unserved();
-    const waiting = new Set(await rooms.waiting(unserved.map(({ room }) => room)));
+    const [unserved, callers] = await Promise.all([store.unserved(), rooms.inbound().then((inbound) => store.withoutCall(inbound))]);
+    const waiting = new Set(await rooms.waiting([...unserved.map(({ room }) => room), ...callers]));
     let dispatched = 0;
-    for (const { org, id, room } of unserved) {
-      if (!waiting.has(room) || !(await store.calls.lookAfter({ org, id }))) continue;
-      await rooms.callAgent(room, id);
+    const dispatch = async (room: string, metadata: string, call: object): Promise<void> => {
+      await rooms.callAgent(room, metadata);
       dispatched += 1;
-      logger.warn({ org, callId: id }, 'no agent had joined a call whose user waits; dispatched one again');
-    }
+      logger.warn(call, 'no agent had joined a call whose user waits; dispatched one again');
+    };
+    for (const { org, id, room } of unserved)
+      if (waiting.has(room) && (await store.calls.lookAfter({ org, id }))) await dispatch(room, dispatchMetadata(id), { org, callId: id });
+    for (const room of callers) if (waiting.has(room)) await dispatch(room, INBOUND_DISPATCH_METADATA, { room });
     return dispatched;
   }
 

@@ -42,6 +42,11 @@ export const INBOUND_DISPATCH_METADATA = JSON.stringify({ phone: 'inbound' });
 /** Rooms of calls that come in are named by the gateway: this, then the number of the caller and something random. */
 export const INBOUND_ROOM_PREFIX = 'call-';
 
+/** Whether the gateway has named the room: it puts a `_` after the prefix, which no id of a call has. */
+export function isInboundRoom(name: string): boolean {
+  return name.startsWith(`${INBOUND_ROOM_PREFIX}_`);
+}
+
 /** Whether a job is for a call that came in by phone, and has no row yet. */
 export function isInboundDispatch(metadata: string): boolean {
   return metadata === INBOUND_DISPATCH_METADATA;

@@ -9,13 +9,13 @@ import {
 } from 'livekit-server-sdk';
 
 import { httpUrlOf, type MediaServer } from './media-server.ts';
-import { dispatchMetadata, END_TOPIC, roomOf } from './names.ts';
+import { END_TOPIC, isInboundRoom, roomOf } from './names.ts';
 import { RESTART_POLICY, roomOptionsOf } from './room-options.ts';
 
 /** Longest time for one request, in seconds. */
 const TIMEOUT_SECONDS = 5;
-/** The agent of a younger room may still be on its way, in milliseconds. */
-const NEW_ROOM_MS = 4_000;
+/** How long an agent that was dispatched may still be on its way, in milliseconds. */
+const ON_ITS_WAY_MS = 4_000;
 /** A user who has waited longer gets no agent any more, in milliseconds: the stale-call sweeper ends the call. */
 const MAX_WAIT_MS = 45_000;
 /** `AGENT` among the kinds of participants, in LiveKit's protocol. */
@@ -35,13 +35,15 @@ export interface Rooms {
   hasUser(room: string): Promise<boolean>;
   /** Whether an agent is in the room now; false for a room that does not exist. */
   hasAgent(room: string): Promise<boolean>;
+  /** The rooms of calls that came in by phone. */
+  inbound(): Promise<readonly string[]>;
   /**
    * Those of the rooms that exist, have no agent, and to which none is on its way: the media server dispatches one once, and not again when
-   * no voice process took the job.
+   * no voice process took the job. Those of calls that came in by phone only while their caller is there.
    */
   waiting(rooms: readonly string[]): Promise<readonly string[]>;
-  /** Dispatches an agent. */
-  callAgent(room: string, callId: string): Promise<void>;
+  /** Dispatches an agent. @param metadata what its job is for */
+  callAgent(room: string, metadata: string): Promise<void>;
 }
 
 /** Neither a user nor a phone. */
@@ -82,28 +84,33 @@ export function createRooms(server: MediaServer): Rooms {
     },
     hasUser: async (room) => (await participantsOf(room)).some((each) => !isAgent(each)),
     hasAgent: async (room) => (await participantsOf(room)).some(isAgent),
+    inbound: async () => (await client.listRooms()).map(({ name }) => name).filter(isInboundRoom),
     async waiting(names) {
       if (names.length === 0) return [];
       const there = await client.listRooms([...names]);
-      const old = there.filter(({ creationTimeMs }) => Date.now() - Number(creationTimeMs) >= NEW_ROOM_MS);
+      const old = there.filter(({ creationTimeMs }) => Date.now() - Number(creationTimeMs) >= ON_ITS_WAY_MS);
       const alone = await Promise.all(
         old.map(async ({ name }) => {
           const inside = await participantsOf(name);
+          if (inside.length === 0 && isInboundRoom(name)) return false;
           if (inside.some((each) => isAgent(each) || Date.now() - Number(each.joinedAtMs) >= MAX_WAIT_MS)) return false;
-          return !(await dispatches.listDispatch(name)).some(hasJob);
+          // Other programs may have rooms and agents of their own at the same media server.
+          const ours = (await dispatches.listDispatch(name)).filter((dispatch) => dispatch.agentName === agentName);
+          return ours.length > 0 && !ours.some(isOnItsWay);
         }),
       );
       return old.filter((_room, index) => alone[index]).map(({ name }) => name);
     },
-    async callAgent(room, callId) {
-      await dispatches.createDispatch(room, agentName, { metadata: dispatchMetadata(callId), restartPolicy: RESTART_POLICY });
+    async callAgent(room, metadata) {
+      await dispatches.createDispatch(room, agentName, { metadata, restartPolicy: RESTART_POLICY });
     },
   };
 }
 
-/** Whether a voice process has the job, or is about to. */
-function hasJob({ state }: AgentDispatch): boolean {
-  return (state?.jobs ?? []).some((job) => ((job.state?.status ?? 0) as number) <= RUNNING_JOB);
+/** Whether a voice process has the job, or may be about to. */
+function isOnItsWay({ state }: AgentDispatch): boolean {
+  const ageMs = Date.now() - Number(state?.createdAt ?? 0n) / 1e6;
+  return ageMs < ON_ITS_WAY_MS || (state?.jobs ?? []).some((job) => ((job.state?.status ?? 0) as number) <= RUNNING_JOB);
 }
 
 function isAbsent(error: unknown): boolean {

@@ -1,7 +1,7 @@
 /** A stage whose agent has a phone number, behind a telephone gateway. */
 import { mediaServer } from '../../support/media-server.ts';
 import { startSipGateway, type SipGatewayDouble } from '../../support/sip-gateway.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openStage, type Stage, type StageOptions } from './stage.ts';
 
 export const ownNumber = '+15550100';
 
@@ -9,9 +9,9 @@ export interface PhoneStage extends Stage {
   readonly gateway: SipGatewayDouble;
 }
 
-export async function openPhoneStage(change: NodeJS.ProcessEnv = {}): Promise<PhoneStage> {
+export async function openPhoneStage(change: NodeJS.ProcessEnv = {}, options: Pick<StageOptions, 'redispatches'> = {}): Promise<PhoneStage> {
   const gateway = await startSipGateway(await mediaServer());
-  const stage = await openStage(change, { server: gateway.server });
+  const stage = await openStage(change, { ...options, server: gateway.server });
   await stage.store.phoneRoutes.put({
     org: stage.org,
     uid: 'uid-number',

@@ -5,14 +5,16 @@ import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { createRooms } from '../../../voice/calls/rooms.ts';
-import { roomOf } from '../../../voice/calls/names.ts';
+import { dispatchMetadata, roomOf } from '../../../voice/calls/names.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openStage, redispatcherOf, type Stage } from './stage.ts';
+import { startProviderServer } from '../../support/provider-server.ts';
+import { openPhoneStage, ownNumber, type PhoneStage } from './phone-stage.ts';
+import { redispatcherOf } from './stage.ts';
 
-let stage: Stage;
+let stage: PhoneStage;
 
 beforeAll(async () => {
-  stage = await openStage({}, { redispatches: false });
+  stage = await openPhoneStage({}, { redispatches: false });
 });
 afterAll(async () => {
   await stage.close();
@@ -38,10 +40,30 @@ it('are given an agent as soon as one is there, and no more than one', async () 
   await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
 });
 
+it('are given one by phone, too, for as long as they wait', async () => {
+  const { org, store, gateway } = stage;
+  const provider = await startProviderServer();
+  const { revision } = await stage.agent({ spec: { welcomeMessage: 'Harbour Bikes.' } }, provider);
+  await store.agentReleases.serve({ org, agentUid: 'uid-receptionist', revision });
+  await stage.role.stop();
+  const gone = await gateway.comesIn({ from: '+15550198', to: ownNumber });
+  const caller = await gateway.comesIn({ from: '+15550199', to: ownNumber });
+  await gone.leave();
+  stage.role = await stage.startRole();
+  await delay(5_000);
+  expect(await store.calls.withoutCall([gone.roomName, caller.roomName])).toHaveLength(2);
+  expect(await redispatcher().once()).toBe(1);
+  expect(await redispatcher().once()).toBe(0);
+  await caller.hears('Harbour Bikes.');
+  expect(await store.calls.withoutCall([gone.roomName, caller.roomName])).toEqual([gone.roomName]);
+  await caller.leave();
+  await provider.close();
+});
+
 it('leave a late job nothing to do: the first job keeps the call', async () => {
   const call = await stage.joined();
   await call.becomes({ status: 'ongoing' });
-  await rooms().callAgent(roomOf(call.id), call.id);
+  await rooms().callAgent(roomOf(call.id), dispatchMetadata(call.id));
   await eventually(() => expect(call.lines().filter(({ msg }) => msg === 'the call is over')).toHaveLength(1));
   await delay(1_000);
   expect(call.caller.room.isConnected).toBe(true);
