@@ -22,7 +22,10 @@ export function describedRoutes(): readonly RouteDescription[] {
 }
 
 /** A facade without anything behind it; it must not be made ready. @param options what differs from the default */
-export function unstartedApi({ mcp = true }: Partial<Pick<ApiDependencies, 'mcp'>> = {}): ReturnType<typeof buildApi> {
+export function unstartedApi({
+  mcp = true,
+  page = false,
+}: Partial<Pick<ApiDependencies, 'mcp'> & Pick<ApiDependencies['calls'], 'page'>> = {}): ReturnType<typeof buildApi> {
   return buildApi({
     store: { knowledge: {}, calls: {} } as ApiDependencies['store'],
     transport: nowhere,
@@ -35,7 +38,7 @@ export function unstartedApi({ mcp = true }: Partial<Pick<ApiDependencies, 'mcp'
     limits: limitsOf(loadConfig({})),
     knowledge: {} as ApiDependencies['knowledge'],
     addresses: { web: () => undefined, sip: () => undefined },
-    calls: {} as ApiDependencies['calls'],
+    calls: { page } as ApiDependencies['calls'],
     explain: unreachable,
     mcp,
   });
