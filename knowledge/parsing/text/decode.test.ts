@@ -37,6 +37,25 @@ describe('text in any encoding', () => {
     },
   );
 
+  it('reads UTF-8 with a few broken bytes as UTF-8', () => {
+    const one = Buffer.concat([Buffer.from(german), Buffer.from('caf\xe9 ', 'latin1'), Buffer.from(german)]);
+    expect(decodeText(one)).toBe(`${german}caf\ufffd ${german}`);
+    expect(decodeText(one, 'utf-8')).toBe(`${german}caf\ufffd ${german}`);
+  });
+
+  it('reads UTF-8 that ends inside a character up to there', () => {
+    for (const lost of [1, 2]) {
+      const cut = Buffer.from(`${german} 20 €`).subarray(0, -lost);
+      expect(decodeText(cut)).toBe(`${german} 20 `);
+      expect(decodeText(cut, 'utf-8')).toBe(`${german} 20 `);
+    }
+  });
+
+  it('does not take the name UTF-8 for granted', () => {
+    expect(decodeText(western, 'utf-8')).toBe(decodeText(western));
+    expect(decodeText(Buffer.from('caf\xe9', 'latin1'), 'utf-8')).toBe('café');
+  });
+
   it('detects windows-1252 by its letters', () => {
     expect(decodeText(western)).toBe('Café naïve – “smart quotes” and € 20 for señor Müller');
     expect(decodeText(Buffer.from('R\xe9sum\xe9', 'latin1'))).toBe('Résumé');

@@ -4,10 +4,12 @@ import { IngestionError } from '../../ingestion-failure.ts';
 
 /** Bytes that the guess looks at; a page of text is enough, and the guess takes longer than reading. */
 const SAMPLE_BYTES = 64_000;
+/** Share of the characters beyond ASCII that may be broken in UTF-8; where the text is in another encoding, two thirds and more are. */
+const MOST_BROKEN = 0.25;
 
 /**
- * Decodes a text file of undeclared encoding: by byte order mark, as strict UTF-8, as UTF-16 without a mark, else the likeliest of
- * the older encodings (windows-125x, ISO 8859, GB18030, Big5, Shift_JIS, EUC-JP, EUC-KR, KOI8).
+ * Decodes a text file of undeclared encoding: by byte order mark, as UTF-8 with at most a few broken characters, as UTF-16
+ * without a mark, else the likeliest of the older encodings (windows-125x, ISO 8859, GB18030, Big5, Shift_JIS, EUC-JP, EUC-KR, KOI8).
  *
  * @param named an encoding that the sender names, tried before any guess
  * @throws IngestionError `unsupported_content` when the content is no text
@@ -19,6 +21,7 @@ export function decodeText(content: Buffer, named?: string): string {
     // NULs are no error in UTF-8, but they are in text.
     (content.includes(0) ? decodeUtf16(content) : undefined) ??
     decoded(content, 'utf-8') ??
+    brokenUtf8(content) ??
     decodeUtf16(content) ??
     guessed(content);
   if (text === undefined || controlShare(text) > 0.01)
@@ -46,6 +49,20 @@ function decoded(content: Buffer, encoding: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** UTF-8 in which few of the characters beyond ASCII are broken. */
+function brokenUtf8(content: Buffer): string | undefined {
+  // As of a stream: a character that the end cuts off is left out.
+  const text = new TextDecoder('utf-8').decode(content, { stream: true });
+  let beyondAscii = 0;
+  let broken = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x7f) beyondAscii += 1;
+    if (unit === 0xfffd) broken += 1;
+  }
+  return broken < beyondAscii * MOST_BROKEN ? text : undefined;
 }
 
 function guessed(content: Buffer): string | undefined {
