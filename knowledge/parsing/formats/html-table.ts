@@ -16,8 +16,8 @@ const ROWS_PER_BLOCK = 100;
 /** Collects one table of an HTML document. A cell that spans rows is repeated in each, so that every row can be read alone. */
 export class TableBuilder {
   readonly #rows: Row[] = [];
-  /** By column: what still reaches down from rows above. */
-  readonly #spanning = new Map<number, { rows: number; readonly text: string }>();
+  /** By column: what reaches down from rows above, and the number of the last row that it reaches. */
+  readonly #spanning = new Map<number, { readonly lastRow: number; readonly text: string }>();
   #row: Row | undefined;
   #cell: { parts: string[]; readonly columns: number; readonly rows: number } | undefined;
   #inHead = false;
@@ -31,7 +31,7 @@ export class TableBuilder {
   }
 
   startRow(): void {
-    this.endCell();
+    this.#endRow();
     this.#row = { cells: [], isHeader: true };
     this.#rows.push(this.#row);
   }
@@ -56,14 +56,14 @@ export class TableBuilder {
     const text = oneLine(cell.parts.join(''));
     for (let column = 0; column < cell.columns; column += 1) {
       const shown = column === 0 ? text : '';
-      if (cell.rows > 1) this.#spanning.set(cells.length, { rows: cell.rows - 1, text: shown });
+      if (cell.rows > 1) this.#spanning.set(cells.length, { lastRow: this.#rows.length + cell.rows - 1, text: shown });
       cells.push(shown);
     }
   }
 
   /** Tables of one column are layout: their cells come as paragraphs. */
   *blocks(headingPath: readonly string[]): Generator<Block> {
-    this.endCell();
+    this.#endRow();
     const rows = this.#rows.filter(({ cells }) => cells.some((cell) => cell !== ''));
     if (rows.every(({ cells }) => cells.filter((cell) => cell !== '').length <= 1)) {
       for (const { cells } of rows) yield { kind: 'paragraph', text: cells.join(' '), headingPath };
@@ -77,10 +77,27 @@ export class TableBuilder {
       yield { kind: 'table', header, rows: body.slice(first, first + ROWS_PER_BLOCK), firstRow: first + 1, headingPath };
   }
 
+  /** What reaches down to the right of a row's own cells belongs to it, too. */
+  #endRow(): void {
+    this.endCell();
+    const cells = this.#row?.cells ?? [];
+    // It would only repeat the row above.
+    if (cells.length === 0) return;
+    let width = cells.length;
+    for (const [column, { lastRow }] of this.#spanning) {
+      if (lastRow < this.#rows.length) this.#spanning.delete(column);
+      else width = Math.max(width, column + 1);
+    }
+    while (cells.length < width) {
+      this.#fillFromAbove(cells);
+      if (cells.length < width) cells.push('');
+    }
+  }
+
   #fillFromAbove(cells: string[]): void {
-    for (let above = this.#spanning.get(cells.length); above !== undefined; above = this.#spanning.get(cells.length)) {
-      if (above.rows === 1) this.#spanning.delete(cells.length);
-      else above.rows -= 1;
+    for (;;) {
+      const above = this.#spanning.get(cells.length);
+      if (above === undefined || above.lastRow < this.#rows.length) return;
       cells.push(above.text);
     }
   }

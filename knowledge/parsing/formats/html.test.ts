@@ -49,6 +49,33 @@ describe('web pages', () => {
     ]);
   });
 
+  it.each([
+    [
+      'the last column',
+      '<tr><td>Basic<td>1<td rowspan=2>10 EUR<tr><td>Plus<td>5<tr><td>Pro<td>50<td>99 EUR',
+      ['Basic | 1 | 10 EUR', 'Plus | 5 | 10 EUR', 'Pro | 50 | 99 EUR'],
+    ],
+    [
+      'the last columns, up to the end of the table',
+      '<tr><td>Basic<td rowspan=3>1<td rowspan=3>10 EUR<tr><td>Plus<tr><td>Pro',
+      ['Basic | 1 | 10 EUR', 'Plus | 1 | 10 EUR', 'Pro | 1 | 10 EUR'],
+    ],
+    [
+      'a column beyond those of a short row',
+      '<tr><td>Basic<td>1<td rowspan=2>10 EUR<tr><td>Plus<tr><td>Pro<td>50<td>99 EUR',
+      ['Basic | 1 | 10 EUR', 'Plus |  | 10 EUR', 'Pro | 50 | 99 EUR'],
+    ],
+    [
+      'all columns',
+      '<tr><td rowspan=2>Basic<td rowspan=2>1<td rowspan=2>10 EUR<tr><tr><td>Pro<td>50<td>99 EUR',
+      ['Basic | 1 | 10 EUR', 'Pro | 50 | 99 EUR'],
+    ],
+  ])('leaves a cell that spans rows in its rows: %s', async (_, rows, expected) => {
+    const content = `<title>Plans</title><table><tr><th>Plan<th>Users<th>Price${rows}</table>`;
+    const { blocks } = await read(pool, { content, extension: 'html' });
+    expect(texts(blocks)).toEqual(['Plans', ...expected]);
+  });
+
   it('reads the charset from the response or the page', async () => {
     const latin = (meta: string): Buffer => Buffer.from(`<html><head>${meta}</head><body><p>Caf\xe9 \x80</p></body></html>`, 'latin1');
     expect(
