@@ -131,9 +131,10 @@ class Walker {
     const title = oneLine(this.#text.join(''));
     this.#text = [];
     if (title === '') return;
+    const isFirst = this.firstHeading === undefined;
     this.firstHeading ??= title;
     // A page's first heading says again what its title says.
-    if (this.#options.title?.toLowerCase().includes(title.toLowerCase()) === true) return;
+    if (isFirst && this.#options.title !== undefined && inParts(this.#options.title).includes(inParts(title))) return;
     this.#add({ kind: 'heading', text: title, headingPath: this.#outline.enter(level, title) });
   }
 
@@ -150,4 +151,9 @@ class Walker {
   #placed<B extends object>(block: B): B {
     return this.#options.url === undefined ? block : { ...block, url: this.#options.url };
   }
+}
+
+/** `Prices – Acme` as `|prices|acme|`, so that whole parts of titles can be compared. */
+function inParts(title: string): string {
+  return `|${title.toLowerCase().replace(/\s*[|:·•«»‹›]\s*|\s[-–—]\s/gu, '|')}|`;
 }

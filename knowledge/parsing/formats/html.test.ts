@@ -76,6 +76,18 @@ describe('web pages', () => {
     expect(texts(blocks)).toEqual(['Plans', ...expected]);
   });
 
+  it.each([
+    ['Shipping and Returns - Acme', ['Shipping and Returns', 'Shipping', 'Returns'], ['Shipping', 'Returns']],
+    ['Acme | Shipping and Returns', ['Shipping and Returns', 'Acme'], ['Acme']],
+    ['Shipping and Returns: Acme', ['Shipping', 'Returns', 'Acme'], ['Shipping', 'Returns', 'Acme']],
+    ['Shipping and Returns - Acme', ['Delivery', 'Returns'], ['Delivery', 'Returns']],
+    ['Returns', ['Returns', 'Returns'], ['Returns']],
+  ])('leaves out only a first heading that repeats the title: %s %j', async (pageTitle, headings, expected) => {
+    const sections = headings.map((heading, at) => `<h2>${heading}</h2><p>Text ${at}.</p>`).join('');
+    const { blocks } = await read(pool, { content: `<title>${pageTitle}</title><body>${sections}`, extension: 'html' });
+    expect(texts(blocks.filter(({ kind }) => kind === 'heading'))).toEqual([pageTitle, ...expected]);
+  });
+
   it('reads the charset from the response or the page', async () => {
     const latin = (meta: string): Buffer => Buffer.from(`<html><head>${meta}</head><body><p>Caf\xe9 \x80</p></body></html>`, 'latin1');
     expect(

@@ -11,6 +11,13 @@ import { decodeText } from '../text/decode.ts';
 import { addHtmlBlocks } from './html-blocks.ts';
 import type { Parser } from '../block.ts';
 
+/** Readability drops one heading whose words are all in the title, be it that of a later section. Repeated titles are known further on. */
+class ArticleReader extends Readability {
+  _headerDuplicatesTitle(): boolean {
+    return false;
+  }
+}
+
 /** Below this share of the page's own text, the article that was found is not the page. */
 const LEAST_SHARE = 0.5;
 
@@ -76,7 +83,7 @@ function ownText(page: CheerioAPI): string {
 function readable(page: CheerioAPI): string | undefined {
   try {
     const { document } = parseHTML(page.html());
-    return new Readability(document, { maxElemsToParse: 100_000 }).parse()?.content ?? undefined;
+    return new ArticleReader(document, { maxElemsToParse: 100_000 }).parse()?.content ?? undefined;
   } catch {
     // Too many elements, or a page it can't make sense of: the whole page is read instead.
     return undefined;
