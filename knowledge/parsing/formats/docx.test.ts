@@ -90,6 +90,15 @@ describe('Word documents', () => {
     ]);
   });
 
+  it('takes a line break in a heading for a space', async () => {
+    const heading = '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Sick</w:t><w:br/><w:t>leave</w:t></w:r></w:p>';
+    const content = makeDocx({ body: heading + wordParagraph('Thirty days.'), parts: [wordStyles] });
+    expect((await read(pool, { content, extension: 'docx' })).blocks).toEqual([
+      { kind: 'heading', text: 'Sick leave', headingPath: ['Sick leave'] },
+      { kind: 'paragraph', text: 'Thirty days.', headingPath: ['Sick leave'] },
+    ]);
+  });
+
   it('reads footnotes, without the marks that lead back', async () => {
     const content = makeDocx({
       body: '<w:p><w:r><w:t>Ouch.</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>',

@@ -5,12 +5,13 @@ import { oneLine } from '../text/clean.ts';
 import { Outline } from '../text/outline.ts';
 import { TableBuilder } from './html-table.ts';
 
-/** Elements that end the running text around them. */
+/** Elements that end the running text around them; so does `br`, except in headings. */
 const BLOCK_ELEMENTS = new Set(
-  'address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul'.split(
+  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul'.split(
     ' ',
   ),
 );
+const HEADING = /^h[1-6]$/u;
 /** Elements whose content is not for readers. */
 const UNREADABLE = new Set([
   'script',
@@ -63,6 +64,7 @@ class Walker {
   #hidden = 0;
   #lists = 0;
   #quotes = 0;
+  #headings = 0;
   #code = 0;
 
   constructor(options: HtmlBlocksOptions) {
@@ -75,7 +77,8 @@ class Walker {
     if (UNREADABLE.has(name)) this.#hidden += 1;
     if (this.#hidden > 0) return;
     if (name === 'br') {
-      this.#text.push('\n');
+      if (this.#headings > 0) this.text(' ');
+      else this.#boundary();
       return;
     }
     if (BLOCK_ELEMENTS.has(name)) this.#boundary();
@@ -87,6 +90,7 @@ class Walker {
     else if (name === 'li') this.#lists += 1;
     else if (name === 'blockquote') this.#quotes += 1;
     else if (name === 'pre') this.#code += 1;
+    else if (HEADING.test(name)) this.#headings += 1;
   }
 
   text(text: string): void {
@@ -102,7 +106,7 @@ class Walker {
       return;
     }
     if (this.#hidden > 0) return;
-    if (/^h[1-6]$/u.test(name) && this.#tables.length === 0) this.#heading(Number(name[1]));
+    if (HEADING.test(name) && this.#tables.length === 0) this.#heading(Number(name[1]));
     else if (name === 'table') this.#endTable();
     else if (name === 'thead') this.#tables.at(-1)?.endHead();
     else if (name === 'td' || name === 'th') this.#tables.at(-1)?.endCell();
@@ -110,6 +114,7 @@ class Walker {
     if (name === 'li') this.#lists = Math.max(0, this.#lists - 1);
     else if (name === 'blockquote') this.#quotes = Math.max(0, this.#quotes - 1);
     else if (name === 'pre') this.#code = Math.max(0, this.#code - 1);
+    else if (HEADING.test(name)) this.#headings = Math.max(0, this.#headings - 1);
   }
 
   /** Ends the running text, and makes a block of it. */

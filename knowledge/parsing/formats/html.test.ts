@@ -88,6 +88,19 @@ describe('web pages', () => {
     expect(texts(blocks.filter(({ kind }) => kind === 'heading'))).toEqual([pageTitle, ...expected]);
   });
 
+  it('takes a line break in a heading for a space', async () => {
+    const content = '<title>Help</title><body><h2>Opening<br>hours</h2><p>From nine<br>to five.</p>';
+    expect((await read(pool, { content, extension: 'html' })).blocks).toEqual([
+      { kind: 'heading', text: 'Help', headingPath: ['Help'] },
+      { kind: 'heading', text: 'Opening hours', headingPath: ['Help', 'Opening hours'] },
+      { kind: 'paragraph', text: 'From nine', headingPath: ['Help', 'Opening hours'] },
+      { kind: 'paragraph', text: 'to five.', headingPath: ['Help', 'Opening hours'] },
+    ]);
+    const untitled = await read(pool, { content: '<body><h1>Opening<br>hours</h1><p>From nine to five.</p>', extension: 'html' });
+    expect(untitled.document.title).toBe('Opening hours');
+    expect(texts(untitled.blocks)).toEqual(['Opening hours', 'From nine to five.']);
+  });
+
   it('reads the charset from the response or the page', async () => {
     const latin = (meta: string): Buffer => Buffer.from(`<html><head>${meta}</head><body><p>Caf\xe9 \x80</p></body></html>`, 'latin1');
     expect(

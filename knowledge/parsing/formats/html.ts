@@ -28,6 +28,7 @@ export const parseHtml: Parser = (input, sink) => {
   const html = decodeText(input.content, charset(input.contentType, input.content));
   checkDepth(html);
   const page = load(html);
+  page('h1 br').replaceWith(' ');
   const title = oneLine(page('title').first().text()) || oneLine(page('h1').first().text());
   page('script, style, noscript, template, svg, iframe, object, embed, canvas, link, form input, button, select').remove();
   const whole = ownText(page);
