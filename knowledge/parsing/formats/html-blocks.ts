@@ -85,6 +85,7 @@ class Walker {
     const table = this.#tables.at(-1);
     if (name === 'table') this.#tables.push(new TableBuilder());
     else if (name === 'tr') table?.startRow();
+    else if (name === 'caption') table?.startCaption();
     else if (name === 'thead') table?.startHead();
     else if (name === 'td' || name === 'th') table?.startCell(name === 'th', attributes);
     else if (name === 'li') this.#lists += 1;
@@ -108,6 +109,7 @@ class Walker {
     if (this.#hidden > 0) return;
     if (HEADING.test(name) && this.#tables.length === 0) this.#heading(Number(name[1]));
     else if (name === 'table') this.#endTable();
+    else if (name === 'caption') this.#tables.at(-1)?.endCaption();
     else if (name === 'thead') this.#tables.at(-1)?.endHead();
     else if (name === 'td' || name === 'th') this.#tables.at(-1)?.endCell();
     else if (BLOCK_ELEMENTS.has(name)) this.#boundary();

@@ -21,6 +21,16 @@ export class TableBuilder {
   #row: Row | undefined;
   #cell: { parts: string[]; readonly columns: number; readonly rows: number } | undefined;
   #inHead = false;
+  #inCaption = false;
+  #caption = '';
+
+  startCaption(): void {
+    this.#inCaption = true;
+  }
+
+  endCaption(): void {
+    this.#inCaption = false;
+  }
 
   startHead(): void {
     this.#inHead = true;
@@ -44,7 +54,8 @@ export class TableBuilder {
   }
 
   text(text: string): void {
-    this.#cell?.parts.push(text);
+    if (this.#inCaption) this.#caption += text;
+    else this.#cell?.parts.push(text);
   }
 
   endCell(): void {
@@ -61,9 +72,11 @@ export class TableBuilder {
     }
   }
 
-  /** Tables of one column are layout: their cells come as paragraphs. */
+  /** The caption first, as a paragraph. Tables of one column are layout: their cells come as paragraphs. */
   *blocks(headingPath: readonly string[]): Generator<Block> {
     this.#endRow();
+    const caption = oneLine(this.#caption);
+    if (caption !== '') yield { kind: 'paragraph', text: caption, headingPath };
     const rows = this.#rows.filter(({ cells }) => cells.some((cell) => cell !== ''));
     if (rows.every(({ cells }) => cells.filter((cell) => cell !== '').length <= 1)) {
       for (const { cells } of rows) yield { kind: 'paragraph', text: cells.join(' '), headingPath };

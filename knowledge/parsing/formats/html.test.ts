@@ -101,6 +101,15 @@ describe('web pages', () => {
     expect(texts(untitled.blocks)).toEqual(['Opening hours', 'From nine to five.']);
   });
 
+  it('puts the caption of a table before it', async () => {
+    const content =
+      '<title>Plans</title><table><caption>Prices\n<b>per month</b><br>in EUR</caption><tr><th>Plan<th>Price<tr><td>Basic<td>10<br>20</table>';
+    expect((await read(pool, { content, extension: 'html' })).blocks.slice(1)).toEqual([
+      { kind: 'paragraph', text: 'Prices per month in EUR', headingPath: ['Plans'] },
+      { kind: 'table', header: ['Plan', 'Price'], rows: [['Basic', '10 20']], firstRow: 1, headingPath: ['Plans'] },
+    ]);
+  });
+
   it('reads the charset from the response or the page', async () => {
     const latin = (meta: string): Buffer => Buffer.from(`<html><head>${meta}</head><body><p>Caf\xe9 \x80</p></body></html>`, 'latin1');
     expect(
