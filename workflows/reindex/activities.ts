@@ -4,11 +4,15 @@ import type { IngestionDependencies } from '../../knowledge/ingestion/step.ts';
 import { REFERENCE_LENGTH } from '../../knowledge/lexical/vectors.ts';
 import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
 import type { ReindexActivities } from '../ingestion/types.ts';
+import { whileAlive } from '../while-alive.ts';
 
 /** How far the indexing of one document has got. */
 interface Heartbeat {
   readonly done: number;
 }
+
+/** Between two heartbeats while a batch is embedded, in milliseconds. */
+const ALIVE_EVERY_MS = 5_000;
 
 export function createReindexActivities(
   dependencies: Pick<IngestionDependencies, 'knowledge' | 'vectors' | 'embedderOf'>,
@@ -29,17 +33,22 @@ export function createReindexActivities(
       ]);
       // Documents under ingestion get the new length anyway.
       if (collection === undefined || collection.deleted || document?.status !== 'completed') return;
-      const last = context.info.heartbeatDetails as Heartbeat | undefined;
-      await indexDocument(
-        {
-          document,
-          collection,
-          signal: context.cancellationSignal,
-          averageLength: collection.averageLength,
-          from: last?.done ?? 0,
-          report: async (done) => context.heartbeat({ done } satisfies Heartbeat),
+      let beat = (context.info.heartbeatDetails as Heartbeat | undefined) ?? { done: 0 };
+      const step = {
+        document,
+        collection,
+        signal: context.cancellationSignal,
+        averageLength: collection.averageLength,
+        from: beat.done,
+        report: async (done: number): Promise<void> => {
+          beat = { done };
+          context.heartbeat(beat);
         },
-        dependencies,
+      };
+      await whileAlive(
+        () => context.heartbeat(beat),
+        ALIVE_EVERY_MS,
+        () => indexDocument(step, dependencies),
       );
     },
   };

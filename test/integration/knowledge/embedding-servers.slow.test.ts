@@ -80,6 +80,7 @@ const answers = {
     response.writeHead(200, { 'content-length': body.length }).write(body.slice(0, body.length / 2));
     setTimeout(() => response.destroy(), 20);
   },
+  slow: (response, texts) => void setTimeout(() => good(response, texts), 25_000),
   small: (response, texts) => (texts.length > 8 ? void response.writeHead(413).end() : good(response, texts)),
   forbidden: (response) => void response.writeHead(401).end(),
 } satisfies Readonly<Record<string, Answer>>;
@@ -90,7 +91,7 @@ type Way = keyof typeof answers;
 async function embeddingServer() {
   const counts = new Map<string, number>();
   const servers = new Servers();
-  const { host } = await startEndpoint(servers, (response, { url, body }) => {
+  const { host, requests } = await startEndpoint(servers, (response, { url, body }) => {
     const [, way = '', times = '', then = ''] = url.split('/');
     const count = counts.get(url) ?? 0;
     counts.set(url, count + 1);
@@ -102,6 +103,7 @@ async function embeddingServer() {
   onTestFinished(stop);
   return {
     stop,
+    requests: () => requests.length,
     profile: (way: Way, times: number, then: Way) => ({
       provider: 'openai_compatible',
       name: `${way}-${times}-${then}`.toLowerCase(),
@@ -111,7 +113,7 @@ async function embeddingServer() {
       baseURL: `http://${host}/${way}/${times}/${then}`,
       passagePrefix: 'passage: ',
       queryPrefix: 'query: ',
-      timeoutMs: way === 'late' ? 400 : 10_000,
+      timeoutMs: way === 'late' ? 400 : 40_000,
     }),
   };
 }
@@ -194,6 +196,22 @@ it('a document is completed with the vectors of its texts, or failed; never with
       expect([profile.name, document.chunkCount, document.message.length > 20]).toEqual([profile.name, 0, true]);
     }
   }
+});
+
+it('a reindex waits for a batch that takes longer than Temporal waits for a heartbeat, and embeds it once', async () => {
+  const server = await embeddingServer();
+  const profile = server.profile('good', 1, 'slow');
+  const kb = await knowledgeHarness({ env: profilesOf([profile]) });
+  const collection = await baseOf(kb, profile);
+  await kb.ended(await kb.add('note.txt', 'The gate code is 4711.', { to: collection }), collection);
+  const client = new Client({ connectionString: kb.env['DATABASE_URL'] });
+  await client.connect();
+  await client.query('DELETE FROM parley.embedding_cache');
+  await client.end();
+  const job = { org: 'acme', knowledgeBase: collection.name, collectionId: collection.id };
+  await kb.knowledge.jobs.reindex(job);
+  await kb.knowledge.jobs.reindexed(job);
+  expect(server.requests()).toBe(2);
 });
 
 describe('a hybrid search', () => {
