@@ -69,7 +69,10 @@ export interface DispatchStore {
   /** @returns how many were moved */
   transition(transition: DeliveryTransition): Promise<number>;
 
-  /** Retries that no workflow has (due within `aheadMs`), or whose workflow has been silent for `lostMs` since they were due; oldest first. */
+  /**
+   * Retries that no workflow has (due within `aheadMs`), then those whose workflow has been silent for `lostMs` since they were due; oldest
+   * first of each.
+   */
   retriesToStart(options: {
     readonly aheadMs: number;
     readonly lostMs: number;

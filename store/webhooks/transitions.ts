@@ -40,6 +40,12 @@ export async function removeSubscription(statements: Statements, subscriptionUid
   return false;
 }
 
+/** Each state by itself, so that the index on `due_at` ends the scan after a batch, however many rows are due. */
+const oldestRetries = (state: RetryToStart['state'], dueFrom: string): string => `(
+  SELECT id, org, event_id, subscription_uid, state, due_at, series_start FROM parley.deliveries
+  WHERE state = '${state}' AND due_at <= statement_timestamp() ${dueFrom} * interval '1 millisecond' AND subscription_uid <> ALL ($4::text[])
+  ORDER BY due_at LIMIT $3)`;
+
 export async function retriesToStart(
   statements: Statements,
   options: Parameters<DispatchStore['retriesToStart']>[0],
@@ -47,12 +53,9 @@ export async function retriesToStart(
   const { rows } = await statements.query<RetryToStart>(
     `SELECT id, org, event_id AS "eventId", subscription_uid AS "subscriptionUid", state, due_at AS "dueAt", series_start AS "seriesStart",
        greatest(0, extract(epoch FROM due_at - statement_timestamp()) * 1000)::float8 AS "dueInMs",
-       (SELECT b.traceparent FROM parley.event_bodies b WHERE b.id = deliveries.event_id LIMIT 1) AS traceparent
-     FROM parley.deliveries
-     WHERE state IN ('retry_pending', 'retrying') AND due_at <= statement_timestamp() + $1 * interval '1 millisecond'
-       AND (state = 'retry_pending' OR due_at <= statement_timestamp() - $2 * interval '1 millisecond')
-       AND subscription_uid <> ALL ($4::text[])
-     ORDER BY due_at LIMIT $3`,
+       (SELECT b.traceparent FROM parley.event_bodies b WHERE b.id = due.event_id LIMIT 1) AS traceparent
+     FROM (${oldestRetries('retry_pending', '+ $1')} UNION ALL ${oldestRetries('retrying', '- $2')}) AS due
+     ORDER BY state = 'retrying', due_at LIMIT $3`,
     [options.aheadMs, options.lostMs, options.limit, options.except ?? []],
     { prepared: true },
   );

@@ -16,6 +16,15 @@ const retry = (deliveryId: string, delayMs = 10_000): Retry => ({
   delayMs,
 });
 
+const row = (id: string, state: RetryToStart['state']): RetryToStart => ({
+  ...retry(id),
+  id,
+  state,
+  seriesStart: 0,
+  dueAt: new Date(0),
+  dueInMs: 0,
+});
+
 function create() {
   const clock = new FakeClock();
   const state = {
@@ -30,11 +39,13 @@ function create() {
     store: {
       retriesToStart: async ({ limit }) => {
         state.asked += 1;
+        if (state.asked > 10) throw new Error('asked without end');
         return state.waiting.slice(0, limit);
       },
       markRetrying: async (ids) => {
         state.marked.push(...ids);
-        state.waiting = state.waiting.filter(({ id }) => !ids.includes(id));
+        // Those that are lost stay so, until a worker takes them.
+        state.waiting = state.waiting.filter((one) => one.state === 'retrying' || !ids.includes(one.id));
       },
     },
     starter: {
@@ -66,14 +77,7 @@ it('begins a retry and writes that down', async () => {
 it('leaves retries where they are while Temporal is unavailable, asks rarely, and begins all of them afterwards', async () => {
   const { handOver, state, clock } = create();
   state.away = true;
-  state.waiting = Array.from({ length: 1_200 }, (_, index) => ({
-    ...retry(String(index)),
-    id: String(index),
-    state: 'retry_pending' as const,
-    seriesStart: 0,
-    dueAt: new Date(0),
-    dueInMs: 0,
-  }));
+  state.waiting = Array.from({ length: 1_200 }, (_, index) => row(String(index), 'retry_pending'));
   handOver.add([retry('0')]);
   await clock.advance(0);
   for (let round = 0; round < 10; round += 1) handOver.add([retry(String(round))]);
@@ -88,10 +92,23 @@ it('leaves retries where they are while Temporal is unavailable, asks rarely, an
   expect(state.reasons.at(-1)).toBe(undefined);
 });
 
+it('begins all that have no workflow, and one batch of those whose workflow is lost, in each sweep', async () => {
+  const { handOver, state } = create();
+  state.waiting = [
+    ...Array.from({ length: 700 }, (_, index) => row(`pending-${index}`, 'retry_pending')),
+    ...Array.from({ length: 600 }, (_, index) => row(`lost-${index}`, 'retrying')),
+  ];
+  await handOver.sweep();
+  expect(state.started.map(({ lost }) => lost)).toEqual(Array.from({ length: 1_000 }, (_, index) => index >= 700));
+  await handOver.sweep();
+  expect(state.started).toHaveLength(1_500);
+  expect(state.asked).toBe(3);
+});
+
 it('goes on with the trace of the event in a later start, too', async () => {
   const { handOver, state } = create();
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-  state.waiting = [{ ...retry('1'), id: '1', state: 'retry_pending', seriesStart: 0, dueAt: new Date(0), dueInMs: 0, traceparent }];
+  state.waiting = [{ ...row('1', 'retry_pending'), traceparent }];
   await handOver.sweep();
   expect(state.started).toMatchObject([{ deliveryId: '1', traceparent }]);
 });

@@ -55,7 +55,7 @@ export class HandOver {
     if (this.#waiting.length > 0) this.#running ??= this.#run();
   }
 
-  /** Starts workflows that were never started, and those that got lost again. @throws StoreError */
+  /** Starts workflows that were never started, and a batch of those that got lost again. @throws StoreError */
   async sweep(): Promise<void> {
     const { store, clock, waiting } = this.#options;
     if (this.#stopped || clock.monotonic() < this.#pausedUntil || this.#waiting.length > 0) return;
@@ -73,7 +73,9 @@ export class HandOver {
         })),
       );
       await this.#running;
-      more = rows.length === SWEEP_LIMIT && !this.#stopped && clock.monotonic() >= this.#pausedUntil;
+      // Lost ones come last, and come again until a worker takes them: one batch of them is enough for now.
+      const onlyNew = rows.every(({ state }) => state === 'retry_pending');
+      more = rows.length === SWEEP_LIMIT && onlyNew && !this.#stopped && clock.monotonic() >= this.#pausedUntil;
     }
   }
 

@@ -106,6 +106,24 @@ describe('a retry', () => {
     expect(await dispatch.claimOne(now.id, 60_000)).toEqual({ state: 'succeeded', dueInMs: 0 });
     expect(await dispatch.claimOne('01a1fd79-f85e-81f5-bd13-7394a732f36e', 60_000)).toBeUndefined();
   });
+
+  it('that has no workflow comes before those whose workflow is lost, however old these are', async () => {
+    const dispatching = await freshDispatch();
+    const { dispatch, url } = dispatching;
+    await deliver(dispatching, { count: 5 });
+    const claimed = await claimAll(dispatch);
+    await dispatch.record(claimed.map((one) => resultOf(one, { state: 'retry_pending', delayMs: 0 })));
+    const [oldest = '', old = '', ...others] = claimed.map(({ id }) => id);
+    await dispatch.markRetrying([oldest, old]);
+    const age = `UPDATE parley.deliveries SET due_at = due_at - $2 * interval '1 hour' WHERE id = $1`;
+    const admin = await session(url);
+    for (const [index, id] of [...others, old, oldest].entries()) await admin.query(age, [id, index]);
+    const wanted = async (limit: number) => (await dispatch.retriesToStart({ aheadMs: 1_000, lostMs: 60_000, limit })).map(({ id }) => id);
+    const expected = [...others.toReversed(), oldest, old];
+    expect(await wanted(10)).toEqual(expected);
+    expect(await wanted(4)).toEqual(expected.slice(0, 4));
+    expect(await wanted(2)).toEqual(expected.slice(0, 2));
+  });
 });
 
 describe('a subscription that is gone', () => {
