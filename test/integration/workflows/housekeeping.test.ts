@@ -44,6 +44,7 @@ describe('housekeeping', () => {
         }
         await store.apiKeys.create({ org, name: 'dead', permissions: [], expirationDays: 1 });
         await store.apiKeys.create({ org, name: 'alive', permissions: [], expirationDays: 1 });
+        await store.knowledge.embeddingCache.put(org, new Map([['ab'.repeat(32), Float32Array.of(0.5)]]));
         const call = await registerCall(store, org);
         await store.calls.calls.addRecording({ ...call, key: `recordings/${org}.ogg`, bytes: 1, durationMs: 1, events: () => [] });
         await store.calls.calls.end({ ...call, reason: 'user_ended_call', events: () => [] });
@@ -55,6 +56,7 @@ describe('housekeeping', () => {
       await admin.query(
         "SET session_replication_role = origin; UPDATE parley.api_keys SET revoked_at = now() - interval '91 days' WHERE name = 'dead'",
       );
+      await admin.query("UPDATE parley.embedding_cache SET used_at = now() - interval '31 days' WHERE org = 'acme'");
 
       await admin.query("SET session_replication_role = replica; UPDATE parley.calls SET ended_at = now() - interval '2 days'");
       await store.organizations.setCallRetention('acme', { callRetentionDays: 1 });
@@ -91,8 +93,10 @@ describe('housekeeping', () => {
       expect(rows).toEqual([{ revisions: 20, keys: ['alive'] }]);
       const calls = await admin.query('SELECT org, recording_key FROM parley.calls');
       expect(calls.rows).toEqual([{ org: 'beta', recording_key: null }]);
+      expect((await admin.query('SELECT org FROM parley.embedding_cache')).rows).toEqual([{ org: 'beta' }]);
       for (const [what, count] of [
         ['agent_revisions', 6],
+        ['cached_embeddings', 1],
         ['calls', 1],
         ['recordings', 1],
       ])
