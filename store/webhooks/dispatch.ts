@@ -30,6 +30,12 @@ export interface DeliveryTransition {
   readonly limit?: number | undefined;
 }
 
+/** @param currentHealth reads the health of endpoints as it is now, in the transaction that takes the events: it needs no connection of its own */
+export type DecideAboutEvents = (
+  events: readonly OutboxEvent[],
+  currentHealth: (uids: readonly string[]) => Promise<readonly EndpointRecord[]>,
+) => RelayDecision | Promise<RelayDecision>;
+
 /** Everything that moves deliveries on. Instants are the database's: no two processes need the same clock. */
 export interface DispatchStore {
   /**
@@ -39,11 +45,7 @@ export interface DispatchStore {
    *
    * @param options.order which of the due events come first; `age` by default
    */
-  takeOutbox(
-    limit: number,
-    decide: (events: readonly OutboxEvent[]) => RelayDecision | Promise<RelayDecision>,
-    options?: { readonly order?: OutboxOrder },
-  ): Promise<RelayResult>;
+  takeOutbox(limit: number, decide: DecideAboutEvents, options?: { readonly order?: OutboxOrder }): Promise<RelayResult>;
   /** Claims due `pending` deliveries, oldest first, as many of each subscription as there is room for and `limit` in all. */
   claim(
     rooms: ReadonlyMap<string, number>,

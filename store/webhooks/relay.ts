@@ -1,9 +1,11 @@
 /** From the outbox to deliveries. */
 import type { Transaction } from '../database.ts';
 import { deliveryIdOf } from './delivery-id.ts';
+import type { DecideAboutEvents } from './dispatch.ts';
+import { readEndpoints } from './endpoints.ts';
 import { LANES } from './events.ts';
 import { unhurried } from './statements.ts';
-import type { NewDelivery, OutboxOrder, OutboxEvent, PlannedDelivery, RelayDecision, RelayResult } from './types.ts';
+import type { NewDelivery, OutboxOrder, OutboxEvent, PlannedDelivery, RelayResult } from './types.ts';
 
 interface Row {
   readonly event_id: string;
@@ -75,13 +77,13 @@ const CHUNK = 2_000;
 export async function takeOutbox(
   transaction: Transaction,
   limit: number,
-  decide: (events: readonly OutboxEvent[]) => RelayDecision | Promise<RelayDecision>,
+  decide: DecideAboutEvents,
   { order = 'age' }: { readonly order?: OutboxOrder } = {},
 ): Promise<RelayResult> {
   const { rows } = await transaction.query<Row>(takeBy[order], [limit], { prepared: true });
   if (rows.length === 0) return { taken: 0, postponed: 0, deliveries: [], lost: 0 };
   const events = rows.flatMap(fromRow);
-  const { deliveries: planned, postponed = [] } = await decide(events);
+  const { deliveries: planned, postponed = [] } = await decide(events, (uids) => readEndpoints(transaction, { uids }));
   const later = new Map(postponed.map(({ eventId, delayMs }) => [eventId, delayMs]));
   const back = events.filter(({ id }) => later.has(id));
   if (back.length > 0) {

@@ -44,7 +44,7 @@ beforeEach(() => {
   const store = {
     takeOutbox: async (limit, decide) => {
       const events = outbox.splice(0, limit);
-      const { deliveries } = await decide(events);
+      const { deliveries } = await decide(events, async () => []);
       return { taken: events.length, postponed: 0, lost: 0, deliveries: deliveries.map((planned) => ({ id: planned.event.id, planned })) };
     },
     claim: async () => [],

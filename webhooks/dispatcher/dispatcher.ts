@@ -89,6 +89,7 @@ export class Dispatcher {
       store,
       directory,
       gate: (endpoint) => health.gate(endpoint),
+      takeHealth: (records) => health.take(records),
       // Where older deliveries wait, a new one waits behind them.
       reserve: ({ uid }, pastBreaker) =>
         (pastBreaker || !queues.isHot(uid)) && queues.reserve(uid, { pastBreaker }) ? attempter.leaseMs(uid) : undefined,

@@ -59,6 +59,11 @@ export function decide(events: readonly OutboxEvent[], options: DecideOptions): 
   return { deliveries, postponed, behind: [...behind.values()].filter((one) => one !== undefined), left };
 }
 
+/** Uids of the endpoints that get nothing because they are switched off. */
+export function disabledOf({ deliveries }: DeliveryPlan): readonly string[] {
+  return [...new Set(deliveries.filter(({ reason }) => reason === 'disabled').map(({ subscriptionUid }) => subscriptionUid))];
+}
+
 /** A test has to show now whether the endpoint works: neither an open circuit breaker nor a backlog holds it up. */
 export const isTest = ({ name, onlySubscription }: Pick<OutboxEvent, 'name' | 'onlySubscription'>): boolean =>
   name === 'Webhook.Test' && onlySubscription !== undefined;

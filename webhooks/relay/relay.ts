@@ -1,18 +1,20 @@
 /** Takes events out of the outbox, as soon as they are committed, and makes deliveries of them. */
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
-import type { NewDelivery, OutboxOrder, OutboxEvent } from '../../store/webhooks/types.ts';
+import type { DecideAboutEvents, DispatchStore } from '../../store/webhooks/dispatch.ts';
+import type { EndpointRecord, NewDelivery, OutboxOrder, OutboxEvent } from '../../store/webhooks/types.ts';
 import type { EndpointGate } from '../endpoint-health/endpoint-health-cache.ts';
 import { Wake } from '../../platform/wake.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
-import { decide, type DeliveryPlan } from './plan-deliveries.ts';
+import { decide, disabledOf, type DeliveryPlan } from './plan-deliveries.ts';
 
 export interface RelayOptions {
   readonly store: Pick<DispatchStore, 'takeOutbox' | 'listen'>;
   readonly directory: Pick<EndpointDirectory, 'matching' | 'behind'>;
+  /** By the health that was last read; {@link takeHealth} gets what is read since. */
   readonly gate: (endpoint: Endpoint) => EndpointGate;
+  readonly takeHealth: (records: readonly EndpointRecord[]) => void;
   /** Reserves a slot for one delivery until it is used or released. @returns the lease in milliseconds; undefined without a free slot */
   readonly reserve: (endpoint: Endpoint, pastBreaker: boolean) => number | undefined;
   readonly unreserve: (uid: string) => void;
@@ -93,16 +95,20 @@ export class Relay {
 
   /** @returns whether there may be more */
   async #once(): Promise<boolean> {
-    const { store, onClaimed, onLeft, onRelayed } = this.#options;
+    const { store, takeHealth, onClaimed, onLeft, onRelayed } = this.#options;
     const reserved = new Reservations(this.#options.unreserve);
     let decision: DeliveryPlan | undefined;
     let bytes = 0;
     const limit = this.#batch;
     try {
-      const take = (events: readonly OutboxEvent[]): DeliveryPlan => {
-        // Asked again after a lost connection: what was promised to the first answer is free again.
-        reserved.giveBack();
+      const take: DecideAboutEvents = async (events, currentHealth) => {
         decision = this.#decide(events, reserved);
+        const disabled = disabledOf(decision);
+        if (disabled.length > 0) {
+          // One that was switched on again less than a second ago gets every event since.
+          takeHealth(await currentHealth(disabled));
+          decision = this.#decide(events, reserved);
+        }
         bytes = events.reduce((sum, { body }) => sum + body.length, 0);
         return decision;
       };
@@ -125,6 +131,8 @@ export class Relay {
 
   #decide(events: readonly OutboxEvent[], reserved: Reservations): DeliveryPlan {
     const { directory, gate, reserve } = this.#options;
+    // Asked again after a lost connection, or on newer health: what was promised to the former answer is free again.
+    reserved.giveBack();
     return decide(events, {
       directory,
       gate,

@@ -21,6 +21,29 @@ it('brings an event to a subscription that was written right before it, every ti
   });
 });
 
+it('brings an event to a subscription that was switched on again right before it, every time', async () => {
+  const harness = await dispatchHarness();
+  const { org, store } = harness;
+  const { metadata } = await harness.subscribe('a');
+  await harness.dispatcher();
+  /** How the delivery of a new event ends. */
+  const emitted = async (): Promise<string> => {
+    const [id] = await harness.emit(1);
+    return eventually(async () => {
+      const state = (await harness.deliveries()).find((row) => `evt_${row.event_id}` === id)?.state;
+      if (state !== 'succeeded' && state !== 'skipped') throw new Error(`the delivery is ${state}`);
+      return state;
+    });
+  };
+  const subscription = { org, subscriptionUid: metadata.uid };
+  for (let round = 0; round < 5; round += 1) {
+    await store.webhooks.disable({ ...subscription, reason: 'gone', generation: metadata.generation });
+    await eventually(async () => expect(await emitted()).toBe('skipped'));
+    await store.webhooks.enable(subscription);
+    expect(await emitted()).toBe('succeeded');
+  }
+});
+
 it('keeps the events of an organisation whose new subscription it does not know, and delivers those of others', async () => {
   const harness = await dispatchHarness();
   const { kubeconfig, proxy } = await proxiedKubeconfig(harness.env['KUBECONFIG'] ?? '');
