@@ -104,6 +104,8 @@ export interface DispatchStore {
   disable(endpoint: { readonly org: string; readonly subscriptionUid: string } & Disabling): Promise<boolean>;
   /** The disabling, and with it what was counted of failures, is forgotten. @returns false when it wasn't disabled */
   enable(endpoint: { readonly org: string; readonly subscriptionUid: string }): Promise<boolean>;
+  /** Closes the breaker and forgets what was counted of failures. @returns the endpoint as it is then; undefined where there was neither */
+  forgetFailures(subscriptionUid: string): Promise<EndpointRecord | undefined>;
   /** Endpoints that have changed since their status was last written, `everyMs` ago or longer: of all processes the caller gets to write them. */
   takeStatusWrites(which: { readonly everyMs: number; readonly limit: number }): Promise<readonly EndpointRecord[]>;
   /** They could not be written: another process may, at once. */

@@ -209,16 +209,26 @@ export async function disableEndpoint(
   return true;
 }
 
-/** Its breaker is closed with it: after it is enabled again its next attempts decide. */
+/** Its breaker is closed and its failures are forgotten: its next attempts decide. */
+const startedOver = `consecutive_failures = 0, failing_since = NULL, failure_slots = 0, last_failure_slot = NULL, breaker = 'closed', probe_at = NULL,
+  opened = 0, ramp = 0, ramp_left = 0, version = version + 1, changed_at = clock_timestamp()`;
+
 export async function enableEndpoint(statements: Statements, subscriptionUid: string): Promise<boolean> {
   const { rowCount } = await statements.query(
-    `UPDATE parley.webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL, disabled_generation = NULL, consecutive_failures = 0,
-       failing_since = NULL, failure_slots = 0, last_failure_slot = NULL, breaker = 'closed', probe_at = NULL, opened = 0, ramp = 0, ramp_left = 0,
-       version = version + 1, changed_at = clock_timestamp()
+    `UPDATE parley.webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL, disabled_generation = NULL, ${startedOver}
      WHERE subscription_uid = $1 AND disabled_at IS NOT NULL`,
     [subscriptionUid],
   );
   return rowCount > 0;
+}
+
+export async function forgetFailures(statements: Statements, subscriptionUid: string): Promise<EndpointRecord | undefined> {
+  const { rows } = await statements.query<EndpointRecord>(
+    `UPDATE parley.webhook_endpoints SET ${startedOver}
+     WHERE subscription_uid = $1 AND (breaker <> 'closed' OR consecutive_failures > 0) RETURNING ${endpointColumns}`,
+    [subscriptionUid],
+  );
+  return rows[0] && withoutNulls(rows[0]);
 }
 
 export async function takeStatusWrite(

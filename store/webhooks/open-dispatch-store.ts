@@ -6,7 +6,16 @@ import { requireSchema } from '../schema-version.ts';
 import { claim, claimOne, dueSubscriptions, release, settle, subscriptionsIn } from './claims.ts';
 import { countDeliveries } from './counts.ts';
 import type { DispatchStore } from './dispatch.ts';
-import { attemptWindows, changeBreaker, disableEndpoint, enableEndpoint, readEndpoints, takeProbe, takeRamp } from './endpoints.ts';
+import {
+  attemptWindows,
+  changeBreaker,
+  disableEndpoint,
+  enableEndpoint,
+  forgetFailures,
+  readEndpoints,
+  takeProbe,
+  takeRamp,
+} from './endpoints.ts';
 import { insertEventsAsDispatcher } from './events.ts';
 import { adoptDeliveries, forgetName, nameSubscriptions } from './names.ts';
 import { maintainPartitions } from './partitions.ts';
@@ -60,6 +69,7 @@ export function openDispatchStore(options: DispatchStoreOptions): DispatchStore 
     attemptWindows: (uids, windowMs) => attemptWindows(alone, uids, windowMs),
     disable: (endpoint) => database.transaction((transaction) => disableEndpoint(transaction, endpoint, insertEventsAsDispatcher)),
     enable: ({ subscriptionUid }) => enableEndpoint(alone, subscriptionUid),
+    forgetFailures: (subscriptionUid) => forgetFailures(alone, subscriptionUid),
     takeStatusWrites: (which) => takeStatusWrites(alone, which),
     giveBackStatusWrites: (subscriptionUids) => giveBackStatusWrites(alone, subscriptionUids),
     removeSubscription: (subscriptionUid, limit) => removeSubscription(alone, subscriptionUid, limit),

@@ -136,7 +136,7 @@ export class DeliverySweeper {
   async #changed({ uid, endpoint, previous }: EndpointChange): Promise<void> {
     const { health, queues, logger } = this.#options;
     try {
-      if (endpoint !== undefined && previous !== undefined && previous.url !== endpoint.url) await this.#closeBreaker(uid);
+      if (endpoint !== undefined && previous !== undefined && previous.url !== endpoint.url) await this.#forgetFailures(uid);
       if (endpoint === undefined) await this.#deleted.left(uid);
       else if (previous !== undefined && !previous.active && endpoint.active) {
         await this.#resume(uid);
@@ -149,14 +149,9 @@ export class DeliverySweeper {
   }
 
   /** A new address is another endpoint: failures of the former one say nothing about it. */
-  async #closeBreaker(uid: string): Promise<void> {
+  async #forgetFailures(uid: string): Promise<void> {
     const { store, health, queues } = this.#options;
-    const [record] = await store.endpoints({ uids: [uid] });
-    if (record === undefined || record.breaker === 'closed') return;
-    const { org, version } = record;
-    const closed = { breaker: 'closed', probeInMs: undefined, opened: 0, ramp: 0, rampLeft: 0 } as const;
-    const changed = await store.changeBreaker({ org, subscriptionUid: uid, version, ...closed });
-    // Another replica was quicker, or a probe is on its way, to the new address.
+    const changed = await store.forgetFailures(uid);
     if (changed === undefined) return;
     health.take([changed]);
     queues.due([uid]);

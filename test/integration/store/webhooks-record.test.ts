@@ -221,6 +221,36 @@ describe('an endpoint', () => {
     expect(await dispatch.endpoints({ changedSince: new Date(since.getTime() + 1) })).toHaveLength(0);
   });
 
+  it('is as good as new once its failures are forgotten', async () => {
+    const dispatching = await freshDispatch();
+    const { dispatch } = dispatching;
+    const claimed = await claimedOne(dispatching);
+    await dispatch.record([resultOf(claimed, { state: 'pending', delayMs: 0 })]);
+    const forgotten = {
+      breaker: 'closed',
+      opened: 0,
+      consecutiveFailures: 0,
+      failureSlots: 0,
+      failingSince: undefined,
+      probeAt: undefined,
+    };
+    expect(await dispatch.forgetFailures('sub')).toMatchObject({ ...forgotten, lastFailureAt: expect.any(Date), version: 1 });
+    expect(await dispatch.forgetFailures('sub')).toBeUndefined();
+    const parked = {
+      org: ORG,
+      subscriptionUid: 'sub',
+      version: 1,
+      breaker: 'open',
+      probeInMs: 9_000,
+      opened: 2,
+      ramp: 0,
+      rampLeft: 0,
+    } as const;
+    await dispatch.changeBreaker(parked);
+    expect(await dispatch.forgetFailures('sub')).toMatchObject({ ...forgotten, version: 3 });
+    expect(await dispatch.forgetFailures('unknown')).toBeUndefined();
+  });
+
   it('shows what its attempts of late came to', async () => {
     const dispatching = await freshDispatch();
     const { dispatch } = dispatching;

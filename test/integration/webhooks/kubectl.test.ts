@@ -205,6 +205,28 @@ it('switches a subscription off that has done nothing but fail for five days', a
   });
 });
 
+it('counts no failures of the former address once a subscription has another one', async () => {
+  const harness = await retryHarness();
+  const { sink } = harness;
+  await harness.subscribe('moved', { retryPolicy: { strategy: 'None' } }, '/before');
+  for (const path of ['/before', '/after']) sink.behave(path, 500);
+  await harness.dispatcher();
+  await harness.emit(1);
+  await settled(harness, { failed: 1 });
+  await harness.sql(
+    `UPDATE parley.webhook_endpoints SET consecutive_failures = 99, failing_since = now() - interval '5 days', failure_slots = 3`,
+  );
+  await harness.subscribe('moved', { retryPolicy: { strategy: 'None' } }, '/after');
+  const counted = () =>
+    harness.sql(
+      `SELECT consecutive_failures AS failures, failure_slots AS slots, failing_since > now() - interval '1 hour' AS lately FROM parley.webhook_endpoints`,
+    );
+  await eventually(async () => expect(await counted()).toEqual([{ failures: 0, slots: 0, lately: null }]));
+  await harness.emit(1);
+  await settled(harness, { failed: 2 });
+  expect(await counted()).toEqual([{ failures: 1, slots: 1, lately: true }]);
+});
+
 it('writes the status of a subscription once in 30 s, however much happens and whichever dispatcher delivers', async () => {
   const harness = await retryHarness();
   const { org, sink } = harness;
