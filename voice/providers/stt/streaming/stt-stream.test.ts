@@ -2,7 +2,7 @@
 import { initializeLogger, stt } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
-import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { FakeClock, settle } from '../../../../test/support/fake-clock.ts';
 import { failureOf, type ProviderConnect, type ProviderError, type ProviderSocket } from '../../../calls/provider-access/index.ts';
@@ -310,6 +310,48 @@ it('recognises until the words of each part that was said are final', async () =
   await says('four');
   await receive(socket!, { type: 'interim', text: '' });
   expect(adapter.recognizes).toBe(false);
+});
+
+describe('a pause before that of a final', () => {
+  async function says(stream: SttStream, text: string): Promise<void> {
+    stream.userSpeaks();
+    await push(stream, 1_000 * PER_MS);
+    if (text !== '') await receive(sockets[0]!, { type: 'interim', text });
+    stream.userPaused();
+    await settle();
+  }
+
+  it('counts as answered where no flush ever is', async () => {
+    const stream = await streamOf();
+    await says(stream, 'one');
+    await receive(sockets[0]!, { type: 'final', text: 'one', upToSeconds: 0.8 });
+    await says(stream, 'two');
+    expect(adapter.recognizes).toBe(true);
+    await receive(sockets[0]!, { type: 'final', text: 'two', upToSeconds: 1.8 });
+    expect(adapter.recognizes).toBe(false);
+    await clock.advance(5_000);
+    expect(sockets[0]!.closed).toBe(false);
+  });
+
+  it("counts as answered where it was a noise's", async () => {
+    const stream = await streamOf();
+    await says(stream, '');
+    await says(stream, 'one');
+    await receive(sockets[0]!, { type: 'final', text: 'one', upToSeconds: 2 });
+    expect(adapter.recognizes).toBe(false);
+    const timers = clock.timers;
+    await receive(sockets[0]!, { type: 'flushed' });
+    // The deadline of the last pause.
+    expect(clock.timers).toBe(timers - 1);
+  });
+
+  it('is waited for where the final is of words before it', async () => {
+    const stream = await streamOf();
+    await says(stream, 'one');
+    await says(stream, 'two');
+    await receive(sockets[0]!, { type: 'final', text: 'one', upToSeconds: 0.8 });
+    expect(adapter.recognizes).toBe(true);
+  });
 });
 
 it('recognises what it asked for where every pause is answered', async () => {

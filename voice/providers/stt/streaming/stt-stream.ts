@@ -48,6 +48,8 @@ const CHUNK_MS = 50;
 const BACKLOG_SECONDS = 60;
 /** How long after a pause its finals may come, in milliseconds. */
 const FLUSH_TIMEOUT_MS = 5_000;
+/** A final that answers a flush may end after it by less than this, in milliseconds. */
+const FLUSH_MARGIN_MS = 100;
 /** How long a provider may take to say that it accepts audio, in milliseconds. */
 const READY_TIMEOUT_MS = 8_000;
 /** Not every noise is answered; so many in a row without a word of the provider are a connection that is dead. */
@@ -354,13 +356,9 @@ export class SttStream extends stt.SpeechStream {
         this.#put(SpeechEventType.INTERIM_TRANSCRIPT, event.text);
         break;
       case 'final':
+        if (event.upToSeconds !== undefined) this.#covered(event.upToSeconds);
         this.#words.answered(this.#flushes.length);
         this.#worked();
-        if (event.upToSeconds !== undefined) {
-          // In whole samples: half of one would shift all audio after it by a byte.
-          const samples = Math.round(event.upToSeconds * this.#sampleRate);
-          this.#backlog.settle((this.#connection?.from ?? 0) + samples * BYTES_PER_SAMPLE);
-        }
         if (event.text.trim() !== '') this.#observed.final(this.#by, event.text);
         this.#put(SpeechEventType.FINAL_TRANSCRIPT, event.text);
         break;
@@ -379,6 +377,17 @@ export class SttStream extends stt.SpeechStream {
       case 'failed':
         throw this.#failure(event.kind, event.message);
     }
+  }
+
+  /** Nothing more comes of the audio before the end of a final, in seconds of this connection. */
+  #covered(upToSeconds: number): void {
+    // In whole samples: half of one would shift all audio after it by a byte.
+    const position = (this.#connection?.from ?? 0) + Math.round(upToSeconds * this.#sampleRate) * BYTES_PER_SAMPLE;
+    this.#backlog.settle(position);
+    // Some providers answer no flush, or none after a noise; one at the end of the final may still be.
+    const answered = position - (FLUSH_MARGIN_MS * this.#bytesPerSecond) / 1_000;
+    this.#flushes = this.#flushes.filter((at) => at >= answered);
+    if (this.#flushes.length === 0) this.#deadline?.cancel();
   }
 
   get #by(): RecognizerName {
