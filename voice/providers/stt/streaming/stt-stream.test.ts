@@ -312,6 +312,22 @@ it('recognises until the words of each part that was said are final', async () =
   expect(adapter.recognizes).toBe(false);
 });
 
+it('counts no pause for that after which the provider was heard, though it answers no flush', async () => {
+  const stream = await streamOf();
+  await push(stream, 1_600);
+  stream.userPaused();
+  await settle();
+  await receive(sockets[0]!, { type: 'final', text: 'one', upToSeconds: 0.1 });
+  await clock.advance(5_000);
+  for (const dead of [false, true]) {
+    await push(stream, 1_600);
+    stream.userPaused();
+    await settle();
+    await clock.advance(5_000);
+    expect(sockets[0]?.closed).toBe(dead);
+  }
+});
+
 describe('a pause before that of a final', () => {
   async function says(stream: SttStream, text: string): Promise<void> {
     stream.userSpeaks();

@@ -99,6 +99,8 @@ export class SttStream extends stt.SpeechStream {
   #failures = 0;
   /** Pauses in a row after which nothing at all was heard of the provider. */
   #silentPauses = 0;
+  /** Whether the provider has said anything since the last pause: not every one answers a flush by name. */
+  #heard = false;
 
   constructor(owner: stt.STT, options: SttStreamOptions, connOptions?: APIConnectOptions) {
     const [first] = options.recognizers.all;
@@ -311,6 +313,7 @@ export class SttStream extends stt.SpeechStream {
     const canBeAsked = this.#connection === undefined || messages !== undefined;
     const position = this.#backlog.end;
     this.#observed.paused(this.#by);
+    this.#heard = false;
     if (canBeAsked) {
       this.#flushes.push(position);
       this.#words.asked();
@@ -326,7 +329,7 @@ export class SttStream extends stt.SpeechStream {
       this.#deadline = this.#options.clock.after(ms, then);
     };
     const atLast = (): void => {
-      this.#silentPauses += 1;
+      if (!this.#heard) this.#silentPauses += 1;
       if (waits() || this.#silentPauses >= SILENT_PAUSES) giveUp();
       else this.#flushes = [];
     };
@@ -349,6 +352,7 @@ export class SttStream extends stt.SpeechStream {
 
   #take(event: Exclude<SttStreamEvent, { type: 'ready' }>): void {
     this.#silentPauses = 0;
+    this.#heard = true;
     switch (event.type) {
       case 'interim':
         if (event.text.trim() !== '') this.#observed.words(this.#by);
