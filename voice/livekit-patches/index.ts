@@ -14,7 +14,7 @@
  * | `media-library-log` | of `@livekit/rtc-node`: `_ffiClientInstance`, its `ffi_event`; of its bindings: `livekitInitialize`, a second time |
  * | `speech-in-progress` | `speechHandleStorage`; `SpeechHandle._hasGenerations` and `._waitForGeneration` |
  * | `library-log` | its logger, under `Symbol.for('@livekit/agents:logger')` |
- * | `measured-vad` | `sendVADEvent` and `_nativeVad` of the VAD's streams |
+ * | `measured-vad` | `sendVADEvent`, `inputWriter` and `_nativeVad` of the VAD's streams |
  * | `end-of-turn-detector` | `predictionTimeout` of the turn detector's streams |
  * | `shared-turn-detector` | `_getLocalInferenceModule` |
  */

@@ -32,3 +32,17 @@ it('reports the length of speech at its pause, once, however late it is looked a
   expect(spoken).toHaveLength(1);
   expect(Math.abs(spoken[0]! - 1_000)).toBeLessThan(150);
 });
+
+it('knows what has come and is not read yet', async () => {
+  const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onPause: () => undefined });
+  const stream = vad.stream();
+  expect([vad.unreadMs, vad.isBehind]).toEqual([0, false]);
+  for (let windows = 0; windows < 10; windows += 1) stream.pushFrame(new AudioFrame(new Int16Array(window), sampleRate, 1, window));
+  expect([vad.unreadMs, vad.isBehind]).toEqual([320, true]);
+  const events = stream[Symbol.asyncIterator]();
+  await events.next();
+  expect(vad.unreadMs).toBeLessThan(320);
+  for (let windows = 1; windows < 10; windows += 1) await events.next();
+  expect([vad.unreadMs, vad.isBehind]).toEqual([0, false]);
+  stream.close();
+});

@@ -1,5 +1,6 @@
 /** A VAD that reports each pause early, with the length of the speech before it: by its samples, not by when a busy machine looked at them. */
 import { inference, VAD, VADEventType, type VADEvent } from '@livekit/agents';
+import type { AudioFrame } from '@livekit/rtc-node';
 
 import { _getLocalInferenceModule } from '../../node_modules/@livekit/agents/dist/inference/_warmup.js';
 import { SharedWindows, type WindowModel } from './shared-windows.ts';
@@ -13,6 +14,7 @@ type VadStream = ReturnType<inference.VAD['stream']>;
 /** Its type hides these. */
 interface Insides {
   sendVADEvent: (event: VADEvent) => boolean;
+  readonly inputWriter: { write: (frame: AudioFrame | symbol) => Promise<void> };
   /** Absent where the library has no binary for this system. */
   _nativeVad?: WindowModel;
 }
@@ -35,11 +37,24 @@ export class MeasuredVad extends inference.VAD {
   readonly #onSpeaking: (() => void) | undefined;
   readonly #windows = new SharedWindows(() => _getLocalInferenceModule()!.createVad());
   #measures = false;
+  #unreadMs = 0;
 
   constructor({ onPause, onSpeaking, ...durations }: MeasuredVadOptions) {
     super({ model: 'silero', ...durations });
     this.#onPause = onPause;
     this.#onSpeaking = onSpeaking;
+  }
+
+  /**
+   * Sound that has come and is not read yet, in milliseconds. After a stall of the process all of it comes at once, and each window takes a turn of
+   * the event loop.
+   */
+  get unreadMs(): number {
+    return this.#unreadMs;
+  }
+
+  get isBehind(): boolean {
+    return this.#unreadMs >= WINDOW_MS;
   }
 
   /** The session and the turn cutter of the STT each open a stream of the same audio: only the first is measured. */
@@ -49,9 +64,16 @@ export class MeasuredVad extends inference.VAD {
     if (sender._nativeVad !== undefined) sender._nativeVad = this.#windows.modelFor(sender._nativeVad);
     if (this.#measures) return stream;
     this.#measures = true;
+    const { inputWriter } = sender;
+    const write = inputWriter.write.bind(inputWriter);
+    inputWriter.write = (frame) => {
+      if (typeof frame !== 'symbol') this.#unreadMs += (frame.samplesPerChannel / frame.sampleRate) * 1_000;
+      return write(frame);
+    };
     const send = sender.sendVADEvent.bind(stream);
     let paused = true;
     sender.sendVADEvent = (event) => {
+      if (event.type === VADEventType.INFERENCE_DONE) this.#unreadMs -= WINDOW_MS;
       const { speaking, speechDuration, rawAccumulatedSilence } = event;
       // Without the window that the event is about.
       const silence = rawAccumulatedSilence === 0 ? 0 : rawAccumulatedSilence + WINDOW_MS;

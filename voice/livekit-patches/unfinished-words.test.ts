@@ -1,9 +1,12 @@
-import { initializeLogger, Task, type voice } from '@livekit/agents';
+import { initializeLogger, Task, VADEventType, type voice } from '@livekit/agents';
+import { AudioFrame } from '@livekit/rtc-node';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 // As the patch does.
 import { AgentActivity } from '../../node_modules/@livekit/agents/dist/voice/agent_activity.js';
-import { keepTurnsOpen, waitForWords } from './unfinished-words.ts';
+import { syntheticSpeech } from '../../test/support/synthetic-speech.ts';
+import { MeasuredVad } from './measured-vad.ts';
+import { keepTurnsOpen, waitForWords, type Hearing } from './unfinished-words.ts';
 
 const committed = vi.fn<(turn: object) => Promise<boolean>>(() => Promise.resolve(true));
 
@@ -19,15 +22,15 @@ function activityWith(parts: object): { onEndOfTurn(turn: object): Promise<boole
 }
 
 /** Its silence is long enough. */
-function endingTurn() {
+function endingTurn({ vad = { isBehind: false } }: { readonly vad?: Hearing['vad'] } = {}) {
   const session = {} as voice.AgentSession;
   const audioRecognition = { isClosed: false };
-  let recognizes = true;
-  waitForWords(session, () => recognizes);
+  const hearing = { stt: { recognizes: true }, vad };
+  waitForWords(session, hearing);
   const activity = activityWith({ agentSession: session, audioRecognition });
   const turn = { newTranscript: 'I have', endOfUtteranceDelay: 500 };
   const task = Task.from(() => activity.onEndOfTurn(turn));
-  return { task, turn, known: () => (recognizes = false), close: () => (audioRecognition.isClosed = true) };
+  return { task, turn, known: () => (hearing.stt.recognizes = false), close: () => (audioRecognition.isClosed = true) };
 }
 
 describe('the end of a turn', () => {
@@ -61,6 +64,36 @@ describe('the end of a turn', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(task.done).toBe(false);
     now.mockReturnValue(6_000);
+    expect(await task.result).toBe(true);
+    now.mockRestore();
+  });
+
+  it('is none where the user goes on in sound that came while the process stood still', async () => {
+    const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onPause: () => undefined });
+    const stream = vad.stream();
+    const speech = syntheticSpeech({ sampleRate: 16_000, ms: 300 });
+    // What has come is taken after the timers, as that of the turn.
+    setImmediate(() => {
+      for (let at = 0; at + 512 <= speech.length; at += 512) stream.pushFrame(new AudioFrame(speech.slice(at, at + 512), 16_000, 1, 512));
+    });
+    const { task, known } = endingTurn({ vad });
+    known();
+    void (async () => {
+      for await (const { type } of stream) if (type === VADEventType.START_OF_SPEECH) task.cancel();
+    })();
+    await expect(task.result).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+    expect(committed).not.toHaveBeenCalled();
+    stream.close();
+  });
+
+  it('comes after a second where the sound is never read', async () => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    const { task, known } = endingTurn({ vad: { isBehind: true } });
+    known();
+    now.mockReturnValue(1_900);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(task.done).toBe(false);
+    now.mockReturnValue(2_000);
     expect(await task.result).toBe(true);
     now.mockRestore();
   });

@@ -107,13 +107,13 @@ export class Conversation implements ToolHost {
     });
     const hearing = sound && this.#hearing(sound);
     this.#session = new voice.AgentSession({ ...settings.session, llm, ...(hearing ?? inText(settings)) });
-    if (hearing !== undefined) waitForWords(this.#session, () => hearing.stt.recognizes);
+    if (hearing !== undefined) waitForWords(this.#session, hearing);
     this.#spoken = new SpeechQueue({ session: this.#session, clock });
     this.#listen();
   }
 
   /** What the session hears and speaks with. */
-  #hearing({ stt, tts }: ConversationSound): voice.AgentSessionOptions & { readonly stt: SessionStt } {
+  #hearing({ stt, tts }: ConversationSound): voice.AgentSessionOptions & { readonly stt: SessionStt; readonly vad: MeasuredVad } {
     const { settings, language, clock, logger } = this.#options;
     const { session, endOfTurn } = settings;
     const vad = new MeasuredVad({
