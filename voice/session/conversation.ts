@@ -120,7 +120,7 @@ export class Conversation implements ToolHost {
       ...settings.vad,
       onSpeaking: () => {
         this.#speech.userSpeaks();
-        stt.userSpeaks();
+        stt.userSpeaks(vad.unreadMs);
       },
       onPause: (ms) => {
         this.#speech.userPauses(ms);

@@ -105,7 +105,7 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
   const output = new MemoryOutput((samples) => sound.heard(samples));
   const vad = new MeasuredVad({
     ...settings.vad,
-    onSpeaking: () => providers.stt.userSpeaks(),
+    onSpeaking: () => providers.stt.userSpeaks(vad.unreadMs),
     onPause: () => providers.stt.userPaused(),
   });
   const session = new voice.AgentSession({

@@ -80,9 +80,9 @@ export class SttAdapter extends stt.STT {
     return [...this.#streams].some((stream) => stream.recognizes);
   }
 
-  /** The user has begun to speak. */
-  userSpeaks(): void {
-    for (const stream of this.#streams) stream.userSpeaks();
+  /** The user has begun to speak. @param unreadMs sound that has come, and that the VAD has not read yet; in milliseconds */
+  userSpeaks(unreadMs?: number): void {
+    for (const stream of this.#streams) stream.userSpeaks(unreadMs);
   }
 
   /** The user has paused: streams ask for the final transcript at once, instead of waiting for the provider to notice. */

@@ -312,6 +312,18 @@ it('recognises until the words of each part that was said are final', async () =
   expect(adapter.recognizes).toBe(false);
 });
 
+it.each([
+  ['half a second', undefined, 500],
+  ['what the VAD has not read, too', 900, 1_400],
+  ['no more than ten seconds, for a process that stood still', 60_000, 10_000],
+])('sends of the sound before speech %s', async (_what, unreadMs, sentMs) => {
+  const stream = await streamOf({ speechOnly: true });
+  for (let ms = 0; ms < 12_000; ms += 1_000) await push(stream, 1_000 * PER_MS);
+  expect(sockets[0]!.audio).toHaveLength(0);
+  adapter.userSpeaks(unreadMs);
+  expect(sockets[0]!.audio).toHaveLength(sentMs * PER_MS * 2);
+});
+
 it('counts no pause for that after which the provider was heard, though it answers no flush', async () => {
   const stream = await streamOf();
   await push(stream, 1_600);

@@ -58,6 +58,8 @@ const SILENT_PAUSES = 2;
 const KEEP_ALIVE_MS = 4_000;
 /** Of the audio before speech was noticed, in milliseconds: it has the first syllable. */
 const BEFORE_SPEECH_MS = 500;
+/** Of a process, in milliseconds: the sound of a stall is here at once, long before the VAD has read it. */
+const LONGEST_STALL_MS = 10_000;
 /** Before connecting again, in milliseconds: a provider that restarts may take seconds, and what is said meanwhile waits. */
 const RETRY_DELAYS_MS = [100, 500, 1_000, 2_000, 4_000] as const;
 /** A connection that has lasted this long did work: its end is no failure, for providers limit how long one lasts. In milliseconds. */
@@ -83,7 +85,7 @@ export class SttStream extends stt.SpeechStream {
   readonly #observed: ObservedUtterances;
   /** In this round, and with what: each is tried once before the next round. */
   readonly #failed = new Map<Recognizer, unknown>();
-  /** Silence, of which only the end is sent once somebody speaks. */
+  /** Silence, and what the VAD has not read yet: only the end is sent once somebody speaks. */
   readonly #unsent: AudioBacklog;
   #speaking = false;
   /** For each pause that waits behind the audio before it: whether the user speaks again after it. */
@@ -111,7 +113,7 @@ export class SttStream extends stt.SpeechStream {
     this.#sampleRate = first!.streaming.sampleRate;
     this.#bytesPerSecond = this.#sampleRate * BYTES_PER_SAMPLE;
     this.#backlog = new AudioBacklog({ maxBytes: BACKLOG_SECONDS * this.#bytesPerSecond });
-    this.#unsent = new AudioBacklog({ maxBytes: (BEFORE_SPEECH_MS * this.#bytesPerSecond) / 1_000 });
+    this.#unsent = new AudioBacklog({ maxBytes: this.#bytesIn(LONGEST_STALL_MS) });
     void this.#readInput();
   }
 
@@ -141,16 +143,17 @@ export class SttStream extends stt.SpeechStream {
     }
   }
 
-  /** Audio counts from now on, for protocols that take speech only. */
-  userSpeaks(): void {
+  /** Audio counts from now on, for protocols that take speech only. @param unreadMs how far the VAD is behind it */
+  userSpeaks(unreadMs = 0): void {
     if (this.#pauses.length > 0) this.#pauses[this.#pauses.length - 1] = true;
     if (this.#speaking) return;
     this.#speaking = true;
     this.#observed.speaks();
-    for (const chunk of this.#takeUnsent()) this.#send(chunk);
+    for (const chunk of this.#takeUnsent(unreadMs)) this.#send(chunk);
   }
 
-  #takeUnsent(): readonly Uint8Array[] {
+  #takeUnsent(unreadMs = 0): readonly Uint8Array[] {
+    this.#unsent.settle(this.#unsent.end - this.#bytesIn(BEFORE_SPEECH_MS + unreadMs));
     const { chunks, end } = this.#unsent;
     this.#unsent.settle(end);
     return chunks;
@@ -261,7 +264,7 @@ export class SttStream extends stt.SpeechStream {
   }
 
   async #readInput(): Promise<void> {
-    const chunkBytes = (this.#bytesPerSecond * CHUNK_MS) / 1_000;
+    const chunkBytes = this.#bytesIn(CHUNK_MS);
     let pending = Buffer.alloc(0);
     const send = (atLeast: number): void => {
       if (pending.length < Math.max(1, atLeast)) return;
@@ -385,13 +388,17 @@ export class SttStream extends stt.SpeechStream {
 
   /** Nothing more comes of the audio before the end of a final, in seconds of this connection. */
   #covered(upToSeconds: number): void {
-    // In whole samples: half of one would shift all audio after it by a byte.
-    const position = (this.#connection?.from ?? 0) + Math.round(upToSeconds * this.#sampleRate) * BYTES_PER_SAMPLE;
+    const position = (this.#connection?.from ?? 0) + this.#bytesIn(upToSeconds * 1_000);
     this.#backlog.settle(position);
     // Some providers answer no flush, or none after a noise; one at the end of the final may still be.
-    const answered = position - (FLUSH_MARGIN_MS * this.#bytesPerSecond) / 1_000;
+    const answered = position - this.#bytesIn(FLUSH_MARGIN_MS);
     this.#flushes = this.#flushes.filter((at) => at >= answered);
     if (this.#flushes.length === 0) this.#deadline?.cancel();
+  }
+
+  /** In whole samples: half of one would shift all audio after it by a byte. */
+  #bytesIn(ms: number): number {
+    return Math.round((ms * this.#sampleRate) / 1_000) * BYTES_PER_SAMPLE;
   }
 
   get #by(): RecognizerName {
