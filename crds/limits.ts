@@ -2,6 +2,7 @@
  * What a structural schema and CEL can't say about a spec. Pure, shared by the operator (`Accepted`), the facade and `parley explain`.
  * Problems are values: an unsound spec is an ordinary thing.
  */
+import { isTimeZone } from '../platform/local-time.ts';
 import { closedHost, httpAddress } from './address.ts';
 import { DEFAULT_TEMPERATURE, type AgentSpec } from './agent.ts';
 import { pathFault } from './json-path.ts';
@@ -189,9 +190,9 @@ export function parameters(schema: Readonly<Record<string, unknown>> | undefined
 
 /** An IANA name such as `Europe/Berlin`. */
 export function timeZone(zone: string, path: string): readonly SpecProblem[] {
-  // Intl also takes offsets like +01:00, which know no daylight saving time.
-  const sound = !/^[+-]/.test(zone) && succeeds(() => new Intl.DateTimeFormat('en', { timeZone: zone }));
-  return sound ? [] : [{ path, message: `${JSON.stringify(zone)} is not an IANA time zone; use a name like Europe/Berlin or UTC` }];
+  return isTimeZone(zone)
+    ? []
+    : [{ path, message: `${JSON.stringify(zone)} is not an IANA time zone; use a name like Europe/Berlin or UTC` }];
 }
 
 /** What every BCP 47 tag of this form is: sound. Asking Intl costs more than all other checks of a spec together. */
@@ -199,7 +200,7 @@ const plainTag = /^[a-z]{2,3}(-[A-Z]{2})?$/;
 
 /** A BCP 47 tag such as `pt-BR`. */
 export function languageTag(tag: string, path: string): readonly SpecProblem[] {
-  const sound = plainTag.test(tag) || succeeds(() => Intl.getCanonicalLocales(tag));
+  const sound = plainTag.test(tag) || isLanguageTag(tag);
   return sound ? [] : [{ path, message: `${JSON.stringify(tag)} is not a BCP 47 language tag; use one like en-US or pt-BR` }];
 }
 
@@ -214,9 +215,9 @@ function knownTts(provider: string, path: string): readonly SpecProblem[] {
   return known(provider, ttsProviders, path, all.includes(provider) ? 'has no text to speech' : undefined);
 }
 
-function succeeds(attempt: () => unknown): boolean {
+function isLanguageTag(tag: string): boolean {
   try {
-    attempt();
+    Intl.getCanonicalLocales(tag);
     return true;
   } catch {
     return false;

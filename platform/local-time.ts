@@ -39,6 +39,18 @@ export function dateIn(moment: number, timeZone: string): string {
   return wallTime(moment, timeZone).slice(0, 10);
 }
 
+/** Whether a text is an IANA name of a time zone, as `Europe/Berlin`. */
+export function isTimeZone(text: string): boolean {
+  // Intl also takes offsets like +01:00, which know no daylight saving time.
+  if (/^[+-]/.test(text)) return false;
+  try {
+    void new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether a text is a date of the calendar, as `2026-11-24`. */
 export function isDate(text: string): boolean {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { usageShown } from '../../events/call-usage.ts';
+import { isTimeZone } from '../../platform/local-time.ts';
 import { DAY_MS } from '../../platform/time.ts';
 import type { UsageGroup, UsageGrouping } from '../../store/index.ts';
 import { instantOf } from '../calls/schema.ts';
@@ -45,15 +46,6 @@ function rangeOf({ from, to, time_zone: timeZone }: UsageQuery, now: number): { 
 }
 
 const instantIn = (text: string | undefined): number | undefined => (text === undefined ? undefined : instantOf(text)?.getTime());
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    void new Intl.DateTimeFormat('en', { timeZone });
-    return !/^[+-]/.test(timeZone);
-  } catch {
-    return false;
-  }
-}
 
 function groupShown({ key: [first = ''], calls, lines }: UsageGroup, by: UsageGrouping): UsageAnswer['data'][number] {
   return {

@@ -131,6 +131,14 @@ describe('putting a revision into service', () => {
     });
   });
 
+  it('names a time zone that does not exist, also where a budget counts days in it', () => {
+    const agent = agentWith({ timeZone: 'Europe/Berln', budget: { daily: '25.00', currency: 'EUR' } });
+    const budget = { spent: 0n, pricesIn: 'EUR' };
+    const result = planAgent(agent, worldOf(), { state: 'known' }, { ...options, budget });
+    expect(conditionOf(result, 'Accepted')).toMatchObject({ status: 'False', reason: 'InvalidTimeZone' });
+    expect(conditionOf(result, 'BudgetExceeded')).toBeUndefined();
+  });
+
   it.each([
     ['larger than 128 KiB', { data: { prompt: 'x'.repeat(128 * 1024 + 1) } }],
     ['not text', { data: {} }],

@@ -13,6 +13,10 @@ it('is an amount in a currency', () => {
   expect(budgetOf({}, 0)).toBeUndefined();
 });
 
+it.each(['Europe/Berln', '', '+25:00'])('is none in a time zone that does not exist: %j', (timeZone) => {
+  expect(budgetOf({ budget, timeZone }, 0)).toBeUndefined();
+});
+
 it.each([
   ['2026-11-25T12:00:00Z', undefined, '2026-11-25T00:00', '2026-11-26T00:00'],
   ['2026-11-25T00:00:00Z', undefined, '2026-11-25T00:00', '2026-11-26T00:00'],

@@ -1,7 +1,7 @@
 /** How much an agent may spend on calls in a day of its time zone. */
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { AgentSpec } from '../../../crds/index.ts';
-import { dateIn, momentOf } from '../../../platform/local-time.ts';
+import { dateIn, isTimeZone, momentOf } from '../../../platform/local-time.ts';
 import { microsIn } from '../../../platform/money.ts';
 import { DAY_MS } from '../../../platform/time.ts';
 import type { NewCall } from '../../../store/index.ts';
@@ -32,9 +32,9 @@ export function storedBudget(budget: DailyBudget | undefined): Pick<NewCall, 'bu
 /** More than a day and less than two, wherever clocks are changed. */
 const PAST_MIDNIGHT_MS = 1.25 * DAY_MS;
 
-/** Undefined for an agent without one. */
+/** Undefined for an agent without one, and for one in a time zone that does not exist: it is not accepted. */
 export function budgetOf({ budget, timeZone = 'UTC' }: Pick<AgentSpec, 'budget' | 'timeZone'>, now: number): DailyBudget | undefined {
-  if (budget === undefined) return undefined;
+  if (budget === undefined || !isTimeZone(timeZone)) return undefined;
   const midnightBefore = (moment: number): number => momentOf(`${dateIn(moment, timeZone)}T00:00`, timeZone) ?? moment;
   const since = midnightBefore(now);
   return {
