@@ -128,7 +128,7 @@ export class Controller<
   }
 
   postgresIsBack(): void {
-    this.#options.reconciler.catchUp?.();
+    this.#catchUp();
     const keys = [...this.#waitingForPostgres];
     this.#waitingForPostgres.clear();
     for (const key of keys) this.enqueue(key);
@@ -136,7 +136,7 @@ export class Controller<
 
   /** Objects went with their organisation. */
   organizationDeleted(): void {
-    this.#options.reconciler.catchUp?.();
+    this.#catchUp();
   }
 
   /** Works until the signal aborts; resolves when nothing is in flight any more. */
@@ -158,6 +158,11 @@ export class Controller<
   /** Takes no more keys, for good. */
   shutDown(): void {
     this.#queue.shutDown();
+  }
+
+  /** A standby's cache may not be complete, and what is missing there would be taken for gone. */
+  #catchUp(): void {
+    if (this.#active) this.#options.reconciler.catchUp?.();
   }
 
   #enqueueAll(priority: Priority): void {

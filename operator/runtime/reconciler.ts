@@ -66,7 +66,7 @@ export interface Reconciler<T extends Managed, Action extends { readonly type: s
   refresh?(): void;
   /** The object is gone. */
   deleted?(object: Stored<T>): void;
-  /** Postgres is back, or an organisation is gone: objects may have gone without {@link deleted}. */
+  /** Postgres is back, or an organisation is gone, while this process leads: objects may have gone without {@link deleted}. */
   catchUp?(): void;
 }
 
