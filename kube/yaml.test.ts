@@ -14,6 +14,13 @@ it('escapes what YAML reads differently, in values and keys', () => {
   expect(JSON.parse(jsonAsYaml(value))).toEqual(value);
 });
 
+it('puts U+FFFD in place of lone surrogates, and of nothing that only looks like one', () => {
+  const value = { 'a \ud83d': ['\ude00\ud83d', '\\ud83d', '\\\ud83d', '🎉'] };
+  const yaml = jsonAsYaml(value);
+  expect(JSON.parse(yaml)).toEqual({ 'a \ufffd': ['\ufffd\ufffd', '\\ud83d', '\\\ufffd', '🎉'] });
+  expect(parse(yaml)).toEqual(JSON.parse(yaml));
+});
+
 it('announces a key that only its escapes make long', () => {
   for (const length of [165, 166, 167, 168]) {
     const value = { list: [{ ['\u0001'.repeat(length)]: 'a'.repeat(1000) }] };

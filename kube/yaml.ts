@@ -1,4 +1,4 @@
-/** JSON where the API server insists on YAML: server-side apply. The two differ in three places, and a value that meets one is changed or refused. */
+/** JSON where the API server insists on YAML: server-side apply. The two differ in four places, and a value that meets one is changed or refused. */
 
 /**
  * Raw in JSON and not in YAML 1.1: control characters and non-characters are refused there, and the line breaks that only YAML knows
@@ -6,13 +6,17 @@
  */
 // oxlint-disable-next-line no-control-regex -- they are what this is about
 const foreign = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+/** As JSON escapes it. The API server refuses it in YAML, and reads U+FFFD in JSON. */
+const loneSurrogate = /(?<!\\)((?:\\\\)*)\\ud[89a-f][\da-f]{2}/g;
 const text = /"[^"\\]*(?:\\.[^"\\]*)*"(:?)/g;
 /** YAML takes a longer key only with a `?` before it. Source: YAML 1.1, 7.3.1: 1024 characters, of which quotes and escapes are some. */
 const LONGEST_PLAIN_KEY = 1000;
 
 /** `value` as YAML that reads as the same JSON. */
 export function jsonAsYaml(value: unknown): string {
-  const escaped = JSON.stringify(value).replaceAll(foreign, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const json = JSON.stringify(value);
+  const sound = json.includes(String.raw`\ud`) ? json.replaceAll(loneSurrogate, String.raw`$1\ufffd`) : json;
+  const escaped = sound.replaceAll(foreign, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
   if (escaped.length <= LONGEST_PLAIN_KEY || !mayHaveLongKey(value)) return escaped;
   return escaped.replaceAll(text, (all, colon: string) => (colon !== '' && all.length > LONGEST_PLAIN_KEY ? `? ${all}` : all));
 }

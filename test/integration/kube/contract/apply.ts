@@ -40,6 +40,13 @@ export function applyRules(context: ContractContext): void {
     expect((await context.widgets().get(widget.metadata)).spec?.free).toEqual(free);
   });
 
+  it('reads a lone surrogate as U+FFFD, as in a create', async () => {
+    const free = { 'half \ud83d': ['\ude00 half', '\ud83d\ud83d', '\\ud83d', '\\\ud83d', '🎉'] };
+    const read = { 'half \ufffd': ['\ufffd half', '\ufffd\ufffd', '\\ud83d', '\\\ufffd', '🎉'] };
+    expect((await context.widgets().create(context.widget({ free }))).spec?.free).toEqual(read);
+    expect((await context.widgets().apply(context.widget({ free }))).spec?.free).toEqual(read);
+  });
+
   it('names each field that another manager owns, and the manager', async () => {
     const spec = {
       title: 'a',
