@@ -147,5 +147,5 @@ function isSchemaObject(value: unknown): value is SchemaObject {
 
 /** A reference may be as long as the schema. */
 function shown(name: string): string {
-  return name.length > 200 ? `${name.slice(0, 200)}…` : name;
+  return name.length > 200 ? `${name.slice(0, 200).toWellFormed()}…` : name;
 }

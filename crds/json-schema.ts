@@ -50,7 +50,9 @@ export function jsonSchemaFault(schema: Readonly<Record<string, unknown>>): stri
   let verdict = verdicts.get(hash);
   if (verdict === undefined) {
     const fault = faultOf(schema);
-    verdict = { fault: fault !== undefined && fault.length > FAULT_CHARACTERS ? `${fault.slice(0, FAULT_CHARACTERS)}…` : fault };
+    verdict = {
+      fault: fault !== undefined && fault.length > FAULT_CHARACTERS ? `${fault.slice(0, FAULT_CHARACTERS).toWellFormed()}…` : fault,
+    };
     verdicts.set(hash, verdict);
   }
   return verdict.fault;

@@ -152,6 +152,14 @@ describe('parameters of a function', () => {
     expect(problem?.message.length).toBeLessThan(600);
   });
 
+  it.each(['', 'x'])('are refused in whole characters (after %j)', (before) => {
+    const name = `${before}${'🎉'.repeat(1000)}`;
+    const faults = [{ properties: { [name]: { type: 'text' } } }, { properties: { a: { $ref: name } } }].flatMap((schema) =>
+      parameters({ type: 'object', ...schema }, 'p'),
+    );
+    expect(faults.map(({ message }) => message.isWellFormed())).toEqual([true, true]);
+  });
+
   it('leave no trace in the next check', () => {
     expect(parameters({ $id: 'https://example.com/t', type: 'object', properties: { a: { type: 'text' } } }, 'p')).toHaveLength(1);
     expect(parameters({ $id: 'https://example.com/t', type: 'object' }, 'p')).toEqual([]);

@@ -28,7 +28,7 @@ export function commonFields(
   { further = [], ...ready }: ReadyMessage & { readonly further?: readonly PlannedCondition[] } = { message: '' },
 ): CommonFields {
   const generation = object.metadata.generation ?? 0;
-  const requested = object.metadata.annotations?.[wellKnown.reconcileRequestedAt]?.slice(0, 256);
+  const requested = requestOf(object);
   return {
     observedGeneration: generation,
     conditions: toConditions([...summarize(stages, ready), ...further], object.status?.conditions, { generation, now }),
@@ -57,9 +57,14 @@ export function suspendedStatus<S extends CommonStatus>(object: Managed & { read
 }
 
 /** A reconcile was requested, and the status doesn't confirm it yet. */
-export function isReconcileRequested({ metadata, status }: Managed): boolean {
-  const requested = metadata.annotations?.[wellKnown.reconcileRequestedAt];
-  return requested !== undefined && requested !== status?.lastHandledReconcileAt;
+export function isReconcileRequested(object: Managed): boolean {
+  const requested = requestOf(object);
+  return requested !== undefined && requested !== object.status?.lastHandledReconcileAt;
+}
+
+/** As the status confirms it, which takes 256 characters. */
+function requestOf({ metadata }: Managed): string | undefined {
+  return metadata.annotations?.[wellKnown.reconcileRequestedAt]?.slice(0, 256).toWellFormed();
 }
 
 export function isSuspended(object: Managed): boolean {

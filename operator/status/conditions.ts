@@ -39,7 +39,7 @@ function describe(problems: readonly Problem[]): string {
   const shown = problems.slice(0, PROBLEMS_SHOWN).map((problem) => problem.message);
   const more = problems.length - shown.length;
   const text = more > 0 ? `${shown.join('; ')}; and ${more} more` : shown.join('; ');
-  return text.length > MESSAGE_LIMIT ? `${text.slice(0, MESSAGE_LIMIT - 1)}…` : text;
+  return text.length > MESSAGE_LIMIT ? `${text.slice(0, MESSAGE_LIMIT - 1).toWellFormed()}…` : text;
 }
 
 function conditionFrom(stage: ConditionStage): PlannedCondition {

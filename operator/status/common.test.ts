@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+
+import { wellKnown } from '../../crds/index.ts';
+import { commonFields, isReconcileRequested, type Managed } from './common.ts';
+import { accepted } from './stages.ts';
+
+const anObject = (requested: string): Managed => ({
+  apiVersion: 'parley.dev/v1alpha1',
+  kind: 'Agent',
+  metadata: { name: 'a', annotations: { [wellKnown.reconcileRequestedAt]: requested } },
+  spec: {},
+});
+
+it.each(['', 'x'])('shortens what is long, and no character to half of one (after %j)', (before) => {
+  const long = `${before}${'🎉'.repeat(2000)}`;
+  const object = anObject(long);
+  const status = commonFields(object, 0, [accepted([{ reason: 'InvalidSpec', message: long }])]);
+  const texts = [status.lastHandledReconcileAt ?? '', ...status.conditions.map(({ message }) => message)];
+  expect(texts.map((text) => [text.isWellFormed(), text.length <= 2000])).toEqual(texts.map(() => [true, true]));
+  expect([isReconcileRequested(object), isReconcileRequested({ ...object, status })]).toEqual([true, false]);
+});
