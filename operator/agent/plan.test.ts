@@ -122,6 +122,31 @@ describe('putting a revision into service', () => {
     expect(plan(agentWith(), { tools: tools.slice(0, 30) }).actions.map(({ type }) => type)).toEqual(['addFinalizer', 'serve']);
   });
 
+  it('serves without a tool whose parameters are nested too deeply, and names it', () => {
+    let parameters: object = { type: 'object' };
+    for (let level = 0; level < 9_000; level += 1) parameters = { not: parameters };
+    const tools = [
+      toolNamed('sound'),
+      toolNamed('deep', { custom: { function: { name: 'deep', parameters }, http: { url: 'https://a.example/' } } }),
+    ];
+    const before = plan(agentWith(), { tools: tools.slice(0, 1) });
+    const serving = { revision: before.status?.desiredRevision ?? '', activeSince: '2026-01-01T00:00:00Z' };
+    const result = plan(agentWith(), { tools }, { state: 'known', serving });
+    expect(conditionOf(result, 'ResolvedRefs')).toMatchObject({
+      reason: 'ToolNotUsable',
+      message: expect.stringContaining('Tool acme/deep is not usable: spec.custom.function.parameters is nested more than 32 levels deep'),
+    });
+    expect(result.actions).toEqual([]);
+    expect(result.status).toMatchObject({ servingRevision: serving.revision, tools: 2 });
+  });
+
+  it('names a request body that is nested too deeply', () => {
+    let body: object = {};
+    for (let level = 0; level < 9_000; level += 1) body = { a: body };
+    const result = plan(agentWith({ dynamicData: [{ name: 'crm', url: 'https://a.example/', body, response: [] }] }));
+    expect(conditionOf(result, 'Accepted')).toMatchObject({ reason: 'InvalidSpec', message: expect.stringContaining('levels deep') });
+  });
+
   it('names the field that Postgres could not keep, and stores nothing', () => {
     const result = plan(agentWith({ welcomeMessage: 'Hello\0' }));
     expect(result.actions).toEqual([]);
