@@ -214,6 +214,27 @@ describe('Reflector', () => {
     await finish(all, running);
   });
 
+  it('lists again after a silence, since the history may have been rewound while no watch was open', async () => {
+    const all = setUp();
+    const { source, cache, clock } = all;
+    for (let n = 0; n < 10; n++) source.put(`w${n}`, n);
+    const running = all.start();
+    await settle();
+    const version = source.resourceVersion;
+    source.rewind(5);
+    source.breakWatches(0);
+    await clock.advance(800);
+    source.put('w1', 2);
+    for (let minute = 0; minute < 3; minute++) {
+      source.bookmark();
+      await clock.advance(60_000);
+    }
+    await clock.advance(1000);
+    expect(source.calls).toEqual(['watch-list', `watch ${version}`, 'watch-list']);
+    expect(stateOf(cache)).toEqual(source.state);
+    await finish(all, running);
+  });
+
   it('leaves out an object that the transform refuses, and holds no older state of it', async () => {
     const all = setUp({
       transform: (object) => {

@@ -37,7 +37,7 @@ export interface ReflectorObserver {
 
 /** Objects per page where a WatchList can't be had. */
 const PAGE_LIMIT = 500;
-/** The server sends a bookmark about once a minute: a watch that is silent for three has lost its connection. */
+/** The server sends a bookmark about once a minute: a watch that is silent for three has lost its connection, or the server its history. */
 const SILENT_WATCH_MS = 180_000;
 /** A listing that sends nothing for this long, in milliseconds, is not going to. */
 const SILENT_LIST_MS = 60_000;
@@ -180,8 +180,12 @@ export class Reflector<T extends KubeObject> {
     } catch (thrown) {
       if (!signal.aborted) {
         const error = asKubeError(thrown);
-        outcome = isExpired(error) ? 'expired' : 'broken';
-        this.#report(error, outcome === 'expired' ? 'the watch is too old; listing again' : 'the watch failed; retrying');
+        // A server that went back while no watch was open sends nothing until it has reached the position again, and then only what is new.
+        outcome = isExpired(error) || error.reason === 'Silent' ? 'expired' : 'broken';
+        this.#report(
+          error,
+          outcome === 'expired' ? 'the resourceVersion of the watch may be void; listing again' : 'the watch failed; retrying',
+        );
       }
     } finally {
       this.#closeWatch();

@@ -77,13 +77,13 @@ export class MemorySource {
   }
 
   bookmark(): void {
-    for (const stream of this.#streams) stream.push({ type: 'BOOKMARK', resourceVersion: this.resourceVersion, initialEventsEnd: false });
+    this.#send({ type: 'BOOKMARK', resourceVersion: this.resourceVersion, initialEventsEnd: false });
   }
 
   /** Sends the last event again. */
   repeat(): void {
     const last = this.#history.at(-1);
-    if (last) for (const stream of this.#streams) stream.push(last.event);
+    if (last) this.#send(last.event);
   }
 
   /** The next requests fail with these. */
@@ -153,7 +153,11 @@ export class MemorySource {
 
   #publish(event: Event): void {
     this.#history.push({ version: this.#version, event });
-    for (const stream of this.#streams) stream.push(event);
+    this.#send(event);
+  }
+
+  #send(event: Event): void {
+    for (const stream of this.#streams) if (this.#version > stream.from) stream.push(event);
   }
 
   #failIfPlanned(): void {
@@ -164,6 +168,8 @@ export class MemorySource {
 
 class MemoryStream implements WatchStream<MemoryObject> {
   silent = false;
+  /** The server sends what comes after this, also where it has yet to come that far. */
+  readonly from: number;
   readonly #options: WatchOptions;
   readonly #onClose: () => void;
   readonly #events: Event[] = [];
@@ -171,6 +177,7 @@ class MemoryStream implements WatchStream<MemoryObject> {
   #wake: (() => void) | undefined;
 
   constructor(options: WatchOptions, onClose: () => void) {
+    this.from = Number(options.resourceVersion ?? 0);
     this.#options = options;
     this.#onClose = onClose;
     options.signal?.addEventListener('abort', () => this.destroy(), { once: true });

@@ -50,6 +50,19 @@ export function watchRules(context: ContractContext): void {
     watch.destroy();
   });
 
+  it('sends nothing, not even an error, after a resourceVersion that it has yet to reach', async () => {
+    const widgets = context.widgets();
+    const { resourceVersion } = await widgets.list({ namespace });
+    const options = { namespace, labelSelector: 'watch=future', timeoutSeconds: 2 };
+    const future = await widgets.watch({ ...options, resourceVersion: String(Number(resourceVersion) + 1_000_000) });
+    const present = await widgets.watch({ ...options, resourceVersion });
+    await widgets.apply(context.widget({}, { labels: { watch: 'future' } }));
+    expect(await take(present, 1)).toHaveLength(1);
+    const sent: WatchEvent<Widget>[] = [];
+    for await (const event of future) sent.push(event);
+    expect(sent).toEqual([]);
+  });
+
   it('sends what comes to match and what ceases to as added and deleted', async () => {
     const widgets = context.widgets();
     const { resourceVersion } = await widgets.list({ namespace });
