@@ -29,6 +29,7 @@ export { extractOwned, fieldPathsOf, ownedPaths, type DeepPartial, type Extracte
 export type { FieldSet } from './fields.ts';
 export {
   createInformer,
+  wentBack,
   withoutBookkeeping,
   type Change,
   type ChangeListener,

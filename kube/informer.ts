@@ -8,6 +8,7 @@ import { Pacer } from './pacer.ts';
 import { Reflector, type WatchSource } from './reflector.ts';
 import type { ReflectorState } from './reflector-state.ts';
 import type { ResourceClient } from './resource-client.ts';
+import { compareResourceVersions } from './resource-version.ts';
 import { keyOf, type KubeObject, type Stored } from './types.ts';
 
 export interface InformerOptions<T extends KubeObject> {
@@ -39,6 +40,11 @@ export interface Change<T> {
   readonly previous?: T;
   /** From the first listing, or replayed for a listener that was added later: nothing changed just now. */
   readonly initial: boolean;
+}
+
+/** Whether an object became older, which happens when the store behind the API server is replaced by an older copy of itself. */
+export function wentBack({ object, previous }: Pick<Change<Stored<KubeObject>>, 'object' | 'previous'>): boolean {
+  return previous !== undefined && compareResourceVersions(object.metadata.resourceVersion, previous.metadata.resourceVersion) < 0;
 }
 
 export type ChangeListener<T> = (change: Change<T>) => void;

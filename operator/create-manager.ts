@@ -92,6 +92,7 @@ export function createManager(options: CreateManagerOptions): Manager {
   const lists = new ToolListCache({ lists: store.toolLists, outage });
   const toolNamed = (org: string, name: string) => informers.Tool.cache.get(`${org}/${name}`);
   const reader = new KeyReader({ transport, clock, unusableKeys });
+  namespaces.onChange((kind, change) => reader.saw(kind, change));
   const snapshots = new SnapshotReader({ objects, namespaces, reader, addresses, toolList: (tool) => lists.view(tool) });
   const triggers = new Triggers(informers);
 

@@ -4,6 +4,7 @@ import { wellKnown, type CommonStatus } from '../../crds/index.ts';
 import {
   keyOf,
   KubeError,
+  wentBack,
   WorkQueue,
   type Change,
   type EventRecorder,
@@ -178,6 +179,7 @@ export class Controller<
       this.enqueue(key);
       return;
     }
+    if (wentBack(change)) this.#pendingWrites.forget(key);
     if (this.#pendingWrites.isEcho(change.object)) return;
     this.#readyTimer.saw(key, change.object);
     this.enqueue(key, change.initial ? 'initial' : 'user');

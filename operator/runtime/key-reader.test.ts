@@ -50,4 +50,18 @@ describe('KeyReader', () => {
     server.faults.next(denial);
     await expect(read()).rejects.toBeInstanceOf(UnsettledError);
   });
+
+  it('reads again what went back to an older version, and what was deleted and came back', async () => {
+    const at = (resourceVersion: string): Stored<KubeObject> => ({ ...seen, metadata: { ...seen.metadata, resourceVersion } });
+    seen = at('9');
+    await read();
+    const previous = seen;
+    seen = at('5');
+    expect((await read()).object).toMatchObject({ resourceVersion: '9' });
+    reader.saw('Secret', { type: 'modified', object: seen, previous, initial: false });
+    expect((await read()).object).toMatchObject({ resourceVersion: '5' });
+    reader.saw('Secret', { type: 'deleted', object: seen, initial: false });
+    seen = at('3');
+    expect((await read()).object).toMatchObject({ resourceVersion: '3' });
+  });
 });

@@ -2,7 +2,16 @@
  * Learns which keys a referenced Secret or ConfigMap has. Metadata doesn't say, so the object is read once for each of
  * its versions; of a Secret only the names of its keys are kept, never the values.
  */
-import { compareResourceVersions, KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
+import {
+  compareResourceVersions,
+  KubeError,
+  ResourceClient,
+  wentBack,
+  type Change,
+  type KubeObject,
+  type Stored,
+  type Transport,
+} from '../../kube/index.ts';
 import { wellKnown } from '../../crds/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { LruMap } from '../../platform/lru.ts';
@@ -70,7 +79,7 @@ export class KeyReader {
    */
   async read(kind: DataKind, seen: Stored<KubeObject>, texts: readonly string[], signal: AbortSignal): Promise<DataFacts> {
     const { namespace = '', name } = seen.metadata;
-    const id = `${kind}/${namespace}/${name}`;
+    const id = idOf(kind, seen);
     const known = this.#known.get(id);
     if (known !== undefined && isCurrent(known, seen) && texts.every((key) => known.texts.has(key))) return known;
     try {
@@ -88,6 +97,11 @@ export class KeyReader {
       this.#refusedSince.delete(id);
       return ABSENT;
     }
+  }
+
+  /** What was read of an object that is gone or went back is of no use, though its version is higher. */
+  saw(kind: DataKind, change: Change<Stored<KubeObject>>): void {
+    if (change.type === 'deleted' || wentBack(change)) this.#known.delete(idOf(kind, change.object));
   }
 
   #refused(id: string, message: string): DataFacts {
@@ -114,6 +128,10 @@ export class KeyReader {
       texts: new Map(texts.map((key) => [key, keys.has(key) ? textOf(data, key) : { state: 'absent' }])),
     };
   }
+}
+
+function idOf(kind: DataKind, { metadata: { namespace = '', name } }: KubeObject): string {
+  return `${kind}/${namespace}/${name}`;
 }
 
 /** What was read may be newer than what the informer has seen, not older. */

@@ -31,7 +31,7 @@ export class Manager {
     const { controllers, namespaces, outage, triggers } = options;
     this.#options = options;
     for (const controller of controllers) controller.listen((triggered) => this.#trigger(triggered));
-    namespaces.onChange((kind, object) => this.#trigger(triggers.onData(kind, object)));
+    namespaces.onChange((kind, { object }) => this.#trigger(triggers.onData(kind, object)));
     namespaces.onLateListing((namespace) => this.#trigger(triggers.onOrganization(namespace)));
     outage.onRecovered(() => {
       for (const controller of controllers) controller.postgresIsBack();

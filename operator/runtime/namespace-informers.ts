@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client';
 import {
   createInformer,
   ResourceClient,
+  type Change,
   type Informer,
   type KubeObject,
   type ResourceDescriptor,
@@ -45,14 +46,14 @@ interface Entry {
 export class NamespaceInformers {
   readonly #options: NamespaceInformersOptions;
   readonly #namespaces = new Map<string, Entry>();
-  readonly #changeListeners: ((kind: DataKind, object: KubeObject) => void)[] = [];
+  readonly #changeListeners: ((kind: DataKind, change: Change<Stored<KubeObject>>) => void)[] = [];
   readonly #lateListeners: ((namespace: string) => void)[] = [];
 
   constructor(options: NamespaceInformersOptions) {
     this.#options = options;
   }
 
-  onChange(listener: (kind: DataKind, object: KubeObject) => void): void {
+  onChange(listener: (kind: DataKind, change: Change<Stored<KubeObject>>) => void): void {
     this.#changeListeners.push(listener);
   }
 
@@ -138,8 +139,8 @@ export class NamespaceInformers {
       metadataOnly: true,
     });
     const informer = createInformer<KubeObject>({ client, namespace, transform: slim, logger, registry });
-    informer.onChange(({ object }) => {
-      for (const listener of this.#changeListeners) listener(kind, object);
+    informer.onChange((change) => {
+      for (const listener of this.#changeListeners) listener(kind, change);
     });
     return informer;
   }
