@@ -47,6 +47,15 @@ describe('WatchCache', () => {
     expect(() => new WatchCache<Widget>(byRef).byIndex('name', 'x')).toThrow('no index "name"; there is ref');
   });
 
+  it('takes an object of any depth', () => {
+    let spec: object = {};
+    for (let level = 0; level < 100_000; level += 1) spec = { not: spec };
+    const cache = new WatchCache();
+    expect(types(cache.put({ ...widget('deep', 1), spec } as Stored<KubeObject>))).toEqual(['added']);
+    while ('not' in spec) spec = spec.not as object;
+    expect(Object.isFrozen(spec)).toBe(true);
+  });
+
   it('freezes what it holds, all the way down', () => {
     const cache = new WatchCache<Widget>();
     cache.put(widget('a', 1, { refs: ['x'] }));

@@ -257,10 +257,16 @@ function isNewer<T extends KubeObject>(object: Stored<T>, old: Stored<T>): boole
   return compareResourceVersions(object.metadata.resourceVersion, old.metadata.resourceVersion) > 0;
 }
 
-/** Freezes a JSON value through and through, in place. What is frozen already is taken to be so below as well. */
-function freezeDeep<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const child of Object.values(value)) freezeDeep(child);
+/**
+ * Freezes a JSON value through and through, in place. What is frozen already is taken to be so below as well.
+ * Never recurses: one object that overflowed the stack would keep the whole kind from being watched.
+ */
+function freezeDeep<T extends object>(value: T): T {
+  const rest: object[] = [value];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (Object.isFrozen(next)) continue;
+    Object.freeze(next);
+    for (const child of Object.values(next) as readonly unknown[]) if (typeof child === 'object' && child !== null) rest.push(child);
+  }
   return value;
 }
