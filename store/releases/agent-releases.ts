@@ -127,7 +127,9 @@ export class AgentReleases extends Repository {
     agentUid,
     prefix,
   }: AgentRef & { readonly prefix: string }): Promise<{ readonly revision: string; readonly configHash: string | null } | undefined> {
-    return this.database.asOrganization(org, (transaction) => findServed(transaction, { org, agentUid, revision: '' }, prefix));
+    return this.database.asOrganization(org, (transaction) =>
+      findServed(transaction, { org, agentUid, revision: '', configHash: null }, prefix),
+    );
   }
 
   async #request(
@@ -200,11 +202,12 @@ async function nowOf(transaction: Transaction): Promise<Date> {
 }
 
 /**
- * Without a prefix: the latest other one that served by the spec, unless it was rolled back since.
+ * Without a prefix: the latest with another configuration that served by the spec, unless it was rolled back since. Revisions that
+ * differ in the versions of Secrets alone have one configuration.
  */
 async function findServed(
   transaction: Transaction,
-  { org, agentUid, revision }: AgentRef & { readonly revision: string },
+  { org, agentUid, revision, configHash }: AgentRef & Pick<ReleaseState, 'revision' | 'configHash'>,
   prefix: string | undefined,
 ): Promise<{ readonly revision: string; readonly configHash: string | null } | undefined> {
   const { rows } = await transaction.query<{ revision: string; configHash: string | null }>(
@@ -213,13 +216,14 @@ async function findServed(
        FROM parley.agent_releases h JOIN parley.agent_revisions USING (org, agent_uid, revision)
        WHERE h.org = $1 AND h.agent_uid = $2 AND (
          CASE WHEN $4::text IS NULL
-           THEN h.revision <> $3 AND h.change IN ('served', 'pinned', 'promoted') AND NOT EXISTS (
-             SELECT FROM parley.agent_releases b
-             WHERE b.org = h.org AND b.agent_uid = h.agent_uid AND b.replaced = h.revision AND b.change IN ('aborted', 'rolled_back') AND b.id > h.id)
+           THEN h.revision <> $3 AND (h.config_hash = $5) IS NOT TRUE AND h.change IN ('served', 'pinned', 'promoted') AND NOT EXISTS (
+             SELECT FROM parley.agent_releases b JOIN parley.agent_releases gone ON (gone.org, gone.agent_uid, gone.revision) = (b.org, b.agent_uid, b.replaced)
+             WHERE b.org = h.org AND b.agent_uid = h.agent_uid AND b.change IN ('aborted', 'rolled_back') AND b.id > h.id
+               AND (gone.revision = h.revision OR gone.config_hash = h.config_hash))
            ELSE starts_with(h.revision, $4) END)
        ORDER BY h.revision, h.id DESC
      ) known ORDER BY id DESC LIMIT 2`,
-    [org, agentUid, revision, prefix ?? null],
+    [org, agentUid, revision, prefix ?? null, configHash],
   );
   return prefix !== undefined && rows.length > 1 ? undefined : rows[0];
 }

@@ -25,6 +25,11 @@ async function serving(store: Store, ...letters: readonly string[]): Promise<rea
   return revisions;
 }
 
+async function rotateSecret(store: Store, letter: string): Promise<void> {
+  const revision = await put(store, { letter, secret: 'rotated' });
+  await store.agentReleases.serve({ ...acme, revision, configHash: letter });
+}
+
 const begin = (store: Store, revision: string, percent: number) =>
   store.agentReleases.change({ ...acme, change: { type: 'begin_canary', revision, configHash: 'canary', percent } });
 
@@ -93,6 +98,28 @@ describe('a rollback', () => {
     });
     const fourth = await serving(store, 'd');
     expect(await store.agentReleases.state(acme)).toMatchObject({ revision: fourth[0], rolledBack: [] });
+    expect(await store.agentReleases.rollback(named)).toMatchObject({ revision: first });
+  });
+
+  it('never goes to the configuration that serves or was rolled back with other Secrets', async () => {
+    const { store } = await freshStore();
+    const [first = ''] = await serving(store, 'a', 'b');
+    await rotateSecret(store, 'b');
+    expect(await store.agentReleases.rollback(named)).toMatchObject({ revision: first, configHash: 'a' });
+    expect(await failureOf(store.agentReleases.rollback(named))).toMatchObject({ kind: 'conflict' });
+    // The agent asks for the first one: the others may be served again, but not because of a rollback.
+    await store.agentReleases.change({ ...acme, change: { type: 'settle', configHash: 'a' } });
+    expect(await failureOf(store.agentReleases.rollback(named))).toMatchObject({ kind: 'conflict' });
+    await rotateSecret(store, 'b');
+    await serving(store, 'c');
+    expect(await store.agentReleases.rollback(named)).toMatchObject({ configHash: 'b' });
+  });
+
+  it('goes further back after one that named a revision', async () => {
+    const { store } = await freshStore();
+    const [first = '', second = ''] = await serving(store, 'a', 'b', 'c');
+    await rotateSecret(store, 'c');
+    await store.agentReleases.rollback({ ...named, to: second });
     expect(await store.agentReleases.rollback(named)).toMatchObject({ revision: first });
   });
 
