@@ -159,6 +159,14 @@ describe('send_email', () => {
     });
   });
 
+  it('keeps the model from sending a mail again that may have been sent', async () => {
+    const silent: Mailer = { send: () => Promise.reject(new MailError('unknown', 'mail.example did not answer')) };
+    expect(await toolsFor([aTool('send_email', spec)], { mailer: silent }).call('send_email', mail)).toEqual({
+      error:
+        'It is not known whether the mail was sent: do not send it again before somebody has looked: the mail server does not answer at the moment.',
+    });
+  });
+
   it('says nothing of a Secret that is not there', async () => {
     const keys = { read: () => Promise.reject(new ProviderKeyError('missing', 'Secret acme/s does not exist')) };
     expect(JSON.stringify(await toolsFor([aTool('send_email', spec)], { keys }).call('send_email', mail))).not.toContain('acme');

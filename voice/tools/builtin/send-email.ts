@@ -33,6 +33,7 @@ const WORDS: Readonly<Record<MailErrorKind, string>> = {
   refused: 'sending mail is not set up correctly',
   rejected: 'the mail server does not accept the address, or the message',
   unreachable: 'the mail server does not answer at the moment',
+  unknown: 'the mail server does not answer at the moment',
 };
 
 export function createSendEmail({ name, spec, description, messages, readSecret, mailer }: SendEmailOptions): ToolDefinition {
@@ -55,7 +56,11 @@ export function createSendEmail({ name, spec, description, messages, readSecret,
         await mailer.send(mail, signal);
       } catch (error) {
         if (!(error instanceof MailError)) throw error;
-        return failure(`The mail was not sent: ${WORDS[error.kind]}.`, {}, error.kind, error.message);
+        const outcome =
+          error.kind === 'unknown'
+            ? 'It is not known whether the mail was sent: do not send it again before somebody has looked'
+            : 'The mail was not sent';
+        return failure(`${outcome}: ${WORDS[error.kind]}.`, {}, error.kind, error.message);
       }
       return { succeeded: true, forModel: { sent: true, to: mail.to }, detail: 'sent' };
     },

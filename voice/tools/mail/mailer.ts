@@ -18,7 +18,9 @@ export type MailErrorKind =
   /** The server refuses the recipient or the message. */
   | 'rejected'
   /** No connection, no encryption, or no answer in time. */
-  | 'unreachable';
+  | 'unreachable'
+  /** The server got the whole message and did not answer: it may have sent it. */
+  | 'unknown';
 
 /** `message` says what happened and what to do, for the log: without secrets, and without what was sent. */
 export class MailError extends Error {

@@ -51,7 +51,8 @@ async function startServer(options: SMTPServerOptions = {}, host = '127.0.0.1') 
     resolve(typeof address === 'object' && address !== null ? address.port : 0);
   });
   stops.push(() => new Promise((done) => server.close(() => done())));
-  return { received, port: await promise };
+  const cut = (): void => server.connections.forEach((connection) => connection.close());
+  return { received, port: await promise, cut };
 }
 
 const signal = new AbortController().signal;
@@ -106,6 +107,33 @@ describe('the mailer', () => {
     const { port } = await startServer({ onConnect: () => undefined });
     await expect(through(`smtp://127.0.0.1:${port}`, undefined, 300).send(mail, signal)).rejects.toMatchObject({ kind: 'unreachable' });
     await expect(through('smtp://127.0.0.1:1').send(mail, signal)).rejects.toMatchObject({ kind: 'unreachable' });
+  });
+
+  it('does not know what became of a mail that a server got and did not answer to', async () => {
+    const silent = await startServer({ onData: (stream) => void stream.resume() });
+    const sent = through(`smtp://127.0.0.1:${silent.port}`, undefined, 2_000).send(mail, signal);
+    await expect(sent).rejects.toMatchObject({ kind: 'unknown' });
+    const lost = await startServer({ onData: (stream) => void stream.resume().on('end', () => lost.cut()) });
+    await expect(through(`smtp://127.0.0.1:${lost.port}`).send(mail, signal)).rejects.toMatchObject({
+      kind: 'unknown',
+      message: expect.stringContaining('may have been sent'),
+    });
+    const over = new AbortController();
+    const last = await startServer({ onData: (stream) => void stream.resume().on('end', () => over.abort()) });
+    await expect(through(`smtp://127.0.0.1:${last.port}`).send(mail, over.signal)).rejects.toMatchObject({ kind: 'unknown' });
+  });
+
+  it('knows that a mail was not sent which the server refuses, or did not get', async () => {
+    const refusing = await startServer({
+      onData: (stream, _session, done) => void stream.resume().on('end', () => done(new Error('spam'))),
+    });
+    await expect(through(`smtp://127.0.0.1:${refusing.port}`).send(mail, signal)).rejects.toMatchObject({ kind: 'rejected' });
+    const silent = await startServer({ onRcptTo: () => undefined });
+    await expect(through(`smtp://127.0.0.1:${silent.port}`, undefined, 1_000).send(mail, signal)).rejects.toMatchObject({
+      kind: 'unreachable',
+    });
+    const lost = await startServer({ onRcptTo: () => lost.cut() });
+    await expect(through(`smtp://127.0.0.1:${lost.port}`).send(mail, signal)).rejects.toMatchObject({ kind: 'unreachable' });
   });
 
   it('reports a domain without a known server', async () => {

@@ -37,6 +37,12 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailer
         disableFileAccess: true,
         disableUrlAccess: true,
       });
+      let handedOver = false;
+      // The content is read after the server's go-ahead, and its end is the last thing that the server gets.
+      transport.use('stream', ({ message }, done) => {
+        message.processFunc((content) => content.once('end', () => (handedOver = true)));
+        done();
+      });
       try {
         await transport.sendMail({
           from: mail.from,
@@ -46,6 +52,10 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailer
           signal: limited,
         });
       } catch (error) {
+        if (handedOver && codeOf(error) !== 'EMESSAGE') {
+          const message = `${server.host} got the mail and did not answer (${codeOf(error)}): it may have been sent, look there first`;
+          throw new MailError('unknown', message);
+        }
         if (limited.aborted && !signal.aborted) {
           throw new MailError('unreachable', `${server.host} did not take the mail within ${timeoutMs / 1000} seconds`);
         }
@@ -73,13 +83,16 @@ const ERROR_KINDS: Readonly<Record<string, MailErrorKind>> = {
   EDNS: 'unreachable',
 };
 
+const codeOf = (error: unknown): string => (error as { code?: string }).code ?? 'no reason given';
+
 /** Without what the server says: it repeats the address and the text. */
 function failureOf(error: unknown, { host }: SmtpServer, { from }: Mail): MailError {
-  const { code = '', responseCode } = error as { code?: string; responseCode?: number };
+  const code = codeOf(error);
+  const { responseCode } = error as { responseCode?: number };
   const kind = ERROR_KINDS[code] ?? 'unreachable';
   if (kind === 'refused') return new MailError(kind, `${host} does not take the password of ${from} (${responseCode ?? code})`);
   if (kind === 'rejected') return new MailError(kind, `${host} does not take the mail (${responseCode ?? code})`);
-  return new MailError(kind, `${host} could not be reached, or not safely (${code === '' ? 'no reason given' : code})`);
+  return new MailError(kind, `${host} could not be reached, or not safely (${code})`);
 }
 
 /** The server that sends for a domain: the operator's, or that of a large provider. @returns undefined for any other domain */
