@@ -20,6 +20,8 @@ export interface McpTestServer {
   readonly requests: { readonly method: string; readonly rpc: string | undefined; readonly headers: IncomingHttpHeaders }[];
   /** Names of tools whose call was cancelled. */
   readonly cancelled: string[];
+  /** Calls of the tool `wait` that have no answer yet: each is answered when its function is called. */
+  readonly waiting: (() => void)[];
   /** Descriptions that differ from now on. */
   readonly descriptions: Map<string, string>;
   /** Tools that there are from now on, next to the others. */
@@ -48,6 +50,7 @@ export async function startMcpServer({
 }): Promise<McpTestServer> {
   const requests: McpTestServer['requests'] = [];
   const cancelled: string[] = [];
+  const waiting: McpTestServer['waiting'] = [];
   const descriptions = new Map<string, string>();
   const added = new Set<string>();
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
@@ -104,6 +107,10 @@ export async function startMcpServer({
         return { content: [{ type: 'text', text: `after ${steps} steps` }] };
       },
     );
+    server.registerTool('wait', { description: 'Answers when it may.' }, async () => {
+      await new Promise<void>((resolve) => void waiting.push(resolve));
+      return { content: [{ type: 'text', text: 'done' }] };
+    });
     for (const [name, annotations] of [
       ['hang', {}],
       ['hang_reading', readOnly],
@@ -164,6 +171,7 @@ export async function startMcpServer({
     port,
     requests,
     cancelled,
+    waiting,
     descriptions,
     added,
     sessions: () => sessions.size,

@@ -187,6 +187,32 @@ describe.each(SERVED_VERSIONS)('over %s', (version) => {
     expect(await call('echo', { text: 'after' })).toMatchObject({ forModel: 'after' });
   });
 
+  it('lets the other calls of a connection end when one of them fails', async () => {
+    const { call } = await toolsIn(server);
+    const first = call('wait');
+    await eventually(async () => expect(server.waiting).toHaveLength(1));
+    server.requests.length = 0;
+    server.refuseWith(503);
+    expect(await call('echo', { text: 'x' })).toMatchObject({ succeeded: false, detail: 'http_503' });
+    server.refuseWith(undefined);
+    expect(await call('echo', { text: 'next' })).toMatchObject({ forModel: 'next' });
+    expect(server.requests.map(({ method }) => method)).not.toContain('DELETE');
+    server.waiting[0]!();
+    expect(await first).toMatchObject({ succeeded: true, forModel: 'done' });
+    if (version === '2025-11-25') await eventually(async () => expect(server.sessions()).toBe(1));
+  });
+
+  it('repeats all calls of a session that the server has forgotten, and waits for those that it had begun', async () => {
+    const { call } = await toolsIn(server);
+    const begun = call('wait');
+    await eventually(async () => expect(server.waiting).toHaveLength(1));
+    server.forgetSessions();
+    const repeated = await Promise.all(['a', 'b'].map((text) => call('echo', { text })));
+    expect(repeated).toMatchObject([{ forModel: 'a' }, { forModel: 'b' }]);
+    server.waiting[0]!();
+    expect(await begun).toMatchObject({ succeeded: true, forModel: 'done' });
+  });
+
   it('sends what Secrets say now, and masks it in answers', async () => {
     const headers = [{ name: 'Authorization', valueFrom: { secretKeyRef: { name: 'shop', key: 'token' } } }];
     secrets.set('shop/token', 'Bearer first-secret');

@@ -14,73 +14,82 @@ export interface McpSessionOptions extends Omit<ConnectMcpOptions, 'signal'> {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** A connection and how many calls use it: tools of one turn run in parallel. */
+interface SharedConnection {
+  readonly opening: Promise<McpConnection>;
+  running: number;
+}
+
 export class McpSession {
   readonly #options: McpSessionOptions;
-  #connection: Promise<McpConnection> | undefined;
-  #running = 0;
+  /** For the next request. One that failed is in use for as long as other calls run on it. */
+  #current: SharedConnection | undefined;
 
   constructor(options: McpSessionOptions) {
     this.#options = options;
-    options.over.addEventListener('abort', () => this.#closeAtRest(), { once: true });
+    options.over.addEventListener('abort', () => this.#current !== undefined && this.#closeAtRest(this.#current), { once: true });
   }
 
   /** Connects in the background, so that the first request need not wait for it. */
   warmUp(): void {
-    this.#open().catch((error: unknown) => {
+    this.#open().opening.catch((error: unknown) => {
       if (!this.#options.over.aborted) this.#options.onFailure(error);
     });
   }
 
   /** @throws McpError; the reason of the signal */
   async callTool(tool: ServerTool, args: Readonly<Record<string, unknown>>, options: McpRequestOptions): Promise<CallToolResult> {
-    this.#running += 1;
-    try {
-      return await this.#call(tool, args, options);
-    } finally {
-      this.#running -= 1;
-      this.#closeAtRest();
-    }
-  }
-
-  #closeAtRest(): void {
-    if (this.#options.over.aborted && this.#running === 0) void this.#drop();
-  }
-
-  async #call(tool: ServerTool, args: Readonly<Record<string, unknown>>, options: McpRequestOptions): Promise<CallToolResult> {
     const deadline = performance.now() + options.timeoutMs;
-    const bounds = (): McpRequestOptions => ({ ...options, timeoutMs: Math.max(1, Math.ceil(deadline - performance.now())) });
-    const opened = await within(this.#open(), options.signal);
+    const call = (): Promise<CallToolResult> =>
+      this.#run(options.signal, (connection) =>
+        connection.callTool(tool, args, { ...options, timeoutMs: Math.max(1, Math.ceil(deadline - performance.now())) }),
+      );
     try {
-      return await opened.callTool(tool, args, bounds());
+      return await call();
     } catch (error) {
-      if (!(error instanceof McpError)) throw error;
-      // The next request begins with a connection of its own.
-      if (error.kind !== 'refused' && error.kind !== 'too_large') await this.#drop(opened);
       // Only what the server has certainly not begun is repeated.
-      if (error.kind !== 'session') throw error;
-      return (await within(this.#open(), options.signal)).callTool(tool, args, bounds());
+      if (!(error instanceof McpError) || error.kind !== 'session') throw error;
+      return call();
     }
   }
 
-  #open(): Promise<McpConnection> {
-    const { over: _over, stop, ...options } = this.#options;
-    if (this.#connection !== undefined) return this.#connection;
-    const connection = connectMcp({ ...options, signal: stop });
-    this.#connection = connection;
-    connection.catch(() => {
-      if (this.#connection === connection) this.#connection = undefined;
-    });
-    return connection;
+  async #run<T>(signal: AbortSignal, request: (connection: McpConnection) => Promise<T>): Promise<T> {
+    const shared = this.#open();
+    shared.running += 1;
+    try {
+      return await request(await within(shared.opening, signal));
+    } catch (error) {
+      if (error instanceof McpError && error.kind !== 'refused' && error.kind !== 'too_large') this.#leave(shared);
+      throw error;
+    } finally {
+      shared.running -= 1;
+      this.#closeAtRest(shared);
+    }
   }
 
-  /** @param of only where this is still the connection */
-  async #drop(of?: McpConnection): Promise<void> {
-    const dropped = this.#connection;
-    const connection = await dropped?.catch(() => undefined);
-    if (of !== undefined && connection !== of) return;
-    if (this.#connection === dropped) this.#connection = undefined;
+  #open(): SharedConnection {
+    if (this.#current !== undefined) return this.#current;
+    const { over: _over, stop, ...options } = this.#options;
+    const shared: SharedConnection = { opening: connectMcp({ ...options, signal: stop }), running: 0 };
+    this.#current = shared;
+    shared.opening.catch(() => this.#leave(shared));
+    return shared;
+  }
+
+  /** The next request opens another connection. */
+  #leave(shared: SharedConnection): void {
+    if (this.#current === shared) this.#current = undefined;
+  }
+
+  /** Closes a connection that no call uses, and none will. */
+  #closeAtRest(shared: SharedConnection): void {
+    if (this.#options.over.aborted && shared.running === 0) this.#leave(shared);
+    if (shared.running > 0 || this.#current === shared) return;
     // Not waited for: the server may be gone.
-    void connection?.close();
+    void shared.opening.then(
+      (connection) => connection.close(),
+      () => undefined,
+    );
   }
 }
 
