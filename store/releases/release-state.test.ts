@@ -37,6 +37,15 @@ describe('a canary', () => {
     expect(record).toMatchObject({ change: 'canary_began', revision: 'b', percent: 10 });
   });
 
+  it('began earlier where only a Secret was rotated meanwhile', () => {
+    const begin = (configHash: string) => apply(trying, { type: 'begin_canary', revision: 'c', configHash, percent: 10 });
+    expect(begin('hb')).toMatchObject({
+      state: { canary: { revision: 'c', configHash: 'hb', since: now } },
+      record: { change: 'canary_began', revision: 'c', replaced: 'b' },
+    });
+    expect(begin('hc')?.state.canary).toMatchObject({ revision: 'c', since: later });
+  });
+
   it('is promoted', () => {
     expect(apply(trying, { type: 'promote' })).toMatchObject({
       state: { revision: 'b', configHash: 'hb', activeSince: later, canary: null },

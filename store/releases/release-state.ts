@@ -10,6 +10,7 @@ export interface CanaryState {
   readonly configHash: string;
   /** Of 100 new calls. */
   readonly percent: number;
+  /** Since when the configuration is tried: a rotated Secret makes another revision of it. */
   readonly since: Date;
 }
 
@@ -110,8 +111,9 @@ export function applyChange(
     }
     case 'begin_canary': {
       const { revision, configHash, percent } = change;
+      const since = canary?.configHash === configHash ? canary.since : now;
       return {
-        state: { ...before, canary: { revision, configHash, percent, since: now } },
+        state: { ...before, canary: { revision, configHash, percent, since } },
         record: { ...author, change: 'canary_began', revision, configHash, replaced: canary?.revision ?? null, percent },
       };
     }
