@@ -21,6 +21,7 @@ import {
   builtinVariantOf,
   customToolUpdate,
   inlineTool,
+  mcpToolUpdate,
   toolFromRest,
   type BuiltinToolUpdate,
 } from '../tools/fields.ts';
@@ -166,6 +167,33 @@ const customTools: Kind<ToolSpec> = {
   sendings: ({ custom }, valueOf) => headersTo(custom?.http.url ?? '', custom?.http.headers, valueOf),
 };
 
+const mcpTools: Kind<ToolSpec> = {
+  schema: toolKind.spec,
+  start: fc
+    .record({ server: url, token: url, headers: kubeHeaders })
+    .map(({ server, token, headers: list }) =>
+      toolKind.spec.parse({ mcp: { url: server, headers: list, oauth: { tokenURL: token, clientID: 'c', clientSecretRef: kubeKey } } }),
+    ),
+  body: partial({
+    server_url: url,
+    headers: nullable(headers),
+    oauth: nullable(partial({ token_url: url, client_id: fc.constantFrom('c', 'd'), client_secret: secret })),
+  }),
+  encode(body, previous, secrets, found) {
+    const sound = read(mcpToolUpdate, body);
+    return sound && toolFromRest(sound, previous, { secrets, loc: ['body'], found });
+  },
+  sendings({ mcp: { url: server = '', headers: list, oauth } = {} }, valueOf) {
+    const clientSecret = valueOf(oauth?.clientSecretRef);
+    return [
+      ...headersTo(server, list, valueOf),
+      ...(oauth === undefined
+        ? []
+        : [[clientSecret, `token ${origin(oauth.tokenURL)}`] as const, [clientSecret, `access to ${origin(server)}`] as const]),
+    ];
+  },
+};
+
 const mail = fc.constantFrom('a@a.example', 'a@A.example', 'b@a.example', 'a@b.example');
 const sipAddress = fc.constantFrom('+15550100', '+15550199', 'sip:a@a.example', 'sip:a@b.example:5070', 'sip:a.example');
 const builtinTools: Kind<ToolSpec> = {
@@ -280,6 +308,7 @@ function walk<S>(kind: Kind<S>, start: S, bodies: readonly object[], mayMove: bo
 const kinds: readonly (readonly [string, (mayMove: boolean) => void])[] = [
   ['agents', agents],
   ['custom tools', customTools],
+  ['MCP tools', mcpTools],
   ['built-in tools', builtinTools],
   ['phone numbers', phoneNumbers],
   ['webhook subscriptions', subscriptions],

@@ -15,7 +15,7 @@ const address = text(2048).regex(/^https?:\/\//);
 const toolNames = z.array(named(128)).max(128);
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
-const origin = ({ mcp }: Draft<ToolSpec>) => ({ server_url: originOf(mcp?.url ?? '') });
+const serverOrigin = ({ mcp }: Draft<ToolSpec>) => ({ server_url: originOf(mcp?.url ?? '') });
 
 /** A list of names; an empty one is as good as none. */
 const namesList: Conversion = {
@@ -62,7 +62,8 @@ const oauth = group(
       create: named(4096),
       update: named(4096).optional(),
       answer: z.string().optional().describe('`"********"` unless the key names the permission `secrets:read`.'),
-      sentTo: ({ mcp }: Draft<ToolSpec>) => ({ token_url: originOf(mcp?.oauth?.tokenURL ?? '') }),
+      // The server gets the access tokens that the secret is exchanged for.
+      sentTo: (spec: Draft<ToolSpec>) => ({ token_url: originOf(spec.mcp?.oauth?.tokenURL ?? ''), ...serverOrigin(spec) }),
     }),
     scope: field({ path: 'mcp.oauth.scope', create: text(1024).nullish(), answer: z.string().optional() }),
   },
@@ -74,7 +75,7 @@ const updatePolicy = z.enum(['pinned', 'follow']).meta({ id: 'McpUpdatePolicy' }
 /** The server, and what its status says of it. */
 export const mcpDefinition = {
   server_url: field({ path: 'mcp.url', create: address, update: address.optional(), answer: z.string() }),
-  headers: headersField('mcp.headers', origin),
+  headers: headersField('mcp.headers', serverOrigin),
   oauth: { ...oauth, create: oauth.create.nullish(), update: oauth.update.nullish(), answer: oauth.answer.optional() },
   include: field({ path: 'mcp.include', as: namesList, create: toolNames.nullish(), answer: z.array(z.string()).optional() }),
   exclude: field({ path: 'mcp.exclude', as: namesList, create: toolNames.nullish(), answer: z.array(z.string()).optional() }),

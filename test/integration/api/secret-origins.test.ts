@@ -59,6 +59,9 @@ const api = (fields: object) => ({ additional_tool_info: { api: fields } });
 const custom = (fields: object) => ({ function_tool: { name: 'find' }, ...api(fields) });
 const inlineTool = (fields: object) => ({ llm: { tools: [custom(fields)] } });
 
+const mcpServer = { server_url: 'https://a.example/mcp' };
+const oauth = { token_url: 'https://login.a.example/token', client_id: 'c', client_secret: 'given' };
+
 interface Case {
   /** Makes the object over REST, with its secret. @returns its path */
   readonly make: () => Promise<string>;
@@ -106,6 +109,24 @@ const cases: Readonly<Record<string, Case>> = {
     field: `llm.tools.0.additional_tool_info.api.headers.${secret}`,
     withSecret: inlineTool({ endpoint: 'https://b.example', headers: { [secret]: 'again' } }),
     within: inlineTool({ endpoint: 'https://a.example/other' }),
+  },
+  'the server_url of an MCP tool with headers': {
+    make: () => newTool('mcp-tools', { ...mcpServer, headers }),
+    moves: [{ server_url: 'https://b.example/mcp' }, { server_url: 'https://b.example/mcp', headers: { [secret]: mask } }],
+    field: `headers.${secret}`,
+    withSecret: { server_url: 'https://b.example/mcp', headers: { [secret]: 'again' } },
+    within: { server_url: 'https://a.example/other' },
+  },
+  'the server_url and the token_url of an MCP tool with OAuth': {
+    make: () => newTool('mcp-tools', { ...mcpServer, oauth }),
+    moves: [
+      { server_url: 'https://b.example/mcp' },
+      { server_url: 'https://b.example/mcp', oauth: { client_secret: mask } },
+      { oauth: { token_url: 'https://b.example/token' } },
+    ],
+    field: 'oauth.client_secret',
+    withSecret: { server_url: 'https://b.example/mcp', oauth: { client_secret: 'again' } },
+    within: { server_url: 'https://a.example/other', oauth: { token_url: 'https://login.a.example/other' } },
   },
   'the url of a lookup': {
     make: () => newAgent({ dynamic_data_config: [{ url: 'https://a.example/x', headers }] }),
