@@ -1,17 +1,17 @@
 /** Making, changing and deleting knowledge bases. Deleting one takes all that was put into it along, at once. */
 import type { JobStarter } from '../../knowledge/jobs/job-starter.ts';
-import { knowledgeBaseKind, type KnowledgeBase } from '../../crds/index.ts';
+import { knowledgeBaseKind, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
 import type { KnowledgeStore } from '../../store/index.ts';
 import type { CollectionOverview } from '../../store/knowledge/collections.ts';
 import type { Stored } from '../../kube/types.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { orUndefined } from '../resources/companions.ts';
-import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
 import { releaseFrom, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
 import type { View } from '../resources/view.ts';
 import { knowledgeBaseFieldNames, knowledgeBaseFromRest, nameOf, type KnowledgeBaseCreate, type KnowledgeBaseUpdate } from './fields.ts';
 
@@ -46,23 +46,27 @@ export class KnowledgeBaseService {
   }
 
   async create(caller: Caller, body: KnowledgeBaseCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Stored<KnowledgeBase>> {
-    const claim = this.#claim(caller.org, body.name);
-    if (await isTaken(claim)) throw nameTaken(body.name);
+    const claims = [this.#claim(caller.org, body.name)];
+    await requireFree(claims);
     const spec = { ...knowledgeBaseFromRest(body, undefined), deletionPolicy: 'Delete' };
-    const confirm = async (created: Stored<KnowledgeBase>): Promise<void> => {
-      if (!(await cameFirst(created, claim))) throw nameTaken(body.name);
-    };
+    const confirm = (created: Stored<KnowledgeBase>): Promise<void> => requireFirst(created, claims);
     return this.#writer.create(caller, readableName('kb', body.name), { spec }, { ...mode, confirm });
   }
 
-  /** @returns undefined when there is no such knowledge base */
-  update(org: string, name: string, body: KnowledgeBaseUpdate, mode: WriteMode): Promise<Stored<KnowledgeBase> | undefined> {
+  /**
+   * @returns undefined when there is no such knowledge base
+   * @throws ApiError `conflict` when the name is taken
+   */
+  update(org: string, name: string, body: KnowledgeBaseUpdate, options: WriteMode): Promise<Stored<KnowledgeBase> | undefined> {
+    const claims = (to: string) => [this.#claim(org, to, name)];
     const change = async (stored: Stored<KnowledgeBase>) => {
-      if (body.name !== undefined && body.name !== nameOf(stored) && (await isTaken(this.#claim(org, body.name, name))))
-        throw nameTaken(body.name);
+      if (body.name !== undefined && body.name !== nameOf(stored)) await requireFree(claims(body.name));
       return { spec: knowledgeBaseFromRest(body, stored.spec) };
     };
-    return this.#writer.update(org, name, change, mode);
+    const writer = this.#writer;
+    const update = (mode: WriteMode) => writer.update(org, name, change, mode);
+    const withName = (spec: KnowledgeBaseSpec, displayName: string) => ({ ...spec, displayName });
+    return updateNamed({ writer, org, name, to: body.name, nameOf, withName, claims, update }, options);
   }
 
   /**
@@ -98,13 +102,14 @@ export class KnowledgeBaseService {
       this.#options.starter.clearCollection({ org, knowledgeBase, collectionId });
   }
 
-  #claim(org: string, displayName: string, except?: string): FirstCome<KnowledgeBase> {
+  #claim(org: string, displayName: string, except?: string): NameClaim<KnowledgeBase> {
     return {
       view: this.#view,
       index: 'displayName',
       value: `${org}/${displayName}`,
       listed: { namespace: org },
       isRival: (other) => other.metadata.name !== except && nameOf(other) === displayName,
+      refusal: () => nameTaken(displayName),
     };
   }
 }

@@ -8,11 +8,11 @@ import { masked, type SecretWriter } from '../codec/secrets.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { sameJson } from '../../platform/json.ts';
-import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { specIssues } from '../resources/kube-failures.ts';
 import { isObjectName, readableName } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
+import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
 import { requireCallable } from '../codec/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import {
@@ -85,17 +85,20 @@ export class ToolService {
    * @returns undefined when it is gone meanwhile, or the agent's no more
    */
   async update(caller: Caller, agentName: string, name: string, body: ToolUpdate, options: WriteMode): Promise<Stored<Tool> | undefined> {
-    const { org } = caller;
     const functionName = 'function_tool' in body ? body.function_tool?.name : undefined;
-    const renames =
-      functionName !== undefined &&
-      (await this.#find(org, agentName, name, 'stored').then((stored) => stored && functionNameOf(stored.spec) !== functionName));
-    if (!renames || options.dryRun) return this.#updateOnce(caller, agentName, name, body, options);
-    // Whatever may be refused is, before the name is taken.
-    if ((await this.#updateOnce(caller, agentName, name, body, { ...options, dryRun: true })) === undefined) return undefined;
-    await this.#rename(org, name, functionName, options);
-    const { requireState: _, ...again } = options;
-    return this.#updateOnce(caller, agentName, name, body, again);
+    return updateNamed(
+      {
+        writer: this.#writer,
+        org: caller.org,
+        name,
+        to: functionName,
+        nameOf: ({ spec }) => functionNameOf(spec),
+        withName: withFunctionName,
+        claims: (to, stored) => this.#claimsOf(caller.org, stored, to),
+        update: (mode) => this.#updateOnce(caller, agentName, name, body, mode),
+      },
+      options,
+    );
   }
 
   async #updateOnce(
@@ -122,34 +125,6 @@ export class ToolService {
       mode,
     );
     return foreign ? undefined : updated;
-  }
-
-  /** In a write of its own, which can be taken back whole: of those who want a name at the same moment one gets it. */
-  async #rename(org: string, name: string, to: string, options: WriteMode): Promise<void> {
-    let before: string | undefined;
-    let claims: readonly FirstCome<Tool>[] = [];
-    const renamed = await this.#writer.update(
-      org,
-      name,
-      async (stored) => {
-        before = functionNameOf(stored.spec);
-        claims = this.#claimsOf(org, stored, to);
-        await requireFree(claims);
-        return { spec: withFunctionName(stored.spec, to) };
-      },
-      options,
-    );
-    if (renamed === undefined) return;
-    try {
-      await requireFirst(renamed, claims);
-    } catch (error) {
-      const back = async ({ spec }: Stored<Tool>) => ({
-        spec: functionNameOf(spec) === to && before !== undefined ? withFunctionName(spec, before) : spec,
-      });
-      const { requireState: _, ...again } = options;
-      await this.#writer.update(org, name, back, again);
-      throw error;
-    }
   }
 
   /**
@@ -209,7 +184,7 @@ export class ToolService {
     return spec;
   }
 
-  #claimsOf(org: string, { metadata, spec }: Stored<Tool>, functionName: string | undefined): readonly FirstCome<Tool>[] {
+  #claimsOf(org: string, { metadata, spec }: Stored<Tool>, functionName: string | undefined): readonly NameClaim<Tool>[] {
     return this.#claims(
       org,
       (spec.agentRefs ?? []).map((ref) => ref.name),
@@ -219,7 +194,7 @@ export class ToolService {
   }
 
   /** The function name is claimed at every agent that the tool attaches itself to. */
-  #claims(org: string, agents: readonly string[], functionName: string | undefined, except?: string): readonly FirstCome<Tool>[] {
+  #claims(org: string, agents: readonly string[], functionName: string | undefined, except?: string): readonly NameClaim<Tool>[] {
     if (functionName === undefined) return [];
     return agents.map((agentName) => ({
       view: this.#context.views.tools,
@@ -228,6 +203,7 @@ export class ToolService {
       listed: { namespace: org },
       isRival: ({ metadata, spec }) =>
         metadata.name !== except && functionNameOf(spec) === functionName && (spec.agentRefs ?? []).some((ref) => ref.name === agentName),
+      refusal: duplicate,
     }));
   }
 }
@@ -235,14 +211,6 @@ export class ToolService {
 function suggestedName(body: ToolCreate): string {
   if ('tool_name' in body) return body.tool_name;
   return 'function_tool' in body ? body.function_tool.name : (URL.parse(body.server_url)?.hostname ?? '');
-}
-
-async function requireFree(claims: readonly FirstCome<Tool>[]): Promise<void> {
-  for (const claim of claims) if (await isTaken(claim)) throw duplicate();
-}
-
-async function requireFirst(created: Stored<Tool>, claims: readonly FirstCome<Tool>[]): Promise<void> {
-  for (const claim of claims) if (!(await cameFirst(created, claim))) throw duplicate();
 }
 
 function withFunctionName(spec: ToolSpec, name: string): ToolSpec {

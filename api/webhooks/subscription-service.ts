@@ -1,5 +1,5 @@
 /** Making, changing and deleting webhook subscriptions. The relay knows what is written before it is answered. */
-import { subscriptionNameOf, webhookSubscriptionKind, type WebhookSubscription } from '../../crds/index.ts';
+import { subscriptionNameOf, webhookSubscriptionKind, type WebhookSubscription, type WebhookSubscriptionSpec } from '../../crds/index.ts';
 import { unstorable } from '../../crds/unstorable.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { WebhookStore } from '../../store/index.ts';
@@ -10,12 +10,12 @@ import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { Draft } from '../codec/present.ts';
 import { restLoc } from '../partial/field-names.ts';
-import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
 import { usersAmong, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { subscriptionFromRest, webhookFieldNames, type SubscriptionCreate, type SubscriptionUpdate } from './fields.ts';
 import { headerRefs, shownHeaders } from './header-values.ts';
@@ -91,13 +91,13 @@ export class SubscriptionService {
     const spec = subscriptionFromRest(body, undefined, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });
     found.push(...textIssues(spec), ...this.#addressIssues(body.url), ...(await this.#unknownAgents(org, body, undefined)));
     if (found.length > 0) throw new ValidationError(found);
-    const claim = this.#claim(org, body.name);
-    if (await isTaken(claim)) throw nameTaken(body.name);
+    const claims = [this.#claim(org, body.name)];
+    await requireFree(claims);
     const secret = body.enable_signed_webhooks && !mode.dryRun ? generateSigningKey() : undefined;
     if (secret !== undefined) secrets.pending.set(currentKeyName, secret);
     const versions = new Versions();
     const confirm = async (created: Stored<WebhookSubscription>): Promise<void> => {
-      if (!(await cameFirst(created, claim))) throw nameTaken(body.name);
+      await requireFirst(created, claims);
       await this.#store.raiseWatermark(org, versions.with(created));
     };
     const change = { spec, companions: { Secret: secrets } };
@@ -110,11 +110,9 @@ export class SubscriptionService {
     const { org } = caller;
     const bringsSecrets = body.headers !== undefined && body.headers !== null;
     const versions = new Versions();
-    const { requireState: _, ...again } = { ...options, wroteSecret: versions.wroteSecret };
+    const claims = (to: string) => [this.#claim(org, to, name)];
     let secret: string | undefined;
-    let nameBefore: string | undefined;
     const change = async (stored: Stored<WebhookSubscription>): Promise<ResourceChange> => {
-      nameBefore = subscriptionNameOf(stored);
       const secrets = await this.writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
       const found: ValidationIssue[] = [];
       const spec = subscriptionFromRest(body, stored, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });
@@ -123,8 +121,7 @@ export class SubscriptionService {
       if (body.url !== stored.spec.url) found.push(...this.#addressIssues(body.url));
       found.push(...(await this.#unknownAgents(org, body, stored)));
       if (found.length > 0) throw new ValidationError(found);
-      if (body.name !== undefined && body.name !== nameBefore && (await isTaken(this.#claim(org, body.name, name))))
-        throw nameTaken(body.name);
+      if (body.name !== undefined && body.name !== subscriptionNameOf(stored)) await requireFree(claims(body.name));
       if (body.enable_signed_webhooks === true && stored.spec.signing === undefined) {
         await this.#requireOwnSecret(stored);
         secret = generateSigningKey();
@@ -132,10 +129,15 @@ export class SubscriptionService {
       }
       return { spec, companions: { Secret: secrets } };
     };
-    const written = await this.writer.update(org, name, change, { ...options, wroteSecret: versions.wroteSecret });
+    const { writer } = this;
+    const update = (mode: WriteMode) => writer.update(org, name, change, mode);
+    const withName = (spec: WebhookSubscriptionSpec, displayName: string) => ({ ...spec, displayName });
+    const written = await updateNamed(
+      { writer, org, name, to: body.name, nameOf: subscriptionNameOf, withName, claims, update },
+      { ...options, wroteSecret: versions.wroteSecret },
+    );
     if (written === undefined) throw notFound('Webhook subscription');
     if (options.dryRun) return { subscription: written };
-    if (body.name !== undefined && body.name !== nameBefore) await this.#keepOnlyAsFirst(written, body.name, nameBefore, again);
     if (body.active === true) await this.#store.enable({ org, subscriptionUid: written.metadata.uid });
     await this.#store.raiseWatermark(org, versions.with(written));
     return { subscription: written, secret };
@@ -156,17 +158,6 @@ export class SubscriptionService {
     const refs = headerRefs(subscription.spec);
     const values = refs.length === 0 ? new Map<string, string>() : await this.#context.companions.secretsIfReadable(caller.org, refs);
     return shownHeaders(subscription, { values, everything: mayReadSecrets(caller) });
-  }
-
-  /** Two that are renamed at the same moment: the second one keeps the name that it had. */
-  async #keepOnlyAsFirst(renamed: Stored<WebhookSubscription>, name: string, before: string | undefined, mode: WriteMode): Promise<void> {
-    const { namespace: org = '', name: id } = renamed.metadata;
-    if (await cameFirst(renamed, this.#claim(org, name, id))) return;
-    const back = async ({ spec }: Stored<WebhookSubscription>) => ({
-      spec: spec.displayName === name && before !== undefined ? { ...spec, displayName: before } : spec,
-    });
-    await this.writer.update(org, id, back, mode);
-    throw nameTaken(name);
   }
 
   /** The Secret for the signing keys has one name: where a person has one of that name, nothing is written to it. */
@@ -191,13 +182,14 @@ export class SubscriptionService {
     return unknownReferences(this.#context.views.agents, org, 'AI agent', named);
   }
 
-  #claim(org: string, displayName: string, except?: string): FirstCome<WebhookSubscription> {
+  #claim(org: string, displayName: string, except?: string): NameClaim<WebhookSubscription> {
     return {
       view: this.#context.views.webhookSubscriptions,
       index: 'displayName',
       value: `${org}/${displayName}`,
       listed: { namespace: org },
       isRival: (other) => other.metadata.name !== except && subscriptionNameOf(other) === displayName,
+      refusal: () => nameTaken(displayName),
     };
   }
 }

@@ -125,6 +125,30 @@ describe('knowledge bases', () => {
     await eventually(async () => expect((await ours.call('POST', all, { name: 'by-hand' })).status).toBe(409));
   });
 
+  it('that want a name at the same moment, on two replicas: one gets it, and the others keep all that they have', async () => {
+    const replica = await startFacade({ database: facade.database, knowledge: means.knowledge });
+    try {
+      const bases = await Promise.all(Array.from({ length: 4 }, () => make()));
+      for (let round = 0; round < 4; round += 1) {
+        const before = await Promise.all(bases.map(({ id }) => stored(id)));
+        const change = { name: aName(), description: `round ${round}` };
+        const answers = await Promise.all([
+          ...bases.map(({ id }, index) => (index % 2 ? facade : replica).call('PATCH', `${all}/${id}`, { body: change, key: ours.key })),
+          replica.call('POST', all, { body: change, key: ours.key }),
+        ]);
+        expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+        expect(answers.filter(({ status }) => status === 409)).toHaveLength(4);
+        for (const [index, { id }] of bases.entries()) {
+          const { spec } = await stored(id);
+          if (answers[index]?.status === 409) expect(spec).toEqual(before[index]?.spec);
+          else expect(spec).toMatchObject({ displayName: change.name, description: change.description });
+        }
+      }
+    } finally {
+      await replica.close();
+    }
+  });
+
   it('heed If-Match, dry_run and the ownership of others', async () => {
     const { id } = await make();
     const path = `${all}/${id}`;

@@ -217,13 +217,15 @@ describe('webhook subscriptions', () => {
     await eventually(async () => expect((await ours.call('POST', one, aBody({ name: 'by-hand' }))).status).toBe(409));
   });
 
-  it('that are renamed at the same moment: one of them gets the name, the others keep theirs', async () => {
+  it('that are renamed at the same moment: one of them gets the name, the others keep all that they have', async () => {
     const before = await Promise.all(Array.from({ length: 4 }, () => make()));
-    const answers = await Promise.all(before.map(({ id }) => ours.call('PATCH', `${one}/${id}`, { name: 'Contested' })));
+    const change = { name: 'Contested', description: 'renamed' };
+    const answers = await Promise.all(before.map(({ id }) => ours.call('PATCH', `${one}/${id}`, change)));
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409]);
-    const after = await Promise.all(before.map(async ({ id }) => (await ours.call('GET', `${one}/${id}`)).body.name as string));
-    expect(after.filter((name) => name === 'Contested')).toHaveLength(1);
-    for (const [index, name] of after.entries()) if (name !== 'Contested') expect(name).toBe(before[index].name);
+    for (const [index, { id, name, description }] of before.entries()) {
+      const { body } = await ours.call('GET', `${one}/${id}`);
+      expect([body.name, body.description]).toEqual(answers[index]?.status === 200 ? ['Contested', 'renamed'] : [name, description]);
+    }
   });
 
   it.each(['PUT', 'PATCH'])('take a %s: absent keeps, null brings the default back', async (method) => {
