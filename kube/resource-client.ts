@@ -78,6 +78,9 @@ export interface DeleteOptions extends KubeRequestOptions {
   readonly dryRun?: boolean;
 }
 
+/** No object has it: etcd counts from 1, and begins empty. */
+const RESOURCE_VERSION_OF_NONE = '1';
+
 /** Objects per page of {@link ResourceClient.listAll}: as large as client-go's. */
 const PAGE_SIZE = 500;
 
@@ -185,6 +188,17 @@ export class ResourceClient<T extends KubeObject> {
     return this.#apply(this.#path(object.metadata.namespace, object.metadata.name), object, { force: false, ...options });
   }
 
+  /**
+   * As {@link apply}, and never changes an object: 409 (`error.staleConflict`) where there is one. Not sent again after a lost answer:
+   * it would find the object that it has made itself.
+   */
+  async applyNew(object: T, options: Omit<ApplyOptions, 'force'> = {}): Promise<Stored<T>> {
+    const { metadata } = object;
+    const made = { ...object, metadata: { ...metadata, resourceVersion: RESOURCE_VERSION_OF_NONE } };
+    // Without force an object of another manager would be answered as a conflict of owners.
+    return this.#apply(this.#path(metadata.namespace, metadata.name), made, { ...options, force: true }, false);
+  }
+
   /** Server-side apply to the status subresource; takes other managers' fields by default. 404 when the object is gone. */
   async applyStatus(object: T, options: ApplyOptions = {}): Promise<Stored<T>> {
     return this.#apply(`${this.#path(object.metadata.namespace, object.metadata.name)}/status`, object, { force: true, ...options });
@@ -214,7 +228,7 @@ export class ResourceClient<T extends KubeObject> {
     });
   }
 
-  /** 409 `AlreadyExists` when there is one. A later apply by the same manager conflicts with it: prefer {@link apply}. */
+  /** 409 `AlreadyExists` when there is one. A later apply by the same manager conflicts with it: prefer {@link applyNew}. */
   async create(object: T, options: KubeRequestOptions & { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
     return this.#write({
       method: 'POST',
@@ -256,7 +270,7 @@ export class ResourceClient<T extends KubeObject> {
     });
   }
 
-  async #apply(path: string, object: T, options: ApplyOptions): Promise<Stored<T>> {
+  async #apply(path: string, object: T, options: ApplyOptions, idempotent = true): Promise<Stored<T>> {
     return this.#write({
       method: 'PATCH',
       path,
@@ -264,7 +278,7 @@ export class ResourceClient<T extends KubeObject> {
       // JSON is YAML. managedFields must not be sent: the server refuses an apply that names its own bookkeeping.
       contentType: 'application/apply-patch+yaml',
       body: { ...this.#typeMeta(), ...object, metadata: { ...object.metadata, managedFields: undefined } },
-      idempotent: true,
+      idempotent,
       ...common(options),
     });
   }

@@ -54,7 +54,7 @@ export class AgentTestService {
     return this.#writer.exclusively(org, name, async () => {
       if ((await this.#writer.find(org, name)) !== undefined)
         throw new ApiError('conflict', `there is an agent test ${JSON.stringify(name)} already: leave test_id out or use another one`);
-      return this.#writer.create(caller, name, { spec, companions: { Secret: secrets } }, mode);
+      return this.#writer.create(caller, name, { spec, companions: { Secret: secrets } }, { ...mode, onlyNew: wanted !== undefined });
     });
   }
 

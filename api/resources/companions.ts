@@ -2,7 +2,7 @@
 import { KubeError } from '../../kube/error.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
 import type { Transport } from '../../kube/transport.ts';
-import type { KubeObject, OwnerReference, Stored } from '../../kube/types.ts';
+import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { companionName, masked, ownCompanionName, refId, unmaskedReader, type KeyRef, type SecretValues } from '../codec/secrets.ts';
 import { isAway, type ApiServerAvailability } from './api-server-availability.ts';
@@ -70,6 +70,12 @@ export interface StagedValues {
   commit(owner: Stored<KubeObject>): Promise<string | undefined>;
   /** They never will be. */
   discard(): Promise<void>;
+}
+
+interface Written {
+  readonly object: Stored<KubeObject>;
+  /** Shared: another request that makes an object of the same name has created it, and hasn't finished. */
+  readonly origin: 'created' | 'shared' | 'found';
 }
 
 export class Companions {
@@ -162,40 +168,40 @@ export class Companions {
     const target = { descriptor: this.#client(kind).descriptor, namespace, name };
     const written = await this.#write(values, false);
     if (written === undefined) return { kind, commit: () => Promise.resolve(undefined), discard: () => Promise.resolve() };
-    const { object, created } = written;
+    const { object, origin } = written;
+    const { uid, resourceVersion } = object.metadata;
+    const settle = async (data: object, metadata: object = {}): Promise<Stored<KubeObject>> => {
+      const patch = (more: object) => mergePatch<KubeObject>(this.#transport, target, { data, metadata: { ...metadata, ...more } });
+      try {
+        return await patch({ resourceVersion, ...withoutMarks });
+      } catch (error) {
+        // Another request has staged values here meanwhile: the mark belongs to it now.
+        if (!isStale(error)) throw error;
+        return patch({});
+      }
+    };
     return {
       kind,
       commit: async (owner) => {
-        const data = { data: withoutKeys(values.replaced) };
-        const ownerReferences: readonly OwnerReference[] | undefined = created ? [ownerReferenceTo(owner)] : undefined;
-        const marks = {
-          metadata: { resourceVersion: object.metadata.resourceVersion, ...withoutMarks, ...(ownerReferences && { ownerReferences }) },
-        };
-        try {
-          return (await mergePatch(this.#transport, target, { ...data, ...marks })).metadata.resourceVersion;
-        } catch (error) {
-          // Another request has staged values here meanwhile: the mark belongs to it now.
-          if (!(error instanceof KubeError && error.staleConflict)) throw error;
-          const patch = { ...data, metadata: ownerReferences ? { ownerReferences } : {} };
-          return (await mergePatch(this.#transport, target, patch)).metadata.resourceVersion;
-        }
+        const metadata = origin === 'found' ? {} : { ownerReferences: [ownerReferenceTo(owner)] };
+        return (await settle(withoutKeys(values.replaced), metadata)).metadata.resourceVersion;
       },
       discard: async () => {
-        if (created)
-          await this.#client(kind).delete(
-            { namespace, name },
-            { uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion },
-          );
-        else await mergePatch(this.#transport, target, { data: withoutKeys([...values.values.keys()]), metadata: withoutMarks });
+        const data = withoutKeys([...values.values.keys()]);
+        if (origin === 'found') return void (await settle(data));
+        try {
+          if (origin === 'created') return await this.#client(kind).delete({ namespace, name }, { uid, resourceVersion });
+        } catch (error) {
+          if (!isStale(error)) throw error;
+        }
+        // Other requests make an object of this name as well: one of them takes the mark off, or the sweeper all that is left.
+        await mergePatch(this.#transport, target, { data });
       },
     };
   }
 
   /** @returns undefined where there is nothing to write, and nothing to mark either */
-  async #write(
-    values: NewValues,
-    dryRun: boolean,
-  ): Promise<{ readonly object: Stored<KubeObject>; readonly created: boolean } | undefined> {
+  async #write(values: NewValues, dryRun: boolean): Promise<Written | undefined> {
     const { kind, namespace, name, owner } = values;
     const client = this.#client(kind);
     const target = { descriptor: client.descriptor, namespace, name };
@@ -213,14 +219,15 @@ export class Companions {
     }
     const patch = (): Promise<Stored<KubeObject>> => mergePatch(this.#transport, target, { data, metadata: marks }, { dryRun });
     const patched = owner === undefined ? undefined : await orUndefined(patch());
-    if (patched !== undefined) return { object: patched, created: false };
+    if (patched !== undefined) return { object: patched, origin: 'found' };
     if (values.values.size === 0) return undefined;
     const metadata = { namespace, name, ...marks, ...(owner && { ownerReferences: [ownerReferenceTo(owner)] }) };
     try {
-      return { object: await client.create({ apiVersion: 'v1', kind, metadata, data }, { dryRun }), created: true };
+      return { object: await client.create({ apiVersion: 'v1', kind, metadata, data }, { dryRun }), origin: 'created' };
     } catch (error) {
       if (!(error instanceof KubeError && error.reason === 'AlreadyExists')) throw error;
-      return { object: await patch(), created: false };
+      const isShared = owner === undefined && isStagedFor(await client.get({ namespace, name }), values.for);
+      return { object: await patch(), origin: isShared ? 'shared' : 'found' };
     }
   }
 
@@ -231,10 +238,16 @@ export class Companions {
 
 /** Made by the facade for `owner`: with its owner reference, or still marked as staged for it. */
 function belongsTo(companion: Stored<KubeObject>, { kind, metadata }: Stored<KubeObject>): boolean {
-  const stage = stageOf(companion);
-  if (stage !== undefined) return stage.for.kind === kind && stage.for.name === metadata.name;
+  if (stageOf(companion) !== undefined) return isStagedFor(companion, { kind, name: metadata.name });
   return (companion.metadata.ownerReferences ?? []).some(({ uid }) => uid === metadata.uid);
 }
+
+function isStagedFor(companion: Stored<KubeObject>, { kind, name }: Stage['for']): boolean {
+  const stage = stageOf(companion);
+  return stage?.for.kind === kind && stage.for.name === name;
+}
+
+const isStale = (error: unknown): boolean => error instanceof KubeError && error.staleConflict;
 
 /** For a merge patch. */
 function withoutKeys(keys: readonly string[]): Readonly<Record<string, null>> {

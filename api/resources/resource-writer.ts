@@ -72,6 +72,8 @@ export interface Creation extends ResourceChange {
 }
 
 export interface CreationMode<T extends KubeObject> extends Pick<WriteMode, 'dryRun' | 'wroteSecret'> {
+  /** A client chose the name: throws KubeError `staleConflict` where an object has it. Absent: the name is random. */
+  readonly onlyNew?: boolean | undefined;
   /** Runs once the object is there, which is taken back when it throws. */
   readonly confirm?: (created: Stored<T>) => Promise<void>;
 }
@@ -116,7 +118,7 @@ export class ResourceWriter<T extends Specified> {
     { org, userId }: Caller,
     name: string,
     { metadata, ...change }: Creation,
-    { dryRun, wroteSecret, confirm }: CreationMode<T>,
+    { dryRun, wroteSecret, confirm, onlyNew = false }: CreationMode<T>,
   ): Promise<Stored<T>> {
     const { client } = this.#view;
     const { parts } = change;
@@ -127,10 +129,12 @@ export class ResourceWriter<T extends Specified> {
       metadata: { namespace: org, name, ...metadata, ...(Object.keys(annotations).length > 0 && { annotations }) },
       spec: change.spec,
     } as KubeObject as T;
+    const apply = (made: T, asDryRun = false): Promise<Stored<T>> =>
+      onlyNew ? client.applyNew(made, { dryRun: asDryRun }) : client.apply(made, { dryRun: asDryRun });
     return inRestWords(this.#kind.fieldNames, async () => {
       const writes = this.#companionWrites(org, name, change, undefined);
       if (dryRun || parts !== undefined) {
-        const checked = await client.apply(object, { dryRun: true });
+        const checked = await apply(object, true);
         await this.#dryRunParts(writes, parts);
         if (dryRun) return checked;
       }
@@ -139,7 +143,7 @@ export class ResourceWriter<T extends Specified> {
         try {
           // Parts first: an object that is there has its parts.
           await parts?.write();
-          return await client.apply(inTrace(object));
+          return await apply(inTrace(object));
         } catch (error) {
           if (!isUncertain(error)) await parts?.takeBack();
           throw error;

@@ -77,8 +77,11 @@ export class AgentTools {
           return undefined;
         }
         const { spec, secrets } = await this.#change(caller, agentName, tool, item, index, found);
-        const isOwn = (tool.spec.agentRefs ?? []).some((ref) => ref.name === agentName);
-        if (!isOwn && found.length === 0 && ((secrets?.pending.size ?? 0) > 0 || !sameJson(spec, withAgent(tool.spec, agentName))))
+        if (
+          !isOwn(tool, agentName) &&
+          found.length === 0 &&
+          ((secrets?.pending.size ?? 0) > 0 || !sameJson(spec, withAgent(tool.spec, agentName)))
+        )
           throw notOwn(id);
         return { type: 'attach', index, name: id, item, found: tool };
       }),
@@ -193,8 +196,8 @@ export class AgentTools {
   ): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
     if (step.type === 'create') {
-      const { name, spec, secrets } = step;
-      return this.#writer.make({ name, spec, secrets, caller, madeWith: { agentName, agent } }, mode);
+      const made = await this.#make(agentName, step, caller, mode, agent);
+      if (made !== undefined) return made;
     }
     if (step.type === 'detach') {
       await this.#writer.detach(org, step.name, agentName, mode);
@@ -204,6 +207,8 @@ export class AgentTools {
       org,
       step.name,
       async (stored) => {
+        // Another request has made a tool of this name meanwhile.
+        if (step.type === 'create' && !isOwn(stored, agentName)) throw notOwn(step.name);
         // The tool may have another state than the plan was made for, with a secret that must not move.
         const found: ValidationIssue[] = [];
         const { spec, secrets } = await this.#change(caller, agentName, stored, step.item, step.index, found);
@@ -217,6 +222,26 @@ export class AgentTools {
     if (!mode.dryRun) await this.#writer.attached(tool);
     return tool;
   }
+
+  /** @returns undefined where there is a tool of the chosen name by now */
+  #make(
+    agentName: string,
+    { name, spec, secrets, item }: Extract<Step, { readonly type: 'create' }>,
+    caller: Caller,
+    mode: WriteMode,
+    agent: Stored<KubeObject> | undefined,
+  ): Promise<Stored<Tool> | undefined> {
+    const make = (onlyNew: boolean) =>
+      this.#writer.make({ name, spec, secrets, caller, madeWith: { agentName, agent } }, { ...mode, onlyNew });
+    if (item.tool_id !== name) return make(false);
+    return this.#writer.exclusively(caller.org, name, async () =>
+      (await this.#writer.find(caller.org, name)) === undefined ? make(true) : undefined,
+    );
+  }
+}
+
+function isOwn({ spec }: Stored<Tool>, agentName: string): boolean {
+  return (spec.agentRefs ?? []).some(({ name }) => name === agentName);
 }
 
 function isDefined({ function_tool: fn, additional_tool_info: info }: InlineTool): boolean {

@@ -76,7 +76,10 @@ export class ToolService {
     const confirm = (created: Stored<Tool>): Promise<void> => requireFirst(created, claims);
     return this.#writer.exclusively(org, name, async () => {
       if (wanted !== undefined && (await this.#writer.find(org, name)) !== undefined) throw toolNameTaken(name);
-      return this.#writer.make({ name, spec, secrets, caller, madeWith: { agentName, agent } }, { ...mode, confirm });
+      return this.#writer.make(
+        { name, spec, secrets, caller, madeWith: { agentName, agent } },
+        { ...mode, confirm, onlyNew: wanted !== undefined },
+      );
     });
   }
 

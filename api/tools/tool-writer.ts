@@ -101,9 +101,13 @@ export class ToolWriter extends ResourceWriter<Tool> {
     mode: WriteMode,
     decide: (stored: Stored<Tool>) => boolean = () => true,
   ): Promise<Stored<Tool> | undefined> {
-    const change = async (stored: Stored<Tool>) => ({ spec: decide(stored) ? withoutAgent(stored.spec, agentName) : stored.spec });
+    let removes = false;
+    const change = async (stored: Stored<Tool>) => {
+      removes = decide(stored) && (stored.spec.agentRefs ?? []).some((ref) => ref.name === agentName);
+      return { spec: removes ? withoutAgent(stored.spec, agentName) : stored.spec };
+    };
     const left = await this.update(org, name, change, mode);
-    if (left !== undefined && !mode.dryRun) await this.#disown(left);
+    if (left !== undefined && removes && !mode.dryRun) await this.#disown(left);
     return left;
   }
 

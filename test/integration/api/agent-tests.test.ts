@@ -102,6 +102,26 @@ describe('agent tests', () => {
     expect((await ours.call('POST', all, body('taken'))).status).toBe(409);
   });
 
+  it('of one test_id are made once, however many requests on two replicas want it', async () => {
+    const replica = await startFacade({ database: facade.database });
+    try {
+      for (let round = 0; round < 4; round += 1) {
+        const id = `contested-${round}`;
+        const bodies = Array.from({ length: 6 }, (_, n) => ({ ...body(id), repeat: n + 2 }));
+        const answers = await Promise.all(
+          bodies.map((each, n) => (n % 2 ? facade : replica).call('POST', all, { body: each, key: ours.key })),
+        );
+        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409, 409, 409]);
+        const winner = bodies[answers.findIndex(({ status }) => status === 201)];
+        expect((await stored(id)).spec.repeat).toBe(winner?.repeat);
+        const { data } = await kubectlJson<{ data: object }>(['get', 'secret', `agenttest-${id}`, '-n', ours.name]);
+        expect(Object.values(data)).toEqual([Buffer.from(winner?.judge.api_key ?? '').toString('base64')]);
+      }
+    } finally {
+      await replica.close();
+    }
+  });
+
   it('are those of kubectl, listed page by page, and of no other organisation', async () => {
     await kubectl(['apply', '-f', '-'], anAgentTest('by-kubectl', agent, ours.name));
     await eventually(async () => {

@@ -333,6 +333,38 @@ describe('function names', () => {
   });
 });
 
+describe('a chosen tool_id', () => {
+  it('goes to exactly one of many requests at once, on two replicas, with all that it brings', async () => {
+    const replica = await startFacade({ database: facade.database });
+    try {
+      const agents = await Promise.all(Array.from({ length: 4 }, () => makeAgent()));
+      for (let round = 0; round < 4; round += 1) {
+        const id = `chosen-${round}`;
+        const tool = (text: string) => ({ tool_id: id, ...custom(`f_${text}`, { Authorization: text }) });
+        const requests = [
+          ...agents.map((agent, n) => [`/v2/ai-agents/${agent}/custom-tools`, tool(`post_${n}`)] as const),
+          ...agents.map((_, n) => {
+            const llm = { model_name: 'm', tools: [tool(`inline_${n}`)] };
+            return ['/v2/ai-agents', anAgentRequest('A', { llm })] as const;
+          }),
+        ];
+        const answers = await Promise.all(
+          requests.map(([path, body], index) => (index % 2 ? facade : replica).call('POST', path, { body, key: org.key })),
+        );
+        const winners = answers.filter(({ status }) => status === 201);
+        expect([winners.length, answers.filter(({ status }) => status === 409).length]).toEqual([1, 7]);
+        const agent = winners[0]?.body.ai_agent_id ?? agents[answers.findIndex(({ status }) => status === 201)];
+        const { metadata, spec } = await stored(id);
+        expect(spec.agentRefs).toEqual([{ name: agent }]);
+        expect(metadata.ownerReferences).toMatchObject([{ kind: 'Agent', name: agent }]);
+        expect([`f_${(await secretValues(id)).join()}`]).toEqual([spec.custom?.function.name]);
+      }
+    } finally {
+      await replica.close();
+    }
+  });
+});
+
 describe('a new function name', () => {
   it('of a stored tool goes to exactly one of many, on two replicas, and the others keep theirs with all that they have', async () => {
     const replica = await startFacade({ database: facade.database });

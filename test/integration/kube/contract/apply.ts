@@ -187,6 +187,27 @@ export function applyRules(context: ContractContext): void {
     expect(await failureOf(context.widgets().apply(withUid))).toMatchObject({ code: 409, reason: 'Conflict', staleConflict: true });
   });
 
+  it('only creates where that is asked for: of many at once one does, and owns the fields as by any apply', async () => {
+    const widget = context.widget({ title: 'new' });
+    const dry = await context.widgets('first').applyNew(widget, { dryRun: true });
+    expect(dry.spec).toMatchObject({ title: 'new' });
+    const attempts = await Promise.allSettled(
+      ['a', 'b', 'c', 'd'].map((title) => context.widgets('first').applyNew({ ...widget, spec: { title } })),
+    );
+    const [made, ...others] = attempts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(others).toEqual([]);
+    for (const spec of [widget.spec, made?.spec])
+      for (const manager of ['first', 'second'])
+        for (const dryRun of [true, false]) {
+          const again = context.widgets(manager).applyNew({ ...widget, ...(spec && { spec }) }, { dryRun });
+          expect(await failureOf(again)).toMatchObject({ code: 409, staleConflict: true });
+        }
+    expect(await context.widgets().get(widget.metadata)).toEqual(made);
+    const changed = await context.widgets('first').apply({ ...widget, spec: { start: 1 } });
+    expect(changed.spec).not.toHaveProperty('title');
+    expect(changed.metadata.managedFields).toMatchObject([{ manager: 'first', operation: 'Apply' }]);
+  });
+
   it('tries without doing', async () => {
     const widget = context.widget({ title: 'dry' });
     const dry = await context.widgets().apply(widget, { dryRun: true });
