@@ -29,6 +29,11 @@ export interface NewValues {
   readonly for: Stage['for'];
   /** Absent while the object itself isn't there yet. */
   readonly owner?: Stored<KubeObject> | undefined;
+  /**
+   * For keys that every request names alike: the resource version in which the Secret or ConfigMap must still be, null where there must be none.
+   * Read before the state of the object is checked, it keeps who is late from writing over values that are in use.
+   */
+  readonly expected?: string | null | undefined;
 }
 
 /** What a new state of an object means for the Secrets (or ConfigMaps) it refers to. */
@@ -40,12 +45,13 @@ export interface Replacement {
   /** Where `values` go, as {@link Companions.nameFor} answered. */
   readonly name: string;
   readonly values: ReadonlyMap<string, string>;
+  readonly expected?: NewValues['expected'];
   readonly before: readonly KeyRef[];
   readonly after: readonly KeyRef[];
 }
 
 /** The writes that `replacement` takes: new values in one place, and each place rid of the keys that nothing refers to any more. */
-export function companionWrites({ before, after, name, values, ...common }: Replacement): readonly NewValues[] {
+export function companionWrites({ before, after, name, values, expected, ...common }: Replacement): readonly NewValues[] {
   if (values.size === 0 && before.length === 0) return [];
   const { for: whose, owner } = common;
   const usual = companionName(whose.kind, whose.name);
@@ -55,7 +61,8 @@ export function companionWrites({ before, after, name, values, ...common }: Repl
   for (const place of places) {
     const arriving = place === name ? values : new Map<string, string>();
     const replaced = before.filter((ref) => ref.name === place && !used.has(refId(ref))).map(({ key }) => key);
-    if (arriving.size > 0 || replaced.length > 0) writes.push({ ...common, name: place, values: arriving, replaced });
+    if (arriving.size > 0 || replaced.length > 0)
+      writes.push({ ...common, name: place, values: arriving, replaced, ...(arriving.size > 0 && { expected }) });
   }
   return writes;
 }
@@ -68,7 +75,7 @@ export interface StagedValues {
    * @returns the resource version of the Secret or ConfigMap, where there was something to write
    */
   commit(owner: Stored<KubeObject>): Promise<string | undefined>;
-  /** They never will be. */
+  /** This request will never use them. */
   discard(): Promise<void>;
 }
 
@@ -165,32 +172,43 @@ export class Companions {
 
   async stage(values: NewValues): Promise<StagedValues> {
     const { kind, namespace, name } = values;
-    const target = { descriptor: this.#client(kind).descriptor, namespace, name };
+    const client = this.#client(kind);
+    const target = { descriptor: client.descriptor, namespace, name };
     const written = await this.#write(values, false);
     if (written === undefined) return { kind, commit: () => Promise.resolve(undefined), discard: () => Promise.resolve() };
     const { object, origin } = written;
     const { uid, resourceVersion } = object.metadata;
-    const settle = async (data: object, metadata: object = {}): Promise<Stored<KubeObject>> => {
-      const patch = (more: object) => mergePatch<KubeObject>(this.#transport, target, { data, metadata: { ...metadata, ...more } });
-      try {
-        return await patch({ resourceVersion, ...withoutMarks });
-      } catch (error) {
+    const settle = async (dataOf: (now: Stored<KubeObject>) => object, metadata: object = {}): Promise<Stored<KubeObject>> => {
+      for (let now = object; ; now = await client.get({ namespace, name })) {
         // Another request has staged values here meanwhile: the mark belongs to it now.
-        if (!isStale(error)) throw error;
-        return patch({});
+        const marks = now === object ? withoutMarks : {};
+        const patch = { data: dataOf(now), metadata: { ...metadata, ...marks, resourceVersion: now.metadata.resourceVersion } };
+        try {
+          return await mergePatch(this.#transport, target, patch);
+        } catch (error) {
+          if (!isStale(error)) throw error;
+        }
       }
     };
     return {
       kind,
       commit: async (owner) => {
         const metadata = origin === 'found' ? {} : { ownerReferences: [ownerReferenceTo(owner)] };
-        return (await settle(withoutKeys(values.replaced), metadata)).metadata.resourceVersion;
+        // What others have staged over these values they will never use: the object refers to these.
+        const own = Object.entries(values.expected === undefined ? {} : encoded(values));
+        const dataOf = (now: Stored<KubeObject>): object => ({
+          ...Object.fromEntries(own.filter(([key]) => stageOf(now)?.keys.includes(key))),
+          ...withoutKeys(values.replaced),
+        });
+        return (await settle(dataOf, metadata)).metadata.resourceVersion;
       },
       discard: async () => {
+        // The sweeper asks the object which of the keys are in use.
+        if (values.expected !== undefined) return;
         const data = withoutKeys([...values.values.keys()]);
-        if (origin === 'found') return void (await settle(data));
+        if (origin === 'found') return void (await settle(() => data));
         try {
-          if (origin === 'created') return await this.#client(kind).delete({ namespace, name }, { uid, resourceVersion });
+          if (origin === 'created') return await client.delete({ namespace, name }, { uid, resourceVersion });
         } catch (error) {
           if (!isStale(error)) throw error;
         }
@@ -202,12 +220,10 @@ export class Companions {
 
   /** @returns undefined where there is nothing to write, and nothing to mark either */
   async #write(values: NewValues, dryRun: boolean): Promise<Written | undefined> {
-    const { kind, namespace, name, owner } = values;
+    const { kind, namespace, name, owner, expected } = values;
     const client = this.#client(kind);
     const target = { descriptor: client.descriptor, namespace, name };
-    const data = Object.fromEntries(
-      [...values.values].map(([key, value]) => [key, kind === 'Secret' ? Buffer.from(value).toString('base64') : value]),
-    );
+    const data = encoded(values);
     const marks = stageMarks({
       for: values.for,
       at: new Date(this.#clock.now()).toISOString(),
@@ -217,8 +233,10 @@ export class Companions {
       const found = await orUndefined(client.get({ namespace, name }));
       if (found === undefined || !belongsTo(found, owner)) return undefined;
     }
-    const patch = (): Promise<Stored<KubeObject>> => mergePatch(this.#transport, target, { data, metadata: marks }, { dryRun });
-    const patched = owner === undefined ? undefined : await orUndefined(patch());
+    const state = typeof expected === 'string' ? { resourceVersion: expected } : {};
+    const patch = (): Promise<Stored<KubeObject>> =>
+      mergePatch(this.#transport, target, { data, metadata: { ...marks, ...state } }, { dryRun });
+    const patched = owner === undefined || expected === null ? undefined : await orUndefined(patch());
     if (patched !== undefined) return { object: patched, origin: 'found' };
     if (values.values.size === 0) return undefined;
     const metadata = { namespace, name, ...marks, ...(owner && { ownerReferences: [ownerReferenceTo(owner)] }) };
@@ -226,6 +244,7 @@ export class Companions {
       return { object: await client.create({ apiVersion: 'v1', kind, metadata, data }, { dryRun }), origin: 'created' };
     } catch (error) {
       if (!(error instanceof KubeError && error.reason === 'AlreadyExists')) throw error;
+      if (expected !== undefined) throw new KubeError({ code: 409, reason: 'Conflict', message: error.message, cause: error });
       const isShared = owner === undefined && isStagedFor(await client.get({ namespace, name }), values.for);
       return { object: await patch(), origin: isShared ? 'shared' : 'found' };
     }
@@ -245,6 +264,11 @@ function belongsTo(companion: Stored<KubeObject>, { kind, metadata }: Stored<Kub
 function isStagedFor(companion: Stored<KubeObject>, { kind, name }: Stage['for']): boolean {
   const stage = stageOf(companion);
   return stage?.for.kind === kind && stage.for.name === name;
+}
+
+/** As the API has them: of a Secret in base64. */
+function encoded({ kind, values }: NewValues): Readonly<Record<string, string>> {
+  return Object.fromEntries([...values].map(([key, value]) => [key, kind === 'Secret' ? Buffer.from(value).toString('base64') : value]));
 }
 
 const isStale = (error: unknown): boolean => error instanceof KubeError && error.staleConflict;

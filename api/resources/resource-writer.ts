@@ -45,6 +45,7 @@ export interface WriteMode {
 export interface Companion {
   readonly name: string;
   readonly pending: ReadonlyMap<string, string>;
+  readonly expected?: NewValues['expected'];
 }
 
 /** Other objects that are written with this one. */
@@ -317,6 +318,7 @@ export class ResourceWriter<T extends Specified> {
         owner,
         name: companions[kind]?.name ?? companionName(this.#kindName, name),
         values: companions[kind]?.pending ?? new Map<string, string>(),
+        expected: companions[kind]?.expected,
         before: before[kind] ?? [],
         after: after[kind] ?? [],
       }),

@@ -10,6 +10,7 @@ import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { Draft } from '../codec/present.ts';
 import { restLoc } from '../partial/field-names.ts';
+import { orUndefined } from '../resources/companions.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
 import { usersAmong, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
@@ -113,6 +114,7 @@ export class SubscriptionService {
     const claims = (to: string) => [this.#claim(org, to, name)];
     let secret: string | undefined;
     const change = async (stored: Stored<WebhookSubscription>): Promise<ResourceChange> => {
+      secret = undefined;
       const secrets = await this.writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
       const found: ValidationIssue[] = [];
       const spec = subscriptionFromRest(body, stored, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });
@@ -123,9 +125,10 @@ export class SubscriptionService {
       if (found.length > 0) throw new ValidationError(found);
       if (body.name !== undefined && body.name !== subscriptionNameOf(stored)) await requireFree(claims(body.name));
       if (body.enable_signed_webhooks === true && stored.spec.signing === undefined) {
-        await this.#requireOwnSecret(stored);
+        const expected = await this.#ownSecretVersion(stored);
         secret = generateSigningKey();
         secrets.pending.set(currentKeyName, secret);
+        return { spec, companions: { Secret: { name: secrets.name, pending: secrets.pending, expected } } };
       }
       return { spec, companions: { Secret: secrets } };
     };
@@ -160,10 +163,15 @@ export class SubscriptionService {
     return shownHeaders(subscription, { values, everything: mayReadSecrets(caller) });
   }
 
-  /** The Secret for the signing keys has one name: where a person has one of that name, nothing is written to it. */
-  async #requireOwnSecret(stored: Stored<WebhookSubscription>): Promise<void> {
-    const name = signingSecretName(stored.metadata.name);
-    if ((await this.#context.companions.nameFor('Secret', stored)) === name) return;
+  /**
+   * The Secret for the signing keys has one name: where a person has one of that name, nothing is written to it.
+   * @returns null where there is none
+   */
+  async #ownSecretVersion(stored: Stored<WebhookSubscription>): Promise<string | null> {
+    const { namespace = '', name: id } = stored.metadata;
+    const name = signingSecretName(id);
+    const found = await orUndefined(this.#context.clients.secrets.get({ namespace, name }));
+    if ((await this.#context.companions.nameFor('Secret', stored)) === name) return found?.metadata.resourceVersion ?? null;
     throw new ApiError('conflict', `the Secret ${name}, which would hold the signing secret, belongs to something else: delete it first`);
   }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { wellKnown, type WebhookSubscription } from '../../../crds/index.ts';
 import { eventNames } from '../../../events/catalogue.ts';
+import type { KubeRequest } from '../../../kube/index.ts';
 import { aWebhookSubscription, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -333,6 +334,59 @@ describe('webhook subscriptions', () => {
 });
 
 describe('the signing secret', () => {
+  it.each<[string, (request: KubeRequest) => boolean]>([
+    ['its Secret', ({ path }) => path.includes('/secrets')],
+    ['the subscription', ({ path }) => path.includes('/webhooksubscriptions/')],
+  ])('is what the answer says, also where another replica is about to write %s', async (_, isHeld) => {
+    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const replica = await startFacade({
+      database: facade.database,
+      wrap: (transport) => ({
+        server: transport.server,
+        async request<T>(request: KubeRequest): Promise<T> {
+          if (request.method !== 'GET' && request.query?.['dryRun'] === undefined && isHeld(request)) {
+            reached.resolve();
+            await released.promise;
+          }
+          return transport.request<T>(request);
+        },
+        stream: (request) => transport.stream(request),
+        close: () => transport.close(),
+      }),
+    });
+    try {
+      const { id } = await make({ headers: { 'X-Tenant': 'a' } });
+      const options = { body: { enable_signed_webhooks: true }, key: ours.key };
+      const late = replica.call('PATCH', `${one}/${id}`, options);
+      await reached.promise;
+      const { body } = await facade.call('PATCH', `${one}/${id}`, options);
+      released.resolve();
+      const { status, body: answer } = await late;
+      expect([status, answer.signing_enabled, answer.secret]).toEqual([200, true, undefined]);
+      expect(inClear((await storedSecret(id)).data['current'])).toBe(body.secret);
+    } finally {
+      released.resolve();
+      await replica.close();
+    }
+  });
+
+  it('is answered once, and signs, however many requests on two replicas switch signing on', async () => {
+    const replica = await startFacade({ database: facade.database });
+    try {
+      for (let round = 0; round < 8; round += 1) {
+        const { id } = await make(round % 2 ? { headers: { 'X-Tenant': 'a' } } : {});
+        const options = { body: { enable_signed_webhooks: true }, key: ours.key };
+        const answers = await Promise.all(
+          Array.from({ length: 6 }, (__, n) => (n % 2 ? facade : replica).call('PATCH', `${one}/${id}`, options)),
+        );
+        expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200));
+        expect(answers.flatMap(({ body }) => body.secret ?? [])).toEqual([inClear((await storedSecret(id)).data['current'])]);
+      }
+    } finally {
+      await replica.close();
+    }
+  });
+
   it('is switched on later and answered once, and off again', async () => {
     const made = await make({ headers: { 'X-Tenant': 'a' } });
     const path = `${one}/${made.id}`;
