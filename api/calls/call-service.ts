@@ -4,8 +4,9 @@ import type { MediaServer } from '../../voice/calls/media-server.ts';
 import type { CallRecord, CallStore } from '../../store/index.ts';
 import { notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
+import { instantOf } from '../validation/instant.ts';
 import { registerCall, type CallRegistration } from './register-call.ts';
-import { instantOf, type CallQuery, type WebCallCreate } from './schema.ts';
+import { agentNamesIn, type CallQuery, type WebCallCreate } from './schema.ts';
 
 export interface CallServiceOptions extends CallRegistration {
   readonly store: Pick<CallStore, 'calls' | 'log' | 'list'>;
@@ -51,7 +52,7 @@ export class CallService {
     return this.#options.store.list({
       org,
       filter: {
-        agentNames: query.ai_agent_ids?.flatMap((ids) => ids.split(',')).filter((id) => id !== ''),
+        agentNames: agentNamesIn(query.ai_agent_ids),
         status: query.call_status,
         startedFrom: time(query.start_time_after),
         startedTo: time(query.start_time_before),

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { unstorable } from '../../crds/unstorable.ts';
 import { callStatuses } from '../../store/index.ts';
 import { pageQuery } from '../pagination/keyset.ts';
+import { isObjectName } from '../resources/names.ts';
+import { instantOf } from '../validation/instant.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 import { LONGEST_LINK_MINUTES } from './signed-links.ts';
@@ -61,16 +63,9 @@ export const time = (text: string) =>
     instantOf(value) === undefined ? [issues.value(loc, 'use a date and time of ISO 8601, such as 2026-11-21T09:00:00Z')] : [],
   ).describe(text);
 
-const iso = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
-
-/** Without a zone it is UTC, as all times here are. */
-export function instantOf(text: string): Date | undefined {
-  // An unescaped plus in a query arrives as a blank.
-  const whole = text.trim().replace(/ (?=\d\d:?\d\d$)/, (blank, at: number) => (at > 10 ? '+' : blank));
-  if (!iso.test(whole)) return undefined;
-  const zoned = /(Z|[+-]\d\d:?\d\d)$/i.test(whole.slice(10)) || whole.length === 10 ? whole : `${whole}Z`;
-  const date = new Date(zoned.replace(' ', 'T'));
-  return Number.isNaN(date.getTime()) ? undefined : date;
+/** What is no name of an agent is in no call. */
+export function agentNamesIn(ids: readonly string[] | undefined): readonly string[] | undefined {
+  return ids?.flatMap((list) => list.split(',')).filter(isObjectName);
 }
 
 export const callQuery = z.object({

@@ -4,10 +4,11 @@ import { usageShown } from '../../events/call-usage.ts';
 import { isTimeZone } from '../../platform/local-time.ts';
 import { DAY_MS } from '../../platform/time.ts';
 import type { UsageGroup, UsageGrouping } from '../../store/index.ts';
-import { instantOf } from '../calls/schema.ts';
+import { agentNamesIn } from '../calls/schema.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { ValidationError } from '../http/api-error.ts';
 import { addRoute } from '../http/route.ts';
+import { EARLIEST_INSTANT, instantOf } from '../validation/instant.ts';
 import { issues } from '../validation/issue.ts';
 import { getUsage, MOST_GROUPS, type UsageAnswer, type UsageQuery } from './descriptions.ts';
 
@@ -21,7 +22,7 @@ export function registerUsage(app: FastifyInstance, { store, clock }: Pick<ApiDe
         org,
         ...rangeOf(query, clock.now()),
         groupBy: query.group_by,
-        agentNames: query.ai_agent_ids?.flatMap((ids) => ids.split(',')).filter((id) => id !== ''),
+        agentNames: agentNamesIn(query.ai_agent_ids),
         timeZone: query.time_zone,
         limit: MOST_GROUPS + 1,
       }),
@@ -38,7 +39,7 @@ function rangeOf({ from, to, time_zone: timeZone }: UsageQuery, now: number): { 
   if (!isTimeZone(timeZone))
     throw new ValidationError([issues.value(['query', 'time_zone'], 'use the IANA name of a time zone, such as Europe/Berlin')]);
   const end = instantIn(to) ?? now;
-  const begin = instantIn(from) ?? end - DEFAULT_DAYS * DAY_MS;
+  const begin = instantIn(from) ?? Math.max(EARLIEST_INSTANT, end - DEFAULT_DAYS * DAY_MS);
   if (begin >= end) throw new ValidationError([issues.value(['query', 'from'], 'must be before `to`')]);
   if (end - begin > MOST_DAYS * DAY_MS)
     throw new ValidationError([issues.value(['query', 'from'], `must be ${MOST_DAYS} days before \`to\` at most`)]);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { pageQuery } from '../pagination/keyset.ts';
 import { readyFilter } from '../state/answers.ts';
+import { instantOf } from '../validation/instant.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
@@ -41,20 +42,12 @@ export const deliveryPage = z.object({
     .describe('Only deliveries of events of this call: those that can be sent again, as their bodies are kept (7 days by default).'),
 });
 
-const momentParts = /^(\d{4})-(\d\d)-(\d\d)[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
-
-/** `Date` makes 2 March of 30 February. */
-function isMoment(text: string): boolean {
-  const [, year, month, day] = momentParts.exec(text) ?? [];
-  if (day === undefined || Number.isNaN(Date.parse(text))) return false;
-  // Years below 100 would be taken for those of the 20th century; leap years repeat every 400.
-  return Number(day) <= new Date(Date.UTC(Number(year) + 400, Number(month), 0)).getUTCDate();
-}
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
 /** RFC 3339, whatever its offset. */
 const moment = (what: string) =>
   withRule(z.string().max(40).meta({ format: 'date-time', description: what }), (text, loc) =>
-    isMoment(text) ? [] : [issues.value(loc, 'write a time as in 2026-11-21T09:00:00Z')],
+    rfc3339.test(text) && instantOf(text) !== undefined ? [] : [issues.value(loc, 'write a time as in 2026-11-21T09:00:00Z')],
   );
 
 /** Closed: a misnamed bound would send more again. */

@@ -8,7 +8,7 @@ import { KubeError, type Transport } from '../../../kube/index.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import type { CallMessage } from '../../../store/index.ts';
 import { mediaUrl, realMediaServer, serveAgent, someMediaServer } from './calls-support.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { brief, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
 let server: MediaServer;
 let facade: Facade;
@@ -425,7 +425,8 @@ describe('the list of calls', () => {
     expect(await find('ai_agent_ids=sales&ai_agent_ids=support')).toEqual([sales, support]);
     expect(await find('ai_agent_ids=sales,support')).toEqual([sales, support]);
     expect(await find('ai_agent_ids=receptionist')).toEqual([plain, support]);
-    expect(await find('ai_agent_ids=absent')).toEqual([]);
+    for (const none of ['absent', '%00', '', 'No%20name']) expect(await find(`ai_agent_ids=${none}`)).toEqual([]);
+    expect(await find('ai_agent_ids=%00,sales')).toEqual([sales]);
     expect(await find('call_status=ended')).toEqual([sales]);
     const [past, future] = [new Date(Date.now() - 3_600_000).toISOString(), new Date(Date.now() + 3_600_000).toISOString()];
     expect(await find(`start_time_after=${past}&start_time_before=${future}`)).toEqual([plain, sales, support]);
@@ -436,6 +437,8 @@ describe('the list of calls', () => {
 
   it('names everything that is wrong with a question', async () => {
     const query = 'page_size=1001&call_status=busy&sort_direction=up&start_time_after=yesterday&end_time_before=1';
+    for (const time of ['9999-12-31T23:59:59.9999999-05:00', '0001-01-01T00:00:00%2b05:00', '2026-02-30'])
+      expect(brief(await org.call('GET', `/v1/calls?start_time_before=${time}`))).toEqual(['query.start_time_before value_error']);
     const { status, body } = await org.call('GET', `/v1/calls?${query}`);
     expect(status).toBe(422);
     expect(body.detail.map(({ loc }: { loc: string[] }) => loc.join('.')).toSorted()).toEqual(

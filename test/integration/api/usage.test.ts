@@ -175,6 +175,7 @@ describe('the usage of many calls', () => {
       ['2026-01-06', 2],
     ]);
     expect(await days('ai_agent_ids=sums-b')).toEqual([['2026-01-06', 1]]);
+    expect(await days('ai_agent_ids=%00')).toEqual([]);
     expect(
       (await sums('group_by=model')).map(({ calls, usage }: { calls: number; usage: { items: { kind: string }[] } }) => [
         calls,
@@ -189,6 +190,9 @@ describe('the usage of many calls', () => {
   it.each([
     ['from=2026-02-01&to=2026-01-01', 'from'],
     ['from=2024-01-01&to=2026-01-01', 'from'],
+    ['to=9999-12-31T23:59:59.9999999-05:00', 'to'],
+    ['to=0001-01-01T00:00:00%2b05:00', 'to'],
+    ['to=0001-01-01', 'from'],
     ['time_zone=Mars', 'time_zone'],
     ['group_by=colour', 'group_by'],
   ])('is refused for %s', async (query, field) => {

@@ -1,0 +1,27 @@
+/** Times in requests. Pure. */
+
+const iso = /^(\d{4})-(\d\d)-(\d\d)([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** In milliseconds since the epoch. Postgres reads the years 1 to 9999 as JavaScript writes them, and no others. */
+export const EARLIEST_INSTANT = Date.parse('0001-01-01T00:00:00Z');
+const LATEST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Without a zone it is UTC, as all times here are.
+ * @returns undefined for what is no date, and for what in UTC is in no year from 1 to 9999
+ */
+export function instantOf(text: string): Date | undefined {
+  // An unescaped plus in a query arrives as a blank.
+  const whole = text.trim().replace(/ (?=\d\d:?\d\d$)/, (blank, at: number) => (at > 10 ? '+' : blank));
+  const [, year, month, day] = iso.exec(whole) ?? [];
+  if (day === undefined || Number(day) > daysIn(Number(year), Number(month))) return undefined;
+  const zoned = /(Z|[+-]\d\d:?\d\d)$/i.test(whole.slice(10)) || whole.length === 10 ? whole : `${whole}Z`;
+  const date = new Date(zoned.replace(' ', 'T'));
+  return date.getTime() >= EARLIEST_INSTANT && date.getTime() <= LATEST_INSTANT ? date : undefined;
+}
+
+/** `Date` makes 2 March of 30 February. */
+function daysIn(year: number, month: number): number {
+  // Years below 100 would be taken for those of the 20th century; leap years repeat every 400.
+  return new Date(Date.UTC(year + 400, month, 0)).getUTCDate();
+}
