@@ -90,7 +90,10 @@ describe('kubectl parley explain', () => {
     await plugin.put(unlabelled, anAgent('reception', single));
     const explain = () => plugin.parley(['explain', 'agent/reception', '-n', single]);
     expect((await explain()).stdout).toContain('NotAnOrganization');
-    await plugin.put({ ...anAgent('reception', single), status: { observedGeneration: 1, conditions: [condition('Accepted', 'True', 'Accepted')] } });
+    await plugin.put({
+      ...anAgent('reception', single),
+      status: { observedGeneration: 1, conditions: [condition('Accepted', 'True', 'Accepted')] },
+    });
     expect((await explain()).stdout).not.toContain('NotAnOrganization');
   });
 

@@ -143,7 +143,10 @@ describe('migrate', () => {
     await migrate({ databaseUrl: owner });
     expect((await admin.query('SELECT average_length FROM parley.collections')).rows).toEqual([{ average_length: 110 }]);
     // What is made without a user later is meant to have none.
-    expect((await admin.query('SELECT user_id FROM parley.api_keys ORDER BY key_id')).rows).toEqual([{ user_id: 'user-1' }, { user_id: null }]);
+    expect((await admin.query('SELECT user_id FROM parley.api_keys ORDER BY key_id')).rows).toEqual([
+      { user_id: 'user-1' },
+      { user_id: null },
+    ]);
     const { rows: open } = await admin.query(
       `SELECT relname FROM pg_class WHERE relnamespace = 'parley'::regnamespace AND relrowsecurity AND NOT relforcerowsecurity`,
     );

@@ -9,7 +9,10 @@ export interface PhoneStage extends Stage {
   readonly gateway: SipGatewayDouble;
 }
 
-export async function openPhoneStage(change: NodeJS.ProcessEnv = {}, options: Pick<StageOptions, 'redispatches'> = {}): Promise<PhoneStage> {
+export async function openPhoneStage(
+  change: NodeJS.ProcessEnv = {},
+  options: Pick<StageOptions, 'redispatches'> = {},
+): Promise<PhoneStage> {
   const gateway = await startSipGateway(await mediaServer());
   const stage = await openStage(change, { ...options, server: gateway.server });
   await stage.store.phoneRoutes.put({
