@@ -421,6 +421,27 @@ describe('a transfer', () => {
     await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
   });
 
+  it('whose target hangs up at once brings the caller back', async () => {
+    const provider = await transferring('Warm');
+    const caller = await gateway.comesIn({ from: other, to: own });
+    const inRoom = (identity: string): boolean => [...caller.room.remoteParticipants.values()].some((each) => each.identity === identity);
+    gateway.onDial = async (request) => {
+      const colleague = await answer(request);
+      // The agent would never learn of one who leaves before the others know of it.
+      await eventually(() => expect(inRoom(request.participantIdentity)).toBe(true));
+      await colleague.leave();
+      await eventually(() => expect(inRoom(request.participantIdentity)).toBe(false));
+      return colleague;
+    };
+    await caller.hears('Harbour Bikes.');
+    await caller.speak();
+    await eventually(() =>
+      expect(provider.requests('chat').some(({ body }) => JSON.stringify(body).includes(`${third} has hung up`))).toBe(true),
+    );
+    await caller.leave();
+    await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+  });
+
   it('is not for calls from a browser', async () => {
     const call = await stage.joined({ spec: { welcomeMessage: 'Hello.' }, tools: [tool('Cold')] });
     call.provider.chat(({ toolResults }) =>

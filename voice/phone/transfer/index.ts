@@ -144,6 +144,8 @@ export class Transfers {
     if (gone.happened) return giveUp('The caller has left.');
     const from = target.showCallerNumber && other !== null && other !== '' ? other : own;
     const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + RING_SECONDS;
+    // From now on: a target may hang up before the gateway has said that it answered.
+    const otherGone = left(room, identity, over);
     const dialling = gateway.dial({
       trunk: route.outboundTrunk,
       ownTrunk: isOwnTrunk(route),
@@ -167,19 +169,16 @@ export class Transfers {
         return await giveUp(`${target.to} ${words[dialled.reason]}. The caller is still on the line with you.`);
       }
       await consultation.separate();
-      const otherGone = left(room, identity, over);
-      try {
-        const said = await Promise.race([summary.then((text) => voice.say(text)), gone.promise, otherGone.promise]);
-        if (said === 'left') return await giveUp(`${target.to} has hung up. The caller is still on the line with you.`);
-      } finally {
-        otherGone.stop();
-      }
+      const said = await Promise.race([summary.then((text) => voice.say(text)), gone.promise, otherGone.promise]);
+      if (said === 'left') return await giveUp(`${target.to} has hung up. The caller is still on the line with you.`);
       await consultation.connect();
       this.#other = identity;
       return { outcome: 'done' };
     } catch (error) {
       await giveUp('');
       throw error;
+    } finally {
+      otherGone.stop();
     }
   }
 }
