@@ -421,26 +421,47 @@ describe('a transfer', () => {
     await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
   });
 
-  it('whose target hangs up at once brings the caller back', async () => {
-    const provider = await transferring('Warm');
-    const caller = await gateway.comesIn({ from: other, to: own });
-    const inRoom = (identity: string): boolean => [...caller.room.remoteParticipants.values()].some((each) => each.identity === identity);
-    gateway.onDial = async (request) => {
-      const colleague = await answer(request);
-      // The agent would never learn of one who leaves before the others know of it.
-      await eventually(() => expect(inRoom(request.participantIdentity)).toBe(true));
+  it.each(['at once', 'before the briefing is ready', 'during the briefing'])(
+    'whose target hangs up %s brings the caller back, who hears none of it',
+    async (when) => {
+      const { provider } = await serving({ tools: [tool('Warm')] });
+      const [briefing, apology] = ['Ada asks for her bicycle.', 'Nobody is there.'];
+      const ready = Promise.withResolvers<void>();
+      if (when !== 'before the briefing is ready') ready.resolve();
+      provider.speech(({ input }) => (input === briefing ? { msPerCharacter: 1_000 } : {}));
+      provider.chat(({ messages, toolResults }) => {
+        if (JSON.stringify(messages.at(-1)).includes('about to be handed')) return { text: briefing, holdHead: ready.promise };
+        if (toolResults.length > 0) return apology;
+        return messages.some(({ role }) => role === 'tool') ? 'Certainly.' : { toolCalls: [{ name: 'transfer_call' }] };
+      });
+      const caller = await gateway.comesIn({ from: other, to: own });
+      const inRoom = (identity: string): boolean => [...caller.room.remoteParticipants.values()].some((each) => each.identity === identity);
+      const dialled = Promise.withResolvers<TestCaller>();
+      gateway.onDial = async (request) => {
+        const colleague = await answer(request);
+        // The agent would never learn of one who leaves before the others know of it.
+        await eventually(() => expect(inRoom(request.participantIdentity)).toBe(true));
+        if (when === 'at once') {
+          await colleague.leave();
+          await eventually(() => expect(inRoom(request.participantIdentity)).toBe(false));
+        }
+        dialled.resolve(colleague);
+        return colleague;
+      };
+      await caller.hears('Harbour Bikes.');
+      await caller.speak();
+      const colleague = await dialled.promise;
+      if (when === 'during the briefing') await colleague.hears(briefing);
       await colleague.leave();
-      await eventually(() => expect(inRoom(request.participantIdentity)).toBe(false));
-      return colleague;
-    };
-    await caller.hears('Harbour Bikes.');
-    await caller.speak();
-    await eventually(() =>
-      expect(provider.requests('chat').some(({ body }) => JSON.stringify(body).includes(`${third} has hung up`))).toBe(true),
-    );
-    await caller.leave();
-    await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
-  });
+      await caller.hears(apology);
+      ready.resolve();
+      await caller.speak();
+      await caller.hears('Certainly.');
+      expect(caller.lastHeard(briefing)).toBeUndefined();
+      await caller.leave();
+      await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+    },
+  );
 
   it('is not for calls from a browser', async () => {
     const call = await stage.joined({ spec: { welcomeMessage: 'Hello.' }, tools: [tool('Cold')] });

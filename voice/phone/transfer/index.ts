@@ -12,8 +12,8 @@ import { Consultation } from './consultation.ts';
 
 /** What a transfer needs of the conversation. */
 export interface TransferVoice {
-  /** Says something to those who hear the agent now; resolves when it has been said. */
-  say(text: string): Promise<void>;
+  /** Says something to those who hear the agent now; resolves when it has been said, or the signal aborts and the agent is silent. */
+  say(text: string, signal: AbortSignal): Promise<void>;
   /** Of the call, for the target. */
   summary(): Promise<string>;
   /** The agent doesn't listen until the returned function is called. */
@@ -134,8 +134,13 @@ export class Transfers {
     const summary = voice.summary();
     const listen = await voice.deafen();
     const consultation = new Consultation({ room, roomName: call.room, caller: userIdentity, other: identity, gateway, logger });
+    const briefing = new AbortController();
+    let briefed = Promise.resolve();
     const giveUp = async (message: string): Promise<TransferOutcome> => {
+      briefing.abort();
       await gateway.hangUp(call.room, identity).catch((err: unknown) => logger.warn({ err }, 'failed to hang up on the transfer target'));
+      // What is said to the target is not for the caller.
+      await Promise.allSettled([briefed]);
       await consultation.resume();
       listen();
       return failed(message);
@@ -169,7 +174,8 @@ export class Transfers {
         return await giveUp(`${target.to} ${words[dialled.reason]}. The caller is still on the line with you.`);
       }
       await consultation.separate();
-      const said = await Promise.race([summary.then((text) => voice.say(text)), gone.promise, otherGone.promise]);
+      const brief = (text: string): Promise<void> => (briefed = voice.say(text, briefing.signal));
+      const said = await Promise.race([summary.then(brief), gone.promise, otherGone.promise]);
       if (said === 'left') return await giveUp(`${target.to} has hung up. The caller is still on the line with you.`);
       await consultation.connect();
       this.#other = identity;

@@ -27,9 +27,13 @@ export function sessionVoice({
   readonly logger: Logger;
 }): TransferVoice {
   return {
-    async say(text) {
-      const handle = (await session()).say(text, { allowInterruptions: false, addToChatCtx: false });
-      await handle.waitForPlayout();
+    async say(text, signal) {
+      const current = await session();
+      if (signal.aborted) return;
+      const handle = current.say(text, { allowInterruptions: false, addToChatCtx: false });
+      const stop = (): unknown => handle.interrupt(true);
+      signal.addEventListener('abort', stop, { once: true });
+      await handle.waitForPlayout().finally(() => signal.removeEventListener('abort', stop));
     },
     async summary() {
       return summaryOf(await session(), clock, logger);
