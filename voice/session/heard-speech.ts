@@ -19,7 +19,8 @@ export class HeardSpeech {
   }
 
   played({ playbackPosition }: voice.PlaybackFinishedEvent): void {
-    this.#playedSeconds += playbackPosition;
+    // In place of those of a speech that leaves no message.
+    this.#playedSeconds = playbackPosition;
   }
 
   /**

@@ -428,7 +428,7 @@ describe('a transfer', () => {
       const [briefing, apology] = ['Ada asks for her bicycle.', 'Nobody is there.'];
       const ready = Promise.withResolvers<void>();
       if (when !== 'before the briefing is ready') ready.resolve();
-      provider.speech(({ input }) => (input === briefing ? { msPerCharacter: 1_000 } : {}));
+      provider.speech(({ input }) => ([briefing, apology].includes(input) ? { msPerCharacter: 500 } : {}));
       provider.chat(({ messages, toolResults }) => {
         if (JSON.stringify(messages.at(-1)).includes('about to be handed')) return { text: briefing, holdHead: ready.promise };
         if (toolResults.length > 0) return apology;
@@ -451,7 +451,8 @@ describe('a transfer', () => {
       await caller.hears('Harbour Bikes.');
       await caller.speak();
       const colleague = await dialled.promise;
-      if (when === 'during the briefing') await colleague.hears(briefing);
+      if (when === 'during the briefing')
+        await eventually(() => expect(colleague.heardFor(briefing)).toBeGreaterThan(apology.length * 500));
       await colleague.leave();
       await caller.hears(apology);
       ready.resolve();
@@ -459,7 +460,10 @@ describe('a transfer', () => {
       await caller.hears('Certainly.');
       expect(caller.lastHeard(briefing)).toBeUndefined();
       await caller.leave();
-      await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+      const { org, id } = await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+      // Interrupted: what the target has heard doesn't count for it.
+      const { messages } = await stage.store.calls.log.read({ org, id });
+      expect(messages.map(({ content }) => content)).not.toContain(apology);
     },
   );
 
