@@ -2,7 +2,7 @@
  * Tools in the form of the agent session, with their messages.
  *
  * Tools of one turn run in parallel, each with its own messages; the host speaks them one after the other. A tool that has begun is not stopped when
- * the user interrupts, unless it only reads: its effects could not be undone. Its result is then added to the conversation here.
+ * the user interrupts, unless it only reads or waits: its effects could not be undone. Its result is then added to the conversation here.
  */
 import { llm } from '@livekit/agents';
 

@@ -24,7 +24,7 @@ export interface ToolDefinition {
   readonly actsOnCall?: 'ends' | 'continues';
   /** It looks things up in the agent's own data. */
   readonly searches?: true;
-  /** It only reads, so that an interruption stops it. Others run on: their effects could not be undone. */
+  /** It only reads or waits, so that an interruption stops it. Others run on: their effects could not be undone. */
   readonly stopsOnInterruption?: boolean;
   /** Problems of the arguments, in words for the model; undefined where they fit. Nothing runs unless they do. */
   refuse(args: Arguments): string | undefined;

@@ -151,6 +151,30 @@ describe('a call that comes in', () => {
     ]);
   });
 
+  it('is understood by the keypad after the user has interrupted the question for the keys', async () => {
+    const question = 'Please enter your number.';
+    const { provider } = await serving();
+    provider.speech(({ input }) => (input === question ? { msPerCharacter: 1_000 } : {}));
+    provider.chat(({ lastUser }) => {
+      if (lastUser.startsWith('[pressed')) return 'Thank you.';
+      return lastUser.includes('hold on') ? 'Take your time.' : { text: question, toolCalls: [{ name: 'collect_digits' }] };
+    });
+    const caller = await gateway.comesIn({ from: other, to: own });
+    await caller.hears('Harbour Bikes.');
+    await caller.speak();
+    await caller.hears(question);
+    provider.heard(() => 'hold on');
+    await caller.speak(1_500);
+    await caller.hears('Take your time.');
+    for (const key of '4711#') await caller.room.localParticipant!.publishDtmf('0123456789*#'.indexOf(key), key);
+    await caller.hears('Thank you.');
+    const { lastUser, messages } = provider.requests('chat').at(-1)!;
+    expect(lastUser).toBe('[pressed 4711]');
+    expect(messages.filter(({ role }) => role === 'tool')).toMatchObject([{ content: expect.stringContaining('pressed no key') }]);
+    await caller.leave();
+    await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+  });
+
   it('is one call, however often the gateway reports it', async () => {
     await serving();
     const first = await gateway.comesIn({ from: other, to: own, sipCallId: 'twice@carrier' });

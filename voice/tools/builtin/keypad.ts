@@ -29,6 +29,8 @@ export function createCollectDigits(keypad: ToolKeypad): ToolDefinition {
     parameters: COLLECTED,
     messages: NO_MESSAGES,
     actsOnCall: 'continues',
+    // What is pressed later is a turn of the user: nothing would answer the result.
+    stopsOnInterruption: true,
     refuse: createArgumentCheck(COLLECTED),
     async run({ count }, signal) {
       const digits = await keypad.collect({ count: typeof count === 'number' ? count : 32, withinMs: COLLECT_WITHIN_MS, signal });
