@@ -33,7 +33,13 @@ export function listenForVoicemail({ session, identity, timeoutMs, onMachine, lo
     detectionTimeoutMs: timeoutMs,
     noSpeechTimeoutMs: Math.min(timeoutMs, SILENCE_MS),
     waitUntilFinished: false,
+    // It would silence the agent before a menu, too.
+    interruptOnMachine: false,
     suppressCompatibilityWarning: true,
+  });
+  // Before the agent may speak again: nothing is to be on the tape.
+  detection.on('amd_prediction', ({ category }) => {
+    if (VOICEMAIL.has(category)) session.interrupt({ force: true }).await.catch(() => undefined);
   });
   let stopped = false;
   const stop = (): void => {

@@ -291,7 +291,7 @@ describe('a call that goes out', () => {
     }
   });
 
-  it('is over when a tape answers, and talked on with a person', async () => {
+  it('is over when a tape answers, and talked on with a person or a menu', async () => {
     const { provider, revision } = await serving({ spec: { call: { voicemailDetectionTimeout: '20s' } } });
     let verdict = 'machine-vm';
     provider.heard(() => 'You have reached the voicemail of Ada. Please leave a message after the tone.');
@@ -313,13 +313,14 @@ describe('a call that goes out', () => {
     // Nothing is on the tape.
     expect(phone?.tones()).toEqual([]);
 
-    verdict = 'human';
-    const again = await goesOut(revision);
-    await becomes(again, { status: 'ongoing' });
-    await phone?.speak(1_000);
-    await phone?.hears('Certainly.');
-    await phone?.leave();
-    await becomes(again, { status: 'ended', finishReason: 'user_ended_call' });
+    for (verdict of ['human', 'machine-ivr']) {
+      const again = await goesOut(revision);
+      await becomes(again, { status: 'ongoing' });
+      await phone?.speak(1_000);
+      await phone?.hears('Certainly.');
+      await phone?.leave();
+      await becomes(again, { status: 'ended', finishReason: 'user_ended_call' });
+    }
   });
 });
 
