@@ -79,4 +79,38 @@ describe('a writer', () => {
     expect(await closed).toBe(2);
     expect(clock.timers).toBe(0);
   });
+
+  it('stores at its end what was used while the last words were written', async () => {
+    const kept: number[] = [];
+    let used = 1;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const late = new LogWriter({
+      log: {
+        async add(_call, { usage }) {
+          await promise;
+          kept.push(usage as unknown as number);
+        },
+      },
+      call: { org: 'o', id: 'c' },
+      usage: {
+        settled: () => Promise.resolve(),
+        takeUnstored() {
+          const taken = used;
+          used = 0;
+          return (taken || undefined) as never;
+        },
+        notStored: () => undefined,
+      },
+      clock,
+      logger: createLogger({ role: 'voice', level: 'silent' }),
+    });
+    late.add([message(1)]);
+    await settled();
+    used = 2;
+    const closed = late.close({ withinMs: 1_000 });
+    await settled();
+    resolve();
+    expect(await closed).toBe(0);
+    expect(kept).toEqual([1, 2]);
+  });
 });

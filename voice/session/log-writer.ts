@@ -55,7 +55,8 @@ export class LogWriter {
     try {
       const settled = this.#options.usage?.settled() ?? Promise.resolve();
       await untilAborted(settled, this.#stopped.signal).catch(() => undefined);
-      // What was used after the last words.
+      // What was used after the last words, or while they were written.
+      await this.#writing;
       this.#writing ??= this.#write();
       await this.#writing;
     } finally {
