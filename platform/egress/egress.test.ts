@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { Registry } from 'prom-client';
 import { request as requestThrough } from 'undici';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { systemClock } from '../clock.ts';
 import { createEgress, type Egress, type EgressOptions, type EgressRequest, type EgressResponse } from './egress.ts';
@@ -179,7 +180,8 @@ describe('an address that may not be called', () => {
   it('is refused as a literal', async () => {
     const error = await failure(send(egressWith(), { url: `http://${forbiddenAddress}:${victim.port}/` }));
     expect(error).toMatchObject({ kind: 'forbidden_address', phase: 'check', host: `${forbiddenAddress}:${victim.port}`, ours: false });
-    for (const host of ['127.4325377', '0x7f420001', '017720400001', '[::ffff:7f42:1]', '[64:ff9b::7f42:1]', '[::7f42:1]']) {
+    const numbers = ['127.4325377', '0x7f420001', '017720400001', '①②⑦.66.0.1', '127%2e66.0.1'];
+    for (const host of [...numbers, '[::ffff:7f42:1]', '[64:ff9b::7f42:1]', '[::7f42:1]', '[2002:7f42:1::]']) {
       expect((await failure(send(egressWith(), { url: `http://${host}:${victim.port}/` }))).kind).toBe('forbidden_address');
     }
   });
@@ -247,6 +249,7 @@ describe('an address that may not be called', () => {
       'Upgrade',
       'expect',
       'te',
+      'X-Ok: y\r\nHost',
     ]) {
       const headers = { [name]: `${forbiddenAddress}:${victim.port}` };
       expect((await failure(send(egressWith(), { url: `http://localhost:${server.port}/`, headers }))).kind).toBe('forbidden_header');
@@ -304,12 +307,13 @@ describe('names', () => {
   });
 
   it('fail as what they are', async () => {
-    dns.set('A broken.example', { code: 'SERVFAIL' });
-    dns.set('AAAA broken.example', { code: 'SERVFAIL' });
+    for (const type of ['A', 'AAAA']) dns.set(`${type} broken.example`, { code: 'SERVFAIL' });
+    for (const type of ['A', 'AAAA']) dns.set(`${type} refused.example`, { code: 'REFUSED' });
     dns.set('A empty.example', { addresses: [] });
-    expect(await failure(send(egressWith(), { url: 'http://nowhere.example/' }))).toMatchObject({ kind: 'dns', phase: 'dns', ours: false });
-    expect(await failure(send(egressWith(), { url: 'http://empty.example/' }))).toMatchObject({ kind: 'dns' });
-    expect(await failure(send(egressWith(), { url: 'http://broken.example/' }))).toMatchObject({ kind: 'dns', ours: false });
+    for (const host of ['nowhere.example', 'empty.example', 'broken.example', 'refused.example']) {
+      const error = await failure(send(egressWith(), { url: `http://${host}/` }));
+      expect(error).toMatchObject({ kind: 'dns', phase: 'dns', ours: false, message: expect.stringContaining(host) as string });
+    }
     const unanswered = egressWith({ dnsServers: ['127.0.0.1:9'] });
     expect(await failure(send(unanswered, { url: 'http://hooks.example/' }))).toMatchObject({ kind: 'dns_unavailable', ours: true });
   });
@@ -329,6 +333,7 @@ describe('names', () => {
 
 describe('the clock', () => {
   const timeoutMs = 300;
+  const doing = { check: '', dns: 'waiting for DNS', connect: '', tls: 'TLS handshake', head: 'waiting for the answer', body: 'reading' };
   const timedOut = async (request: Partial<EgressRequest> & { url: string }, options: EgressOptions = {}): Promise<EgressError> => {
     const startedAt = performance.now();
     const error = await failure(send(egressWith(options), { timeoutMs, ...request }));
@@ -336,6 +341,7 @@ describe('the clock', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(timeoutMs - 5);
     expect(error).toMatchObject({ kind: 'timeout', ours: false });
     expect(error.message).toContain('300 ms');
+    expect(error.message).toContain(doing[error.phase]);
     return error;
   };
 
@@ -696,14 +702,30 @@ describe('connections', () => {
     ['closed in the body', 'reset', 'body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc'],
     ['closed in a chunk', 'reset', 'body', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n10\r\nabc'],
     ['that speak SMTP', 'protocol', 'head', '220 mail.example ESMTP\r\n'],
+    ['with a status that is none', 'protocol', 'head', 'HTTP/1.1 abc OK\r\n\r\n'],
+    ['with a bare line feed and a header without a colon', 'protocol', 'head', 'HTTP/1.1 200 OK\nnonsense\n\n'],
+    ['with one endless header', 'protocol', 'head', `HTTP/1.1 200 OK\r\nx-a: ${'b'.repeat(100_000)}`],
+    ['upgraded unasked', 'reset', 'head', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'],
     ['that speak SSH', 'protocol', 'head', 'SSH-2.0-OpenSSH_9.2\r\n'],
     ['with two lengths', 'protocol', 'head', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
     ['with endless headers', 'protocol', 'head', `HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(5000)}`],
   ])('%s are an error: %s', async (_, kind, phase, text) => {
-    const server = await servers.tcp((socket) => {
-      socket.once('data', () => (text === '' ? socket.resetAndDestroy() : socket.end(text)));
-    });
+    const server = await servers.tcp((socket) => void socket.once('data', () => socket.end(text)));
     expect(await failure(send(egressWith(), { url: `http://localhost:${server.port}/` }))).toMatchObject({ kind, phase });
+    expect(server.connections()).toBe(1);
+    if (kind !== 'reset') return;
+    const resetting = await servers.tcp((socket) => {
+      socket.once('data', () => socket.write(text, () => setTimeout(() => socket.resetAndDestroy(), 20)));
+    });
+    expect((await failure(send(egressWith(), { url: `http://localhost:${resetting.port}/` }))).kind).toBe('reset');
+    expect(resetting.connections()).toBe(1);
+  });
+
+  it.each(['destroy', 'resetAndDestroy'] as const)('that end before the request has come are an error (%s)', async (end) => {
+    const server = await servers.tcp((socket) => void socket[end]());
+    expect((await failure(send(egressWith(), { url: `http://127.0.0.1:${server.port}/` }))).kind).toBe('reset');
+    expect(['tls', 'reset']).toContain((await failure(send(egressWith(), { url: `https://127.0.0.1:${server.port}/` }))).kind);
+    expect(server.connections()).toBe(2);
   });
 
   it('that the server does not accept are an error', async () => {
@@ -719,9 +741,10 @@ describe('TLS', () => {
   const identity = selfSigned({ names: ['hooks.example', 'localhost'], addresses: ['127.0.0.1'] });
 
   it('is checked against the trusted authorities, the name and the date', async () => {
-    const server = await servers.https((_, response) => response.end('safe'), identity);
+    const answer = vi.fn<RequestListener>((_, response) => response.end('safe'));
+    const server = await servers.https(answer, identity);
     const expired = selfSigned({ names: ['localhost'], days: -1 });
-    const late = await servers.https((_, response) => response.end('late'), expired);
+    const late = await servers.https(answer, expired);
     dns.set('A hooks.example', { addresses: ['127.0.0.1'] });
     dns.set('A other.example', { addresses: ['127.0.0.1'] });
     const egress = egressWith({ ca: identity.cert });
@@ -732,13 +755,12 @@ describe('TLS', () => {
     expect(await failure(send(egressWith({ ca: expired.cert }), { url: `https://localhost:${late.port}/` }))).toMatchObject({
       kind: 'tls',
     });
+    expect(answer).toHaveBeenCalledTimes(4);
   });
 
   it('that the server does not speak is an error', async () => {
     const plain = await servers.http((_, response) => response.end());
     expect(await failure(send(egressWith(), { url: `https://localhost:${plain.port}/` }))).toMatchObject({ kind: 'tls' });
-    const closing = await servers.tcp((socket) => socket.destroy());
-    expect((await failure(send(egressWith(), { url: `https://localhost:${closing.port}/` }))).kind).toBe('tls');
   });
 
   it('connections are used again', async () => {

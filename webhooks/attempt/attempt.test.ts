@@ -74,6 +74,8 @@ it.each([
   [429, '5', 5_000],
   [503, '5', 5_000],
   [503, '7200', 3_600_000],
+  [429, 'Thu, 01 Jan 2026 00:10:00 GMT', 600_000],
+  [503, 'soon', undefined],
   [500, '5', undefined],
   [404, '5', undefined],
   [200, '5', undefined],
@@ -90,7 +92,7 @@ it.each([
     }),
   };
   const endpoint = { url: 'https://hooks.example.com/', timeoutMs: 1000 };
-  const outcome = await createAttempt({ egress })({
+  const outcome = await createAttempt({ egress, clock: new FakeClock() })({
     endpoint,
     credentials: { keys: [], headers: {} },
     eventId: 'evt_0',
