@@ -5,6 +5,7 @@ import { createLogger } from '../../platform/logging.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import type { AttemptResult, OutboxEvent } from '../../store/webhooks/types.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { outboxEvent } from '../../test/support/outbox-event.ts';
 import { endpoint } from '../../test/support/webhook-endpoint.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
 import { createRecordAttempts } from '../attempt/record-attempts.ts';
@@ -16,18 +17,7 @@ import { Dispatcher } from './dispatcher.ts';
 
 const target = endpoint({ uid: 'a', retry: { strategy: 'FixedDelay', maxRetries: 3, maxDelayMs: 10_000 } });
 
-const event = (id: string): OutboxEvent => ({
-  id: `01890000-0000-7000-8000-00000000000${id}`,
-  org: 'acme',
-  name: 'CallHandler.CallStarted',
-  agent: undefined,
-  workspace: undefined,
-  onlySubscription: undefined,
-  exceptSubscription: undefined,
-  body: Buffer.from('{}'),
-  createdAt: new Date(0),
-  watermark: undefined,
-});
+const event = (id: string): OutboxEvent => outboxEvent(`01890000-0000-7000-8000-00000000000${id}`);
 
 let clock: FakeClock;
 let outbox: OutboxEvent[];

@@ -1,24 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import type { OutboxEvent } from '../../store/webhooks/types.ts';
+import { outboxEvent as event } from '../../test/support/outbox-event.ts';
 import { endpoint } from '../../test/support/webhook-endpoint.ts';
 import type { EndpointGate } from '../endpoint-health/endpoint-health-cache.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import { decide, type DecideOptions } from './plan-deliveries.ts';
-
-const event = (id: string, more: Partial<OutboxEvent> = {}): OutboxEvent => ({
-  id,
-  org: 'acme',
-  name: 'CallHandler.CallStarted',
-  agent: undefined,
-  workspace: undefined,
-  onlySubscription: undefined,
-  exceptSubscription: undefined,
-  body: Buffer.from('{}'),
-  createdAt: new Date(0),
-  watermark: undefined,
-  ...more,
-});
 
 function options(
   endpoints: readonly Endpoint[],

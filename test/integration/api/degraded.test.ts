@@ -8,20 +8,27 @@ import { Registry } from 'prom-client';
 
 import { buildApi } from '../../../api/app.ts';
 import { DATABASE_TIMEOUTS } from '../../../api/main.ts';
-import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
-import { systemClock } from '../../../platform/clock.ts';
+import { createTransport } from '../../../kube/index.ts';
+import { systemClock, withTimeout } from '../../../platform/clock.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { openStore } from '../../../store/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
-import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { unlimited } from '../../support/limits.ts';
 import { testSigning } from '../../support/signing.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { localAddresses, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import {
+  localAddresses,
+  organization,
+  startFacade,
+  startProxiedFacade,
+  type Answer,
+  type Facade,
+  type TestOrganization,
+} from './facade.ts';
 
 let facade: Facade;
 let org: TestOrganization;
@@ -119,25 +126,11 @@ describe('with a server behind the facade away', () => {
 const age = (answer: Answer): number => Number(answer.headers.get('age') ?? Number.NaN);
 
 /** Generous for a busy machine, and far from hanging. */
-async function soon<T>(work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('no answer in 20 s')), 20_000);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const soon = async <T>(work: Promise<T>): Promise<T> => (await withTimeout(systemClock, 20_000, work)) ?? expect.fail('no answer in 20 s');
 
 describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (how) => {
   it('reads come from the cache with their age, writes are refused, keys are checked, and all comes back by itself', async () => {
-    const { kubeconfigs } = await controlPlane();
-    const kubeConfig = loadKubeConfig({ path: kubeconfigs.api });
-    const { hostname, port } = new URL(facade.transport.server);
-    const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
-    const [cluster] = kubeConfig.getClusters();
-    kubeConfig.clusters = [{ ...cluster!, server: `https://127.0.0.1:${proxy.port}` }];
-    const behind = await startFacade({ database: facade.database, wrap: () => createTransport({ kubeConfig }) });
+    const { behind, proxy } = await startProxiedFacade(facade);
     const ask = (method: string, path: string, body?: unknown, key = org.key): Promise<Answer> =>
       soon(behind.call(method, path, { key, ...(body !== undefined && { body }) }));
     const request = anAgentRequest('Degraded', { llm: { model_name: 'm', api_key: 'secret', system_prompt: 'p'.repeat(5000) } });
@@ -232,7 +225,6 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
     expect((await ask('GET', path, undefined, reader)).body.llm.api_key).toBe('secret');
     expect(await asSpy()).toEqual(inClear);
     await behind.close();
-    await proxy.close();
   });
 });
 

@@ -26,6 +26,7 @@ import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 
 const run = promisify(execFile);
 
@@ -132,6 +133,21 @@ export async function startFacade({
       if (shared === undefined) await db.drop();
     },
   };
+}
+
+/** A second replica of a facade, which reaches the API server through a proxy; closing it closes the proxy as well. */
+export async function startProxiedFacade({ database, transport }: Facade): Promise<{ readonly behind: Facade; readonly proxy: TcpProxy }> {
+  const kubeConfig = loadKubeConfig({ path: (await controlPlane()).kubeconfigs.api });
+  const { hostname, port } = new URL(transport.server);
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  const [cluster] = kubeConfig.getClusters();
+  kubeConfig.clusters = [{ ...cluster!, server: `https://127.0.0.1:${proxy.port}` }];
+  const behind = await startFacade({ database, wrap: () => createTransport({ kubeConfig }) });
+  const close = async (): Promise<void> => {
+    await behind.close();
+    await proxy.close();
+  };
+  return { behind: { ...behind, close }, proxy };
 }
 
 async function call(url: string, method: string, path: string, { body, key, headers }: CallOptions = {}): Promise<Answer> {

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
-import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade, startProxiedFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
 const all = '/v1/public/webhook/subscriptions?page_size=100';
@@ -49,13 +47,7 @@ const inResource = 5;
 
 describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (how) => {
   it('subscriptions are read from the cache with their age and masked headers, deliveries as ever, and writes are refused', async () => {
-    const { kubeconfigs } = await controlPlane();
-    const kubeConfig = loadKubeConfig({ path: kubeconfigs.api });
-    const { hostname, port } = new URL(facade.transport.server);
-    const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
-    const [cluster] = kubeConfig.getClusters();
-    kubeConfig.clusters = [{ ...cluster!, server: `https://127.0.0.1:${proxy.port}` }];
-    const behind = await startFacade({ database: facade.database, wrap: () => createTransport({ kubeConfig }) });
+    const { behind, proxy } = await startProxiedFacade(facade);
     const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
       behind.call(method, path, { key: org.key, ...(body !== undefined && { body }) });
     const { body: made } = await ask('POST', one, aBody());
@@ -83,7 +75,6 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
     await eventually(async () => expect((await ask('PATCH', path, { description: 'back' })).status).toBe(200));
     expect((await ask('GET', path)).body.headers['X-Tenant']).toBe('a');
     await behind.close();
-    await proxy.close();
   });
 });
 

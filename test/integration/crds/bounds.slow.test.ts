@@ -5,18 +5,10 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { openCluster, type Cluster, type Fields } from './support.ts';
+import { agent, custom, manifestOf, openCluster, webhook, type Cluster, type Fields } from './support.ts';
 
 const MIB = 1024 * 1024;
 const many = <T>(count: number, make: (index: number) => T): readonly T[] => Array.from({ length: count }, (_value, index) => make(index));
-const agent = (fields: Fields): Fields => ({
-  llm: { model: 'm' },
-  speechToText: { provider: 'deepgram' },
-  textToSpeech: { provider: 'elevenlabs' },
-  ...fields,
-});
-const custom = (http: Fields): Fields => ({ custom: { function: { name: 'f' }, http: { url: 'https://example.com', ...http } } });
-const webhook = (fields: Fields): Fields => ({ url: 'https://example.com', ...fields });
 const refs = many(10_000, (index) => ({ name: `a-${index}` }));
 const words = many(10_000, (index) => `A.e${index}`);
 
@@ -133,7 +125,7 @@ describe('objects far too large', () => {
   /** What kubectl says when it applies the object; throws when it is taken. */
   async function complaint(kind: string, name: string, spec: Fields, options: readonly string[]): Promise<string> {
     const file = join(folder, 'object.json');
-    await writeFile(file, JSON.stringify({ apiVersion: 'parley.dev/v1alpha1', kind, metadata: { name }, spec }));
+    await writeFile(file, JSON.stringify(manifestOf(kind, name, spec)));
     try {
       await cluster.kubectl(['apply', ...options, '-f', file]);
     } catch (error) {

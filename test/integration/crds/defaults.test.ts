@@ -1,16 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { openCluster, type Cluster, type Fields, type Manifest } from './support.ts';
+import { agent, custom, manifestOf, openCluster, webhook, type Cluster, type Fields } from './support.ts';
 
 const secret = { name: 'n', key: 'k' };
-const manifest = (kind: string, name: string, spec: Fields): Manifest => ({
-  apiVersion: 'parley.dev/v1alpha1',
-  kind,
-  metadata: { name },
-  spec,
-});
-
-const agent: Fields = { llm: { model: 'm' }, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } };
 const agentStored: Fields = {
   language: 'en-US',
   llm: { type: 'simple', provider: 'openai', model: 'm', temperature: 0 },
@@ -24,11 +16,11 @@ const agentStored: Fields = {
 };
 
 const rows: readonly (readonly [string, string, Fields, Fields])[] = [
-  ['the smallest agent', 'Agent', agent, agentStored],
+  ['the smallest agent', 'Agent', agent(), agentStored],
   [
     'half an object',
     'Agent',
-    { ...agent, call: { maxDuration: '90m' } },
+    agent({ call: { maxDuration: '90m' } }),
     {
       ...agentStored,
       call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration: '90m', voicemailDetectionTimeout: '90s' },
@@ -37,7 +29,7 @@ const rows: readonly (readonly [string, string, Fields, Fields])[] = [
   [
     'a message for silence, without the switch',
     'Agent',
-    { ...agent, call: { silenceReminder: { message: 'Hello?' } } },
+    agent({ call: { silenceReminder: { message: 'Hello?' } } }),
     {
       ...agentStored,
       call: {
@@ -48,17 +40,17 @@ const rows: readonly (readonly [string, string, Fields, Fields])[] = [
       },
     },
   ],
-  ['null where a default stands', 'Agent', { ...agent, language: null, interruptions: null }, agentStored],
+  ['null where a default stands', 'Agent', agent({ language: null, interruptions: null }), agentStored],
   [
     'no defaults in list items',
     'Agent',
-    { ...agent, dynamicData: [{ name: 'a', url: 'https://example.com' }] },
+    agent({ dynamicData: [{ name: 'a', url: 'https://example.com' }] }),
     { ...agentStored, dynamicData: [{ name: 'a', url: 'https://example.com' }] },
   ],
   [
     'a custom tool',
     'Tool',
-    { custom: { function: { name: 'f' }, http: { url: 'https://example.com' } } },
+    custom(),
     { custom: { function: { name: 'f' }, http: { url: 'https://example.com', method: 'GET', timeout: '20s' } }, messages: {} },
   ],
   [
@@ -105,7 +97,7 @@ const rows: readonly (readonly [string, string, Fields, Fields])[] = [
   [
     'the smallest subscription',
     'WebhookSubscription',
-    { url: 'https://example.com' },
+    webhook(),
     {
       url: 'https://example.com',
       active: true,
@@ -148,45 +140,33 @@ const emptied: readonly (readonly [string, string, Fields, Fields, Fields])[] = 
   [
     'voice',
     'Agent',
-    { ...agent, textToSpeech: { provider: 'p', voice: { id: 'v' } } },
-    { ...agent, textToSpeech: { provider: 'p', voice: {} } },
+    agent({ textToSpeech: { provider: 'p', voice: { id: 'v' } } }),
+    agent({ textToSpeech: { provider: 'p', voice: {} } }),
     { textToSpeech: { provider: 'p', temperature: 0.5, voice: {} } },
   ],
   [
     'interruptions',
     'Agent',
-    { ...agent, interruptions: { enabled: false, minSpeechDuration: '1s', minWords: 2 } },
-    { ...agent, interruptions: {} },
+    agent({ interruptions: { enabled: false, minSpeechDuration: '1s', minWords: 2 } }),
+    agent({ interruptions: {} }),
     { interruptions: agentStored['interruptions'] },
   ],
   [
     'interruptions, by leaving them out',
     'Agent',
-    { ...agent, interruptions: { enabled: false, minSpeechDuration: '1s', minWords: 2 } },
-    agent,
+    agent({ interruptions: { enabled: false, minSpeechDuration: '1s', minWords: 2 } }),
+    agent(),
     { interruptions: agentStored['interruptions'] },
   ],
   [
     "signing with a Secret of one's own",
     'WebhookSubscription',
-    { url: 'https://example.com', signing: { secretRef: { name: 'a' } } },
-    { url: 'https://example.com', signing: {} },
+    webhook({ signing: { secretRef: { name: 'a' } } }),
+    webhook({ signing: {} }),
     { signing: {} },
   ],
-  [
-    'signing altogether',
-    'WebhookSubscription',
-    { url: 'https://example.com', signing: {} },
-    { url: 'https://example.com' },
-    { signing: undefined },
-  ],
-  [
-    'events',
-    'WebhookSubscription',
-    { url: 'https://example.com', events: ['A.B'] },
-    { url: 'https://example.com', events: [] },
-    { events: undefined },
-  ],
+  ['signing altogether', 'WebhookSubscription', webhook({ signing: {} }), webhook(), { signing: undefined }],
+  ['events', 'WebhookSubscription', webhook({ events: ['A.B'] }), webhook({ events: [] }), { events: undefined }],
   [
     'fixed parameters',
     'Tool',
@@ -207,8 +187,8 @@ const emptied: readonly (readonly [string, string, Fields, Fields, Fields])[] = 
   [
     'a fixed value that becomes an empty object',
     'Tool',
-    { custom: { function: { name: 'f' }, http: { url: 'https://example.com', fixedParams: { a: { value: { b: 1 } } } } } },
-    { custom: { function: { name: 'f' }, http: { url: 'https://example.com', fixedParams: { a: { value: {} } } } } },
+    custom({ fixedParams: { a: { value: { b: 1 } } } }),
+    custom({ fixedParams: { a: { value: {} } } }),
     {
       custom: {
         function: { name: 'f' },
@@ -233,13 +213,13 @@ describe('what the API server fills in', () => {
   afterAll(() => cluster.close());
 
   it.each(rows)('%s', async (title, kind, spec, stored) => {
-    expect((await cluster.apply(manifest(kind, title.replaceAll(/[^a-zA-Z]+/g, '-').toLowerCase(), spec))).spec).toEqual(stored);
+    expect((await cluster.apply(manifestOf(kind, title.replaceAll(/[^a-zA-Z]+/g, '-').toLowerCase(), spec))).spec).toEqual(stored);
   });
 
   it.each(emptied)('taken out again: %s', async (title, kind, before, after, expected) => {
     const name = title.replaceAll(/[^a-zA-Z]+/g, '-').toLowerCase();
-    await cluster.apply(manifest(kind, name, before));
-    const { spec } = await cluster.apply(manifest(kind, name, after));
+    await cluster.apply(manifestOf(kind, name, before));
+    const { spec } = await cluster.apply(manifestOf(kind, name, after));
     for (const [field, value] of Object.entries(expected)) expect(spec?.[field]).toEqual(value);
   });
 });

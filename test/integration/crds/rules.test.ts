@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { checkSpec, testedKinds } from '../../../cli/agent-files/check-object.ts';
-import { openCluster, schemaNodes, type Cluster, type Fields, type Manifest } from './support.ts';
+import { agent, custom, manifestOf, openCluster, schemaNodes, webhook, type Cluster, type Fields } from './support.ts';
 
 interface Row {
   /** Node that has the rule. */
@@ -16,16 +16,8 @@ interface Row {
 
 const secret = { name: 'n', key: 'k' };
 const header = { name: 'X-A', value: 'v' };
-const agent = (fields: Fields): Fields => ({
-  llm: { model: 'm' },
-  speechToText: { provider: 'deepgram' },
-  textToSpeech: { provider: 'elevenlabs' },
-  ...fields,
-});
-const custom = (http: Fields): Fields => ({ custom: { function: { name: 'f' }, http: { url: 'https://example.com', ...http } } });
 const mcp = (fields: Fields): Fields => ({ mcp: { url: 'https://example.com/mcp', ...fields } });
 const dynamicData = (fields: Fields): Fields => agent({ dynamicData: [{ name: 'a', url: 'https://example.com', ...fields }] });
-const webhook = (fields: Fields): Fields => ({ url: 'https://example.com', ...fields });
 const agentTest = (fields: Fields): Fields => ({ agentRefs: [{ name: 'a' }], conversation: [{ user: 'Hi' }], ...fields });
 const source = (fields: Fields): Fields => ({ sources: [{ name: 'a', ...fields }] });
 const longKey = 'k'.repeat(129);
@@ -251,12 +243,6 @@ const rows: readonly Row[] = [
 ];
 
 const kindOf = (rule: string) => rule.slice(0, rule.indexOf('.'));
-const manifest = (kind: string, name: string, spec: Fields): Manifest => ({
-  apiVersion: 'parley.dev/v1alpha1',
-  kind,
-  metadata: { name },
-  spec,
-});
 const messageOf = (answer: string) => answer.replace(/^\S+: (Required value: )?/, '');
 
 describe('CEL rules on a real API server', () => {
@@ -280,8 +266,8 @@ describe('CEL rules on a real API server', () => {
     async (_title, row, index) => {
       const kind = kindOf(row.rule);
       const name = `row-${index}`;
-      if (row.before !== undefined) await cluster.apply(manifest(kind, name, row.before));
-      expect(await cluster.refusal(manifest(kind, name, row.spec))).toEqual([row.answer]);
+      if (row.before !== undefined) await cluster.apply(manifestOf(kind, name, row.before));
+      expect(await cluster.refusal(manifestOf(kind, name, row.spec))).toEqual([row.answer]);
       // `parley test` says the same without a server.
       const definition = testedKinds.find(({ descriptor }) => descriptor.kind === kind);
       if (definition === undefined || row.before !== undefined) return;
@@ -296,40 +282,40 @@ describe('CEL rules on a real API server', () => {
     ['14999ms', '0h0m15s'],
   ])('durations are taken at both ends of their range: %s, %s', async (endOfSpeechDelay, minSpeechDuration) => {
     const spec = agent({ turnDetection: { endOfSpeechDelay }, interruptions: { minSpeechDuration } });
-    const stored = await cluster.apply(manifest('Agent', 'ends', spec));
+    const stored = await cluster.apply(manifestOf('Agent', 'ends', spec));
     expect(stored.spec).toMatchObject({ turnDetection: { endOfSpeechDelay }, interruptions: { minSpeechDuration } });
   });
 
   it.each(['10', '1d', '', '-1s', '1.s', ' 10s', '1h 30m'])('%j is no duration, and only the pattern says so', async (maxDuration) => {
-    const answer = await cluster.refusal(manifest('Agent', 'pattern', agent({ call: { maxDuration } })));
+    const answer = await cluster.refusal(manifestOf('Agent', 'pattern', agent({ call: { maxDuration } })));
     expect(answer).toEqual([
       String.raw`spec.call.maxDuration: spec.call.maxDuration in body should match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$'`,
     ]);
   });
 
   it('a duration beyond all measure is refused with the range', async () => {
-    expect((await cluster.refusal(manifest('Agent', 'huge', agent({ call: { maxDuration: '99999999999999999h' } })))).join()).toContain(
+    expect((await cluster.refusal(manifestOf('Agent', 'huge', agent({ call: { maxDuration: '99999999999999999h' } })))).join()).toContain(
       'must be between 30s and 7200s',
     );
   });
 
   it('an immutable field can not be changed by taking it away first', async () => {
-    await cluster.apply(manifest('PhoneNumber', 'fixed', { number: '+15550199', sip: {} }));
-    expect(await cluster.refusal(manifest('PhoneNumber', 'fixed', { sip: {} }))).toEqual(['spec.number: Required value']);
-    expect(await cluster.refusal(manifest('PhoneNumber', 'fixed', { number: '+15550199' }))).toEqual([
+    await cluster.apply(manifestOf('PhoneNumber', 'fixed', { number: '+15550199', sip: {} }));
+    expect(await cluster.refusal(manifestOf('PhoneNumber', 'fixed', { sip: {} }))).toEqual(['spec.number: Required value']);
+    expect(await cluster.refusal(manifestOf('PhoneNumber', 'fixed', { number: '+15550199' }))).toEqual([
       'spec: set exactly one of sip, native, carrier',
       `spec: ${phoneVariant}`,
     ]);
-    await cluster.apply(manifest('Tool', 'fixed', custom({})));
-    expect(await cluster.refusal(manifest('Tool', 'fixed', { description: 'without' }))).toEqual([
+    await cluster.apply(manifestOf('Tool', 'fixed', custom({})));
+    expect(await cluster.refusal(manifestOf('Tool', 'fixed', { description: 'without' }))).toEqual([
       `spec: ${oneTool}`,
       `spec: ${toolVariant}`,
     ]);
   });
 
   it('what is in a variant may change', async () => {
-    await cluster.apply(manifest('Tool', 'free', custom({ method: 'GET' })));
-    const stored = await cluster.apply(manifest('Tool', 'free', custom({ method: 'POST' })));
+    await cluster.apply(manifestOf('Tool', 'free', custom({ method: 'GET' })));
+    const stored = await cluster.apply(manifestOf('Tool', 'free', custom({ method: 'POST' })));
     expect(stored.spec).toMatchObject({ custom: { http: { method: 'POST' } } });
   });
 });

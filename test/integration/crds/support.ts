@@ -19,6 +19,25 @@ export interface Manifest {
   readonly status?: Fields;
 }
 
+export const manifestOf = (kind: string, name: string, spec: Fields): Manifest => ({
+  apiVersion: 'parley.dev/v1alpha1',
+  kind,
+  metadata: { name },
+  spec,
+});
+
+/** The smallest specs, with some fields more. */
+export const agent = (fields: Fields = {}): Fields => ({
+  llm: { model: 'm' },
+  speechToText: { provider: 'deepgram' },
+  textToSpeech: { provider: 'elevenlabs' },
+  ...fields,
+});
+export const custom = (http: Fields = {}): Fields => ({
+  custom: { function: { name: 'f' }, http: { url: 'https://example.com', ...http } },
+});
+export const webhook = (fields: Fields = {}): Fields => ({ url: 'https://example.com', ...fields });
+
 /** A refusal, as the server gives its causes: `field: message`, sorted. */
 type Refusal = readonly string[];
 

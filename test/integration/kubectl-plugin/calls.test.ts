@@ -9,7 +9,7 @@ import { organizationNamespace } from '../../support/namespace.ts';
 import { realMediaServer, serveAgent } from '../api/calls-support.ts';
 import { someUsage } from '../store/calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
-import { chartLabels, pod, startPlugin, type Plugin } from './plugin.ts';
+import { chartLabels, grant, pod, startPlugin, type Plugin } from './plugin.ts';
 
 let plugin: Plugin;
 let facade: Facade;
@@ -190,21 +190,7 @@ describe.skipIf(address === undefined)("kubectl parley calls, through the API se
     expect((await plugin.parley(['calls', ...flags(), '--api-key-secret', 'wrong'])).stderr).toMatch(/401 /);
 
     const user = `caller-of-${org.name}`;
-    await plugin.put(
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'Role',
-        metadata: { name: 'secrets', namespace: org.name },
-        rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
-      },
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'RoleBinding',
-        metadata: { name: 'secrets', namespace: org.name },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'secrets' },
-        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
-      },
-    );
+    await plugin.put(...grant(user, org.name, { apiGroups: [''], resources: ['secrets'], verbs: ['get'] }));
     const forbidden = await plugin.parley(['calls', ...flags(), '--as', user]);
     expect(forbidden).toMatchObject({
       code: 1,
@@ -213,19 +199,7 @@ describe.skipIf(address === undefined)("kubectl parley calls, through the API se
     });
     // The Role that the documentation has.
     await plugin.put(
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'Role',
-        metadata: { name: 'parley-calls', namespace: system },
-        rules: [{ apiGroups: [''], resources: ['services/proxy'], resourceNames: ['http:parley-api:http'], verbs: ['get'] }],
-      },
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'RoleBinding',
-        metadata: { name: 'parley-calls', namespace: system },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'parley-calls' },
-        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
-      },
+      ...grant(user, system, { apiGroups: [''], resources: ['services/proxy'], resourceNames: ['http:parley-api:http'], verbs: ['get'] }),
     );
     await eventually(async () => expect(await plugin.parley(['calls', ...flags(), '--as', user])).toMatchObject({ code: 0, stderr: '' }));
     const nowhere = await plugin.parley(['calls', ...flags(), '--api-service', `${system}/nothing`]);

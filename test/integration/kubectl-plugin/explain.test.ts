@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { anAgent, aPhoneNumber, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
-import { condition, startPlugin, type Plugin } from './plugin.ts';
+import { condition, grant, startPlugin, type Plugin } from './plugin.ts';
 
 let plugin: Plugin;
 let org: string;
@@ -99,21 +99,7 @@ describe('kubectl parley explain', () => {
 
   it('says what it may not see, and what there is instead of what there is not', async () => {
     const user = `explainer-of-${org}`;
-    await plugin.put(
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'Role',
-        metadata: { name: 'explainer', namespace: org },
-        rules: [{ apiGroups: ['parley.dev'], resources: ['*'], verbs: ['get', 'list'] }],
-      },
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'RoleBinding',
-        metadata: { name: 'explainer', namespace: org },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'explainer' },
-        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
-      },
-    );
+    await plugin.put(...grant(user, org, { apiGroups: ['parley.dev'], resources: ['*'], verbs: ['get', 'list'] }));
     const answer = await plugin.parley(['explain', 'agent/reception', '-n', org, '--as', user]);
     expect(answer.stdout).toContain('? Secret keys, key apiKey: not known: you may not read it');
     expect(answer.stdout).toContain(`you may not list events in the namespace ${org}`);

@@ -7,7 +7,7 @@ import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { startKubelet, type Kubelet } from './kubelet.ts';
-import { pod, startPlugin, type Plugin } from './plugin.ts';
+import { grant, pod, startPlugin, type Plugin } from './plugin.ts';
 
 let plugin: Plugin;
 let kubelet: Kubelet;
@@ -124,21 +124,7 @@ describe('kubectl parley logs', () => {
       stderr: expect.stringMatching(/no pod of an installation[\s\S]*→ .*--system-namespace/),
     });
     const user = `reader-of-${org}`;
-    await plugin.put(
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'Role',
-        metadata: { name: 'pods', namespace: system },
-        rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }],
-      },
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'RoleBinding',
-        metadata: { name: 'pods', namespace: system },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'pods' },
-        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
-      },
-    );
+    await plugin.put(...grant(user, system, { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }));
     const unreadable = await plugin.parley(['logs', 'reception', ...flags(), '--as', user]);
     expect(unreadable).toMatchObject({
       code: 1,

@@ -171,6 +171,18 @@ function urlOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject): 
   return `${group}${namespace === undefined ? '' : `/namespaces/${namespace}`}/${plural}/${name}`;
 }
 
+/** A Role with one rule in a namespace, given to a user. */
+export function grant(user: string, namespace: string, rule: object): readonly AnyObject[] {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const metadata = { name: user, namespace };
+  const roleRef = { apiGroup, kind: 'Role', name: user };
+  return [
+    { apiVersion, kind: 'Role', metadata, rules: [rule] },
+    { apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects: [{ apiGroup, kind: 'User', name: user }] },
+  ];
+}
+
 /** The labels that the chart gives to everything of a role. */
 export function chartLabels(role: string, release = 'parley'): Readonly<Record<string, string>> {
   return {

@@ -7,7 +7,7 @@ import { anAgent, aSecret, aTool, aWebhookSubscription } from '../../support/bui
 import { organizationNamespace } from '../../support/namespace.ts';
 import { run } from '../../support/run.ts';
 import { startKubelet, type Kubelet } from './kubelet.ts';
-import { condition, deployment, pod, startPlugin, type Plugin } from './plugin.ts';
+import { condition, deployment, grant, pod, startPlugin, type Plugin } from './plugin.ts';
 
 let plugin: Plugin;
 let kubelet: Kubelet;
@@ -233,21 +233,7 @@ describe('kubectl parley report', () => {
 
   it('says what is missing in it for somebody who may not see everything', async () => {
     const user = `reporter-of-${org}`;
-    await plugin.put(
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'Role',
-        metadata: { name: 'reporter', namespace: org },
-        rules: [{ apiGroups: ['parley.dev'], resources: ['*'], verbs: ['get', 'list'] }],
-      },
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'RoleBinding',
-        metadata: { name: 'reporter', namespace: org },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reporter' },
-        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
-      },
-    );
+    await plugin.put(...grant(user, org, { apiGroups: ['parley.dev'], resources: ['*'], verbs: ['get', 'list'] }));
     const file = join(plugin.folder, 'limited.tar.gz');
     const answer = await plugin.parley(['report', '-n', org, '--system-namespace', system, '--as', user, '--file', file]);
     expect(answer).toMatchObject({ code: 0 });

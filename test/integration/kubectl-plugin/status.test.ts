@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { anAgent, aTool } from '../../support/builders.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
-import { condition, deployment, pod, startPlugin, type AnyObject, type Plugin } from './plugin.ts';
+import { condition, deployment, grant, pod, startPlugin, type AnyObject, type Plugin } from './plugin.ts';
 
 let plugin: Plugin;
 let org: string;
@@ -124,21 +124,7 @@ describe('kubectl parley status', () => {
 
   it('is of use to somebody who may see one namespace', async () => {
     const user = `viewer-of-${org}`;
-    await plugin.put(
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'Role',
-        metadata: { name: 'viewer', namespace: org },
-        rules: [{ apiGroups: ['parley.dev'], resources: ['*'], verbs: ['get', 'list'] }],
-      },
-      {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'RoleBinding',
-        metadata: { name: 'viewer', namespace: org },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'viewer' },
-        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
-      },
-    );
+    await plugin.put(...grant(user, org, { apiGroups: ['parley.dev'], resources: ['*'], verbs: ['get', 'list'] }));
     const own = await plugin.parley(['status', '-n', org, '--as', user]);
     expect(own).toMatchObject({ code: 0, stderr: '' });
     expect(own.stdout).toMatch(/^agents: 1 ready/m);

@@ -241,7 +241,8 @@ export function redispatcherOf({ store, server }: Pick<Stage, 'store' | 'server'
   return new AgentRedispatcher({ store: store.calls, rooms: createRooms(server), clock: systemClock, random: Math.random, logger });
 }
 
-async function startRole(env: NodeJS.ProcessEnv): Promise<Role> {
+/** A voice role on a port of its own; resolves when it is ready. */
+export async function startRole(env: NodeJS.ProcessEnv): Promise<Role> {
   const port = await freePort();
   const child = spawn(process.execPath, [parleyEntry, 'voice'], {
     env: { ...env, PARLEY_VOICE_PORT: String(port) },
