@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { freePorts } from '../../../local-stack/ports.ts';
 import { migrate, openStore, type Store } from '../../../store/index.ts';
 import { bundle, ensureBundle } from '../harness/bundle.ts';
-import { query } from '../harness/sql.ts';
+import { query } from '../../support/sql.ts';
 import { startChild, type Child } from '../harness/child.ts';
 import { Metrics } from '../harness/prometheus.ts';
 import type { PartContext } from './part.ts';

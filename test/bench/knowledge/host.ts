@@ -13,7 +13,7 @@ import { findPython } from '../../support/python.ts';
 import { readSharedStack } from '../../support/shared-stack.ts';
 import { TestStack } from '../../support/test-stack.ts';
 import { treeCpuMs } from '../harness/process-tree.ts';
-import { query } from '../harness/sql.ts';
+import { query } from '../../support/sql.ts';
 import { randomDimension, randomEmbedder } from './random-embedder.ts';
 
 export type Ranking = 'words' | 'hybrid';

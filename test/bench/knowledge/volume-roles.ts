@@ -12,7 +12,7 @@ import { BOUNDED_MEMORY } from '../../../local-stack/components/role.ts';
 import { freePorts } from '../../../local-stack/ports.ts';
 import { openStore, type Store } from '../../../store/index.ts';
 import { startChild, type Child } from '../harness/child.ts';
-import { query } from '../harness/sql.ts';
+import { query } from '../../support/sql.ts';
 import type { Host } from './host.ts';
 
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));

@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { Client } from 'pg';
-
 import { migrate } from '../../../store/index.ts';
+import { query } from '../../support/sql.ts';
 import { TestStack } from '../../support/test-stack.ts';
 import { machineFacts, watchMachine } from '../harness/machine.ts';
 import { renderReport, writeReport, type Report } from '../harness/report.ts';
@@ -122,18 +121,11 @@ async function accuracyOf(contender: ContenderName, replicas: readonly Replica[]
 
 /** Transactions that Postgres has carried out in this database. */
 async function transactions(databaseUrl: string): Promise<number> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    // A session reports its statements at most once a second, and when it ends.
-    await delay(1_500);
-    const { rows } = await client.query<{ n: string }>(
-      'SELECT xact_commit + xact_rollback AS n FROM pg_stat_database WHERE datname = current_database()',
-    );
-    return Number(rows[0]?.n ?? 0);
-  } finally {
-    await client.end();
-  }
+  // A session reports its statements at most once a second, and when it ends.
+  await delay(1_500);
+  const sql = 'SELECT xact_commit + xact_rollback AS n FROM pg_stat_database WHERE datname = current_database()';
+  const [row] = await query<{ n: string }>(databaseUrl, sql);
+  return Number(row?.n ?? 0);
 }
 
 function costTable(costs: readonly Cost[]): Table {

@@ -22,7 +22,7 @@ import { TestStack } from '../../support/test-stack.ts';
 import { bundle, ensureBundle } from '../harness/bundle.ts';
 import { startChild, type Child } from '../harness/child.ts';
 import { untilAtRest } from '../harness/process-tree.ts';
-import { query } from '../harness/sql.ts';
+import { query } from '../../support/sql.ts';
 import type { Interval } from './added-latency.ts';
 import { benchAgent, type BenchAgentOptions } from './agent.ts';
 import { sampleCpu, type CpuSamples } from './cpu-samples.ts';

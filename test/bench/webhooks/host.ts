@@ -15,7 +15,7 @@ import { bundle, ensureBundle } from '../harness/bundle.ts';
 import { startChild } from '../harness/child.ts';
 import { treeCpuMs } from '../harness/process-tree.ts';
 import { Metrics } from '../harness/prometheus.ts';
-import { query } from '../harness/sql.ts';
+import { query } from '../../support/sql.ts';
 import { startSink, type Sink } from './sink-process.ts';
 
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));

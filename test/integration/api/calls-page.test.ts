@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { findProgram } from '../../../cli/call/sound/devices.ts';
@@ -17,6 +16,7 @@ import { recordingKey } from '../../../voice/calls/names.ts';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { encodeOgg } from '../../support/ogg.ts';
+import { query } from '../../support/sql.ts';
 import { syntheticSpeech } from '../../support/synthetic-speech.ts';
 import { browsers, openPage, type Page } from '../cli-call/browser.ts';
 import { checkLooks, focused, keepScreenshot, SIZES, tabOrder } from '../cli-call/page-checks.ts';
@@ -89,10 +89,8 @@ describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
     const revision = await serveAgent(facade.store, org.name, 'receptionist', { displayName: 'Harbour Bikes', agent });
     const ref = await registerCall(facade.store, org.name, { revision, agentDisplayName: 'Harbour Bikes' });
     await lifecycle.start({ ...ref, jobId: 'job' });
-    const owner = new Client({ connectionString: facade.database.url });
-    await owner.connect();
-    await owner.query('UPDATE parley.calls SET created_at = $2, started_at = $2 WHERE id = $1', [ref.id, new Date(STARTED_AT)]);
-    await owner.end();
+    const backdate = 'UPDATE parley.calls SET created_at = $2, started_at = $2 WHERE id = $1';
+    await query(facade.database.url, backdate, [ref.id, new Date(STARTED_AT)]);
     const at = (second: number): Date => new Date(STARTED_AT + second * 1_000);
     const source = { knowledge_base: 'handbook', document_id: 'd', chunk_id: 'd:0', filename: 'opening-hours.md', score: 0.82 };
     const messages = SPOKEN.map(({ role, from, text }, seq): CallMessage => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Client } from 'pg';
 
 import { createContext } from '../../../api/kinds/context.ts';
 import { createSweeper } from '../../../api/app.ts';
@@ -12,6 +11,7 @@ import { Registry } from 'prom-client';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
 import { testSigning } from '../../support/signing.ts';
 import { unlimited } from '../../support/limits.ts';
+import { query } from '../../support/sql.ts';
 import { canary, kubectl, kubectlJson, localAddresses, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
 interface Secret {
@@ -181,19 +181,12 @@ describe('secrets of an agent', () => {
     const objects = await kubectl(['get', 'agents,tools,configmaps,events', '-n', org.name, '-o', 'json', '--show-managed-fields']);
     expect(objects).not.toContain(mark);
     expect(await facade.registry.metrics()).not.toContain(mark);
-    const client = new Client({ connectionString: facade.database.url });
-    await client.connect();
-    const { rows } = await client.query<{ table_name: string }>(
-      "select table_name from information_schema.tables where table_schema = 'parley'",
-    );
-    for (const { table_name: table } of rows) {
-      const { rows: found } = await client.query(`select 1 from parley.${table} as row where row::text like $1 or row::text like $2`, [
-        `%${mark}%`,
-        `%${limited}%`,
-      ]);
-      expect(found, table).toEqual([]);
+    const { url } = facade.database;
+    const tables = "select table_name from information_schema.tables where table_schema = 'parley'";
+    for (const { table_name: table } of await query<{ table_name: string }>(url, tables)) {
+      const sql = `select 1 from parley.${table} as row where row::text like $1 or row::text like $2`;
+      expect(await query(url, sql, [`%${mark}%`, `%${limited}%`]), table).toEqual([]);
     }
-    await client.end();
     const secrets = await kubectlJson<{ items: Secret[] }>(['get', 'secrets', '-n', org.name]);
     expect(
       secrets.items

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 
-import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { runApi } from '../../../api/main.ts';
@@ -27,6 +26,7 @@ import { freePort } from '../../support/free-port.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { database } from '../../support/postgres.ts';
 import { run } from '../../support/run.ts';
+import { query } from '../../support/sql.ts';
 import { parleyEntry } from '../../support/stack.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { startWebhookSink } from '../../support/webhook-sink.ts';
@@ -48,7 +48,7 @@ interface Installation {
   readonly files: string;
   start(...names: readonly (keyof typeof roles)[]): Promise<void>;
   stop(): Promise<void>;
-  sql<R extends object>(text: string): Promise<R[]>;
+  sql<R extends object>(text: string): Promise<readonly R[]>;
   /** What the command says, on both streams. */
   parley(...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }>;
 }
@@ -101,15 +101,7 @@ async function installation(org: string): Promise<Installation> {
       if (!names.includes('api')) return;
       await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200));
     },
-    async sql<R extends object>(text: string) {
-      const client = new Client({ connectionString: url });
-      await client.connect();
-      try {
-        return (await client.query<R>(text)).rows;
-      } finally {
-        await client.end();
-      }
-    },
+    sql: (text) => query(url, text),
     async parley(...args) {
       const { code, stdout, stderr } = await run(process.execPath, [parleyEntry, ...args], {
         env: { ...process.env, ...env },

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { Client } from 'pg';
 import { expect, test } from 'vitest';
 
 import { controlPlane } from '../../support/control-plane.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { database } from '../../support/postgres.ts';
+import { query } from '../../support/sql.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 
 const run = promisify(execFile);
@@ -28,12 +28,8 @@ test('the shared API server is the pinned one and deletes what a deleted owner o
 
 test('a database of its own, with pgvector to be had', async () => {
   const { url, drop } = await database();
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query('create extension vector');
-  const { rows } = await client.query<{ distance: number }>(`select '[1,2]'::vector <-> '[4,6]'::vector as distance`);
-  expect(rows).toEqual([{ distance: 5 }]);
-  await client.end();
+  await query(url, 'create extension vector');
+  expect(await query(url, `select '[1,2]'::vector <-> '[4,6]'::vector as distance`)).toEqual([{ distance: 5 }]);
   await drop();
 });
 

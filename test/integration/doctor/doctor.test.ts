@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { Client } from 'pg';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { runDoctor, type Finding } from '../../../cli/doctor/index.ts';
 import { migrate } from '../../../store/index.ts';
@@ -13,6 +12,7 @@ import { controlPlane } from '../../support/control-plane.ts';
 import { mediaServer } from '../../support/media-server.ts';
 import { database, migratedDatabase } from '../../support/postgres.ts';
 import { run } from '../../support/run.ts';
+import { query } from '../../support/sql.ts';
 import { parleyEntry } from '../../support/stack.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 
@@ -118,10 +118,7 @@ describe('what is broken is named with its cure', () => {
       cure: 'parley migrate',
     });
     await migrate({ databaseUrl: url });
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    onTestFinished(() => client.end());
-    await client.query("INSERT INTO parley.schema_migrations (version, name, checksum) VALUES (9999, '9999_tomorrow', '')");
+    await query(url, "INSERT INTO parley.schema_migrations (version, name, checksum) VALUES (9999, '9999_tomorrow', '')");
     expect(of(await findings({ DATABASE_URL: url }), 'migrations')).toMatchObject({
       outcome: 'fail',
       detail: expect.stringContaining('9999_tomorrow') as string,

@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { migrate } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
+import { query } from '../../support/sql.ts';
 import { TestStack } from '../../support/test-stack.ts';
 import { expectCountedOnce } from './counted-once.ts';
 import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
@@ -71,10 +71,7 @@ async function killServer(stack: TestStack, name: 'temporal' | 'postgres'): Prom
 async function newDatabase(server: string): Promise<string> {
   const url = new URL(server);
   url.pathname = `/test_${randomBytes(6).toString('hex')}`;
-  const client = new Client({ connectionString: server });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${url.pathname.slice(1)}`);
-  await client.end();
+  await query(server, `CREATE DATABASE ${url.pathname.slice(1)}`);
   await migrate({ databaseUrl: url.href });
   return url.href;
 }

@@ -47,20 +47,14 @@ async function stopAt(kb: KnowledgeHarness, stage: DocumentStage): Promise<(mean
 async function expectWhole(kb: KnowledgeHarness, id: string, chunkCount: number): Promise<void> {
   const { id: collectionId } = kb.collection;
   expect(await kb.knowledge.vectors.count({ org: 'acme', collectionId, space: { model: 'bm25', dimension: 0 } }, id)).toBe(chunkCount);
-  const client = new Client({ connectionString: kb.env['DATABASE_URL'] });
-  await client.connect();
-  try {
-    const { rows } = await client.query('SELECT count(*)::int AS n, max(ordinal) AS last FROM parley.chunks WHERE document_id = $1', [id]);
-    expect(rows).toEqual([{ n: chunkCount, last: chunkCount - 1 }]);
-    const frequencies = await client.query(
-      `SELECT count(*)::int AS wrong FROM (
-         SELECT term, sum(n)::int AS chunks FROM (SELECT unnest(terms) AS term, unnest(chunks) AS n FROM parley.document_terms) t GROUP BY term) t
-       FULL JOIN parley.term_frequencies f USING (term) WHERE f.chunks IS DISTINCT FROM t.chunks`,
-    );
-    expect(frequencies.rows).toEqual([{ wrong: 0 }]);
-  } finally {
-    await client.end();
-  }
+  const rows = await kb.sql('SELECT count(*)::int AS n, max(ordinal) AS last FROM parley.chunks WHERE document_id = $1', [id]);
+  expect(rows).toEqual([{ n: chunkCount, last: chunkCount - 1 }]);
+  const frequencies = await kb.sql(
+    `SELECT count(*)::int AS wrong FROM (
+       SELECT term, sum(n)::int AS chunks FROM (SELECT unnest(terms) AS term, unnest(chunks) AS n FROM parley.document_terms) t GROUP BY term) t
+     FULL JOIN parley.term_frequencies f USING (term) WHERE f.chunks IS DISTINCT FROM t.chunks`,
+  );
+  expect(frequencies).toEqual([{ wrong: 0 }]);
 }
 
 async function expectFound(kb: KnowledgeHarness, id: string): Promise<void> {

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
-import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { openKnowledge } from '../../../knowledge/open-knowledge.ts';
@@ -138,19 +137,13 @@ const manual = Array.from({ length: sections }, (_, index) => `# Part ${index}\n
 
 /** What a collection has in its table of vectors, in addition to their texts. */
 async function storedVectors(kb: KnowledgeHarness, collectionId: string) {
-  const client = new Client({ connectionString: kb.env['DATABASE_URL'] });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ embedding: string; text: string }>(
-      `SELECT v.embedding::text, c.indexed_text AS text FROM parley.vector_dense_${dimension} v
-       JOIN parley.vector_chunks k USING (org, collection_id, number)
-       JOIN parley.chunks c ON c.org = k.org AND c.document_id = k.document_id AND c.ordinal = k.ordinal WHERE v.collection_id = $1`,
-      [collectionId],
-    );
-    return rows.map(({ embedding, text }) => ({ vector: JSON.parse(embedding) as readonly number[], text }));
-  } finally {
-    await client.end();
-  }
+  const rows = await kb.sql<{ embedding: string; text: string }>(
+    `SELECT v.embedding::text, c.indexed_text AS text FROM parley.vector_dense_${dimension} v
+     JOIN parley.vector_chunks k USING (org, collection_id, number)
+     JOIN parley.chunks c ON c.org = k.org AND c.document_id = k.document_id AND c.ordinal = k.ordinal WHERE v.collection_id = $1`,
+    [collectionId],
+  );
+  return rows.map(({ embedding, text }) => ({ vector: JSON.parse(embedding) as readonly number[], text }));
 }
 
 function cosine(a: readonly number[], b: readonly number[]): number {
@@ -204,10 +197,7 @@ it('a reindex waits for a batch that takes longer than Temporal waits for a hear
   const kb = await knowledgeHarness({ env: profilesOf([profile]) });
   const collection = await baseOf(kb, profile);
   await kb.ended(await kb.add('note.txt', 'The gate code is 4711.', { to: collection }), collection);
-  const client = new Client({ connectionString: kb.env['DATABASE_URL'] });
-  await client.connect();
-  await client.query('DELETE FROM parley.embedding_cache');
-  await client.end();
+  await kb.sql('DELETE FROM parley.embedding_cache');
   const job = { org: 'acme', knowledgeBase: collection.name, collectionId: collection.id };
   await kb.knowledge.jobs.reindex(job);
   await kb.knowledge.jobs.reindexed(job);

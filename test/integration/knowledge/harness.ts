@@ -17,6 +17,7 @@ import { type Collection, type DocumentRecord, newDocumentId, openStore, type St
 import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
+import { query as runSql } from '../../support/sql.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { sharedBundle, unique } from '../workflows/support.ts';
 import { documentFolder, fileKey } from '../../../knowledge/ingestion/clear-document.ts';
@@ -45,6 +46,7 @@ export interface KnowledgeHarness {
     query: string,
     more?: { readonly topK?: number; readonly filter?: Readonly<Record<string, string>>; readonly in?: Collection },
   ): Promise<readonly SearchHit[]>;
+  sql<R extends object>(text: string, values?: unknown[]): Promise<readonly R[]>;
   /** As a deletion does. */
   remove(documentId: string): Promise<void>;
   /** Files of a document that are in the storage. */
@@ -131,6 +133,7 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
       if (found === undefined) throw new Error(`there is no collection ${base.name}`);
       return found;
     },
+    sql: (text, values) => runSql(url, text, values),
     async remove(documentId) {
       await store.knowledge.documents.tombstone({ org, id: documentId, collectionId: collection.id });
       await knowledge.jobs.clearDocument({ org, knowledgeBase: 'manuals', collectionId: collection.id, documentId }).catch(() => undefined);

@@ -4,7 +4,7 @@ import type { Search } from '../../../../knowledge/search/search.ts';
 import { PgvectorStore } from '../../../../knowledge/vector-stores/pgvector/pgvector-store.ts';
 import type { VectorStore } from '../../../../knowledge/vector-stores/vector-store.ts';
 import type { Collection } from '../../../../store/index.ts';
-import { query } from '../../harness/sql.ts';
+import { query } from '../../../support/sql.ts';
 import { percentile } from '../../harness/stats.ts';
 import { duration, figure, megabytes, type Table } from '../../harness/table.ts';
 import type { Host } from '../host.ts';
