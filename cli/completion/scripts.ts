@@ -38,7 +38,8 @@ FUNCTION() {
   done
   ((directive & 4)) || _files
 }
-compdef FUNCTION PROGRAM
+# Autoloaded, the file itself is run as the function when it is first needed.
+if [[ \${funcstack[1]} == _PROGRAM ]]; then FUNCTION "$@"; else compdef FUNCTION PROGRAM; fi
 `;
 
 const FISH = String.raw`# fish completion of PROGRAM: PROGRAM completion fish > ~/.config/fish/completions/PROGRAM.fish
