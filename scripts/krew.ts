@@ -75,7 +75,11 @@ function platforms(): readonly { readonly platform: string; readonly node: strin
 async function pluginFiles(): Promise<readonly TarEntry[]> {
   const result = await build({
     stdin: {
-      contents: "import { runPlugin } from './cli/kubectl/main.ts';\nawait runPlugin(process.argv.slice(2));\n",
+      contents: `import { runPlugin } from './cli/kubectl/main.ts';
+import { prepareStandardStreams } from './cli/standard-streams.ts';
+prepareStandardStreams();
+await runPlugin(process.argv.slice(2));
+`,
       resolveDir: root,
       loader: 'ts',
     },

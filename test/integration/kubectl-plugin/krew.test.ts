@@ -9,7 +9,7 @@ import { anAgent } from '../../support/builders.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { repository } from '../../support/stack.ts';
-import { startPlugin, type Plugin } from './plugin.ts';
+import { condition, startPlugin, type Plugin } from './plugin.ts';
 
 interface Manifest {
   readonly metadata: { readonly name: string };
@@ -83,5 +83,12 @@ describe('the archive for krew', () => {
     expect(await candidates('status', '--namespace', org.slice(0, 6))).toContain(org);
     expect(await candidates('status', '--cont')).toContain('--context');
     expect(await candidates('status', '--context', '')).toContain('parley');
+  });
+
+  it('lets nothing that others have written reach the terminal as it is', async () => {
+    const org = await organizationNamespace('krew');
+    const conditions = [condition('Ready', 'False', 'SecretNotFound', '\u001B[2Jgone')];
+    await plugin.put({ ...anAgent('reception', org), status: { observedGeneration: 1, conditions } });
+    expect((await kubectl('parley', 'status', '-n', org)).stdout).toContain(String.raw`SecretNotFound: \u001b[2Jgone`);
   });
 });
