@@ -19,6 +19,10 @@ beforeAll(async () => {
   await cp(join(repository, 'examples/agents-as-code'), folder, { recursive: true });
   await mkdir(join(folder, 'bin'));
   await symlink(parley, join(folder, 'bin/parley'));
+  // As `docker run … <image> …` does in the folder that it mounts: the image begins with parley.
+  await writeFile(join(folder, 'bin/docker'), '#!/bin/sh\nwhile [ "$1" != "$IMAGE" ]; do shift; done\nshift\nexec parley "$@"\n', {
+    mode: 0o755,
+  });
   provider = await startProviderServer();
   provider.chat((request) =>
     request.lastUser.includes('opening hours') ? 'We are open from nine to six, Monday to Friday.' : shop(request),
@@ -48,13 +52,18 @@ describe('the repository', () => {
 
   it('is tested by its GitHub workflow', async () => {
     const workflow = parse(await readFile(join(folder, '.github/workflows/agents.yaml'), 'utf8')) as {
-      readonly jobs: { readonly test: { readonly steps: readonly { readonly run?: string; readonly env?: object }[] } };
+      readonly jobs: {
+        readonly test: {
+          readonly env: Readonly<Record<string, string>>;
+          readonly steps: readonly { readonly run?: string; readonly env?: object }[];
+        };
+      };
     };
     const lines = workflow.jobs.test.steps.flatMap(({ run: line, env }) => (line === undefined ? [] : [{ line, key: env !== undefined }]));
     expect(lines.map(({ key }) => key)).toEqual([false, true]);
     for (const { line, key } of lines) {
       await rm(join(folder, 'report.xml'), { force: true });
-      const done = await shell(line, key ? withModel() : {});
+      const done = await shell(line, { ...workflow.jobs.test.env, ...(key && withModel()) });
       expect([done.code, done.stderr]).toEqual([0, '']);
       expect(await readFile(join(folder, 'report.xml'), 'utf8')).toContain('tests="3" failures="0" errors="0"');
     }
