@@ -1,13 +1,15 @@
 /** The OpenAPI document: what the descriptions of the routes say, in the words of OpenAPI 3.1. Pure. */
 import type { z } from 'zod';
 
-import { version } from '../../platform/version.ts';
 import type { AnswerDescription, RouteDescription, StreamedBody } from '../http/route.ts';
 import { warningsAnswer } from '../http/warnings.ts';
 import { failureRefs, failureResponses } from './failures.ts';
 import { INTRODUCTION } from './introduction.ts';
 import { addPropertyExamples } from './property-examples.ts';
 import { SchemaCollection, type OpenApiObject } from './schemas.ts';
+
+/** Of the interface, as its clients know it; not of the program. */
+const INTERFACE_VERSION = '1.0.0';
 
 const tags = [
   { name: 'AI agents', description: 'What an agent says, hears and may do.' },
@@ -75,7 +77,7 @@ export function openApiDocument(all: readonly RouteDescription[], options: Docum
     openapi: '3.1.0',
     info: {
       title: 'Parley',
-      version,
+      version: INTERFACE_VERSION,
       description: INTRODUCTION,
       contact: { name: 'Parley' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
