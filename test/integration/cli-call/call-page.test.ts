@@ -206,6 +206,31 @@ describe.skipIf(browser === undefined)('the page in a browser', () => {
     expect(await text('problem')).toMatch(/lacks the permission calls:read/);
   });
 
+  it.each([
+    { when: 'the microphone is open', owner: 'navigator.mediaDevices', held: 'getUserMedia', made: 0 },
+    { when: 'the call is made', owner: 'window', held: 'fetch', made: 1 },
+  ])('joins no room where the user hangs up before $when', async ({ owner, held, made }) => {
+    const calls = async (): Promise<number> => (await platform.org.call('GET', '/v1/calls?page_size=1')).body.total_count;
+    const rooms = (): number => page.requested.filter((url) => url.startsWith('ws')).length;
+    await open(`#key=${callKey}&agent=receptionist`);
+    await eventually(async () => expect(await focused(page)).toBe('start'));
+    const before = { calls: await calls(), rooms: rooms() };
+    await page.run(`{
+      const ask = ${owner}.${held}.bind(${owner});
+      ${owner}.${held} = async (...given) => {
+        const answer = await ask(...given);
+        return new Promise((resolve) => (window.release = () => resolve(answer)));
+      };
+    }`);
+    await page.press('Enter');
+    await eventually(async () => expect(await page.run('typeof release')).toBe('function'));
+    await press('hang-up');
+    await page.run('release()');
+    await eventually(async () => expect(await focused(page)).toBe('start'));
+    expect([await shown('setup-part'), await shown('problem')]).toEqual([true, false]);
+    expect({ calls: await calls(), rooms: rooms() }).toEqual({ calls: before.calls + made, rooms: before.rooms });
+  });
+
   it('has contacted its own server and the media server only, and its policy had nothing to refuse', () => {
     const hosts = new Set(page.requested.filter((url) => !/^(about|data|blob):/.test(url)).map((url) => new URL(url).host));
     expect([...hosts].toSorted()).toEqual([new URL(platform.facade.url).host, new URL(platform.mediaServer.url).host].toSorted());

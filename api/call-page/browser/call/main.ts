@@ -106,7 +106,10 @@ async function call(): Promise<void> {
     await conversation.openMicrophone().catch((error: unknown) => {
       throw error instanceof DOMException ? new Error(microphoneText(error.name), { cause: error }) : error;
     });
+    // Hanging up leaves a room, and there is none yet.
+    if (begun.changedMind) throw new Error('hung up');
     const made = await client.createCall(elements.agent.value, dataGiven());
+    if (begun.changedMind) throw new Error('hung up');
     if (made.media_url === undefined || made.access_token === undefined) throw new Error('The server gave no address to call at.');
     begun.id = made._id;
     await conversation.join(made.media_url, made.access_token, userIdentityOf(made._id)).catch((error: unknown) => {
