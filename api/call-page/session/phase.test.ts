@@ -15,6 +15,11 @@ it('a call that no agent takes, or that is refused, ends as well', () => {
   expect(walk('choosing', 'call', 'key_refused')).toBe('no_key');
 });
 
+it('a summary stays where the key is refused after the call, and the next call begins with another key', () => {
+  expect(walk('ending', 'settled', 'key_refused')).toBe('over');
+  expect(walk('over', 'again', 'key_refused', 'key')).toBe('choosing');
+});
+
 it('what comes too late changes nothing', () => {
   expect(walk('ending', 'agent', 'left', 'joined')).toBe('ending');
   expect(walk('over', 'left', 'settled')).toBe('over');

@@ -231,6 +231,26 @@ describe.skipIf(browser === undefined)('the page in a browser', () => {
     expect({ calls: await calls(), rooms: rooms() }).toEqual({ calls: before.calls + made, rooms: before.rooms });
   });
 
+  it('asks for another key after a call during which its key was revoked', async () => {
+    const { facade, org } = platform;
+    const given = { name: 'call page', expiration_days: 1, permissions: ['calls:create'] };
+    const { api_key: key, key_id: id } = (await org.call('POST', '/v1/api-keys/', given)).body;
+    await open(`#key=${key}&agent=receptionist`);
+    await eventually(async () => expect(await focused(page)).toBe('start'));
+    await page.press('Enter');
+    await eventually(async () => expect(await text('status')).toMatch(/agent/));
+    await org.call('POST', `/v1/api-keys/${id}/revoke`);
+    await eventually(async () => expect((await facade.call('GET', '/v2/ai-agents', { key })).status).toBe(401));
+    await press('hang-up');
+    await eventually(async () => expect(await shown('summary-part')).toBe(true));
+    await press('again');
+    expect([await shown('key-part'), await focused(page)]).toEqual([true, 'key']);
+    expect(await text('problem')).toMatch(/API key is not known/);
+    await page.run(`document.getElementById('key').value = '${callKey}'`);
+    await page.press('Enter');
+    await eventually(async () => expect([await shown('setup-part'), await shown('problem')]).toEqual([true, false]));
+  });
+
   it('has contacted its own server and the media server only, and its policy had nothing to refuse', () => {
     const hosts = new Set(page.requested.filter((url) => !/^(about|data|blob):/.test(url)).map((url) => new URL(url).host));
     expect([...hosts].toSorted()).toEqual([new URL(platform.facade.url).host, new URL(platform.mediaServer.url).host].toSorted());

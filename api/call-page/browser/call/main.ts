@@ -279,9 +279,15 @@ elements.again.addEventListener('click', () => {
   current?.forgotten.abort();
   current = undefined;
   forgetCall();
-  showProblem(undefined);
   step('again');
-  elements.start.focus();
+  if (rest === undefined) {
+    // The key was refused after the call: the problem, which stays, says so.
+    step('key_refused');
+    elements.key.focus();
+  } else {
+    showProblem(undefined);
+    elements.start.focus();
+  }
 });
 addEventListener('hashchange', takeFragment);
 
