@@ -191,6 +191,23 @@ describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
     await counts({}, `${OTHERS + 1} calls`);
   });
 
+  it('offers more of the list that is there, not of one that is under way or has failed', async () => {
+    await page.run(`{
+      const ask = window.fetch;
+      window.fetch = () => new Promise((_, reject) => (window.fail = () => reject(new TypeError('The network is gone.'))))
+        .finally(() => (window.fetch = ask));
+    }`);
+    await filter({ agent: 'receptionist' });
+    expect([(await listed()).length, await shown('more')]).toEqual([50, false]);
+    await page.run('fail()');
+    await eventually(async () => expect([await text('problem'), await shown('more')]).toEqual(['The network is gone.', true]));
+    await press('more');
+    await eventually(async () => expect(await listed()).toHaveLength(OTHERS + 1));
+    expect([await text('count'), await shown('more')]).toEqual([`${OTHERS + 1} calls`, false]);
+    await filter({ agent: '' });
+    await eventually(async () => expect([(await listed()).length, await shown('more'), await shown('problem')]).toEqual([50, true, false]));
+  });
+
   it('opens a call, with what was said and done, heard and sent', async () => {
     await page.run(`document.querySelector('#list a').click()`);
     await eventually(async () => expect(await text('call-title')).toBe('Harbour Bikes'));

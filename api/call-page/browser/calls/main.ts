@@ -9,6 +9,7 @@ import { elements, filterGiven, showCalls, showParts, showProblem } from './view
 const PAGE_SIZE = 50;
 
 let rest: Rest | undefined;
+/** Of the list that is shown: the form may say something else by now. */
 let filter: ShownFilter = filterGiven();
 let calls: readonly ShownCallSummary[] = [];
 let total = 0;
@@ -17,11 +18,13 @@ let open: string | undefined;
 let inspector: Inspector | undefined;
 /** How many lists were asked for: an answer that comes after a later request is not shown. */
 let requests = 0;
+/** The first page of another list is under way. What follows the list that is there may not be asked for meanwhile. */
+let isBeingReplaced = false;
 
 function show(): void {
   showParts({ hasKey: rest !== undefined, open: open !== undefined });
   showCalls(calls, { total, open });
-  elements.more.hidden = next === undefined;
+  elements.more.hidden = next === undefined || isBeingReplaced;
 }
 
 function fail(error: unknown): void {
@@ -48,10 +51,17 @@ async function list({ more = false } = {}): Promise<void> {
   if (rest === undefined) return;
   requests += 1;
   const request = requests;
-  if (!more) filter = filterGiven();
-  const page = await rest.calls(callsQuery(filter, { size: PAGE_SIZE, token: more ? next : undefined }));
+  const asked = more ? filter : filterGiven();
+  isBeingReplaced = !more;
+  show();
+  const page = await rest.calls(callsQuery(asked, { size: PAGE_SIZE, token: more ? next : undefined })).finally(() => {
+    if (request !== requests) return;
+    isBeingReplaced = false;
+    show();
+  });
   if (request !== requests) return;
   const first = more ? calls.length : 0;
+  filter = asked;
   calls = more ? [...calls, ...page.calls] : page.calls;
   total = page.total_count;
   next = page.next_page_token ?? undefined;
