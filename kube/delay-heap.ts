@@ -10,10 +10,6 @@ export class DelayHeap<K> {
   readonly #heap: Entry<K>[] = [];
   readonly #byKey = new Map<K, Entry<K>>();
 
-  get size(): number {
-    return this.#heap.length;
-  }
-
   /** When the earliest key is due. */
   get nextAt(): number | undefined {
     return this.#heap[0]?.dueAt;
@@ -28,11 +24,6 @@ export class DelayHeap<K> {
     this.#byKey.set(key, entry);
     this.#heap.push(entry);
     this.#up(entry);
-  }
-
-  delete(key: K): void {
-    const entry = this.#byKey.get(key);
-    if (entry) this.#remove(entry);
   }
 
   /** Takes out the earliest key if it is due at `now`. */

@@ -48,13 +48,6 @@ export class KubeError extends Error {
     return this.code === 409 && this.causes.some((cause) => cause.reason === 'FieldManagerConflict');
   }
 
-  /** Who owns what, of an ownership conflict. Fields are written as in {@link StatusCause.field}. */
-  get conflicts(): readonly { readonly field: string; readonly manager: string }[] {
-    return this.causes
-      .filter((cause) => cause.reason === 'FieldManagerConflict')
-      .map((cause) => ({ field: cause.field, manager: /^conflict with "((?:[^"\\]|\\.)*)"/.exec(cause.message)?.[1] ?? 'unknown' }));
-  }
-
   /** The object changed since it was read, or is another one (a stale resourceVersion or uid). */
   get staleConflict(): boolean {
     return this.code === 409 && this.reason === 'Conflict' && !this.ownershipConflict;
@@ -63,11 +56,6 @@ export class KubeError extends Error {
   /** The caller's own signal ended the request. */
   get aborted(): boolean {
     return this.code === 0 && this.reason === 'Aborted';
-  }
-
-  /** A watch, or the next page of a list, asked for history that the server has dropped: list again. */
-  get expired(): boolean {
-    return this.code === 410;
   }
 
   /** The same request may succeed later, unchanged. */

@@ -56,17 +56,11 @@ export class EventRecorder {
   readonly #queue: Series[] = [];
   #sending: Promise<void> | undefined;
   #troubled = false;
-  #dropped = 0;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
-  }
-
-  /** Events that were not sent: the object's tokens were used up, too many waited, or the server refused. */
-  get dropped(): number {
-    return this.#dropped;
   }
 
   /** Returns at once. The object needs `apiVersion`, `kind` and its metadata. */
@@ -95,7 +89,6 @@ export class EventRecorder {
       this.#queue.length >= MAX_QUEUED
     ) {
       // What is counted is not lost: the next one of the series that may be sent brings the sum.
-      this.#dropped++;
       return;
     }
     series.queued = true;
@@ -194,7 +187,6 @@ export class EventRecorder {
 
   /** The first of a row of failures is logged. */
   #lost(error: unknown): void {
-    this.#dropped++;
     const cause = error instanceof Error ? error.message : String(error);
     this.#options.logger?.[this.#troubled ? 'debug' : 'warn']({ cause }, 'failed to record an event');
     this.#troubled = true;

@@ -5,10 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { isObject } from '../platform/json.ts';
-import { childrenOf, fieldPathsOf, isLeaf, serializeElement, type FieldSet, type PathElement } from './fields.ts';
+import { childrenOf, isLeaf, serializeElement, type FieldSet, type PathElement } from './fields.ts';
 import type { KubeObject, ManagedFieldsEntry } from './types.ts';
-
-export { fieldPathsOf } from './fields.ts';
 
 export interface OwnerSelector {
   readonly manager: string;
@@ -38,21 +36,11 @@ export function extractOwned<T extends KubeObject>(object: T, owner: OwnerSelect
     kind: object.kind,
     metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
   };
-  const own = entryOf(object, owner)?.fieldsV1;
+  const own = object.metadata.managedFields?.find((entry) => matches(entry, owner))?.fieldsV1;
   if (own === undefined || isLeaf(own)) return identity as unknown as Extracted<T>;
   const others = (object.metadata.managedFields ?? []).filter((entry) => !matches(entry, owner)).map((entry) => entry.fieldsV1 ?? {});
   const fields = (take(object, own, others) ?? {}) as { readonly metadata?: object };
   return { ...fields, ...identity, metadata: { ...fields.metadata, ...identity.metadata } } as unknown as Extracted<T>;
-}
-
-/** The fields that `owner` owns, as {@link fieldPathsOf} writes them; none when it owns nothing. */
-export function ownedPaths(object: KubeObject, owner: OwnerSelector): readonly string[] {
-  const fields = entryOf(object, owner)?.fieldsV1;
-  return fields === undefined ? [] : fieldPathsOf(fields);
-}
-
-function entryOf(object: KubeObject, owner: OwnerSelector): ManagedFieldsEntry | undefined {
-  return object.metadata.managedFields?.find((entry) => matches(entry, owner));
 }
 
 function matches(entry: ManagedFieldsEntry, owner: OwnerSelector): boolean {

@@ -29,20 +29,6 @@ export function isLeaf(set: FieldSet): boolean {
   return Object.keys(set).every((member) => member === '.');
 }
 
-/**
- * The members of a set as paths, written as the API server writes them in the causes of a conflict:
- * `.spec.llm.model`, `.spec.ports[name="http"].port`, `.spec.tags[="a"]`.
- */
-export function fieldPathsOf(fields: FieldSet): readonly string[] {
-  const paths: string[] = [];
-  const walk = (set: FieldSet, path: string): void => {
-    if (path !== '' && ('.' in set || isLeaf(set))) paths.push(path);
-    for (const child of childrenOf(set)) walk(child.set, path + formatElement(child.element));
-  };
-  walk(fields, '');
-  return paths;
-}
-
 /** @returns undefined for `.` and for notations this version doesn't know. */
 export function parseElement(member: string): PathElement | undefined {
   const rest = member.slice(2);
@@ -74,6 +60,7 @@ export function serializeElement(element: PathElement): string {
   }
 }
 
+/** As the API server writes it in the causes of a conflict: `.model`, `[name="http"]`, `[="a"]`. */
 export function formatElement(element: PathElement): string {
   switch (element.type) {
     case 'field':

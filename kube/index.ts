@@ -25,7 +25,7 @@ export {
 } from './resource-client.ts';
 export { SecretReader, type SecretReaderOptions, type SecretVersion } from './secret-reader.ts';
 export type { WatchEvent, WatchStream } from './watch-stream.ts';
-export { extractOwned, fieldPathsOf, ownedPaths, type DeepPartial, type Extracted, type OwnerSelector } from './extract.ts';
+export { extractOwned, type DeepPartial, type Extracted, type OwnerSelector } from './extract.ts';
 export type { FieldSet } from './fields.ts';
 export {
   createInformer,

@@ -76,11 +76,6 @@ export class KeyQueue<K> {
   get depth(): number {
     return this.#lanes.reduce((sum, lane) => sum + lane.keys.size, 0);
   }
-
-  /** Nothing waits and nothing is processed. */
-  get idle(): boolean {
-    return this.#processing.size === 0 && this.depth === 0;
-  }
 }
 
 function moreUrgent(a: Priority, b: Priority): Priority {

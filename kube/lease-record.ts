@@ -6,6 +6,9 @@ export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec;
 }
 
+/** How long others wait for a holder that has fallen silent, in milliseconds. */
+export const LEASE_MS = 15_000;
+
 export interface LeaseSpec {
   /** `''` when it was released. */
   readonly holderIdentity?: string;
@@ -26,16 +29,12 @@ export const leases: ResourceDescriptor = {
 };
 
 /** The record by which `identity` holds the lease from `now` on, after `before`. */
-export function heldBy(
-  identity: string,
-  options: { readonly before: LeaseSpec | undefined; readonly now: number; readonly leaseMs: number },
-): LeaseSpec {
-  const { before, now, leaseMs } = options;
+export function heldBy(identity: string, { before, now }: { readonly before: LeaseSpec | undefined; readonly now: number }): LeaseSpec {
   const renewing = before?.holderIdentity === identity;
   return {
     ...before,
     holderIdentity: identity,
-    leaseDurationSeconds: Math.ceil(leaseMs / 1000),
+    leaseDurationSeconds: LEASE_MS / 1000,
     acquireTime: renewing && before.acquireTime !== undefined ? before.acquireTime : microTime(now),
     renewTime: microTime(now),
     leaseTransitions: before === undefined ? 0 : (before.leaseTransitions ?? 0) + (renewing ? 0 : 1),
@@ -58,10 +57,10 @@ export class LeaseObserver {
   #held = false;
 
   /** Takes note of the record as read at `monotonic`, in milliseconds. */
-  observe(spec: LeaseSpec | undefined, monotonic: number, leaseMs: number): void {
+  observe(spec: LeaseSpec | undefined, monotonic: number): void {
     const seen = JSON.stringify([spec?.holderIdentity, spec?.renewTime, spec?.acquireTime, spec?.leaseTransitions]);
     this.#held = (spec?.holderIdentity ?? '') !== '';
-    this.#durationMs = spec?.leaseDurationSeconds === undefined ? leaseMs : spec.leaseDurationSeconds * 1000;
+    this.#durationMs = spec?.leaseDurationSeconds === undefined ? LEASE_MS : spec.leaseDurationSeconds * 1000;
     if (seen === this.#seen) return;
     this.#seen = seen;
     this.#since = monotonic;

@@ -80,13 +80,12 @@ class LeaseServer {
 class Candidate {
   readonly line;
   readonly stop = new AbortController();
-  readonly elector: LeaderElector;
   readonly terms: { readonly from: number; to?: number }[] = [];
   readonly running: Promise<void>;
 
   constructor(server: LeaseServer, clock: FakeClock, identity: string, options: Partial<LeaderElectorOptions> = {}) {
     this.line = server.line();
-    this.elector = new LeaderElector({
+    const elector = new LeaderElector({
       client: this.line,
       namespace: 'ns',
       name: 'op',
@@ -95,7 +94,7 @@ class Candidate {
       random: () => 0,
       ...options,
     });
-    this.running = this.elector.run({
+    this.running = elector.run({
       signal: this.stop.signal,
       onStarted: async (signal) => {
         const term: { readonly from: number; to?: number } = { from: clock.monotonic() };
@@ -168,7 +167,6 @@ describe('LeaderElector', () => {
       a.line.broken = how;
       await clock.advance(30_000);
       expect({ how, terms: a.terms }).toEqual({ how, terms: [{ from: 0, to: 14_000 }] });
-      expect(a.elector.isLeader).toBe(false);
       a.line.broken = 'no';
       await clock.advance(20_000);
       expect({ how, leads: a.leads }).toEqual({ how, leads: true });
@@ -329,12 +327,6 @@ describe('LeaderElector', () => {
     stop.abort();
     await clock.advance(10_000);
     await running;
-  });
-
-  it('refuses durations that leave no room', () => {
-    const options = { client: setUp().server.line(), namespace: 'ns', name: 'op', identity: 'a' };
-    expect(() => new LeaderElector({ ...options, leaseMs: 10_000 })).toThrow(RangeError);
-    expect(() => new LeaderElector({ ...options, retryMs: 10_000 })).toThrow(RangeError);
   });
 
   it('never has two leaders, and always one in the end, whatever lines break and candidates stop', async () => {

@@ -16,17 +16,16 @@ export interface LeaderElectorOptions {
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly logger?: Logger;
-  /** How long others wait for a holder that has fallen silent, in milliseconds, a multiple of 1,000. Default: 15,000. */
-  readonly leaseMs?: number;
-  /** How long the holder goes on without a renewal that succeeded, in milliseconds; less than `leaseMs`. Default: 10,000. */
-  readonly renewMs?: number;
-  /** Time between two renewals, and between two looks of a candidate, in milliseconds; less than `renewMs`. Default: 2,000. */
-  readonly retryMs?: number;
 }
+
+/** How long the holder goes on without a renewal that succeeded, in milliseconds; less than `LEASE_MS`. */
+const RENEW_MS = 10_000;
+/** Time between two renewals, and between two looks of a candidate, in milliseconds; less than {@link RENEW_MS}. */
+const RETRY_MS = 2_000;
 
 export interface LeadOptions {
   /**
-   * The leader's work. `signal` aborts when leadership is lost or the caller wants to stop; the work then has `leaseMs - renewMs` to end
+   * The leader's work. `signal` aborts when leadership is lost or the caller wants to stop; the work then has `LEASE_MS - RENEW_MS` to end
    * before another candidate may begin. When it returns by itself, the lease is released and `run` resolves; what it throws, `run` throws.
    */
   readonly onStarted: (signal: AbortSignal) => Promise<void>;
@@ -42,45 +41,23 @@ export class LeadershipLostError extends Error {
 /**
  * Leader election on a Lease, by client-go's protocol: candidates of both can share a lease.
  *
- * At most one leader: a holder stops at `renewMs` after it *sent* its last successful renewal; others begin at the earliest `leaseMs` after
+ * At most one leader: a holder stops at `RENEW_MS` after it *sent* its last successful renewal; others begin at the earliest `LEASE_MS` after
  * they *saw* it. Both count on clocks of their own that never jump. Work that goes on after its signal voids the promise.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #leaseMs: number;
-  readonly #renewMs: number;
-  readonly #retryMs: number;
   readonly #observer = new LeaseObserver();
   #stored: Stored<Lease> | undefined;
-  #leading = false;
   #troubled = false;
   /** This process has tried to write itself into the lease. */
   #reached = false;
 
-  /** @throws RangeError when the three durations don't leave each other room. */
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
-    this.#leaseMs = options.leaseMs ?? 15_000;
-    this.#renewMs = options.renewMs ?? 10_000;
-    this.#retryMs = options.retryMs ?? 2_000;
-    if (!(this.#leaseMs > this.#renewMs && this.#renewMs > this.#retryMs && this.#retryMs > 0)) {
-      throw new RangeError(
-        `leader election needs leaseMs > renewMs > retryMs > 0, not ${this.#leaseMs}, ${this.#renewMs}, ${this.#retryMs}`,
-      );
-    }
-  }
-
-  get isLeader(): boolean {
-    return this.#leading;
-  }
-
-  /** The last known holder of the lease; `undefined` without one. */
-  get holder(): string | undefined {
-    return this.#stored?.spec?.holderIdentity || undefined;
   }
 
   /** Runs for leader, leads, and runs again after a loss, until `signal` aborts. An API server that can't be reached never ends it. */
@@ -100,9 +77,9 @@ export class LeaderElector {
     while (!signal.aborted) {
       const sentAt = this.#clock.monotonic();
       if (await this.#tryAcquire(signal)) return sentAt;
-      // Sooner where the lease runs out sooner; never later than retryMs, which bounds the time of a takeover.
+      // Sooner where the lease runs out sooner; never later than RETRY_MS, which bounds the time of a takeover.
       const untilFree = this.#observer.freeIn(this.#clock.monotonic());
-      const pause = this.#retryMs * (1 - 0.2 * this.#random());
+      const pause = RETRY_MS * (1 - 0.2 * this.#random());
       await this.#sleep(untilFree > 0 ? Math.min(pause, untilFree) : pause, signal);
     }
     return undefined;
@@ -113,7 +90,7 @@ export class LeaderElector {
     try {
       this.#stored = await this.#read(signal);
       const spec = this.#stored?.spec;
-      this.#observer.observe(spec, this.#clock.monotonic(), this.#leaseMs);
+      this.#observer.observe(spec, this.#clock.monotonic());
       if (spec?.holderIdentity !== identity && this.#observer.freeIn(this.#clock.monotonic()) > 0) {
         this.#calm();
         return false;
@@ -135,18 +112,14 @@ export class LeaderElector {
     let lost = false;
     const lose = (): void => {
       lost = true;
-      this.#leading = false;
       this.#options.logger?.error(
         { lease: this.#name },
         'lost leadership: another candidate holds the lease, or it was not renewed in time',
       );
-      ended.abort(
-        new LeadershipLostError(`the lease ${this.#name} was not renewed for ${this.#renewMs} ms, or another candidate holds it`),
-      );
+      ended.abort(new LeadershipLostError(`the lease ${this.#name} was not renewed for ${RENEW_MS} ms, or another candidate holds it`));
     };
     const onStop = (): void => ended.abort(signal.reason);
     signal.addEventListener('abort', onStop, { once: true });
-    this.#leading = true;
     const keeping = this.#keep(renewedAt, ended.signal, lose);
     try {
       await onStarted(ended.signal);
@@ -155,7 +128,6 @@ export class LeaderElector {
       if (!ended.signal.aborted) throw error;
       this.#options.logger?.debug({ err: error, lease: this.#name }, "the leader's work ended with an error after it was aborted");
     } finally {
-      this.#leading = false;
       ended.abort();
       signal.removeEventListener('abort', onStop);
       await keeping;
@@ -164,12 +136,12 @@ export class LeaderElector {
     return lost;
   }
 
-  /** Renews until `ended` aborts, and calls `lose` when no renewal has succeeded for `renewMs`. */
+  /** Renews until `ended` aborts, and calls `lose` when no renewal has succeeded for `RENEW_MS`. */
   async #keep(renewedAt: number, ended: AbortSignal, lose: () => void): Promise<void> {
     // A timer of its own, not part of the loop: a request that hangs must not put it off.
-    let deadline = this.#clock.after(renewedAt + this.#renewMs - this.#clock.monotonic(), lose);
+    let deadline = this.#clock.after(renewedAt + RENEW_MS - this.#clock.monotonic(), lose);
     while (!ended.aborted) {
-      await this.#sleep(this.#retryMs, ended);
+      await this.#sleep(RETRY_MS, ended);
       if (ended.aborted) break;
       const sentAt = this.#clock.monotonic();
       const outcome = await this.#renew(ended);
@@ -177,7 +149,7 @@ export class LeaderElector {
       if (outcome === 'failed') continue;
       deadline.cancel();
       if (outcome === 'taken') lose();
-      else deadline = this.#clock.after(sentAt + this.#renewMs - this.#clock.monotonic(), lose);
+      else deadline = this.#clock.after(sentAt + RENEW_MS - this.#clock.monotonic(), lose);
     }
     deadline.cancel();
   }
@@ -208,7 +180,7 @@ export class LeaderElector {
       // Read again: a renewal that was cut off may have reached the server.
       const before = await this.#read(undefined);
       if (before?.spec?.holderIdentity !== identity) return;
-      this.#stored = await client.update({ ...before, spec: released(before.spec, this.#clock.now()) }, { timeoutMs: this.#retryMs });
+      this.#stored = await client.update({ ...before, spec: released(before.spec, this.#clock.now()) }, { timeoutMs: RETRY_MS });
       logger?.info({ lease: this.#name }, 'lease released');
     } catch (err) {
       logger?.warn({ err, lease: this.#name }, 'failed to release the lease; it expires by itself');
@@ -218,7 +190,7 @@ export class LeaderElector {
   async #read(signal: AbortSignal | undefined): Promise<Stored<Lease> | undefined> {
     const { client, namespace, name } = this.#options;
     try {
-      return await client.get({ namespace, name }, { timeoutMs: this.#renewMs / 2, ...(signal ? { signal } : {}) });
+      return await client.get({ namespace, name }, { timeoutMs: RENEW_MS / 2, ...(signal ? { signal } : {}) });
     } catch (error) {
       if (error instanceof KubeError && error.notFound) return undefined;
       throw error;
@@ -229,12 +201,12 @@ export class LeaderElector {
   async #write(signal: AbortSignal): Promise<void> {
     const { client, namespace, name, identity } = this.#options;
     const before = this.#stored;
-    const spec: LeaseSpec = heldBy(identity, { before: before?.spec, now: this.#clock.now(), leaseMs: this.#leaseMs });
-    const options = { timeoutMs: this.#renewMs / 2, signal };
+    const spec: LeaseSpec = heldBy(identity, { before: before?.spec, now: this.#clock.now() });
+    const options = { timeoutMs: RENEW_MS / 2, signal };
     this.#stored = before
       ? await client.update({ ...before, spec }, options)
       : await client.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec }, options);
-    this.#observer.observe(this.#stored.spec, this.#clock.monotonic(), this.#leaseMs);
+    this.#observer.observe(this.#stored.spec, this.#clock.monotonic());
   }
 
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -17,10 +17,6 @@ export class TokenBuckets<K> {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#buckets.size;
-  }
-
   /** Takes a token of `key` at `now`, monotonic milliseconds. @returns whether there was one. */
   take(key: K, now: number): boolean {
     const { burst, refillMs, maxKeys } = this.#options;

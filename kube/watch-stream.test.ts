@@ -63,7 +63,7 @@ describe('lines', () => {
     expect(await failure([Buffer.from('nonsense\n')])).toMatchObject({ code: 0, reason: 'Unreachable' });
     const error = await failure([line({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } })]);
     expect(error).toBeInstanceOf(KubeError);
-    expect(error).toMatchObject({ code: 410, reason: 'Expired', expired: true });
+    expect(error).toMatchObject({ code: 410, reason: 'Expired' });
   });
 });
 

@@ -13,10 +13,6 @@ export interface WorkQueueOptions {
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly registry?: Registry;
-  /** Upper bound of a key's first delay after a failure, in milliseconds. Default: 5. */
-  readonly baseDelayMs?: number;
-  /** Longest delay after failures, in milliseconds. Default: 300,000. */
-  readonly maxDelayMs?: number;
 }
 
 export interface WorkQueueAddOptions {
@@ -43,6 +39,9 @@ interface Work {
   rateLimited: boolean;
 }
 
+/** The bounds of a key's first delay after a failure, and of its longest. */
+const backoff = { baseMs: 5, maxMs: 300_000 };
+
 /**
  * Keys to be handled, with client-go's semantics: a key waits at most once however often it is added, is never handled twice at the
  * same time, and is handled once more when it was added while being handled.
@@ -57,14 +56,12 @@ export class WorkQueue<K extends string> {
   readonly #work = new Map<K, Work>();
   /** Workers without a key, each to be woken by one. */
   readonly #sleepers = new Set<() => void>();
-  readonly #idleWaiters = new Set<() => void>();
   #timer: { readonly at: number; readonly handle: Timer } | undefined;
   #shuttingDown = false;
 
   constructor(options: WorkQueueOptions) {
-    const { baseDelayMs = 5, maxDelayMs = 300_000, random = Math.random } = options;
     this.#clock = options.clock ?? systemClock;
-    this.#backoff = new KeyedBackoff({ baseMs: baseDelayMs, maxMs: maxDelayMs, random });
+    this.#backoff = new KeyedBackoff({ ...backoff, random: options.random ?? Math.random });
     this.#metrics = workQueueMetrics({
       registry: options.registry,
       name: options.name,
@@ -76,11 +73,6 @@ export class WorkQueue<K extends string> {
   /** Keys that wait to be handled; those that wait for their time are not counted. */
   get depth(): number {
     return this.#queue.depth;
-  }
-
-  /** Keys that wait for their time. */
-  get delayed(): number {
-    return this.#delayed.size;
   }
 
   /** Failures of `key` in a row. */
@@ -139,19 +131,6 @@ export class WorkQueue<K extends string> {
     }
   }
 
-  /** Resolves when no key waits and none is being handled; keys that wait for their time don't count. */
-  async idle(): Promise<void> {
-    while (!this.#queue.idle) {
-      await new Promise<void>((resolve) => this.#idleWaiters.add(resolve));
-    }
-  }
-
-  /** Takes no more keys, and resolves when those in the queue have been handled. Needs a {@link run} that goes on. */
-  async drain(): Promise<void> {
-    this.shutDown();
-    await this.idle();
-  }
-
   /** Takes no more keys and drops those that wait for their time. Runs end when what is in the queue has been handled. Idempotent. */
   shutDown(): void {
     this.#shuttingDown = true;
@@ -196,7 +175,6 @@ export class WorkQueue<K extends string> {
       const now = this.#clock.monotonic();
       this.#metrics.finished(now - work.startedAt);
       this.#queue.done(key, now); // added meanwhile, it waits again: for this worker, which looks next
-      if (this.#queue.idle) this.#wakeIdle();
     }
   }
 
@@ -220,12 +198,6 @@ export class WorkQueue<K extends string> {
   #wakeAll(): void {
     for (const wake of this.#sleepers) wake();
     this.#sleepers.clear();
-    if (this.#queue.idle) this.#wakeIdle();
-  }
-
-  #wakeIdle(): void {
-    for (const wake of this.#idleWaiters) wake();
-    this.#idleWaiters.clear();
   }
 
   /** One timer for all keys, set to the earliest. */

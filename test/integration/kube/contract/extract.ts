@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { extractOwned, ownedPaths } from '../../../../kube/index.ts';
+import { extractOwned } from '../../../../kube/index.ts';
 import type { ContractContext } from './context.ts';
 import type { Widget } from './widget.ts';
 
@@ -89,25 +89,6 @@ export function extractRules(context: ContractContext): void {
       kind: widget.kind,
       metadata: { name: widget.metadata.name, namespace: context.namespace },
     });
-  });
-
-  it('names the fields as conflicts do', async () => {
-    const widget = context.widget(
-      { title: 'a', set: ['x'], tags: ['t'], ports: [{ name: 'http', port: 80 }], map: { k: 'v' } },
-      { finalizers: ['example.com/hold'] },
-    );
-    const stored = await context.widgets('first').apply(widget);
-    expect([...ownedPaths(stored, mine)].sort()).toEqual([
-      '.metadata.finalizers[="example.com/hold"]',
-      '.spec.map.k',
-      '.spec.ports[name="http"]',
-      '.spec.ports[name="http"].name',
-      '.spec.ports[name="http"].port',
-      '.spec.set[="x"]',
-      '.spec.tags',
-      '.spec.title',
-    ]);
-    await context.widgets().patchFinalizers(stored, []);
   });
 
   it('distinguishes the status from the rest', async () => {

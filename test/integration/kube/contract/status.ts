@@ -29,7 +29,7 @@ export function statusRules(context: ContractContext): void {
     await context.widgets('first').applyStatus({ ...widget, status: { phase: 'one', conditions: [{ type: 'Ready', status: 'True' }] } });
     const second = context.widgets('second');
     const error = await failureOf(second.applyStatus({ ...widget, status: { phase: 'two' } }, { force: false }));
-    expect(error.conflicts).toEqual([{ field: '.status.phase', manager: 'first' }]);
+    expect(error.causes).toMatchObject([{ field: '.status.phase', message: expect.stringContaining('"first"') }]);
     const taken = await second.applyStatus({ ...widget, status: { phase: 'two', conditions: [{ type: 'Other', status: 'False' }] } });
     expect(taken.status?.phase).toBe('two');
     expect(taken.status?.conditions).toHaveLength(2);
