@@ -28,12 +28,11 @@ export interface RunTestOptions {
   readonly signal: AbortSignal;
   /** One for each attempt that is under way; tests may share them. One attempt at a time by default. */
   readonly slots?: Pick<Semaphore, 'acquire'>;
-  readonly onAttempt?: (attempt: TestAttemptResult) => void;
 }
 
 /** Never rejects, but with the signal's reason. */
 export async function runTest(options: RunTestOptions): Promise<TestResult> {
-  const { test, agent, searches, usage, clock, signal, slots = new Semaphore(1), onAttempt = () => undefined } = options;
+  const { test, agent, searches, usage, clock, signal, slots = new Semaphore(1) } = options;
   const { spec } = test;
   const began = clock.monotonic();
   const [problem, ...more] = await testProblems(spec, { config: agent.config, searches });
@@ -43,9 +42,7 @@ export async function runTest(options: RunTestOptions): Promise<TestResult> {
       Array.from({ length: spec.repeat }, async () => {
         const release = await slots.acquire(signal);
         try {
-          const attempt = await oneAttempt(options);
-          onAttempt(attempt);
-          return attempt;
+          return await oneAttempt(options);
         } finally {
           release();
         }

@@ -15,7 +15,6 @@ export interface RoleOptions {
   readonly registry: Registry;
   /** Stops the role, as SIGTERM does. */
   readonly signal?: AbortSignal;
-  readonly clock?: Clock;
   /** Called with the port of the probes once they answer. */
   readonly onListening?: (port: number) => void;
 }
@@ -56,7 +55,7 @@ export interface Role {
  * @throws ConfigError without DATABASE_URL; what the start or a background task failed with
  */
 export async function runRole(options: RoleOptions, role: Role): Promise<void> {
-  const { config, logger, registry, clock = systemClock } = options;
+  const { config, logger, registry } = options;
   const databaseUrl = config.DATABASE_URL;
   if (databaseUrl === undefined) {
     throw new ConfigError(
@@ -72,7 +71,7 @@ export async function runRole(options: RoleOptions, role: Role): Promise<void> {
     logger,
     registry,
     databaseUrl,
-    clock,
+    clock: systemClock,
     readiness,
     identity: config.PARLEY_IDENTITY ?? `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
     stopping: stopping.signal,

@@ -88,9 +88,6 @@ export interface DatabaseOptions {
   /** How long a failed connection is retried before the call fails, in milliseconds; 2,000 by default. */
   readonly retryForMs?: number | undefined;
   readonly clock?: Clock | undefined;
-  readonly random?: (() => number) | undefined;
-  /** Waits before another attempt. Unlike the clock's timers this one keeps a short-lived command alive. */
-  readonly wait?: ((ms: number) => Promise<void>) | undefined;
   readonly logger?: Logger | undefined;
 }
 
@@ -115,8 +112,6 @@ function requireOrganizationName(name: string): void {
 export class Database {
   readonly #pool: Pool;
   readonly #clock: Clock;
-  readonly #random: () => number;
-  readonly #wait: (ms: number) => Promise<void>;
   readonly #retryForMs: number;
   readonly #connection: ClientConfig;
   readonly #hints = new Hints((channel) => this.#notify(channel));
@@ -125,8 +120,6 @@ export class Database {
     const role = options.role ?? 'parley_app';
     const statementTimeoutMs = options.statementTimeoutMs ?? 10_000;
     this.#clock = options.clock ?? systemClock;
-    this.#random = options.random ?? Math.random;
-    this.#wait = options.wait ?? ((ms) => delay(ms));
     this.#retryForMs = options.retryForMs ?? 2_000;
     this.#connection = {
       ...asRole(options.databaseUrl, role),
@@ -300,9 +293,10 @@ export class Database {
         return await this.#once(use);
       } catch (error) {
         const failure = toStoreError(error instanceof ConnectionLostError ? error.first : error);
-        const waitMs = 25 * 2 ** attempt * (0.5 + this.#random());
+        const waitMs = 25 * 2 ** attempt * (0.5 + Math.random());
         if (!failure.retryable || failure.sqlState === '57014' || this.#clock.monotonic() + waitMs > giveUpAt) throw failure;
-        await this.#wait(waitMs);
+        // Unlike the clock's timers this one keeps a short-lived command alive.
+        await delay(waitMs);
       }
     }
   }

@@ -99,12 +99,10 @@ export interface StoreOptions extends DatabaseOptions {
   readonly logger?: Logger | undefined;
   /** Where the pool's metrics go. */
   readonly registry?: Registry | undefined;
-  /** How long an answer about an API key is used, in milliseconds; 4,000 by default, and the most there may be. */
-  readonly keyCacheMs?: number | undefined;
 }
 
-/** A revocation holds everywhere within 5 s even when its notification is lost: the rest of the second is for the question itself. */
-const LONGEST_KEY_CACHE_MS = 4_000;
+/** How long an answer about an API key is used: a revocation whose notification is lost holds within 5 s, the question included. */
+const KEY_CACHE_MS = 4_000;
 
 /** API keys with the check of a presented one. */
 interface ApiKeyStore extends Pick<ApiKeys, 'create' | 'list' | 'get' | 'revoke' | 'purge'> {
@@ -155,7 +153,7 @@ export function openStore(options: StoreOptions): Store {
   const authenticator: Authenticator = new Authenticator({
     database,
     clock,
-    ttlMs: Math.min(options.keyCacheMs ?? LONGEST_KEY_CACHE_MS, LONGEST_KEY_CACHE_MS),
+    ttlMs: KEY_CACHE_MS,
     onFirstUse: () => listener.start(),
   });
   if (options.registry !== undefined) registerStoreMetrics(options.registry, database);

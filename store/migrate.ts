@@ -1,7 +1,6 @@
 /** Brings a database to the schema of this code: forward only, each migration in a transaction of its own. */
 import type { Client } from 'pg';
 
-import type { Logger } from '../platform/logging.ts';
 import { StoreError, toStoreError } from './error.ts';
 import { readMigrations, type Migration } from './migration-files.ts';
 import { ensureRoles } from './roles.ts';
@@ -13,7 +12,6 @@ const applicationName = 'parley migrate';
 
 export interface MigrateOptions {
   readonly databaseUrl: string;
-  readonly logger?: Logger | undefined;
   /** The migrations of this code by default. */
   readonly migrations?: readonly Migration[] | undefined;
   /** Longest wait for another process that migrates, in milliseconds; 60,000 by default. */
@@ -50,10 +48,7 @@ export async function migrate(options: MigrateOptions): Promise<{ readonly appli
     const done = await readApplied(client);
     requireSameHistory(done, migrations);
     const pending = migrations.slice(done.length);
-    for (const migration of pending) {
-      await apply(client, migration);
-      options.logger?.info({ migration: migration.name }, 'migration applied');
-    }
+    for (const migration of pending) await apply(client, migration);
     await makeTablesOfEvents(client);
     return { applied: pending.map(({ name }) => name) };
   });

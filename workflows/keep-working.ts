@@ -18,19 +18,18 @@ export interface KeepWorkingOptions extends Temporal {
   readonly readiness: Readiness;
   readonly logger: Logger;
   readonly clock: Clock;
-  readonly random?: () => number;
-  /** Between two looks at the connection, in milliseconds; 5,000 by default. */
-  readonly checkEveryMs?: number;
 }
 
 const PART = 'temporal';
-const RETRY = { baseMs: 500, maxMs: 15_000 };
+const RETRY = { baseMs: 500, maxMs: 15_000, random: Math.random };
+/** Between two looks at the connection. */
+const CHECK_EVERY_MS = 5_000;
 /** A worker that lived this long was healthy: its end is a new story. */
 const SETTLED_MS = 60_000;
 
 /** Works until `signal` aborts, then drains: running work is finished or handed back. Never rejects because Temporal is down. */
 export async function keepWorking(options: KeepWorkingOptions, signal: AbortSignal): Promise<void> {
-  const { readiness, logger, clock, random = Math.random } = options;
+  const { readiness, logger, clock } = options;
   readiness.notReady(PART, `not yet connected to ${options.address}`);
   let failures = 0;
   while (!signal.aborted) {
@@ -40,7 +39,7 @@ export async function keepWorking(options: KeepWorkingOptions, signal: AbortSign
     } catch (err) {
       if (clock.monotonic() - startedAt > SETTLED_MS) failures = 0;
       failures += 1;
-      const waitMs = backoffDelay(failures, { ...RETRY, random });
+      const waitMs = backoffDelay(failures, RETRY);
       readiness.notReady(PART, `${options.address}, namespace ${options.namespace}: ${err instanceof Error ? err.message : String(err)}`);
       logger.warn({ err, waitMs, address: options.address }, 'failed to work for Temporal; trying again');
       await sleep(clock, waitMs, signal).catch(() => undefined);
@@ -82,10 +81,10 @@ async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promi
 
 /** The worker itself polls on through an outage without a word; this look at the server is what readiness shows. */
 async function watchConnection(options: KeepWorkingOptions, connection: NativeConnection, ended: AbortSignal): Promise<void> {
-  const { clock, readiness, logger, namespace, checkEveryMs = 5_000 } = options;
+  const { clock, readiness, logger, namespace } = options;
   let away = false;
   for (;;) {
-    await sleep(clock, checkEveryMs, ended).catch(() => undefined);
+    await sleep(clock, CHECK_EVERY_MS, ended).catch(() => undefined);
     if (ended.aborted) return;
     try {
       await connection.withDeadline(Date.now() + 5_000, () => connection.workflowService.describeNamespace({ namespace }));

@@ -1,5 +1,5 @@
 /** Puts files into a knowledge base, a few at a time, and follows them until searches find them. */
-import { awakeClock, sleep, type Clock } from '../../platform/clock.ts';
+import { awakeClock, sleep } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { documentPages, documentsPath, KnownContent, type ListedDocument } from './document-list.ts';
 import { inRequests, prepare, type DocumentUpload, type PreparedUpload } from './prepare-uploads.ts';
@@ -31,7 +31,6 @@ export interface AddOptions {
   readonly onEnd: (document: AddedDocument) => void;
   /** Lets the uploads end that have begun, starts no other, and follows none. */
   readonly stop?: AbortSignal | undefined;
-  readonly clock?: Clock;
 }
 
 const CONCURRENCY = 4;
@@ -56,7 +55,6 @@ export async function addDocuments(client: RestClient, options: AddOptions): Pro
 class Addition {
   readonly #client: RestClient;
   readonly #options: AddOptions;
-  readonly #clock: Clock;
   readonly #known = new KnownContent();
   readonly #ended = new Map<DocumentUpload, AddedDocument>();
   /** Accepted and not at an end, by document id: two files of the same content may wait for one document. */
@@ -73,8 +71,7 @@ class Addition {
   constructor(client: RestClient, options: AddOptions) {
     this.#client = client;
     this.#options = options;
-    this.#clock = options.clock ?? awakeClock;
-    this.#sender = new UploadSender(client, { ...options, clock: this.#clock });
+    this.#sender = new UploadSender(client, options);
   }
 
   async readList(): Promise<void> {
@@ -102,17 +99,17 @@ class Addition {
   }
 
   async follow(): Promise<void> {
-    let readableAt = this.#clock.monotonic();
+    let readableAt = awakeClock.monotonic();
     const isWanted = this.#options.wait !== false;
     while (isWanted && !this.#isInterrupted && (this.#uploading || this.#followed.size > 0)) {
-      await sleep(this.#clock, LOOK_EVERY_MS * this.#pagesRead, this.#options.stop).catch(() => undefined);
+      await sleep(awakeClock, LOOK_EVERY_MS * this.#pagesRead, this.#options.stop).catch(() => undefined);
       if (this.#followed.size === 0 || this.#isInterrupted) continue;
       try {
         await this.#look();
-        readableAt = this.#clock.monotonic();
+        readableAt = awakeClock.monotonic();
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
-        if (this.#clock.monotonic() - readableAt < UNREADABLE_FOR_MS && !isRefusal(error)) continue;
+        if (awakeClock.monotonic() - readableAt < UNREADABLE_FOR_MS && !isRefusal(error)) continue;
         for (const [id] of this.#followed) this.#settle(id, 'processing', `no longer followed: ${error.message}`);
       }
     }

@@ -1,5 +1,5 @@
 /** Requests that carry files. */
-import { sleep, type Clock } from '../../platform/clock.ts';
+import { awakeClock, sleep } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { documentsPath } from './document-list.ts';
 import { base64Of, isSmall, type PreparedUpload } from './prepare-uploads.ts';
@@ -10,7 +10,6 @@ export interface SendOptions {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** A file whose content is there is not stored again. */
   readonly skipExisting: boolean;
-  readonly clock: Clock;
 }
 
 export type SendOutcome =
@@ -52,7 +51,7 @@ export class UploadSender {
 
   /** Leaves `open` what has to be sent by itself. */
   async #sendMany(open: ReadonlySet<PreparedUpload>, settle: (upload: PreparedUpload, outcome: SendOutcome) => void): Promise<void> {
-    const { clock, knowledgeBase } = this.#options;
+    const { knowledgeBase } = this.#options;
     const path = `${documentsPath(knowledgeBase)}/bulk`;
     for (let attempt = 1; open.size > 0; attempt += 1) {
       const sent = await this.#lines([...open], settle);
@@ -76,7 +75,7 @@ export class UploadSender {
           return;
         }
         const isAnswered = error instanceof RestError;
-        if (!isAnswered && attempt < ATTEMPTS) await sleep(clock, AGAIN_AFTER_MS);
+        if (!isAnswered && attempt < ATTEMPTS) await sleep(awakeClock, AGAIN_AFTER_MS);
         else for (const upload of open) settle(upload, failureOf(error));
       }
     }

@@ -25,21 +25,17 @@ export interface DoctorOptions {
   readonly audience?: Audience;
   /** Namespaces of organisations that are looked into; by default those that this user can list, at most 20. */
   readonly organizations?: readonly string[] | undefined;
-  /** Look at this machine as the home of a local stack, and at no installation; by default where the environment names no cluster. */
+  /** Look at this machine, and its working directory, as the home of a local stack, and at no installation; by default where the environment names no cluster. */
   readonly machine?: boolean;
-  /** For {@link machine}; the working directory by default. */
-  readonly folder?: string;
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number;
 }
 
 /** Each finding as soon as it is made. Never throws for what is wrong with the installation: that is a finding. */
 export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding> {
-  const { env, audience = 'installer', folder = process.cwd(), now = Date.now } = options;
+  const { env, audience = 'installer' } = options;
   // A pod has its service account instead of a file.
   if (options.machine ?? (isEmpty(env['KUBECONFIG']) && isEmpty(env['KUBERNETES_SERVICE_HOST']))) {
     const { checkMachine } = await import('./machine.ts');
-    yield* checkMachine({ env: { ...env }, folder });
+    yield* checkMachine({ env: { ...env }, folder: process.cwd() });
     return;
   }
   const configuration = findingsOf('configuration');
@@ -67,9 +63,8 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding
     organizations: options.organizations,
     leaseNamespace: config.PARLEY_LEASE_NAMESPACE,
     onClock,
-    now,
   });
-  yield* checkPostgres({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, onClock, now });
+  yield* checkPostgres({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, onClock });
   yield* checkTemporal(temporalOf(config));
   yield await inTime('media-server', checkMediaServer(config));
   yield checkPublicUrl(config);

@@ -26,7 +26,6 @@ export interface PostgresOptions {
   readonly poolSize: number;
   /** Called with the server's clock in milliseconds since the epoch, and with this machine's before and after the request. */
   readonly onClock: (reading: ClockReading) => void;
-  readonly now: () => number;
 }
 
 export interface ClockReading {
@@ -38,7 +37,7 @@ export interface ClockReading {
   readonly step: number;
 }
 
-export async function* checkPostgres({ databaseUrl, poolSize, onClock, now }: PostgresOptions): AsyncGenerator<Finding> {
+export async function* checkPostgres({ databaseUrl, poolSize, onClock }: PostgresOptions): AsyncGenerator<Finding> {
   const postgres = findingsOf('postgres');
   if (databaseUrl === undefined) {
     yield postgres.fail(
@@ -60,7 +59,7 @@ export async function* checkPostgres({ databaseUrl, poolSize, onClock, now }: Po
     return;
   }
   try {
-    const asked = now();
+    const asked = Date.now();
     const { rows } = await client.query<Server>(`
       select current_setting('server_version_num') as number, current_setting('server_version') as version, pg_is_in_recovery() as standby,
         (select extversion from pg_extension where extname = 'vector') as vector,
@@ -70,7 +69,7 @@ export async function* checkPostgres({ databaseUrl, poolSize, onClock, now }: Po
         (extract(epoch from clock_timestamp()) * 1000)::float8 as epoch_ms`);
     const [row] = rows;
     if (row === undefined) return;
-    onClock({ of: 'Postgres', at: row.epoch_ms, asked, answered: now(), step: 1 });
+    onClock({ of: 'Postgres', at: row.epoch_ms, asked, answered: Date.now(), step: 1 });
     yield checkServer(row, shown);
     yield checkVector(row);
     yield await checkRoles(client);

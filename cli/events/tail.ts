@@ -12,8 +12,6 @@ export interface TailOptions {
   readonly org: string;
   readonly name?: string | undefined;
   readonly since?: Date | undefined;
-  /** Ends it; SIGINT and SIGTERM do by default. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 const PAGE = 500;
@@ -21,11 +19,11 @@ const PAGE = 500;
 const QUIET_MS = 150;
 const POLL_MS = 2_000;
 
-/** @throws UserError for an unknown name or organisation, or a database that doesn't answer */
-export async function tailEvents({ org, name, since, signal }: TailOptions): Promise<void> {
+/** Ends at SIGINT or SIGTERM. @throws UserError for an unknown name or organisation, or a database that doesn't answer */
+export async function tailEvents({ org, name, since }: TailOptions): Promise<void> {
   const only = name === undefined ? undefined : eventNameOf(name);
   const url = databaseUrl();
-  const stop = signal ?? interrupted();
+  const stop = interrupted();
   await explainStore(url, async () => {
     const store = openStore({ databaseUrl: url, poolSize: 2, applicationName: 'parley events' });
     const wake = new Wake(systemClock);

@@ -36,8 +36,6 @@ export interface ReceiverOptions {
   readonly onFailure: (error: unknown) => void;
   /** How many are remembered; default 200. */
   readonly remember?: number;
-  /** Milliseconds since the Unix epoch. */
-  readonly now?: () => number;
 }
 
 /** Larger than any event. */
@@ -50,7 +48,6 @@ const MOST_IDS = 10_000;
  * to see what retries do. `GET /<token>` answers `{received, data}`, the latest deliveries first.
  */
 export function createReceiver(options: ReceiverOptions): Server {
-  const now = options.now ?? Date.now;
   const remember = options.remember ?? 200;
   const latest: SeenDelivery[] = [];
   const times = new Map<string, number>();
@@ -68,7 +65,7 @@ export function createReceiver(options: ReceiverOptions): Server {
     const id = request.headers['webhook-id'];
     const status = verdict === 'refused' ? 401 : (wantedStatus(request.url ?? '/') ?? 204);
     const seen: SeenDelivery = {
-      received_at: new Date(now()).toISOString(),
+      received_at: new Date().toISOString(),
       verdict,
       ...about,
       path: request.url ?? '/',
@@ -90,7 +87,7 @@ export function createReceiver(options: ReceiverOptions): Server {
   ): Promise<Pick<SeenDelivery, 'verdict' | 'why' | 'subscription'>> => {
     if (organization === undefined) return { verdict: 'refused', why: 'its body names no organizationId' };
     const judgeBy = (known: readonly KnownKey[]): { readonly result: Verdict; readonly known: readonly KnownKey[] } => ({
-      result: verify({ headers, body, keys: known.map(({ key }) => key), now: now() }),
+      result: verify({ headers, body, keys: known.map(({ key }) => key), now: Date.now() }),
       known,
     });
     let judged = judgeBy(await options.keysOf(organization, { refresh: false }));

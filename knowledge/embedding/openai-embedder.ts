@@ -39,8 +39,6 @@ export interface OpenAiEmbedderOptions {
   /** Where `apiKeyEnv` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
-  /** 0 … 1, for the spread of delays. */
-  readonly random?: () => number;
   /** Connections and proxies; undici's own by default. */
   readonly dispatcher?: Dispatcher;
   /** Called for each request: `answered`, or the code of its failure. */
@@ -68,19 +66,17 @@ export class OpenAiEmbedder implements Embedder {
   readonly #options: OpenAiEmbedderOptions;
   readonly #url: string;
   readonly #clock: Clock;
-  readonly #random: () => number;
   readonly #permits: Semaphore;
   /** On the monotonic clock: no request starts before, because the server has asked for a rest. */
   #restUntil = 0;
 
   constructor(options: OpenAiEmbedderOptions) {
-    const { profile, clock = systemClock, random = Math.random } = options;
+    const { profile, clock = systemClock } = options;
     this.model = profile.model;
     this.dimension = profile.dimension;
     this.#options = options;
     this.#url = `${profile.baseURL.replace(/\/+$/, '')}/embeddings`;
     this.#clock = clock;
-    this.#random = random;
     this.#permits = new Semaphore(profile.concurrency);
   }
 
@@ -145,7 +141,7 @@ export class OpenAiEmbedder implements Embedder {
           this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + asked);
         if (attempt === attempts || (asked !== undefined && asked > longestRestMs) || (error.code === 'timeout' && !afterTimeout))
           throw error;
-        const delay = backoffDelay(attempt, { baseMs: firstDelayMs, maxMs: LONGEST_DELAY_MS, random: this.#random });
+        const delay = backoffDelay(attempt, { baseMs: firstDelayMs, maxMs: LONGEST_DELAY_MS, random: Math.random });
         await sleep(this.#clock, Math.max(delay, asked ?? 0), work.signal);
       }
     }

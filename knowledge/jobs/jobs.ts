@@ -25,8 +25,6 @@ const PROGRESS_MS = 2_000;
 
 export interface KnowledgeJobsOptions extends Temporal {
   readonly logger: Logger;
-  /** Longest wait for Temporal, in milliseconds; 3,000 by default. */
-  readonly timeoutMs?: number;
   /** The installation's task queue, as the worker has it. */
   readonly taskQueue: string;
 }

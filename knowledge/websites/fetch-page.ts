@@ -5,7 +5,7 @@ import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-
 import type { HostTurns } from './host-turns.ts';
 import { ACCEPTED_TYPES, type FetchedPage, PageError, type PageFailureCode, type PageResult, pageType } from './page.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
-import type { RobotsCache } from './robots-cache.ts';
+import { type RobotsCache, USER_AGENT } from './robots-cache.ts';
 
 export interface PageLimits {
   /** As sent and once inflated. */
@@ -23,7 +23,6 @@ export interface PageFetching {
   readonly turns: HostTurns;
   readonly robots: RobotsCache;
   readonly limits: PageLimits;
-  readonly userAgent: string;
   readonly signal: AbortSignal;
 }
 
@@ -121,12 +120,12 @@ class Visit {
 
   /** The errors that a second attempt may not meet again are answered, the others thrown. */
   async #attempt(url: URL): Promise<EgressResponse | EgressError> {
-    const { egress, clock, turns, limits, signal, userAgent } = this.#fetching;
+    const { egress, clock, turns, limits, signal } = this.#fetching;
     const startedAt = clock.monotonic();
     try {
       return await egress.request({
         url: url.href,
-        headers: { 'user-agent': userAgent, accept: ACCEPTED_TYPES },
+        headers: { 'user-agent': USER_AGENT, accept: ACCEPTED_TYPES },
         signal,
         timeoutMs: Math.max(1, this.#leftMs),
         maxBodyBytes: limits.maxBytes,

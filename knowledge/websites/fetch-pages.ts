@@ -6,9 +6,6 @@ import { HostTurns } from './host-turns.ts';
 import type { PageResult } from './page.ts';
 import { RobotsCache } from './robots-cache.ts';
 
-/** What sites know the crawler by in their robots.txt. */
-const AGENT = 'Parley';
-
 export const DEFAULT_PAGE_LIMITS: PageLimits & { readonly hosts: number } = {
   maxBytes: 5 * 1024 * 1024,
   timeoutMs: 20_000,
@@ -21,10 +18,8 @@ export interface FetchPagesOptions {
   readonly egress: Egress;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
-  /** Default {@link defaultPageLimits}; `hosts`: how many are asked at the same time. */
+  /** Default {@link DEFAULT_PAGE_LIMITS}; `hosts`: how many are asked at the same time. */
   readonly limits?: Partial<typeof DEFAULT_PAGE_LIMITS>;
-  /** Default `Mozilla/5.0 (compatible; Parley/1.0)`: many servers answer nothing else. */
-  readonly userAgent?: string;
 }
 
 /**
@@ -38,11 +33,10 @@ export interface FetchPagesOptions {
 export async function* fetchPages(urls: readonly string[], options: FetchPagesOptions): AsyncGenerator<PageResult, void, undefined> {
   const clock = options.clock ?? systemClock;
   const limits = { ...DEFAULT_PAGE_LIMITS, ...options.limits };
-  const userAgent = options.userAgent ?? 'Mozilla/5.0 (compatible; Parley/1.0)';
   const stopping = new AbortController();
   const signal = options.signal === undefined ? stopping.signal : AbortSignal.any([options.signal, stopping.signal]);
-  const robots = new RobotsCache({ egress: options.egress, clock, agent: AGENT, userAgent });
-  const fetching: PageFetching = { egress: options.egress, clock, turns: new HostTurns(clock), robots, limits, userAgent, signal };
+  const robots = new RobotsCache({ egress: options.egress, clock });
+  const fetching: PageFetching = { egress: options.egress, clock, turns: new HostTurns(clock), robots, limits, signal };
 
   const waiting = byHost(urls);
   const led = new Map<string, string>();

@@ -12,6 +12,10 @@ export interface NoRobots {
   readonly error?: EgressError;
 }
 
+/** Many servers answer nothing but a browser. */
+export const USER_AGENT = 'Mozilla/5.0 (compatible; Parley/1.0)';
+/** What sites know the crawler by in their robots.txt. */
+const AGENT = 'Parley';
 const TIMEOUT_MS = 10_000;
 const RETRY_MS = 1000;
 
@@ -21,8 +25,6 @@ const MAX_REDIRECTS = 5;
 interface RobotsCacheOptions {
   readonly egress: Egress;
   readonly clock: Clock;
-  readonly agent: string;
-  readonly userAgent: string;
 }
 
 export class RobotsCache {
@@ -49,24 +51,24 @@ export class RobotsCache {
   }
 
   async #attempt(origin: string, signal: AbortSignal): Promise<Robots | NoRobots> {
-    const { egress, agent, userAgent } = this.#options;
+    const { egress } = this.#options;
     try {
       const { status, body } = await egress.request({
         url: `${origin}/robots.txt`,
-        headers: { 'user-agent': userAgent, accept: 'text/plain,*/*;q=0.1' },
+        headers: { 'user-agent': USER_AGENT, accept: 'text/plain,*/*;q=0.1' },
         signal,
         timeoutMs: TIMEOUT_MS,
         maxRedirects: MAX_REDIRECTS,
         maxBodyBytes: ROBOTS_MAX_BYTES,
         overflow: 'truncate',
       });
-      if (status >= 200 && status < 300) return parseRobots(body.toString('utf8'), agent);
+      if (status >= 200 && status < 300) return parseRobots(body.toString('utf8'), AGENT);
       // Without a robots.txt everything is allowed.
-      if (status < 500) return parseRobots('', agent);
+      if (status < 500) return parseRobots('', AGENT);
       return { unavailable: `${origin}/robots.txt answers ${status}` };
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
-      if (error.kind === 'redirect') return parseRobots('', agent);
+      if (error.kind === 'redirect') return parseRobots('', AGENT);
       return { unavailable: error.message, error };
     }
   }

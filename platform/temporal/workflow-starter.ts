@@ -11,8 +11,6 @@ export interface WorkflowStarterOptions extends Temporal {
   /** Keyword search attributes of the workflows; added to the namespace where it lacks them. */
   readonly searchAttributes?: readonly string[];
   readonly logger: Logger;
-  /** Longest wait for Temporal, in milliseconds; 3,000 by default. */
-  readonly timeoutMs?: number;
 }
 
 export interface WorkflowStart extends Omit<WorkflowStartOptions, 'typedSearchAttributes' | 'searchAttributes' | 'priority' | 'args'> {
@@ -23,26 +21,27 @@ export interface WorkflowStart extends Omit<WorkflowStartOptions, 'typedSearchAt
   readonly fairnessKey: string;
 }
 
+/** Longest wait for Temporal. */
+const TIMEOUT_MS = 3_000;
+
 /** Starts workflows. A workflow that runs already under the id is left running, unless `workflowIdConflictPolicy` says otherwise. */
 export class WorkflowStarter {
   readonly client: Client;
   readonly #options: WorkflowStarterOptions;
-  readonly #timeoutMs: number;
   #searchable: Promise<boolean> | undefined;
 
   /** Connects when it is first used. */
   constructor(options: WorkflowStarterOptions) {
-    const { address, access, namespace, timeoutMs = 3_000 } = options;
+    const { address, access, namespace } = options;
     this.#options = options;
-    this.#timeoutMs = timeoutMs;
-    const connection = Connection.lazy({ address, ...access, connectTimeout: timeoutMs });
+    const connection = Connection.lazy({ address, ...access, connectTimeout: TIMEOUT_MS });
     this.client = new Client({ connection, namespace, interceptors: { workflow: [tracedStarts] } });
   }
 
   /** @throws TemporalUnavailableError */
   async start(workflow: string, { attributes = {}, fairnessKey, ...options }: WorkflowStart): Promise<void> {
     try {
-      await this.client.connection.withDeadline(Date.now() + this.#timeoutMs, async () => {
+      await this.client.connection.withDeadline(Date.now() + TIMEOUT_MS, async () => {
         const typedSearchAttributes = (await this.#knowsAttributes()) ? typed(attributes) : undefined;
         await this.client.workflow.start(workflow, {
           workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,

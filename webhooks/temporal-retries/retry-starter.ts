@@ -43,8 +43,6 @@ export interface RetryStarterOptions extends Temporal {
   /** The installation's task queue, as the worker has it. */
   readonly taskQueue: string;
   readonly logger: Logger;
-  /** Longest wait for Temporal, in milliseconds; 3,000 by default. */
-  readonly timeoutMs?: number;
 }
 
 export function createRetryStarter({ taskQueue, ...options }: RetryStarterOptions): RetryStarter {

@@ -87,13 +87,12 @@ async function addVersions({ connection, files, redactor }: Context): Promise<vo
   });
 }
 
-async function addDoctor({ connection, io, files, redactor, leaseNamespace }: Context): Promise<void> {
+async function addDoctor({ connection, files, redactor, leaseNamespace }: Context): Promise<void> {
   const findings: Finding[] = [];
   for await (const finding of checkCluster({
     audience: 'installer',
     leaseNamespace,
     onClock: () => undefined,
-    now: io.now,
     transport: connection.transport,
   }))
     findings.push(finding);

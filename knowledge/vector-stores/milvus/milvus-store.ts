@@ -23,12 +23,12 @@ export interface MilvusOptions {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   readonly databaseName?: string | undefined;
-  /** Longest search or other question, in milliseconds; 10,000 by default. */
-  readonly questionTimeoutMs?: number | undefined;
-  /** Longest write or deletion, in milliseconds; 60,000 by default. */
-  readonly writeTimeoutMs?: number | undefined;
 }
 
+/** Longest search or other question. */
+const QUESTION_TIMEOUT_MS = 10_000;
+/** Longest write or deletion. */
+const WRITE_TIMEOUT_MS = 60_000;
 /** One request at most; Milvus takes 64 MB, and a small one is done before its deadline. */
 const ROWS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 4 * 1024 * 1024;
@@ -42,15 +42,11 @@ const wordless = { 0: 1 };
 export class MilvusStore implements VectorStore {
   readonly name = 'milvus';
   readonly #options: MilvusOptions;
-  readonly #questionTimeoutMs: number;
-  readonly #writeTimeoutMs: number;
   readonly #ready = new Map<string, Promise<void>>();
   #client: MilvusClient | undefined;
 
   constructor(options: MilvusOptions) {
     this.#options = options;
-    this.#questionTimeoutMs = options.questionTimeoutMs ?? 10_000;
-    this.#writeTimeoutMs = options.writeTimeoutMs ?? 60_000;
   }
 
   async upsert(collection: CollectionRef, records: readonly VectorRecord[], signal?: AbortSignal): Promise<void> {
@@ -63,7 +59,7 @@ export class MilvusStore implements VectorStore {
     for (const slice of slices(rows)) {
       signal?.throwIfAborted();
       await this.#mutate(collection, 'write vectors', (client, name) =>
-        client.upsert({ collection_name: name, data: slice.map(({ row }) => row), timeout: this.#writeTimeoutMs }),
+        client.upsert({ collection_name: name, data: slice.map(({ row }) => row), timeout: WRITE_TIMEOUT_MS }),
       );
     }
   }
@@ -128,7 +124,7 @@ export class MilvusStore implements VectorStore {
   }
 
   async health(): Promise<void> {
-    const health = await this.#call('answer', this.#questionTimeoutMs, async (client) => {
+    const health = await this.#call('answer', QUESTION_TIMEOUT_MS, async (client) => {
       const { isHealthy, reasons, ...answer } = await client.checkHealth();
       // Kept apart in the types, though the answer has both.
       return { isHealthy, reasons, status: (answer as { readonly status?: MilvusStatus }).status ?? {} };
@@ -172,7 +168,7 @@ export class MilvusStore implements VectorStore {
           metric_type: metric,
           output_fields: ['scope', 'chunk_id', 'document_id', 'ordinal'],
           consistency_level: ConsistencyLevelEnum.Strong,
-          timeout: this.#questionTimeoutMs,
+          timeout: QUESTION_TIMEOUT_MS,
         }),
       );
       const last = results.at(-1)?.score ?? 0;
@@ -206,7 +202,7 @@ export class MilvusStore implements VectorStore {
         ...request,
         collection_name: name,
         consistency_level: ConsistencyLevelEnum.Strong,
-        timeout: this.#questionTimeoutMs,
+        timeout: QUESTION_TIMEOUT_MS,
       }),
     );
     return data;
@@ -214,7 +210,7 @@ export class MilvusStore implements VectorStore {
 
   async #delete(collection: CollectionRef, filter: string): Promise<void> {
     await this.#mutate(collection, 'delete vectors', (client, name) =>
-      client.deleteEntities({ collection_name: name, filter, consistency_level: 'Strong', timeout: this.#writeTimeoutMs }),
+      client.deleteEntities({ collection_name: name, filter, consistency_level: 'Strong', timeout: WRITE_TIMEOUT_MS }),
     );
   }
 
@@ -223,7 +219,7 @@ export class MilvusStore implements VectorStore {
     operation: string,
     work: (client: MilvusClient, name: string) => Promise<T>,
   ): Promise<T> {
-    return this.#inSpace(collection.space, operation, this.#questionTimeoutMs, work);
+    return this.#inSpace(collection.space, operation, QUESTION_TIMEOUT_MS, work);
   }
 
   #mutate<T extends { readonly status: MilvusStatus }>(
@@ -231,7 +227,7 @@ export class MilvusStore implements VectorStore {
     operation: string,
     work: (client: MilvusClient, name: string) => Promise<T>,
   ): Promise<T> {
-    return this.#inSpace(collection.space, operation, this.#writeTimeoutMs, work);
+    return this.#inSpace(collection.space, operation, WRITE_TIMEOUT_MS, work);
   }
 
   async #inSpace<T extends { readonly status: MilvusStatus }>(
@@ -262,15 +258,15 @@ export class MilvusStore implements VectorStore {
 
   async #make(space: VectorSpace, name: string): Promise<void> {
     const exists = async (): Promise<boolean> => {
-      const answer = await this.#call('look for a collection', this.#questionTimeoutMs, (client) =>
-        client.hasCollection({ collection_name: name, timeout: this.#questionTimeoutMs }),
+      const answer = await this.#call('look for a collection', QUESTION_TIMEOUT_MS, (client) =>
+        client.hasCollection({ collection_name: name, timeout: QUESTION_TIMEOUT_MS }),
       );
       return answer.value === true;
     };
     const write = (operation: string, work: (client: MilvusClient) => Promise<MilvusStatus>): Promise<unknown> =>
-      this.#call(operation, this.#writeTimeoutMs, async (client) => ({ status: await work(client) }));
+      this.#call(operation, WRITE_TIMEOUT_MS, async (client) => ({ status: await work(client) }));
     const load = (): Promise<unknown> =>
-      write('load a collection', (client) => client.loadCollectionSync({ collection_name: name, timeout: this.#writeTimeoutMs }));
+      write('load a collection', (client) => client.loadCollectionSync({ collection_name: name, timeout: WRITE_TIMEOUT_MS }));
 
     if (await exists()) {
       const failure = await load().catch((error: unknown) => error);
@@ -278,15 +274,13 @@ export class MilvusStore implements VectorStore {
       if (!(failure instanceof VectorStoreError)) return;
     } else {
       try {
-        await write('make a collection', (client) =>
-          client.createCollection({ ...collectionSchema(space), timeout: this.#writeTimeoutMs }),
-        );
+        await write('make a collection', (client) => client.createCollection({ ...collectionSchema(space), timeout: WRITE_TIMEOUT_MS }));
       } catch (error) {
         if (!(await exists())) throw error;
       }
     }
     for (const index of indexesOf(space)) {
-      await write('make an index', (client) => client.createIndex({ ...index, timeout: this.#writeTimeoutMs }));
+      await write('make an index', (client) => client.createIndex({ ...index, timeout: WRITE_TIMEOUT_MS }));
     }
     await load();
   }
@@ -328,7 +322,7 @@ export class MilvusStore implements VectorStore {
       ...(username === undefined ? {} : { username }),
       ...(password === undefined ? {} : { password }),
       ...(databaseName === undefined ? {} : { database: databaseName }),
-      timeout: this.#questionTimeoutMs,
+      timeout: QUESTION_TIMEOUT_MS,
       maxRetries: 0,
       telemetry: { enabled: false },
       // Its lines show what is asked for; ours say what went wrong.

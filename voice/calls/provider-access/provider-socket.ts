@@ -13,8 +13,6 @@ export interface ProviderSocketOptions {
   readonly endpoint: Pick<ProviderEndpoint, 'part' | 'provider' | 'guarded'>;
   readonly egress: Pick<Egress, 'connect'>;
   readonly clock: Clock;
-  /** Longest time until the handshake is over, in milliseconds; default 8,000. */
-  readonly headMs?: number;
   /** Default 1 MiB. */
   readonly maxMessageBytes?: number;
 }
@@ -44,7 +42,6 @@ export function createProviderConnect({
   endpoint,
   egress,
   clock,
-  headMs = HEAD_TIMEOUT_MS,
   maxMessageBytes = MAX_MESSAGE_BYTES,
 }: ProviderSocketOptions): ProviderConnect {
   const failures = failuresOf(endpoint);
@@ -59,8 +56,8 @@ export function createProviderConnect({
     });
     const { promise: opened, resolve, reject } = Promise.withResolvers<void>();
     const stop = (): void => socket.terminate();
-    const timer = clock.after(headMs, () => {
-      reject(failures.slow(headMs));
+    const timer = clock.after(HEAD_TIMEOUT_MS, () => {
+      reject(failures.slow(HEAD_TIMEOUT_MS));
       stop();
     });
     // Listens from the beginning: the first message may come with the handshake.

@@ -20,8 +20,6 @@ export interface DialOptions {
   readonly ringSeconds: number;
   /** Seconds after which the gateway hangs up by itself. */
   readonly longestSeconds?: number;
-  /** Withholds the caller's number. */
-  readonly hideNumber?: boolean;
   /** The operator of the installation chose the trunk's address, not a user. */
   readonly ownTrunk?: boolean;
 }
@@ -73,7 +71,7 @@ export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'a
       const found = await sip.listSipOutboundTrunk({ trunkIds: [trunk] });
       return found.find(({ sipTrunkId }) => sipTrunkId === trunk)?.address;
     },
-    async dial({ trunk, from, to, room, identity, ringSeconds, longestSeconds, hideNumber }) {
+    async dial({ trunk, from, to, room, identity, ringSeconds, longestSeconds }) {
       try {
         const { sipCallId } = await sip.createSipParticipant(trunk, to, room, {
           participantIdentity: identity,
@@ -83,7 +81,6 @@ export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'a
           timeout: ringSeconds + REQUEST_SECONDS,
           playDialtone: false,
           ...(longestSeconds !== undefined && { maxCallDuration: longestSeconds }),
-          ...(hideNumber === true && { hidePhoneNumber: true }),
         });
         return { outcome: 'answered', sipCallId };
       } catch (error) {
