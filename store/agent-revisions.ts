@@ -69,11 +69,6 @@ export class AgentRevisions extends Repository {
     });
   }
 
-  /** What serves now, by the agent's uid. */
-  async serving(ref: AgentRef): Promise<ServingRevision | undefined> {
-    return this.#serving(ref.org, 's.agent_uid', ref.agentUid);
-  }
-
   /**
    * What a new call starts with, by the agent's name: this is the one place that chooses between what serves and its canary.
    * @param ref.callId of the call; where absent, what serves
@@ -83,7 +78,20 @@ export class AgentRevisions extends Repository {
     readonly agentName: string;
     readonly callId?: string | undefined;
   }): Promise<ServingRevision | undefined> {
-    return this.#serving(ref.org, 's.agent_name', ref.agentName, ref.callId);
+    const { org, agentName, callId } = ref;
+    // Postgres refuses this character even in a question; a name that comes from outside may hold it.
+    if (agentName.includes('\u0000')) return undefined;
+    const { rows } = await this.database.queryAs<ServingRevision>(
+      org,
+      `SELECT s.agent_uid AS "agentUid", s.agent_name AS "agentName", chosen.revision, s.active_since AS "activeSince", chosen.canary, r.config
+       FROM parley.agent_serving s CROSS JOIN LATERAL (
+         SELECT $3::float8 < s.canary_percent IS TRUE AS canary,
+           CASE WHEN $3::float8 < s.canary_percent THEN s.canary_revision ELSE s.revision END AS revision) chosen
+       JOIN parley.agent_revisions r ON r.org = s.org AND r.agent_uid = s.agent_uid AND r.revision = chosen.revision
+       WHERE s.org = $1 AND s.agent_name = $2 AND s.retired_at IS NULL`,
+      [org, agentName, callId === undefined ? null : canaryShareOf(callId)],
+    );
+    return rows[0];
   }
 
   /**
@@ -180,26 +188,5 @@ export class AgentRevisions extends Repository {
       );
       return { deleted: ofGone.rowCount + superseded.rowCount, more: gone.rowCount === agentsAtOnce || superseded.rowCount === limit };
     });
-  }
-
-  async #serving(
-    org: string,
-    column: 's.agent_uid' | 's.agent_name',
-    value: string,
-    callId?: string,
-  ): Promise<ServingRevision | undefined> {
-    // Postgres refuses this character even in a question; a name that comes from outside may hold it.
-    if (value.includes('\u0000')) return undefined;
-    const { rows } = await this.database.queryAs<ServingRevision>(
-      org,
-      `SELECT s.agent_uid AS "agentUid", s.agent_name AS "agentName", chosen.revision, s.active_since AS "activeSince", chosen.canary, r.config
-       FROM parley.agent_serving s CROSS JOIN LATERAL (
-         SELECT $3::float8 < s.canary_percent IS TRUE AS canary,
-           CASE WHEN $3::float8 < s.canary_percent THEN s.canary_revision ELSE s.revision END AS revision) chosen
-       JOIN parley.agent_revisions r ON r.org = s.org AND r.agent_uid = s.agent_uid AND r.revision = chosen.revision
-       WHERE s.org = $1 AND ${column} = $2 AND s.retired_at IS NULL`,
-      [org, value, callId === undefined ? null : canaryShareOf(callId)],
-    );
-    return rows[0];
   }
 }

@@ -210,17 +210,6 @@ export class TestRuns {
     });
   }
 
-  /** @returns false where it was over before, or does not exist */
-  async cancel({ org, id }: TestRunRef): Promise<boolean> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const run = await lockLive(transaction, { org, id });
-      if (run === undefined) return false;
-      await transaction.query(`UPDATE parley.test_runs SET state = 'cancelled', finished_at = now() WHERE org = $1 AND id = $2`, [org, id]);
-      await notify(transaction, run);
-      return true;
-    });
-  }
-
   /** What is known of the tests of an agent, of each configuration. */
   async evidenceOf({ org, agentUid }: Pick<NewTestRun, 'org' | 'agentUid'>): Promise<readonly TestEvidence[]> {
     const { rows } = await this.#database.queryAs<EvidenceRow>(org, evidenceQuery, [org, agentUid]);

@@ -44,15 +44,6 @@ export type FinishReason = (typeof endedReasons)[number] | (typeof errorReasons)
 
 export const finishReasons: readonly FinishReason[] = [...endedReasons, ...errorReasons];
 
-export interface CallState {
-  readonly status: CallStatus;
-  readonly finishReason: FinishReason | null;
-}
-
-export type CallChange = { readonly kind: 'start' } | { readonly kind: 'end'; readonly reason: FinishReason };
-
-export const registered: CallState = { status: 'registered', finishReason: null };
-
 export function isTerminal(status: CallStatus): boolean {
   return status === 'ended' || status === 'error';
 }
@@ -60,11 +51,4 @@ export function isTerminal(status: CallStatus): boolean {
 /** How a call with this reason is over. */
 export function terminalStatusOf(reason: FinishReason): 'ended' | 'error' {
   return (endedReasons as readonly FinishReason[]).includes(reason) ? 'ended' : 'error';
-}
-
-/** The state after a change; the same object where the change is not possible any more. */
-export function afterChange(state: CallState, change: CallChange): CallState {
-  if (isTerminal(state.status)) return state;
-  if (change.kind === 'end') return { status: terminalStatusOf(change.reason), finishReason: change.reason };
-  return state.status === 'registered' ? { status: 'ongoing', finishReason: null } : state;
 }

@@ -249,16 +249,6 @@ export class Calls extends Repository {
     });
   }
 
-  /** How many are `registered` or `ongoing` now: counted, without those of tests. */
-  async liveCount(org: string): Promise<number> {
-    const { rows } = await this.database.queryAs<{ n: number }>(
-      org,
-      `SELECT count(*)::int AS n FROM parley.calls WHERE org = $1 AND test IS NULL AND status IN ('registered', 'ongoing')`,
-      [org],
-    );
-    return rows[0]?.n ?? 0;
-  }
-
   /** Whether it has as many live calls as it may have; {@link register} decides, this saves what is done before. */
   async isAtLimit(org: string): Promise<boolean> {
     const { rows } = await this.database.queryAs<{ full: boolean }>(

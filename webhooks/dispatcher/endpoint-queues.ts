@@ -63,10 +63,6 @@ export class EndpointQueues {
     return this.#held;
   }
 
-  get(uid: string): EndpointQueue | undefined {
-    return this.#queues.get(uid);
-  }
-
   /** How many more may be taken on for an endpoint. @param limit what its breaker lets through */
   room(uid: string, limit = this.#options.admitted(uid)): number {
     const { perEndpoint, mostHeld } = this.#options;

@@ -6,6 +6,7 @@ import type { Store } from '../../../store/index.ts';
 import { failureOf, freshStore, revisionOf, session, storeAt } from './support.ts';
 
 const acme = { org: 'acme', agentUid: 'uid-1' } as const;
+const frontDesk = { org: 'acme', agentName: 'front-desk' } as const;
 
 async function put(
   store: Store,
@@ -75,7 +76,7 @@ describe('serve', () => {
     const { rows: after } = await (await session(url)).query('SELECT xmin FROM parley.agent_serving');
     expect(after).toEqual(before);
     const moved = await store.agentReleases.serve({ ...acme, revision: second });
-    expect(await store.agentRevisions.serving(acme)).toEqual({
+    expect(await store.agentRevisions.servingByName(frontDesk)).toEqual({
       agentUid: 'uid-1',
       agentName: 'front-desk',
       revision: second,
@@ -84,7 +85,7 @@ describe('serve', () => {
       canary: false,
     });
     await store.agentReleases.serve({ ...acme, revision: first });
-    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toMatchObject({
+    expect(await store.agentRevisions.servingByName(frontDesk)).toMatchObject({
       revision: first,
       config: { v: 1 },
     });
@@ -100,7 +101,7 @@ describe('serve', () => {
     ]) {
       expect(await failureOf(store.agentReleases.serve(ref))).toMatchObject({ kind: 'not_found' });
     }
-    expect(await store.agentRevisions.serving(acme)).toBeUndefined();
+    expect(await store.agentRevisions.servingByName(frontDesk)).toBeUndefined();
     expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'a\u0000b' })).toBeUndefined();
   });
 
@@ -110,8 +111,7 @@ describe('serve', () => {
     await store.agentReleases.serve({ ...acme, revision: await put(store, { v: 1 }) });
     const revision = await put(store, { v: 2 }, again);
     await store.agentReleases.serve({ ...again, revision });
-    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toMatchObject({ agentUid: 'uid-2' });
-    expect(await store.agentRevisions.serving(acme)).toBeUndefined();
+    expect(await store.agentRevisions.servingByName(frontDesk)).toMatchObject({ agentUid: 'uid-2' });
     // An operator that has not noticed yet doesn't get the name back.
     expect(await failureOf(store.agentReleases.serve({ ...acme, revision: await put(store, { v: 3 }) }))).toMatchObject({
       kind: 'conflict',
@@ -144,10 +144,7 @@ describe('retire', () => {
     await store.agentReleases.serve({ ...acme, revision });
     await store.agentRevisions.retire(acme);
     await store.agentRevisions.retire(acme);
-    expect([
-      await store.agentRevisions.serving(acme),
-      await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' }),
-    ]).toEqual([undefined, undefined]);
+    expect(await store.agentRevisions.servingByName(frontDesk)).toBeUndefined();
     expect(await store.agentRevisions.get({ ...acme, revision })).toBeDefined();
     expect(await failureOf(store.agentReleases.serve({ ...acme, revision }))).toMatchObject({ kind: 'conflict' });
   });
@@ -158,7 +155,7 @@ describe('retire', () => {
     await store.agentReleases.serve({ ...acme, revision });
     await store.agentReleases.serve({ ...acme, agentUid: 'uid-3', revision: other });
     await store.agentRevisions.retire({ org: 'acme', agentUid: 'uid-2', agentName: 'front-desk' });
-    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toBeUndefined();
+    expect(await store.agentRevisions.servingByName(frontDesk)).toBeUndefined();
     expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'night-desk' })).toMatchObject({ agentUid: 'uid-3' });
   });
 

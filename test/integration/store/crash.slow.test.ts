@@ -86,7 +86,7 @@ it(`loses nothing that it acknowledged when Postgres is killed ${KILLS} times un
     for (const revision of journal.stored) {
       expect(await store.agentRevisions.get({ org: 'acme', agentUid: journal.agentUid, revision })).toBeDefined();
     }
-    const serving = await store.agentRevisions.serving({ org: 'acme', agentUid: journal.agentUid });
+    const serving = await store.agentRevisions.servingByName({ org: 'acme', agentName: journal.agentUid });
     expect(serving?.config).toEqual({ agent: journal.agentUid, version: journal.acknowledged });
     expect(journal.attempted).toBe(journal.acknowledged);
   }

@@ -285,7 +285,7 @@ describe('parley_app', () => {
     }
     const right = await store.apiKeys.list({ org: 'right', pageSize: 10 });
     expect(right.items.map(({ revoked }) => revoked)).toEqual([false]);
-    expect(await store.agentRevisions.serving({ org: 'right', agentUid: 'uid-right' })).toBeDefined();
+    expect(await store.agentRevisions.servingByName({ org: 'right', agentName: 'same-name' })).toBeDefined();
   });
 
   it('changes nothing that is written for good, and nothing of the schema', async () => {

@@ -22,11 +22,6 @@ export class PriceTable {
     this.version = createHash('sha256').update(canonicalJson(prices)).digest('hex').slice(0, 12);
   }
 
-  /** Undefined where the table has no prices. */
-  get currency(): string | undefined {
-    return this.#prices[0]?.currency;
-  }
-
   /** @returns null where there is no price. @param at milliseconds since the epoch */
   costOf(of: UsageOf, amounts: UsageAmounts, at: number): Cost | null {
     const price = this.#priceOf(of, at);
