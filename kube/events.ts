@@ -8,7 +8,7 @@ import { TokenBuckets } from './token-bucket.ts';
 import type { Transport } from './transport.ts';
 import type { KubeObject } from './types.ts';
 
-export type { EventInput, EventType } from './event-record.ts';
+export type { EventInput } from './event-record.ts';
 
 export interface EventRecorderOptions {
   readonly transport: Pick<Transport, 'request'>;

@@ -14,7 +14,7 @@ import { errorFromAnswer } from './status.ts';
 import { transportMetrics, type TransportMetrics } from './transport-metrics.ts';
 import { jsonAsYaml } from './yaml.ts';
 
-export { loadKubeConfig, type KubeConfig, type LoadKubeConfigOptions } from './kube-config.ts';
+export { loadKubeConfig, type KubeConfig } from './kube-config.ts';
 
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

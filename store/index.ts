@@ -27,7 +27,6 @@ import { VoiceServers } from './voice-servers.ts';
 import { createWebhookStore } from './webhooks/create-webhook-store.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
 
-export type { TestRuns } from './agent-tests/test-runs.ts';
 export type {
   AgentResult,
   RequestedTest,
@@ -40,7 +39,6 @@ export type {
 export { isUserId, type ApiKeyPosition, type ApiKeyRecord } from './api-keys.ts';
 export type { NumberClaim, NumberOwner } from './phone-numbers/number-claims.ts';
 export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
-export type { RateLimits } from './rate-limits.ts';
 export type { AnalysisError, AnalysisResult as AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';
 export type { CallRecord, CallRef, NewCall, TestOfCall } from './calls/call-record.ts';
 export type { CallLogRows, CallMessage, CallToolCall, CallTurn } from './calls/call-log.ts';
