@@ -4,9 +4,9 @@ import type { Registry } from 'prom-client';
 import { openTestRunner, type OpenTestRunnerOptions } from '../../agent-tests/cluster/open-test-runner.ts';
 import type { WorkflowStarter } from '../../platform/temporal/workflow-starter.ts';
 import type { Store } from '../../store/index.ts';
+import { keepStarting } from '../keep-starting.ts';
 import { createAgentTestActivities } from './activities.ts';
-import { keepStartingTestRuns } from './starter.ts';
-import type { AgentTestActivities } from './types.ts';
+import { agentTestQueues, testRunWorkflowId, type AgentTestActivities, type TestRunJob } from './types.ts';
 
 export interface AgentTests {
   readonly activities: AgentTestActivities;
@@ -25,10 +25,25 @@ export interface OpenAgentTestsOptions extends OpenTestRunnerOptions {
 export function openAgentTests({ workflows, registry, ...options }: OpenAgentTestsOptions): AgentTests {
   const { config, store, clock, logger } = options;
   const runner = openTestRunner(options);
-  const starting = { testRuns: store.testRuns, workflows, taskQueue: config.TEMPORAL_TASK_QUEUE, clock, random: Math.random, logger };
   return {
     activities: createAgentTestActivities({ store, evaluate: (test) => runner.evaluate(test), clock, logger, registry }),
-    run: (signal) => keepStartingTestRuns(starting, signal),
+    run: (signal) =>
+      keepStarting({
+        rows: store.testRuns,
+        intervalMs: 500,
+        restartAfterMs: 60_000,
+        failure: 'failed to start runs of agent tests; retrying',
+        clock,
+        logger,
+        signal,
+        start: ({ org, id, agentUid, revision }) =>
+          workflows.start('runAgentTests', {
+            workflowId: testRunWorkflowId({ agentUid, revision, id }),
+            taskQueue: agentTestQueues(config.TEMPORAL_TASK_QUEUE).text,
+            args: [{ org, runId: id } satisfies TestRunJob],
+            fairnessKey: org,
+          }),
+      }),
     close: () => runner.close(),
   };
 }

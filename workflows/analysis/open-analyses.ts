@@ -2,11 +2,11 @@
  * What the worker needs to analyse calls.
  *
  * The row of an analysis is written by SQL: the trigger `calls_are_analysed` (store/migrations/0012_call_analysis.sql) inserts it in the
- * transaction that ends a call. `keepStartingAnalyses` finds it and starts the workflow `analyseCall`.
+ * transaction that ends a call. `run` finds it and starts the workflow `analyseCall`.
  */
 import type { Registry } from 'prom-client';
 
-import { keepStartingAnalyses } from '../../voice/calls/analysis/starter.ts';
+import { analysisQueue, analysisWorkflowId, type AnalysisJob } from '../../voice/calls/analysis/names.ts';
 import { PriceTable } from '../../voice/calls/usage/price-table.ts';
 import type { ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -14,8 +14,11 @@ import type { Config } from '../../platform/config/config.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
+import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
+import { continueTrace } from '../../platform/telemetry/tracing.ts';
 import type { WorkflowStarter } from '../../platform/temporal/workflow-starter.ts';
 import type { Store } from '../../store/index.ts';
+import { keepStarting } from '../keep-starting.ts';
 import { createAnalysisActivities } from './activities.ts';
 import type { AnalysisActivities } from './types.ts';
 
@@ -38,7 +41,6 @@ export interface OpenAnalysesOptions {
 }
 
 export function openAnalyses({ config, store, egress, keys, workflows, measure, clock, logger, registry }: OpenAnalysesOptions): Analyses {
-  const starting = { analyses: store.calls.analyses, workflows, taskQueue: config.TEMPORAL_TASK_QUEUE, clock, random: Math.random, logger };
   return {
     activities: createAnalysisActivities({
       store,
@@ -51,6 +53,24 @@ export function openAnalyses({ config, store, egress, keys, workflows, measure, 
       logger,
       registry,
     }),
-    run: (signal) => keepStartingAnalyses(starting, signal),
+    run: (signal) =>
+      keepStarting({
+        rows: store.calls.analyses,
+        intervalMs: 1_000,
+        restartAfterMs: 120_000,
+        failure: 'failed to start analyses of calls; retrying',
+        clock,
+        logger,
+        signal,
+        start: ({ org, id, traceparent }) =>
+          continueTrace(traceContextOf(traceparent), () =>
+            workflows.start('analyseCall', {
+              workflowId: analysisWorkflowId(id),
+              taskQueue: analysisQueue(config.TEMPORAL_TASK_QUEUE),
+              args: [{ org, callId: id } satisfies AnalysisJob],
+              fairnessKey: org,
+            }),
+          ),
+      }),
   };
 }
