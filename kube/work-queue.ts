@@ -102,13 +102,13 @@ export class WorkQueue<K extends string> {
     this.#schedule();
   }
 
-  /** Adds the key after its backoff, which this lengthens. Without a priority it keeps the one it is handled under. */
-  addRateLimited(key: K, options: WorkQueueAddOptions = {}): void {
+  /** Adds the key after its backoff, which this lengthens. It keeps the priority it is handled under. */
+  addRateLimited(key: K): void {
     if (this.#shuttingDown) return;
     const work = this.#work.get(key);
     if (work) work.rateLimited = true;
     this.#metrics.retried();
-    this.addAfter(key, this.#backoff.fail(key), { priority: options.priority ?? this.#queue.processing(key) ?? 'user' });
+    this.addAfter(key, this.#backoff.fail(key), { priority: this.#queue.processing(key) ?? 'user' });
   }
 
   /** The key's failures are over: its next backoff is the shortest again. */

@@ -9,12 +9,12 @@ export const MOST_FIELDS = 256;
 
 const ORGANIZATION = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** Printable and without anything that an expression could take for syntax. */
-const IDENTIFIER = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
+const IDENTIFIER = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/;
 
 /** @throws VectorStoreError `invalid` */
 export function checkCollection({ org, collectionId, space }: CollectionRef): void {
   if (!ORGANIZATION.test(org)) throw new VectorStoreError('invalid', 'the organisation of a collection is no name of a namespace');
-  checkIdentifier(collectionId, 'a collection', 128);
+  checkIdentifier(collectionId, 'a collection');
   if (!Number.isInteger(space.dimension) || space.dimension < 0 || space.dimension > MOST_DIMENSIONS) {
     throw new VectorStoreError('invalid', `a collection has 0 to ${MOST_DIMENSIONS} dimensions, not ${space.dimension}`);
   }
@@ -22,7 +22,7 @@ export function checkCollection({ org, collectionId, space }: CollectionRef): vo
 
 /** @throws VectorStoreError `invalid` */
 export function checkDocumentId(id: string): void {
-  checkIdentifier(id, 'a document', 128);
+  checkIdentifier(id, 'a document');
 }
 
 /** @throws VectorStoreError `invalid` */
@@ -76,8 +76,8 @@ function storable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-function checkIdentifier(id: string, what: string, most: number): void {
-  if (id.length > most || !IDENTIFIER.test(id)) {
-    throw new VectorStoreError('invalid', `the id of ${what} is not made of up to ${most} letters, digits, and the characters _.:-`);
+function checkIdentifier(id: string, what: string): void {
+  if (!IDENTIFIER.test(id)) {
+    throw new VectorStoreError('invalid', `the id of ${what} is not made of up to 128 letters, digits, and the characters _.:-`);
   }
 }

@@ -38,8 +38,8 @@ export class Servers {
     return this.#listen(server, options);
   }
 
-  https(listener: RequestListener, identity: { key: string; cert: string }, options: { address?: string } = {}): Promise<TestServer> {
-    return this.#listen(createHttps({ ...identity, keepAliveTimeout: 60_000 }, listener), options);
+  https(listener: RequestListener, identity: { key: string; cert: string }): Promise<TestServer> {
+    return this.#listen(createHttps({ ...identity, keepAliveTimeout: 60_000 }, listener));
   }
 
   tcp(onConnection: (socket: Socket) => void, options: { address?: string; port?: number } = {}): Promise<TestServer> {
@@ -50,7 +50,7 @@ export class Servers {
     await Promise.all(this.#stops.splice(0).map((stop) => stop()));
   }
 
-  async #listen(server: Server, options: { address?: string; port?: number }): Promise<TestServer> {
+  async #listen(server: Server, options: { address?: string; port?: number } = {}): Promise<TestServer> {
     let connections = 0;
     const sockets = new Set<Socket>();
     server.on('connection', (socket: Socket) => {

@@ -177,7 +177,7 @@ export interface ProviderServer {
 const sampleRate = 24_000;
 const chunkMs = 100;
 
-export async function startProviderServer({ port = 0 }: { readonly port?: number } = {}): Promise<ProviderServer> {
+export async function startProviderServer(): Promise<ProviderServer> {
   const requests: (ProviderRequest & { abandoned: boolean })[] = [];
   let onChat: ChatHandler = echo;
   let onHeard: HeardHandler = () => '';
@@ -198,7 +198,7 @@ export async function startProviderServer({ port = 0 }: { readonly port?: number
         response.end(`the script failed: ${String(error)}`);
       });
     }),
-    { port, onUpgrade: streamed.onUpgrade },
+    { onUpgrade: streamed.onUpgrade },
   );
 
   const keep = <T extends ProviderRequest>(entry: T, response: ServerResponse): T => {

@@ -85,12 +85,12 @@ async function attend(job: DeliveryJob, dependencies: RetryDependencies): Promis
 async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined, dependencies: RetryDependencies): Promise<RetryOutcome> {
   const { store, directory, health, attempt, metrics, clock, random, logger } = dependencies;
   const { id, subscriptionUid } = delivery;
-  const postpone = async (delayMs: number): Promise<RetryOutcome> => {
-    await store.release([id], delayMs);
-    return { againInMs: delayMs };
+  const postpone = async (): Promise<RetryOutcome> => {
+    await store.release([id], POSTPONE_MS);
+    return { againInMs: POSTPONE_MS };
   };
   // New to this process, or deleted: the dispatcher's sweeper ends the delivery then.
-  if (endpoint === undefined) return postpone(POSTPONE_MS);
+  if (endpoint === undefined) return postpone();
   const gate = health.gate(endpoint);
   if (gate === 'paused') {
     await store.settle([id], { state: 'paused' });
@@ -110,10 +110,10 @@ async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined
     credentials = await directory.credentials(endpoint);
   } catch (error) {
     if (!(error instanceof DeliverySecretError)) throw error;
-    return postpone(POSTPONE_MS);
+    return postpone();
   }
   const { outcome, span } = await attemptDelivery(attempt, { delivery, endpoint, credentials });
-  if (!outcome.succeeded && outcome.ours) return postpone(POSTPONE_MS);
+  if (!outcome.succeeded && outcome.ours) return postpone();
   metrics.attempted(outcome.succeeded ? 'ok' : outcome.reason);
   if (outcome.succeeded) metrics.received((outcome.startedAt + outcome.durationMs - timeOfEvent(delivery.eventId)) / 1000);
   const judged = attemptResult({ delivery, endpoint, outcome }, { parked: false, now: clock.now(), random });

@@ -24,8 +24,6 @@ export interface AgentTestActivityDependencies {
   readonly registry: Registry;
 }
 
-/** Between two heartbeats to Temporal, and two looks whether the run was cancelled, in milliseconds. */
-const ALIVE_EVERY_MS = 3_000;
 /** What a test takes next to its attempts, in milliseconds: models to connect to, a judge to ask. */
 const MARGIN_MS = 300_000;
 const LONGEST_MS = 24 * 3_600_000;
@@ -82,7 +80,7 @@ export function createAgentTestActivities(dependencies: AgentTestActivityDepende
       const spec = test.spec as AgentTestSpec;
       try {
         const config = stored.config as AgentRevisionConfig;
-        await record(job, await whileAlive(heartbeat, ALIVE_EVERY_MS, () => evaluate({ run, test, spec, config, signal })));
+        await record(job, await whileAlive(heartbeat, () => evaluate({ run, test, spec, config, signal })));
       } catch (error) {
         if (!cancelled.signal.aborted) throw error;
       }

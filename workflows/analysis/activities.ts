@@ -39,8 +39,6 @@ export interface AnalysisActivityDependencies {
 
 type AgentRevision = NonNullable<Awaited<ReturnType<Store['agentRevisions']['get']>>>;
 
-/** Between two heartbeats to Temporal while the model answers, in milliseconds. */
-const ALIVE_EVERY_MS = 3_000;
 /** A server whose answer cannot be parsed always answers so, or a proxy in front of it failed for a moment. */
 const UNREADABLE_ATTEMPTS = 3;
 
@@ -127,7 +125,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
         return finish(call, await analysing);
       };
       try {
-        return await whileAlive(() => context.heartbeat(), ALIVE_EVERY_MS, run);
+        return await whileAlive(() => context.heartbeat(), run);
       } catch (error) {
         throw inTemporalsWords(error, context.info.attempt);
       }

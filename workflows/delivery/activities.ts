@@ -10,8 +10,6 @@ export type DeliveryActivityDependencies = RetryDependencies & {
   readonly isReady: () => boolean;
 };
 
-/** Between two heartbeats to Temporal during an attempt, in milliseconds. */
-const ALIVE_EVERY_MS = 3_000;
 /** A worker that has just begun, or whose API server is unavailable, asks again after this, in milliseconds. */
 const NOT_READY_MS = 2_000;
 
@@ -22,7 +20,7 @@ export function createDeliveryActivities(dependencies: DeliveryActivityDependenc
       const context = Context.current();
       if (!isReady()) throw later(NOT_READY_MS);
       const attempt = () => retryDelivery(job, dependencies, context.cancellationSignal);
-      const outcome = await whileAlive(() => context.heartbeat(), ALIVE_EVERY_MS, attempt);
+      const outcome = await whileAlive(() => context.heartbeat(), attempt);
       if (!('done' in outcome)) throw later(outcome.againInMs - TIMER_LEAD_MS);
       return outcome.done;
     },

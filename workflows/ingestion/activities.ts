@@ -38,8 +38,6 @@ interface Heartbeat {
 
 /** Shortest time between two writes of progress to Postgres, in milliseconds; Temporal gets each as a heartbeat. */
 const SHOW_EVERY_MS = 1_000;
-/** While a step has nothing to report it says that it is alive, this often, in milliseconds. */
-const ALIVE_EVERY_MS = 5_000;
 
 export function createIngestionActivities(dependencies: IngestionActivityDependencies): IngestionActivities {
   const { knowledge, jobs, logger, registry, clock, stalledAfterMs = 30 * 60_000 } = dependencies;
@@ -115,7 +113,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       return work({ document, collection, signal, report }, last?.stage === stage ? last : undefined);
     };
     try {
-      const result = await whileAlive(() => context.heartbeat(beat), ALIVE_EVERY_MS, run);
+      const result = await whileAlive(() => context.heartbeat(beat), run);
       seconds.observe({ stage, result: 'done' }, (clock.monotonic() - startedAt) / 1000);
       return result;
     } catch (error) {

@@ -11,9 +11,6 @@ interface Heartbeat {
   readonly done: number;
 }
 
-/** Between two heartbeats while a batch is embedded, in milliseconds. */
-const ALIVE_EVERY_MS = 5_000;
-
 export function createReindexActivities(
   dependencies: Pick<IngestionDependencies, 'knowledge' | 'vectors' | 'embedderOf'>,
 ): ReindexActivities {
@@ -47,7 +44,6 @@ export function createReindexActivities(
       };
       await whileAlive(
         () => context.heartbeat(beat),
-        ALIVE_EVERY_MS,
         () => indexDocument(step, dependencies),
       );
     },

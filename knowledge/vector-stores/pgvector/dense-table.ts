@@ -147,7 +147,7 @@ export class DenseTable {
             settings,
             `SELECT chunk.*, -near.distance AS score FROM (
                SELECT dense.number, ${distance(graph.type)} AS distance FROM ${graph.table} AS dense WHERE ${own} ORDER BY ${distance(graph.type)}
-             ) AS near CROSS JOIN LATERAL (${chunkNumbered('near.number', condition.sql)}) AS chunk ORDER BY near.distance ${fetched}`,
+             ) AS near CROSS JOIN LATERAL (${chunkNear(condition.sql)}) AS chunk ORDER BY near.distance ${fetched}`,
             [scope.org, scope.collectionId, literal(units), rows, ...condition.values],
           ),
         ),
@@ -176,7 +176,7 @@ export class DenseTable {
           side,
           settings,
           `SELECT chunk.*, -near.distance AS score FROM (${source} ${fetched}) AS near
-           CROSS JOIN LATERAL (${chunkNumbered('near.number', condition.sql)}) AS chunk`,
+           CROSS JOIN LATERAL (${chunkNear(condition.sql)}) AS chunk`,
           [scope.org, scope.collectionId, literal(units), rows, numbers, ...condition.values],
           { prepared },
         ),
@@ -237,10 +237,10 @@ async function hitsWith(
   return rows;
 }
 
-/** What a hit shows of the chunk with a number, if it meets a condition: one look-up by the whole key. */
-function chunkNumbered(number: string, condition = ''): string {
+/** What a hit shows of the chunk that `near` has the number of, if it meets a condition: one look-up by the whole key. */
+function chunkNear(condition: string): string {
   return `SELECT chunk_id, document_id, ordinal, tie_breaker::float8 AS tie_breaker FROM parley.vector_chunks AS chunk
-    WHERE org = $1 AND collection_id = $2 AND number = ${number}${condition} OFFSET 0`;
+    WHERE org = $1 AND collection_id = $2 AND number = near.number${condition} OFFSET 0`;
 }
 
 /** The `limit` best rows, and those that score as much as the last of them: their tie breakers decide. */

@@ -17,7 +17,7 @@ export function parseNode(stat: string): Node {
 }
 
 /** Milliseconds of CPU since `pid` started, those of ended descendants included; undefined where there is no `/proc` or no such process. */
-export function treeCpuMs(pid: number, ticksPerSecond = 100): number | undefined {
+export function treeCpuMs(pid: number): number | undefined {
   const nodes = new Map<number, Node>();
   try {
     for (const name of readdirSync('/proc')) {
@@ -35,7 +35,8 @@ export function treeCpuMs(pid: number, ticksPerSecond = 100): number | undefined
   let ticks = 0;
   const within = (id: number): boolean => id === pid || (nodes.has(id) && within(nodes.get(id)?.parent ?? 0));
   for (const [id, node] of nodes) if (within(id)) ticks += node.ticks;
-  return (ticks * 1000) / ticksPerSecond;
+  // Linux counts 100 ticks a second.
+  return ticks * 10;
 }
 
 /** Less than this within {@link restMs} is nothing that was begun, in milliseconds of CPU. */
