@@ -2,7 +2,7 @@
 import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 
-import { sleep, systemClock, type Clock } from '../platform/clock.ts';
+import { awakeClock, sleep, withTimeout, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { connect, type Connections } from './connections.ts';
 import { KubeCredentials, type Identity } from './credentials.ts';
@@ -67,15 +67,6 @@ export interface TransportOptions {
 const DEFAULT_TIMEOUT_MS = 30_000;
 const CLOSE_GRACE_MS = 2_000;
 
-/** Unlike the shared clock its timers keep the process alive: a request that waits to be sent again is still under way. */
-const waitingClock: Clock = {
-  ...systemClock,
-  after(ms, callback) {
-    const handle = setTimeout(callback, ms);
-    return { cancel: () => clearTimeout(handle) };
-  },
-};
-
 /** @throws KubeError with reason `BadKubeConfig` when the configuration names no cluster. */
 export function createTransport(options: TransportOptions): Transport {
   return new HttpTransport(options);
@@ -104,7 +95,8 @@ class HttpTransport implements Transport {
     this.#prefix = url.pathname.replace(/\/+$/, '');
     this.#host = url.host;
     this.#proxyUrl = cluster.proxyUrl;
-    this.#clock = options.clock ?? waitingClock;
+    // A request that waits to be sent again keeps the process alive.
+    this.#clock = options.clock ?? awakeClock;
     this.#random = options.random ?? Math.random;
     this.#logger = options.logger;
     this.#metrics = transportMetrics(options.registry);
@@ -286,12 +278,7 @@ class HttpTransport implements Transport {
 /** Closes both pools: requests get a moment, watches none. */
 async function retire(connections: Connections, clock: Clock): Promise<void> {
   await connections.watches.destroy();
-  let timer: { cancel(): void } | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = clock.after(CLOSE_GRACE_MS, resolve);
-  });
-  await Promise.race([connections.requests.close(), late]);
-  timer?.cancel();
+  await withTimeout(clock, CLOSE_GRACE_MS, connections.requests.close());
   await connections.requests.destroy();
 }
 

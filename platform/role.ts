@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 
 import type { Registry } from 'prom-client';
 
-import { systemClock, type Clock } from './clock.ts';
+import { awakeClock, systemClock, withTimeout, type Clock } from './clock.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import { Readiness, startProbeServer } from './lifecycle.ts';
 import type { Logger } from './logging.ts';
@@ -110,11 +110,9 @@ export async function runRole(options: RoleOptions, role: Role): Promise<void> {
           logger.error({ err, step: name }, 'a step of the stop failed');
         }
       }
+      return true;
     })();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, timeoutMs, 'late')));
-    if ((await Promise.race([stopped, late])) === 'late') logger.error({ timeoutMs }, 'the stop took too long; leaving');
-    clearTimeout(timer);
+    if ((await withTimeout(awakeClock, timeoutMs, stopped)) === undefined) logger.error({ timeoutMs }, 'the stop took too long; leaving');
     logger.info('stopped');
   }
   failed.signal.throwIfAborted();

@@ -15,6 +15,7 @@ import { OutgoingAudio } from '../../voice/caller/outgoing-audio.ts';
 import { joinCall, type RoomCall } from '../../voice/caller/room-call.ts';
 import { TurnTaking } from '../../voice/caller/turn-taking.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { aborted } from '../../platform/aborted.ts';
 import { sleep, withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, newCallId, type CallRecord, type CallRef, type CallStore, type TestOfCall } from '../../store/index.ts';
@@ -87,7 +88,7 @@ export class AudioCall implements AgentDriver {
     const entering = this.#enter();
     this.#entering = entering.catch(() => undefined);
     const { audible } = await entering;
-    const arrived = await withTimeout(clock, AGENT_WITHIN_MS, Promise.race([this.#agent.promise, this.#over().then(() => false)]));
+    const arrived = await withTimeout(clock, AGENT_WITHIN_MS, Promise.race([this.#agent.promise, aborted(this.#signal).then(() => false)]));
     if (arrived === undefined)
       throw new DriverError(
         `no voice process took the call within ${AGENT_WITHIN_MS / 1_000} s: does the role voice run, and has it room for calls?`,
@@ -103,7 +104,7 @@ export class AudioCall implements AgentDriver {
   async say(text: string): Promise<AgentTurn> {
     const sound = await this.#options.speech.of(text);
     return this.#turn(async () => {
-      await Promise.race([this.#audio.say(sound), this.#over()]);
+      await Promise.race([this.#audio.say(sound), aborted(this.#signal)]);
       await this.#answer();
     });
   }
@@ -129,14 +130,6 @@ export class AudioCall implements AgentDriver {
 
   get #signal(): AbortSignal {
     return AbortSignal.any([this.#left.signal, this.#options.signal]);
-  }
-
-  #over(): Promise<void> {
-    const signal = this.#signal;
-    return new Promise((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
   }
 
   async #answer(): Promise<void> {

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 
+import { untilAborted } from '../../platform/until-aborted.ts';
 import { IngestionError } from '../ingestion-failure.ts';
 import { READ_AHEAD_BYTES } from './limits.ts';
 
@@ -39,14 +39,11 @@ export async function openContent(
   };
   // A source that hangs is left behind: its own end comes late or never.
   const close = (): void => void parts.return?.().catch(() => undefined);
-  const stop = new AbortController();
   try {
-    const aborted = signal && once(signal, 'abort', { signal: stop.signal }).then(() => Promise.reject(signal.reason as Error));
-    aborted?.catch(() => undefined);
     const head: Uint8Array[] = [];
     let isWhole = false;
     while (!isWhole && bytes <= READ_AHEAD_BYTES) {
-      const part = await (aborted === undefined ? next() : Promise.race([next(), aborted]));
+      const part = await (signal === undefined ? next() : untilAborted(next(), signal));
       if (part === undefined) isWhole = true;
       else if (part.length > 0) head.push(part);
     }
@@ -64,7 +61,5 @@ export async function openContent(
   } catch (error) {
     close();
     throw error;
-  } finally {
-    stop.abort();
   }
 }

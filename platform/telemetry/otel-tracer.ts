@@ -17,6 +17,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 
+import { awakeClock, withTimeout } from '../clock.ts';
 import { wantsContent } from './gen-ai/content.ts';
 import { SCHEMA_URL } from './gen-ai/conventions.ts';
 import type { OpenTracingOptions } from './open-tracing.ts';
@@ -98,10 +99,8 @@ export function createTracer({ env, role, version, logger }: OpenTracingOptions)
     continue: (context, work) => contexts.with(contextOf(context), work),
     outside: (work) => contexts.with(ROOT_CONTEXT, work),
     async close() {
-      let timer: NodeJS.Timeout | undefined;
-      const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_MS)));
-      await Promise.race([provider.shutdown().catch((err: unknown) => logger.debug({ err }, 'failed to send the last spans')), enough]);
-      clearTimeout(timer);
+      const sent = provider.shutdown().catch((err: unknown) => logger.debug({ err }, 'failed to send the last spans'));
+      await withTimeout(awakeClock, CLOSE_MS, sent);
       contextApi.disable();
     },
   };

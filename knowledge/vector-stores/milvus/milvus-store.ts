@@ -1,6 +1,7 @@
 /** Vectors in Milvus, where Postgres is too small for them. */
 import { ConsistencyLevelEnum, MilvusClient, type RowData } from '@zilliz/milvus2-sdk-node';
 
+import { awakeClock, withTimeout } from '../../../platform/clock.ts';
 import { checkCollection, checkDocumentId, checkQuery, checkRecord } from '../check-arguments.ts';
 import { denseUnits, PASSAGE_UNIT, passageUnits, queryUnits } from '../exact-weights.ts';
 import { byRank, candidatesFor, fuseRankings } from '../fuse-rankings.ts';
@@ -291,21 +292,13 @@ export class MilvusStore implements VectorStore {
     timeoutMs: number,
     work: (client: MilvusClient) => Promise<T>,
   ): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new VectorStoreError('unavailable', `Milvus did not ${operation} within ${timeoutMs} ms`)),
-        timeoutMs + 500,
-      );
-    });
     try {
-      const answer = await Promise.race([work(this.#connected()), late]);
+      const answer = await withTimeout(awakeClock, timeoutMs + 500, work(this.#connected()));
+      if (answer === undefined) throw new VectorStoreError('unavailable', `Milvus did not ${operation} within ${timeoutMs} ms`);
       requireSuccess(operation, answer.status);
       return answer;
     } catch (error) {
       throw toMilvusError(operation, error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
