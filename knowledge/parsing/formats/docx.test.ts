@@ -113,6 +113,40 @@ describe('Word documents', () => {
     expect(texts((await read(pool, { content, extension: 'docx' })).blocks)).toEqual(['Ouch.[1]', 'It hurt.']);
   });
 
+  it('reads the text of ruby, simple fields and runs with a direction, in the body and in notes', async () => {
+    const run = (text: string): string => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
+    const ruby = `<w:r><w:ruby><w:rubyPr/><w:rt>${run('とうきょう')}</w:rt><w:rubyBase>${run('東京')}</w:rubyBase></w:ruby></w:r>`;
+    const caption = `${run('Table ')}<w:fldSimple w:instr=" SEQ Table ">${run('7')}</w:fldSimple>${run(': prices')}`;
+    const directed = `<w:bdo w:val="rtl">${run('שלום')}</w:bdo>${run(' ')}<w:dir w:val="rtl">${run('עולם')}</w:dir>`;
+    const content = makeDocx({
+      body: [`${run('受付は')}${ruby}${run('本社です。')}`, caption, `${directed}<w:r><w:footnoteReference w:id="2"/></w:r>`]
+        .map((paragraph) => `<w:p>${paragraph}</w:p>`)
+        .join(''),
+      parts: [
+        wordRelations([{ id: 'rId3', type: 'footnotes', target: 'footnotes.xml' }]),
+        {
+          name: 'word/footnotes.xml',
+          content: `<w:footnotes ${wordNamespace}><w:footnote w:id="2"><w:p>${run('See ')}${ruby}${run('.')}</w:p></w:footnote></w:footnotes>`,
+        },
+      ],
+    });
+    const { blocks, document } = await read(pool, { content, extension: 'docx' });
+    expect(texts(blocks)).toEqual(['受付は東京本社です。', 'Table 7: prices', 'שלום עולם[1]', 'See 東京.']);
+    expect(document.warnings).toEqual([]);
+  });
+
+  it('warns of equations and embedded documents, and of nothing that holds no text', async () => {
+    const math = '<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><m:r><m:t>mc2</m:t></m:r></m:oMath>';
+    const body = `<w:p><w:permStart w:id="1"/><w:r><w:t>Energy</w:t></w:r>${math}</w:p>`;
+    const warnings = async (xml: string): Promise<readonly string[]> =>
+      (await read(pool, { content: makeDocx({ body: xml }), extension: 'docx' })).document.warnings;
+    expect(await warnings(body)).toEqual(['equations are not read, and were left out']);
+    expect(await warnings(`${body}<w:altChunk r:id="rId7"/>`)).toEqual([
+      'equations are not read, and were left out',
+      'embedded documents were left out: open the document in Word and save it',
+    ]);
+  });
+
   it('is empty when nothing is written in it', async () => {
     expect(await failureCode(pool, { content: makeDocx({ body: wordParagraph(' ').repeat(20) }), extension: 'docx' })).toBe(
       'empty_document',

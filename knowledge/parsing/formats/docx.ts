@@ -4,6 +4,7 @@ import { Parser as XmlParser } from 'htmlparser2';
 import { IngestionError } from '../../ingestion-failure.ts';
 import { type Archive, checkNesting, openArchive } from '../archive/archive.ts';
 import { nestedTooDeep } from '../archive/scan-xml.ts';
+import { storedZip } from '../archive/stored-zip.ts';
 import { docxLimits } from '../limits.ts';
 import { oneLine } from '../text/clean.ts';
 import { LEGACY_FONT_NAME, LEGACY_FONT_WARNING } from '../text/legacy-bangla.ts';
@@ -15,6 +16,15 @@ const MAIN = 'word/document.xml';
 /** Footnotes lead back to where they belong. */
 const BACK_LINK = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/gu;
 
+/** Elements that mammoth drops with their text. Those in the second group hold text of the line; `rt` holds what stands above it. */
+const DROPPED = /(<\/?w:)(?:(fldSimple|bdo|dir|ruby|rubyBase)|rt|rubyPr)(?=[\s/>])/gu;
+
+/** What holds text among the elements that mammoth reports as ignored; most others belong to the layout. */
+const LEFT_OUT = [
+  { element: /\}oMath(?:Para)?$/u, warning: 'equations are not read, and were left out' },
+  { element: /w:altChunk$/u, warning: 'embedded documents were left out: open the document in Word and save it' },
+];
+
 /** Word documents: body, tables, lists, footnotes and text boxes in their order, then what headers and footers say, each text once. */
 export const parseDocx: Parser = async (input, sink) => {
   const archive = await openArchive(input.content);
@@ -22,8 +32,8 @@ export const parseDocx: Parser = async (input, sink) => {
   checkBudget(archive);
   if (LEGACY_FONT_NAME.test(fontsUsed(body))) sink.warn(LEGACY_FONT_WARNING);
   if (linksElsewhere(archive)) sink.warn('pictures or parts that lie outside the file are linked, and were not read');
-  const { value: html } = await mammoth.convertToHtml(
-    { buffer: archive.repacked() },
+  const { value: html, messages } = await mammoth.convertToHtml(
+    { buffer: storedZip(readableParts(archive)) },
     {
       // Pictures are not text, and linked ones are not ours to open.
       convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
@@ -31,6 +41,7 @@ export const parseDocx: Parser = async (input, sink) => {
       styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh", "r[style-name='Strong'] => strong"],
     },
   );
+  for (const { element, warning } of LEFT_OUT) if (messages.some(({ message }) => element.test(message))) sink.warn(warning);
   const { firstHeading } = addHtmlBlocks({ html: html.replace(BACK_LINK, ''), sink });
   for (const text of runningTexts(archive)) sink.add({ kind: 'paragraph', text, headingPath: [] });
   const title = oneLine(elementText(archive.parts.get('docProps/core.xml'), 'title')) || firstHeading;
@@ -53,6 +64,16 @@ function mainPart(archive: Archive): Buffer {
     'unsupported_content',
     `The file is named .docx but is ${really}. Save it as .docx, or give it the extension that fits what it is.`,
   );
+}
+
+/** The parts as mammoth can read them: it reads through smart tags, and skips what is deleted. */
+function readableParts(archive: Archive): ReadonlyMap<string, Buffer> {
+  const readable = (part: Buffer): Buffer => {
+    const xml = part.toString('latin1');
+    const renamed = xml.replace(DROPPED, (_, tag: string, inLine?: string) => tag + (inLine === undefined ? 'del' : 'smartTag'));
+    return renamed === xml ? part : Buffer.from(renamed, 'latin1');
+  };
+  return new Map([...archive.parts].map(([name, part]) => [name, name.startsWith('word/') ? readable(part) : part]));
 }
 
 function checkBudget(archive: Archive): void {
