@@ -57,6 +57,19 @@ describe('workbooks', () => {
     expect(document.warnings).toEqual(['sheet "Hidden" is hidden, and was left out']);
   });
 
+  it.each([
+    { uses1904: false, day: 45_356 },
+    { uses1904: true, day: 45_356 - 1462 },
+  ])('writes dates and times alike whatever country their format follows: $uses1904', async ({ uses1904, day }) => {
+    const formats = [14, 22, 27, 27, 31, 57, 58, 58, 78, 20, 5];
+    const cells = formats.map((_, style) => `<c r="${String.fromCharCode(65 + style)}1" s="${style}"><v>${day + 0.4375}</v></c>`);
+    const content = makeXlsx({ formats, uses1904, sheet: { content: sheetXml(`<row r="1">${cells.join('')}</row>`, 'A1:K1') } });
+    const date = '2024-03-05';
+    expect((await read(pool, { content, extension: 'xlsx' })).blocks).toMatchObject([
+      { rows: [[date, `${date} 10:30`, date, date, date, date, date, date, `${date} 10:30`, '10:30', expect.stringMatching(/^\$4/u)]] },
+    ]);
+  });
+
   it('knows the number of each of 20,000 rows', async () => {
     const rows = Array.from({ length: 19_999 }, (_, at) => [`item ${at + 2}`, `code-${(at + 2) * 7}`, at]);
     const book = XLSX.utils.book_new();

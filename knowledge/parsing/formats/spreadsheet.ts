@@ -15,7 +15,7 @@ const READ_OPTIONS = {
   dense: true,
   /** What a cell shows, not what it holds: dates, percents and currencies as formatted. */
   cellText: true,
-  /** For formats that the library can't apply: see `shownBy`. */
+  /** For formats that the library can't apply, or applies as the US do: see `shownBy`. */
   cellNF: true,
   cellFormula: false,
   cellHTML: false,
@@ -103,7 +103,7 @@ function* rowsOf(options: {
     const cells: SheetCell[] = [];
     for (const column of Object.keys(data[Number(key)] ?? [])) {
       const cell = data[Number(key)]?.[Number(column)];
-      const shown = cell === undefined || cell.t === 'z' ? '' : (cell.w ?? shownBy(cell, uses1904));
+      const shown = cell === undefined || cell.t === 'z' ? '' : shownBy(cell, uses1904);
       if (shown.trim() !== '') cells.push({ column: Number(column), shown, isText: cell?.t === 's' });
     }
     budget.cells -= cells.length;
@@ -112,14 +112,24 @@ function* rowsOf(options: {
   }
 }
 
-/** The library takes a dot after a day or month (`dd.mm.yyyy`, as German and others have it) for a decimal point, and gives up. */
+/** Excel's own date formats. Beyond the short date, the library ignores `dateNF`, shows them as the US do, and gives no name to some. */
+const COUNTRY_FORMATS: ReadonlySet<unknown> = new Set(['m/d/yy', 'm/d/yy h:mm', undefined]);
+const US_DATE = /^\d{1,2}\/\d{1,2}\/\d\d( \d{1,2}:\d\d)?$/u;
+
+/** What a cell shows, the same in every country. */
 function shownBy(cell: XLSX.CellObject, uses1904: boolean): string {
-  const plain = String(cell.v ?? '');
-  if (cell.t !== 'n' || typeof cell.z !== 'string') return plain;
+  const date = cell.t === 'n' && COUNTRY_FORMATS.has(cell.z) ? US_DATE.exec(cell.w ?? '') : null;
+  if (date !== null) return formatted(cell, date[1] === undefined ? 'yyyy-mm-dd' : 'yyyy-mm-dd hh:mm', uses1904);
+  if (cell.w !== undefined || cell.t !== 'n' || typeof cell.z !== 'string') return cell.w ?? String(cell.v ?? '');
+  // The library takes a dot after a day or month (`dd.mm.yyyy`, as German and others have it) for a decimal point, and gives up.
+  return formatted(cell, cell.z.replace(/\.(?!0)/gu, '\\.'), uses1904);
+}
+
+function formatted(cell: XLSX.CellObject, format: string, uses1904: boolean): string {
   try {
-    return String(XLSX.SSF.format(cell.z.replace(/\.(?!0)/gu, '\\.'), cell.v, { date1904: uses1904 }));
+    return String(XLSX.SSF.format(format, cell.v, { date1904: uses1904 }));
   } catch {
-    return plain;
+    return String(cell.v ?? '');
   }
 }
 

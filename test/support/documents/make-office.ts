@@ -62,10 +62,12 @@ export function wordRelations(
   };
 }
 
-/** A workbook with one sheet, given as the entry that holds it, and shared strings. */
+/** A workbook with one sheet, given as the entry that holds it, and shared strings; style `n` of its cells has number format `formats[n]`. */
 export function makeXlsx(options: {
   readonly sheet: Omit<ZipEntry, 'name'>;
   readonly sharedStrings?: string;
+  readonly formats?: readonly number[];
+  readonly uses1904?: boolean;
   readonly parts?: readonly ZipEntry[];
 }): Buffer {
   const main = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
@@ -74,15 +76,20 @@ export function makeXlsx(options: {
       'xl/workbook.xml': `${main}.sheet.main+xml`,
       'xl/worksheets/sheet1.xml': `${main}.worksheet+xml`,
       'xl/sharedStrings.xml': `${main}.sharedStrings+xml`,
+      'xl/styles.xml': `${main}.styles+xml`,
     }),
     rootRelation('xl/workbook.xml'),
     {
       name: 'xl/workbook.xml',
-      content: `${xml}<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${relations}"><sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+      content: `${xml}<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${relations}"><workbookPr date1904="${options.uses1904 === true}"/><sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     },
     {
       name: 'xl/_rels/workbook.xml.rels',
-      content: `${xml}<Relationships xmlns="${packageRelations}"><Relationship Id="rId1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${relations}/sharedStrings" Target="sharedStrings.xml"/></Relationships>`,
+      content: `${xml}<Relationships xmlns="${packageRelations}"><Relationship Id="rId1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${relations}/sharedStrings" Target="sharedStrings.xml"/><Relationship Id="rId3" Type="${relations}/styles" Target="styles.xml"/></Relationships>`,
+    },
+    {
+      name: 'xl/styles.xml',
+      content: `${xml}<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><cellXfs>${(options.formats ?? [0]).map((id) => `<xf numFmtId="${id}" applyNumberFormat="1"/>`).join('')}</cellXfs></styleSheet>`,
     },
     {
       name: 'xl/sharedStrings.xml',
