@@ -70,6 +70,22 @@ describe('workbooks', () => {
     ]);
   });
 
+  it.each(['xlsx', 'xls'] as const)('keeps all digits of whole numbers in .%s, unless their format says otherwise', async (extension) => {
+    const row = [
+      { t: 'n', v: 4_006_381_333_931 },
+      { t: 'n', v: 4_006_381_333_948, z: 'GENERAL' },
+      { t: 'n', v: -491_701_234_567 },
+      { t: 'n', v: 4_006_381_333_931, z: '0.00E+00' },
+      { t: 'n', v: 1e20 },
+    ];
+    const book = XLSX.utils.book_new();
+    XLSX.utils.book_append_sheet(book, XLSX.utils.aoa_to_sheet([row]), 'One');
+    const content = Buffer.from(XLSX.write(book, { type: 'buffer', bookType: extension }) as Uint8Array);
+    expect(texts((await read(pool, { content, extension })).blocks)).toEqual([
+      '4006381333931 | 4006381333948 | -491701234567 | 4.01E+12 | 1E+20',
+    ]);
+  });
+
   it('knows the number of each of 20,000 rows', async () => {
     const rows = Array.from({ length: 19_999 }, (_, at) => [`item ${at + 2}`, `code-${(at + 2) * 7}`, at]);
     const book = XLSX.utils.book_new();

@@ -116,10 +116,12 @@ function* rowsOf(options: {
 const COUNTRY_FORMATS: ReadonlySet<unknown> = new Set(['m/d/yy', 'm/d/yy h:mm', undefined]);
 const US_DATE = /^\d{1,2}\/\d{1,2}\/\d\d( \d{1,2}:\d\d)?$/u;
 
-/** What a cell shows, the same in every country. */
+/** What a cell shows, the same in every country, with all digits of whole numbers: they are EANs, phone and account numbers. */
 function shownBy(cell: XLSX.CellObject, uses1904: boolean): string {
   const date = cell.t === 'n' && COUNTRY_FORMATS.has(cell.z) ? US_DATE.exec(cell.w ?? '') : null;
   if (date !== null) return formatted(cell, date[1] === undefined ? 'yyyy-mm-dd' : 'yyyy-mm-dd hh:mm', uses1904);
+  if (Number.isSafeInteger(cell.v) && cell.w?.includes('E+') === true && /^general$/iu.test(String(cell.z ?? 'General')))
+    return String(cell.v);
   if (cell.w !== undefined || cell.t !== 'n' || typeof cell.z !== 'string') return cell.w ?? String(cell.v ?? '');
   // The library takes a dot after a day or month (`dd.mm.yyyy`, as German and others have it) for a decimal point, and gives up.
   return formatted(cell, cell.z.replace(/\.(?!0)/gu, '\\.'), uses1904);
