@@ -170,5 +170,5 @@ export const HONEST_FILES: readonly HonestFile[] = [
     ),
   },
   { name: 'PDF without a title', extension: 'pdf', content: makePdf([[{ text: sentence, y: 700 }]]) },
-  { name: 'PDF with a font of its own', extension: 'pdf', content: makeSubsetFontPdf('kettle'.split('')) },
+  { name: 'PDF with a font of its own', extension: 'pdf', content: makeSubsetFontPdf([{ glyphs: 'kettle'.split(''), x: 72, y: 700 }]) },
 ];

@@ -74,27 +74,40 @@ function escaped(text: string): string {
   return text.replace(/[\\()]/gu, '\\$&');
 }
 
-/**
- * A PDF in the way programs write scripts without an encoding of their own: glyph numbers, and a table that takes each to Unicode.
- * @param glyphs what each glyph stands for; a conjunct is one glyph for several characters
- */
-export function makeSubsetFontPdf(glyphs: readonly string[]): Buffer {
-  const unique = [...new Set(glyphs)];
+/** Glyphs at a place, from left to right, each 0.6 of the font's height wide. */
+export interface PdfGlyphs {
+  /** What each glyph stands for; a conjunct is one glyph for several characters. */
+  readonly glyphs: readonly string[];
+  readonly x: number;
+  readonly y: number;
+  readonly isBold?: boolean;
+}
+
+/** A PDF in the way programs write scripts without an encoding of their own: glyph numbers, and a table that takes each to Unicode. */
+export function makeSubsetFontPdf(runs: readonly PdfGlyphs[]): Buffer {
+  const unique = [...new Set(runs.flatMap(({ glyphs }) => glyphs))];
   const code = (at: number): string => (at + 1).toString(16).padStart(4, '0');
   const map = unique.map((glyph, at) => `<${code(at)}> <${Buffer.from(glyph, 'utf16le').swap16().toString('hex')}>`);
-  const toUnicode = `/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def
+  const toUnicode = `/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def
 1 begincodespacerange <0000> <ffff> endcodespacerange
 ${unique.length} beginbfchar\n${map.join('\n')}\nendbfchar
 endcmap CMapName currentdict /CMap defineresource pop end end`;
-  const shown = glyphs.map((glyph) => code(unique.indexOf(glyph))).join('');
+  const shown = runs.map(
+    ({ glyphs, x, y, isBold }) =>
+      `BT /F${isBold === true ? 2 : 1} 12 Tf 1 0 0 1 ${x} ${y} Tm <${glyphs.map((glyph) => code(unique.indexOf(glyph))).join('')}> Tj ET`,
+  );
+  const font = (name: string, at: number): readonly string[] => [
+    `<< /Type /Font /Subtype /Type0 /BaseFont /${name} /Encoding /Identity-H /DescendantFonts [${at + 1} 0 R] /ToUnicode 5 0 R >>`,
+    `<< /Type /Font /Subtype /CIDFontType2 /BaseFont /${name} /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /DW 600 /FontDescriptor ${at + 2} 0 R >>`,
+    `<< /Type /FontDescriptor /FontName /${name} /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80 >>`,
+  ];
   return makePdfOf([
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
-    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 5 0 R >> >> /Contents 4 0 R >>',
-    { entries: '', content: Buffer.from(`BT /F1 12 Tf 1 0 0 1 72 700 Tm <${shown}> Tj ET`) },
-    '<< /Type /Font /Subtype /Type0 /BaseFont /ABCDEF+Bangla /Encoding /Identity-H /DescendantFonts [6 0 R] /ToUnicode 7 0 R >>',
-    '<< /Type /Font /Subtype /CIDFontType2 /BaseFont /ABCDEF+Bangla /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /DW 600 /FontDescriptor 8 0 R >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 6 0 R /F2 9 0 R >> >> /Contents 4 0 R >>',
+    { entries: '', content: Buffer.from(shown.join('\n')) },
     { entries: '', content: Buffer.from(toUnicode) },
-    '<< /Type /FontDescriptor /FontName /ABCDEF+Bangla /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80 >>',
+    ...font('ABCDEF+Bangla', 6),
+    ...font('ABCDEF+Bangla-Bold', 9),
   ]);
 }

@@ -16,8 +16,17 @@ export interface Line {
 
 type Matrix = readonly number[];
 
-interface Piece {
+/** Text that is read in one direction. */
+interface Run {
   text: string;
+  left: number;
+  right: number;
+  readonly isRightToLeft: boolean;
+}
+
+interface Piece {
+  /** In the order in which they are drawn. */
+  readonly runs: Run[];
   left: number;
   right: number;
   readonly y: number;
@@ -54,10 +63,10 @@ export function pageLines(
       continue;
     }
     const upright = quarter(matrix) === common;
-    const next = { ...piece(item, matrix, common), isBold: isBold(item.fontName) };
-    if (open !== undefined && upright && continues(open, next, item.dir === 'rtl')) {
-      const gap = item.dir === 'rtl' ? open.left - next.right : next.left - open.right;
-      open.text += (space || gap > WORD_GAP * next.size ? ' ' : '') + next.text;
+    const { run, ...place } = placeOf(item, matrix, common);
+    const next: Piece = { ...place, left: run.left, right: run.right, runs: [run], isBold: isBold(item.fontName) };
+    if (open !== undefined && upright && continues(open, next, run)) {
+      addRun(open, run, next.size, space);
       open.left = Math.min(open.left, next.left);
       open.right = Math.max(open.right, next.right);
       open.size = Math.max(open.size, next.size);
@@ -68,21 +77,69 @@ export function pageLines(
     }
     space = item.hasEOL;
   }
-  return { lines: pieces, turned };
+  return { lines: pieces.map(lineOf), turned: turned.map(lineOf) };
 }
 
-function continues(open: Piece, next: Piece, rightToLeft: boolean): boolean {
+/** Programs draw a line that is read from right to left, or a part of it, from either end. */
+function continues(open: Piece, next: Piece, run: Run): boolean {
   const size = Math.max(open.size, next.size);
-  const gap = rightToLeft ? open.left - next.right : next.left - open.right;
-  return Math.abs(open.y - next.y) < SAME_BASELINE * size && gap < CELL_GAP * size && gap > -size;
+  const isLeftToRight = !run.isRightToLeft && open.runs.every(({ isRightToLeft }) => !isRightToLeft);
+  const gap = isLeftToRight ? next.left - open.right : Math.max(next.left - open.right, open.left - next.right);
+  return Math.abs(open.y - next.y) < SAME_BASELINE * size && isClose(gap, size);
+}
+
+function isClose(gap: number, size: number): boolean {
+  return gap < CELL_GAP * size && gap > -size;
+}
+
+function addRun(open: Piece, next: Run, size: number, space: boolean): void {
+  const last = open.runs.at(-1);
+  if (last === undefined || !goesOn(last, next, Math.max(open.size, size))) {
+    open.runs.push(next);
+    return;
+  }
+  const gap = next.isRightToLeft ? last.left - next.right : next.left - last.right;
+  last.text += (space || gap > WORD_GAP * size ? ' ' : '') + next.text;
+  last.left = Math.min(last.left, next.left);
+  last.right = Math.max(last.right, next.right);
+}
+
+function goesOn(last: Run, next: Run, size: number): boolean {
+  if (last.isRightToLeft !== next.isRightToLeft) return false;
+  if (!next.isRightToLeft) return isClose(next.left - last.right, size);
+  // Two letters may be closer than the tolerance though the left one is drawn first.
+  return isClose(last.left - next.right, size) && next.left <= last.left;
+}
+
+function lineOf({ runs, ...place }: Piece): Line {
+  let text = '';
+  let before: Run | undefined;
+  for (const run of inReadingOrder(runs)) {
+    const gap = before === undefined ? 0 : Math.max(run.left - before.right, before.left - run.right);
+    text += (gap > WORD_GAP * place.size ? ' ' : '') + run.text;
+    before = run;
+  }
+  return { ...place, text };
+}
+
+const OTHER_SCRIPTS = /[^\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]+/gu;
+
+/** Parts of one line in the order in which a person reads them: from the right if most of its letters are of a script that is. */
+export function inReadingOrder<Part extends { readonly text: string; readonly left: number; readonly right: number }>(
+  parts: readonly Part[],
+): readonly Part[] {
+  if (parts.length < 2) return parts;
+  const letters = parts.map(({ text }) => text.replace(/\P{L}+/gu, '')).join('');
+  const isRightToLeft = 2 * letters.replace(OTHER_SCRIPTS, '').length > letters.length;
+  return [...parts].sort((one, other) => (isRightToLeft ? other.right - one.right : one.left - other.left));
 }
 
 /** Turned so that the page's common direction runs to the right. */
-function piece(item: TextItem, matrix: Matrix, turn: number): Omit<Piece, 'isBold'> {
+function placeOf(item: TextItem, matrix: Matrix, turn: number): { readonly run: Run; readonly y: number; readonly size: number } {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = matrix;
   const size = Math.hypot(c, d) || Math.hypot(a, b) || item.height;
   const [x, y] = turn === 1 ? [f, -e] : turn === 2 ? [-e, -f] : turn === 3 ? [-f, e] : [e, f];
-  return { text: item.str, left: x, right: x + item.width, y, size };
+  return { run: { text: item.str, left: x, right: x + item.width, isRightToLeft: item.dir === 'rtl' }, y, size };
 }
 
 /** How many quarter turns text is rotated by; between two, -1. */

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { ParserPool } from '../../parser-pool.ts';
-import { makePdf, makePdfOf, makeSubsetFontPdf, type PdfText } from '../../../../test/support/documents/make-pdf.ts';
+import { makePdf, makePdfOf, makeSubsetFontPdf, type PdfGlyphs, type PdfText } from '../../../../test/support/documents/make-pdf.ts';
 import { failureCode, read, texts } from '../../../../test/support/documents/read.ts';
 
 const pool = new ParserPool({ size: 1 });
@@ -18,6 +18,19 @@ function lines(
 
 const words = (count: number, seed: number): string =>
   Array.from({ length: count }, (_, at) => `word${(seed * 31 + at * 7) % 97}`).join(' ');
+
+/** Words and spaces of a line as they stand, from the left; the words have two fonts in turn, so that each is drawn by itself. */
+function placed(line: readonly string[]): readonly (PdfGlyphs & { readonly word: string })[] {
+  let x = 72;
+  const runs: (PdfGlyphs & { readonly word: string })[] = [];
+  for (const word of line) {
+    const letters = word.split('');
+    const glyphs = /[\p{Script=Hebrew}\p{Script=Arabic}]/u.test(word) ? letters.toReversed() : letters;
+    if (word.trim() !== '') runs.push({ word, glyphs, x, y: 700, isBold: runs.length % 2 === 1 });
+    x += 7.2 * glyphs.length;
+  }
+  return runs;
+}
 
 describe('PDFs', () => {
   it('says on which page a phrase stands, under which headings', async () => {
@@ -110,7 +123,24 @@ describe('PDFs', () => {
 
   it('reads glyph numbers through their table to Unicode, composed', async () => {
     const glyphs = ['বা', 'ং', 'লা', ' ', 'ক্ষু', 'দ্র', ' ', 'ঋ', 'ণ'];
-    expect(texts((await read(pool, { content: makeSubsetFontPdf(glyphs), extension: 'pdf' })).blocks)).toEqual([glyphs.join('')]);
+    expect(texts((await read(pool, { content: makeSubsetFontPdf([{ glyphs, x: 72, y: 700 }]), extension: 'pdf' })).blocks)).toEqual([
+      glyphs.join(''),
+    ]);
+  });
+
+  it.each([
+    { line: ['שקלים ליום', ' ', '50', ' ', 'המחיר הוא'], expected: 'המחיר הוא 50 שקלים ליום' },
+    { line: ['في اليوم', ' ', 'ريال', ' ', '50', ' ', 'السعر'], expected: 'السعر 50 ريال في اليوم' },
+    { line: ['בכל שאלה', ' ', 'Acme', ' ', 'Support', ' ', 'פנו אל'], expected: 'פנו אל Acme Support בכל שאלה' },
+    { line: ['12', ' ', 'עולם טוב', ' ', ',', 'שלום'], expected: 'שלום, עולם טוב 12' },
+    { line: ['5', ' ', 'ת', 'י', 'ב'], expected: 'בית 5' },
+    { line: ['שקל', '    ', '50', '    ', 'Acme', '    ', 'שם'], expected: 'שם Acme 50 שקל' },
+    { line: ['Say', ' ', 'שלום', ',', ' ', 'and', ' ', 'wait.'], expected: 'Say שלום, and wait.' },
+  ])('reads a line with both directions in order, whichever piece is drawn first: $expected', async ({ line, expected }) => {
+    const fromTheLeft = placed(line);
+    const asRead = [...fromTheLeft].sort((one, other) => expected.indexOf(one.word) - expected.indexOf(other.word));
+    for (const drawn of [fromTheLeft, asRead])
+      expect(texts((await read(pool, { content: makeSubsetFontPdf(drawn), extension: 'pdf' })).blocks)).toEqual([expected]);
   });
 
   it('says which pages have no text', async () => {

@@ -1,4 +1,4 @@
-import { largest, type Line, smallest } from './page-lines.ts';
+import { inReadingOrder, largest, type Line, smallest } from './page-lines.ts';
 
 /** Pieces on each side that make a column; characters they have on average. Tables have shorter ones. */
 const LEAST_PIECES = 4;
@@ -97,7 +97,7 @@ function joinBaselines(pieces: readonly Line[]): readonly Line[] {
     else lines.push([piece]);
   }
   return lines.map((line) => {
-    const ordered = line.sort((one, other) => one.left - other.left);
+    const ordered = inReadingOrder(line);
     return {
       text: ordered.map((piece) => piece.text.trim()).join(' '),
       left: smallest(ordered.map((piece) => piece.left)),
