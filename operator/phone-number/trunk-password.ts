@@ -1,6 +1,6 @@
 /** Reads the password of a trunk whenever it is needed, and never stores it. */
 import type { PhoneNumber } from '../../crds/index.ts';
-import { KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
+import { KubeError, ResourceClient, secretText, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { namespaceOf } from '../runtime/snapshot-reader.ts';
 import { DATA_DESCRIPTORS, FIELD_MANAGER } from '../runtime/namespace-informers.ts';
 
@@ -31,12 +31,7 @@ export class TrunkPasswords {
         { signal, timeoutMs: REQUEST_TIMEOUT_MS },
       );
       const value = data?.[ref.key];
-      // Editors end a file with a line break.
-      return value === undefined
-        ? undefined
-        : Buffer.from(value, 'base64')
-            .toString()
-            .replace(/\r?\n$/, '');
+      return value === undefined ? undefined : secretText(value);
     } catch (error) {
       if (error instanceof KubeError && (error.notFound || error.code === 403)) return undefined;
       throw error;

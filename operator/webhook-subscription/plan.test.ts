@@ -149,7 +149,12 @@ describe('header values', () => {
 
   it.each([
     ['plain', 'abc', 'True ReferencesResolved'],
+    ['as an editor leaves it', 'abc\n', 'True ReferencesResolved'],
+    ['as an editor on Windows leaves it', 'abc\r\n', 'True ReferencesResolved'],
+    ['with an accent', 'café', 'True ReferencesResolved'],
     ['with a line break', 'abc\nx-other: 1', 'False HeaderValueInvalid'],
+    ['with two line breaks at the end', 'abc\n\n', 'False HeaderValueInvalid'],
+    ['beyond Latin-1', '5 €', 'False HeaderValueInvalid'],
     ['with a NUL', 'abc\0', 'False HeaderValueInvalid'],
     ['of 20 KB', 'x'.repeat(20_000), 'False HeaderValueInvalid'],
   ])('%s', (_name, token, expected) => {

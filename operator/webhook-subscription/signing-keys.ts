@@ -1,4 +1,5 @@
 /** Which keys in a signing Secret cannot be used, and which have expired. */
+import { secretText } from '../../kube/index.ts';
 import { currentKeyName, previousKeyNames, readExpiry } from '../../webhooks/signing/signing-secret.ts';
 import { parseSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import type { DataObject, UnusableKeys } from '../references/cluster-snapshot.ts';
@@ -8,17 +9,17 @@ type Present = Extract<DataObject, { readonly state: 'present' }>;
 
 const KEY_NAMES: readonly string[] = [currentKeyName, ...previousKeyNames];
 
-/** In bytes; most servers take no more in all headers together. */
+/** In characters, each of which is a byte when it is sent; most servers take no more in all headers together. */
 const LONGEST_HEADER = 8_192;
 
-/** One line of printable characters. */
+/** One line of printable characters of Latin-1, which is what a header can carry. */
 function isHeaderValue(text: string): boolean {
   return text.length <= LONGEST_HEADER && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
 /** Checks the values of a Secret, in base64, and keeps none. */
 export function unusableKeys(data: Readonly<Record<string, string>>): UnusableKeys {
-  const texts = Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('latin1')] as const);
+  const texts = Object.entries(data).map(([key, value]) => [key, secretText(value)] as const);
   return {
     signing: new Set(texts.flatMap(([key, text]) => (KEY_NAMES.includes(key) && parseSigningKey(text) === undefined ? [key] : []))),
     header: new Set(texts.flatMap(([key, text]) => (isHeaderValue(text) ? [] : [key]))),

@@ -1,6 +1,6 @@
 /** What signs a delivery, and the headers that its owner adds to it. */
 import { wellKnown } from '../../crds/index.ts';
-import type { SecretVersion } from '../../kube/index.ts';
+import { secretText, type SecretVersion } from '../../kube/index.ts';
 import type { SigningKey } from '../signing/signing-keys.ts';
 import { currentKeyName, keysAt, readSigningSecret, type DatedKey } from '../signing/signing-secret.ts';
 import { DeliverySecretError } from './delivery-secret-error.ts';
@@ -65,14 +65,9 @@ function signingKeys(org: string, name: string, secrets: ReadonlyMap<string, Sec
   });
 }
 
-/** Without a line break at the end, which editors and `kubectl create secret --from-file` leave there. */
 function textOf(secret: SecretVersion | undefined, key: string): string | undefined {
   const value = secret?.data[key];
-  return value === undefined
-    ? undefined
-    : Buffer.from(value, 'base64')
-        .toString('utf8')
-        .replace(/\r?\n$/, '');
+  return value === undefined ? undefined : secretText(value);
 }
 
 export function credentialsAt({ keys, headers }: CredentialSet, now: number): Credentials {
