@@ -143,7 +143,7 @@ export function createManager(options: CreateManagerOptions): Manager {
     reservations,
     assignments: new NumberAssignments(config.PARLEY_NUMBER_ASSIGNMENTS),
     routes: new PhoneRouteCache({ store, outage }),
-    passwords: new TrunkPasswords({ transport }),
+    passwords: new TrunkPasswords({ transport, reader }),
     deletionGraceMs,
     mediaServer: mediaServerClients(options),
   });

@@ -4,7 +4,9 @@ import type { PhoneNumber } from '../../crds/index.ts';
 import { NumberPool } from '../../platform/config/phone-numbers.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
-import { planPhoneNumber } from './plan.ts';
+import { planPhoneNumber, type PhoneNumberPlan } from './plan.ts';
+
+const ownership = { claim: { state: 'known', claim: { org: 'acme', uid: 'uid-PhoneNumber-acme-p', expired: false } } } as const;
 
 function acceptance(spec: object, pool: string): unknown {
   const phoneNumber = storedObject('PhoneNumber', 'p', spec) as PhoneNumber;
@@ -13,7 +15,7 @@ function acceptance(spec: object, pool: string): unknown {
     now: 0,
     deletionGraceMs: 0,
     nativeNumbers: new NumberPool(pool),
-    ownership: { claim: { state: 'known', claim: { org: 'acme', uid: 'uid-PhoneNumber-acme-p', expired: false } } },
+    ownership,
   });
   const accepted = status?.conditions?.find(({ type }) => type === 'Accepted');
   return [accepted?.status, accepted?.reason];
@@ -27,4 +29,43 @@ describe('a number of the pool', () => {
     ['+15550101', { sip: {} }, ['True', 'SpecAccepted']],
     ['+15550101', { carrier: {} }, ['True', 'SpecAccepted']],
   ])('pool %j, %j: %j', (pool, variant, expected) => expect(acceptance({ number: '+15550100', ...variant }, pool)).toEqual(expected));
+});
+
+describe('a trunk with a login', () => {
+  const spec = { number: '+15550100', sip: { username: 'harbour', passwordSecretRef: { name: 'sip', key: 'password' } } };
+  const secret = { namespace: 'acme', name: 'sip', uid: 's', resourceVersion: '1', keys: ['password'] };
+
+  function planned({ password, forbidden }: { readonly password?: string; readonly forbidden?: ReadonlySet<string> }): PhoneNumberPlan {
+    const finalizers = ['parley.dev/finalizer'];
+    const phoneNumber = storedObject('PhoneNumber', 'p', spec, { metadata: { finalizers } }) as PhoneNumber;
+    const snapshot = memorySnapshot({
+      phoneNumbers: [phoneNumber],
+      organizations: ['acme'],
+      secrets: [secret],
+      ...(forbidden && { forbidden }),
+    });
+    const digest = (of: object): string => JSON.stringify(of);
+    const own = [{ kind: 'inbound', id: 'T1', uid: phoneNumber.metadata.uid ?? '', number: spec.number, digest: 'with a login' }] as const;
+    const telephony = {
+      sip: { state: 'known', own, others: [] },
+      route: { state: 'known' },
+      settings: { allowedAddresses: [] },
+      password,
+      digest,
+    } as const;
+    return planPhoneNumber(phoneNumber, snapshot, { now: 0, deletionGraceMs: 0, nativeNumbers: new NumberPool(''), ownership, telephony });
+  }
+  const changes = ({ actions }: PhoneNumberPlan): readonly unknown[] => actions.filter(({ type }) => type !== 'writeRoute');
+
+  it('gets it', () => {
+    expect(changes(planned({ password: 'open' }))).toMatchObject([{ type: 'replace', id: 'T1', spec: { login: { password: 'open' } } }]);
+  });
+
+  it('keeps it while the Secret may not be read', () => {
+    expect(changes(planned({ forbidden: new Set(['Secret/acme/sip']) }))).toEqual([]);
+  });
+
+  it('waits for a password that is there and was not read', () => {
+    expect(planned({})).toEqual({ actions: [], requeueAfterMs: 1_000 });
+  });
 });

@@ -30,7 +30,7 @@ export interface Telephony {
   readonly sip: SipView;
   readonly route: RouteView;
   readonly settings: TrunkSettings;
-  /** From the Secret that the spec names. */
+  /** From the Secret that the spec names; undefined where it names none, or it can't be read. */
   readonly password: string | undefined;
   /** Distinguishes two specs without revealing their content. */
   readonly digest: (spec: SipSpec) => string;
@@ -46,6 +46,9 @@ export interface PhoneNumberPlanOptions {
   /** Absent where LIVEKIT_URL is not set. */
   readonly telephony?: Telephony;
 }
+
+/** Between two reads of a password that is there according to the snapshot, in milliseconds. */
+const UNREAD_RETRY_MS = 1_000;
 
 export type PhoneNumberPlan = Plan<PhoneNumberAction | FinalizerAction, PhoneNumberStatus>;
 
@@ -71,6 +74,9 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
   const references = unresolved(namespace, phoneNumberReferences(phoneNumber), snapshot);
   const credentials = phoneNumberReferences(phoneNumber).filter(({ kind }) => kind === 'Secret');
   const withheld = [...termination, ...unresolved(namespace, credentials, snapshot)];
+  // The Secret changed between the read of its value and that of its keys: without the value a trunk would lose its login.
+  if (withheld.length === 0 && credentials.length > 0 && telephony !== undefined && telephony.password === undefined)
+    return { actions: [], requeueAfterMs: UNREAD_RETRY_MS };
   // Not accepted before it is known: the condition distinguishes owner from rival while Postgres is unavailable.
   const undecided = owning.verdict === 'unknown' ? [undecidedBy(owning.why)] : [];
   const [problem] = ownership.length === 0 ? undecided : [];

@@ -51,6 +51,14 @@ describe('KeyReader', () => {
     await expect(read()).rejects.toBeInstanceOf(UnsettledError);
   });
 
+  it('asks again about what it is told to forget', async () => {
+    await read();
+    server.faults.next(denial);
+    expect((await read()).object).toMatchObject({ state: 'present' });
+    reader.forget('Secret', seen.metadata);
+    await expect(read()).rejects.toBeInstanceOf(UnsettledError);
+  });
+
   it('reads again what went back to an older version, and what was deleted and came back', async () => {
     const at = (resourceVersion: string): Stored<KubeObject> => ({ ...seen, metadata: { ...seen.metadata, resourceVersion } });
     seen = at('9');

@@ -79,7 +79,7 @@ export class KeyReader {
    */
   async read(kind: DataKind, seen: Stored<KubeObject>, texts: readonly string[], signal: AbortSignal): Promise<DataFacts> {
     const { namespace = '', name } = seen.metadata;
-    const id = idOf(kind, seen);
+    const id = idOf(kind, seen.metadata);
     const known = this.#known.get(id);
     if (known !== undefined && isCurrent(known, seen) && texts.every((key) => known.texts.has(key))) return known;
     try {
@@ -101,7 +101,12 @@ export class KeyReader {
 
   /** What was read of an object that is gone or went back is of no use, though its version is higher. */
   saw(kind: DataKind, change: Change<Stored<KubeObject>>): void {
-    if (change.type === 'deleted' || wentBack(change)) this.#known.delete(idOf(kind, change.object));
+    if (change.type === 'deleted' || wentBack(change)) this.forget(kind, change.object.metadata);
+  }
+
+  /** Another read contradicts what is remembered: the next one asks the API server. */
+  forget(kind: DataKind, metadata: KubeObject['metadata']): void {
+    this.#known.delete(idOf(kind, metadata));
   }
 
   #refused(id: string, message: string): DataFacts {
@@ -130,7 +135,7 @@ export class KeyReader {
   }
 }
 
-function idOf(kind: DataKind, { metadata: { namespace = '', name } }: KubeObject): string {
+function idOf(kind: DataKind, { namespace = '', name }: KubeObject['metadata']): string {
   return `${kind}/${namespace}/${name}`;
 }
 

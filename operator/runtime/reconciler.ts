@@ -15,7 +15,7 @@ export type FinalizerAction = { readonly type: 'addFinalizer' } | { readonly typ
  */
 export interface Plan<Action, Status> {
   readonly actions: readonly Action[];
-  /** Absent where the object is being deleted and there is nothing to report. */
+  /** Absent where the object is being deleted and there is nothing to report, or nothing can be concluded yet. */
   readonly status?: Status;
   /** Reconcile again after this long even if nothing happens, in milliseconds. */
   readonly requeueAfterMs?: number;

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SipClient } from 'livekit-server-sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
+import { createTransport, loadKubeConfig, ResourceClient, type KubeObject } from '../../../kube/index.ts';
 import { anAgent, aPhoneNumber } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startSipMediaServer, type SipMediaServer } from '../../support/sip-media-server.ts';
@@ -52,6 +53,39 @@ const trunk = (name: string, more: object = {}) => ({
   passwordSecretRef: { name, key: 'password' },
   ...more,
 });
+
+interface ClusterRole extends KubeObject {
+  readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+}
+
+/** Runs `work` while the operator sees Secrets, this one among them, and may not read them. */
+async function withoutReading(name: string, work: () => Promise<void>): Promise<void> {
+  const descriptor = {
+    group: 'rbac.authorization.k8s.io',
+    version: 'v1',
+    kind: 'ClusterRole',
+    plural: 'clusterroles',
+    namespaced: false,
+  };
+  const roles = new ResourceClient<ClusterRole>({ transport: cluster.transport, descriptor, fieldManager: 'test' });
+  const setRules = async (rules: ClusterRole['rules']): Promise<void> => {
+    await roles.update({ ...(await roles.get({ name: 'parley-operator' })), rules });
+  };
+  const { rules } = await roles.get({ name: 'parley-operator' });
+  const transport = createTransport({ kubeConfig: loadKubeConfig({ path: cluster.addresses.kubeconfigs.operator }) });
+  const read = (): Promise<unknown> => transport.request({ method: 'GET', path: `/api/v1/namespaces/${org}/secrets/${name}` });
+  try {
+    await setRules(
+      rules.map((rule) => (rule.resources.includes('secrets') ? { ...rule, verbs: rule.verbs.filter((verb) => verb !== 'get') } : rule)),
+    );
+    await eventually(() => expect(read()).rejects.toMatchObject({ code: 403 }));
+    await work();
+  } finally {
+    await setRules(rules);
+    await eventually(read);
+    await transport.close();
+  }
+}
 
 /** Everything at the media server that is the number's. */
 async function at(number: string) {
@@ -129,6 +163,25 @@ describe('a number with a trunk of its own', () => {
     await cluster.remove('PhoneNumber', org, 'both-ways');
     await eventually(async () => expect(await counts(number)).toEqual([0, 0, 0]));
     await eventually(async () => expect(await cluster.store.phoneRoutes.find(number)).toBeUndefined());
+  });
+
+  it('keeps its login while the operator may not read the Secret, says so, and goes on when it may', async () => {
+    const number = fresh();
+    const manifest = aNumber('shut-out', number, { sip: trunk('shut-out'), inboundAgentRef: { name: 'answers' } });
+    await cluster.apply(secret('shut-out', 'kept password'), manifest);
+    await connected('shut-out');
+    const before = await at(number);
+    const request = (time: string): Promise<void> =>
+      cluster.apply({ ...manifest, metadata: { ...manifest.metadata, annotations: { 'parley.dev/reconcile-requested-at': time } } });
+    await withoutReading('shut-out', async () => {
+      await request('while it may not');
+      const object = await cluster.reason('PhoneNumber', org, 'shut-out', 'Ready', 'ReferenceForbidden');
+      expect(condition(object, 'Synced')?.reason).toBe('TrunksWithheld');
+      expect(await at(number)).toEqual(before);
+    });
+    await request('when it may');
+    await connected('shut-out');
+    expect(await at(number)).toEqual(before);
   });
 
   it('is made again when the media server has lost everything, and when somebody has changed it', async () => {
