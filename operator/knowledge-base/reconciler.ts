@@ -42,9 +42,9 @@ export function knowledgeBaseReconciler(
     kind: 'KnowledgeBase',
     statusFields: [...COMMON_STATUS_FIELDS, 'embedding', 'store', 'documents', 'chunks', 'sources'],
 
-    async plan(knowledgeBase, { now, signal, retryWhenPostgresIsBack }) {
-      // A requested reconcile means that a user suspects a problem: Postgres is read, too.
-      if (isReconcileRequested(knowledgeBase)) cache.forget(identityOf(knowledgeBase));
+    async plan(knowledgeBase, { now, round, signal, retryWhenPostgresIsBack }) {
+      // A requested reconcile means that a user suspects a problem: Postgres is read, too. Once: later rounds need its refusal.
+      if (round === 0 && isReconcileRequested(knowledgeBase)) cache.forget(identityOf(knowledgeBase));
       const view = await viewOf(knowledgeBase);
       if (view.state === 'unavailable') retryWhenPostgresIsBack();
       return planFromReferences(snapshots, knowledgeBase, {

@@ -225,7 +225,7 @@ export class Controller<
     for (let round = 0; round < ROUNDS_LIMIT; round += 1) {
       const seen: Stored<T> = object;
       trace.observe(seen);
-      const context: ReconcileContext = { now: clock.now(), signal, retryWhenPostgresIsBack };
+      const context: ReconcileContext = { now: clock.now(), round, signal, retryWhenPostgresIsBack };
       const planned = await trace.inSpan(() => reconciler.plan(seen, context));
       const plan = withReferenceGrace(seen, planned, { now: context.now, graceMs: referenceGraceMs });
       signal.throwIfAborted();

@@ -32,6 +32,8 @@ export interface Notice {
 export interface ReconcileContext {
   /** Milliseconds since the epoch, the same throughout a reconcile. */
   readonly now: number;
+  /** Of planning and acting within the reconcile, from 0. */
+  readonly round: number;
   /** Aborts when leadership ends. */
   readonly signal: AbortSignal;
   /** Postgres is unavailable: reconcile the object again as soon as it is back. */

@@ -193,13 +193,10 @@ export class GateSimulation {
   }
 
   async *#reconcile(): AsyncGenerator<void> {
-    const context: ReconcileContext = {
-      now: this.clock.now(),
-      signal: new AbortController().signal,
-      retryWhenPostgresIsBack: () => undefined,
-    };
+    const reconcile = { now: this.clock.now(), signal: new AbortController().signal, retryWhenPostgresIsBack: () => undefined };
     let object = this.#seenAgent;
     for (let round = 0; round < 6; round += 1) {
+      const context: ReconcileContext = { ...reconcile, round };
       this.#planned = object;
       const plan = await this.#reconciler.plan(object, context);
       yield;

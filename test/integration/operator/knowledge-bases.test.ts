@@ -312,9 +312,19 @@ describe('with everything there', () => {
       /embedded with model "e5" \(384 dimensions\).*make a knowledge base of another name/,
     );
 
-    await cluster.store.knowledge.collections.tombstone({ org, uid: 'former' });
     const base = aKnowledgeBase('faq', org);
-    await cluster.apply({ ...base, metadata: { ...base.metadata, annotations: { 'parley.dev/reconcile-requested-at': 'now' } } });
+    const request = (time: string): Promise<void> =>
+      cluster.apply({ ...base, metadata: { ...base.metadata, annotations: { 'parley.dev/reconcile-requested-at': time } } });
+    await request('too early');
+    const stillRefused = await cluster.until(
+      'KnowledgeBase',
+      org,
+      'faq',
+      (object) => object.status?.['lastHandledReconcileAt'] === 'too early',
+    );
+    expect(condition(stillRefused, 'Synced')?.reason).toBe('EmbeddingModelMismatch');
+    await cluster.store.knowledge.collections.tombstone({ org, uid: 'former' });
+    await request('now');
     await cluster.ready('KnowledgeBase', org, 'faq');
   });
 
