@@ -65,6 +65,16 @@ describe('a trunk with a login', () => {
     expect(changes(planned({ forbidden: new Set(['Secret/acme/sip']) }))).toEqual([]);
   });
 
+  it('keeps it where the key is empty, and says so', () => {
+    const plan = planned({ password: '' });
+    expect(changes(plan)).toEqual([]);
+    expect(plan.status?.conditions?.find(({ type }) => type === 'ResolvedRefs')).toMatchObject({
+      status: 'False',
+      reason: 'SecretKeyNotFound',
+      message: expect.stringContaining('Secret acme/sip has nothing in its key "password"'),
+    });
+  });
+
   it('waits for a password that is there and was not read', () => {
     expect(planned({})).toEqual({ actions: [], requeueAfterMs: 1_000 });
   });

@@ -3,7 +3,7 @@ import type { SipThing } from '../../voice/calls/sip/trunks.ts';
 import { phoneNumberVariants, type PhoneNumber, type PhoneNumberStatus } from '../../crds/index.ts';
 import type { NumberPool } from '../../platform/config/phone-numbers.ts';
 import type { PhoneRoute } from '../../store/index.ts';
-import { phoneNumberReferences } from '../references/references-of.ts';
+import { phoneNumberReferences, type Reference } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
@@ -71,9 +71,10 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
   const ownership = [...(owning.verdict === 'rival' ? [owning.problem] : []), ...notInPool(phoneNumber, options.nativeNumbers)];
   if (owning.verdict === 'claimant' && ownership.length === 0) return { actions: [{ type: 'claim' }] };
   const termination = unusableTermination(phoneNumber, snapshot);
-  const references = unresolved(namespace, phoneNumberReferences(phoneNumber), snapshot);
   const credentials = phoneNumberReferences(phoneNumber).filter(({ kind }) => kind === 'Secret');
-  const withheld = [...termination, ...unresolved(namespace, credentials, snapshot)];
+  const empty = telephony?.password === '' ? credentials.map((reference) => emptyPassword(namespace, reference)) : [];
+  const references = [...unresolved(namespace, phoneNumberReferences(phoneNumber), snapshot), ...empty];
+  const withheld = [...termination, ...unresolved(namespace, credentials, snapshot), ...empty];
   // The Secret changed between the read of its value and that of its keys: without the value a trunk would lose its login.
   if (withheld.length === 0 && credentials.length > 0 && telephony !== undefined && telephony.password === undefined)
     return { actions: [], requeueAfterMs: UNREAD_RETRY_MS };
@@ -94,6 +95,14 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
       provider: phoneNumberVariants.find((variant) => phoneNumber.spec[variant] !== undefined),
       ...ids,
     },
+  };
+}
+
+/** A trunk whose login has no password would ask for none. */
+function emptyPassword(namespace: string, { name, key = '', field }: Reference): Problem {
+  return {
+    reason: 'SecretKeyNotFound',
+    message: `Secret ${namespace}/${name} has nothing in its key "${key}"; put the password there or change ${field}`,
   };
 }
 
