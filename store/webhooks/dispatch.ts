@@ -26,6 +26,8 @@ export interface DeliveryTransition {
   readonly reason?: string | undefined;
   /** `now` makes them due at once; by default their time stays as it is. */
   readonly due?: 'now' | 'keep' | undefined;
+  /** Only those that are due: of `pending` ones, none that a dispatcher is sending. */
+  readonly onlyDue?: true | undefined;
   /** Rows at most; 1,000 by default. */
   readonly limit?: number | undefined;
 }

@@ -7,7 +7,7 @@ const DEFAULT_LIMIT = 1_000;
 
 /** Locked rows are left for the next call. */
 export async function transition(statements: Statements, change: DeliveryTransition, org?: string): Promise<number> {
-  const { subscriptionUid, from, to, reason, due = 'keep', limit = DEFAULT_LIMIT } = change;
+  const { subscriptionUid, from, to, reason, due = 'keep', onlyDue = false, limit = DEFAULT_LIMIT } = change;
   const ends = to === 'failed' || to === 'skipped';
   let moved = 0;
   // Each through the index that has it.
@@ -18,8 +18,9 @@ export async function transition(statements: Statements, change: DeliveryTransit
          ended_at = CASE WHEN $5 THEN statement_timestamp() END
        WHERE id = ANY (ARRAY(
          SELECT d.id FROM parley.deliveries d
-         WHERE d.subscription_uid = $1 AND d.state IN (${stateList(group)}) AND ($7::text IS NULL OR d.org = $7) LIMIT $6 FOR UPDATE SKIP LOCKED))`,
-      [subscriptionUid, to, reason ?? null, due === 'now', ends, limit - moved, org ?? null],
+         WHERE d.subscription_uid = $1 AND d.state IN (${stateList(group)}) AND ($7::text IS NULL OR d.org = $7)
+           AND (NOT $8 OR d.due_at <= statement_timestamp()) LIMIT $6 FOR UPDATE SKIP LOCKED))`,
+      [subscriptionUid, to, reason ?? null, due === 'now', ends, limit - moved, org ?? null, onlyDue],
     );
     moved += rowCount;
   }

@@ -81,6 +81,8 @@ export class DeliverySweeper {
       if (gate === 'open') ready.push(uid);
       else if (gate === 'parked') await this.#probe(endpoint);
       else if (gate === 'disabled') await this.#endAll(uid);
+      // Nobody waits for them now, and what is late is to be seen.
+      else if (gate === 'paused') await store.transition({ subscriptionUid: uid, from: ['pending'], to: 'paused', onlyDue: true });
     }
     if (ready.length > 0) queues.due(ready);
   }
@@ -140,7 +142,7 @@ export class DeliverySweeper {
       if (endpoint === undefined) await this.#deleted.left(uid);
       else if (previous !== undefined && !previous.active && endpoint.active) {
         await this.#resume(uid);
-        // Deliveries that were never claimed waited as they were.
+        // Deliveries that weren't due yet waited as they were.
         queues.due([uid]);
       } else if (endpoint.active && health.gate(endpoint) === 'open' && queues.isHot(uid)) queues.wake();
     } catch (err) {
@@ -159,7 +161,7 @@ export class DeliverySweeper {
 
   async #resume(uid: string): Promise<void> {
     const { store, queues } = this.#options;
-    if ((await store.transition({ subscriptionUid: uid, from: ['paused'], to: 'pending', due: 'now' })) > 0) queues.due([uid]);
+    while ((await store.transition({ subscriptionUid: uid, from: ['paused'], to: 'pending', due: 'now' })) > 0) queues.due([uid]);
   }
 
   /** Nothing is sent to an endpoint that switched itself off; what waited for it can be redelivered later. */

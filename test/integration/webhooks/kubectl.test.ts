@@ -63,6 +63,30 @@ it('lets retries wait while a subscription is paused, and go on when it is activ
   expect(sink.ids('/a')).toEqual(new Set([first]));
 });
 
+it('lets what waits for a parked endpoint wait as paused, so that nothing is late, and go on with it', async () => {
+  const harness = await retryHarness();
+  await harness.subscribe('a', keep);
+  await Promise.all([harness.dispatcher(), harness.worker()]);
+  await harness.emit(1);
+  await settled(harness, { succeeded: 1 });
+  const breaker = (state: string): Promise<unknown> =>
+    harness.sql(
+      `UPDATE parley.webhook_endpoints SET breaker = '${state}', opened = 1, probe_at = now() + interval '1 hour', version = version + 1, changed_at = clock_timestamp()`,
+    );
+  await breaker('open');
+  await eventually(async () => {
+    await harness.emit(1);
+    expect((await harness.deliveries()).filter(({ state }) => state === 'pending').length).toBeGreaterThan(2);
+  });
+  await harness.subscribe('a', { ...keep, active: false });
+  const count = (await harness.deliveries()).length;
+  const done = (await harness.deliveries()).filter(({ state }) => state === 'succeeded').length;
+  await settled(harness, { succeeded: done, paused: count - done });
+  await breaker('closed');
+  await harness.subscribe('a', keep);
+  await settled(harness, { succeeded: count });
+});
+
 const signatures = ({ headers }: Received): readonly string[] => String(headers['webhook-signature'] ?? '').split(' ');
 const signature = (key: string, { headers, body }: Received): string =>
   `v1,${createHmac('sha256', Buffer.from(key.slice(6), 'base64'))
