@@ -104,17 +104,21 @@ export function createAgentTestActivities(dependencies: AgentTestActivityDepende
 
 function createMetrics(registry: Registry) {
   const registers = [registry];
+  const runs = new Counter({
+    name: 'parley_agent_test_runs_total',
+    help: 'Runs of agent tests that are over, by what asked for them and by verdict.',
+    labelNames: ['trigger', 'verdict'],
+    registers,
+  });
+  // Prometheus sees an increase only of a series that exists: without these, the first failed run of a worker would raise no alert.
+  for (const trigger of ['gate', 'request', 'schedule'] satisfies readonly TestRunRecord['trigger'][])
+    for (const verdict of ['passed', 'failed', 'error'] satisfies readonly TestResult['verdict'][]) runs.inc({ trigger, verdict }, 0);
   return {
+    runs,
     tests: new Counter({
       name: 'parley_agent_tests_total',
       help: 'Tests of agents that were evaluated, by mode and verdict.',
       labelNames: ['mode', 'verdict'],
-      registers,
-    }),
-    runs: new Counter({
-      name: 'parley_agent_test_runs_total',
-      help: 'Runs of agent tests that are over, by what asked for them and by verdict.',
-      labelNames: ['trigger', 'verdict'],
       registers,
     }),
     duration: new Histogram({
