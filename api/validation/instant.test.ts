@@ -34,6 +34,8 @@ describe('a time in a request', () => {
     '9999-12-31T23:59:59.9999999-05:00',
     '0001-01-01T00:00:00+05:00',
     '0000-12-31',
+    '0012-05-00',
+    '0012-19-31',
   ])('%s is none', (text) => {
     expect(instantOf(text)).toBeUndefined();
   });
