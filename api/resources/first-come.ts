@@ -1,5 +1,5 @@
 /**
- * What must be unique in more than one object's view: the first one keeps it. The order of creations is the API server's own
+ * What must be unique in more than one object's view: the first one keeps it. The order of writes is the API server's own
  * (resource versions count its writes), so that of any number of requests on any number of replicas exactly one is first.
  */
 import { compareResourceVersions } from '../../kube/resource-version.ts';
@@ -18,19 +18,19 @@ export interface FirstCome<T extends KubeObject> {
   readonly isRival: (other: Stored<T>) => boolean | Promise<boolean>;
 }
 
-/** Whether the same is claimed already, as far as this process knows: spares a creation in vain. */
+/** Whether the same is claimed already, as far as this process knows: spares a write in vain. */
 export async function isTaken<T extends KubeObject>({ view, index, value, isRival }: FirstCome<T>): Promise<boolean> {
   return (await rivalsAmong(await view.find(index, value), isRival)).length > 0;
 }
 
 /**
- * Whether no rival was there when `created` was.
- * @param created as the server answered its creation: the resource version is that very moment
+ * Whether no rival had it when `written` got it.
+ * @param written as the server answered the write that claims it: the resource version is that very moment
  */
-export async function cameFirst<T extends KubeObject>(created: Stored<T>, claim: FirstCome<T>): Promise<boolean> {
-  const { resourceVersion } = created.metadata;
-  const isOther = async (other: Stored<T>): Promise<boolean> => other.metadata.uid !== created.metadata.uid && claim.isRival(other);
-  const known = await claim.view.findSince(created, claim.index, claim.value);
+export async function cameFirst<T extends KubeObject>(written: Stored<T>, claim: FirstCome<T>): Promise<boolean> {
+  const { resourceVersion } = written.metadata;
+  const isOther = async (other: Stored<T>): Promise<boolean> => other.metadata.uid !== written.metadata.uid && claim.isRival(other);
+  const known = await claim.view.findSince(written, claim.index, claim.value);
   const rivals = known && (await rivalsAmong(known, isOther));
   if (rivals?.length === 0) return true;
   // What was last written before was there before.

@@ -367,4 +367,4 @@ function inTrace<T extends KubeObject>(object: T): T {
 const isStale = (error: unknown): boolean => error instanceof KubeError && error.staleConflict;
 
 /** The write may have happened all the same: there was no answer, or one that doesn't say. */
-const isUncertain = (error: unknown): boolean => error instanceof KubeError && (error.code === 0 || error.code >= 500);
+export const isUncertain = (error: unknown): boolean => error instanceof KubeError && (error.code === 0 || error.code >= 500);

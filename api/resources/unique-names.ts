@@ -3,7 +3,7 @@ import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { ApiError } from '../http/api-error.ts';
 import type { Specified } from '../partial/partial-update.ts';
 import { cameFirst, isTaken, type FirstCome } from './first-come.ts';
-import type { ResourceWriter, WriteMode } from './resource-writer.ts';
+import { isUncertain, type ResourceWriter, type WriteMode } from './resource-writer.ts';
 
 export interface NameClaim<T extends KubeObject> extends FirstCome<T> {
   /** For who comes second. */
@@ -44,16 +44,23 @@ export async function updateNamed<T extends Specified, R>(request: NamedUpdate<T
   if (to === undefined || stored === undefined || nameOf(stored) === to) return update(mode);
   // Whatever may be refused is, before the name is taken.
   if ((await update({ ...mode, dryRun: true })) === undefined) return undefined;
-  await rename(request, to, mode);
+  const takeBack = await rename(request, to, mode);
   const { requireState: _, ...again } = mode;
-  return update(again);
+  try {
+    return await update(again);
+  } catch (error) {
+    // Something was changed since the dry run.
+    if (!isUncertain(error)) await takeBack();
+    throw error;
+  }
 }
 
+/** @returns takes the new name back */
 async function rename<T extends Specified>(
   { writer, org, name, nameOf, withName, claims: claimsOf }: NamedUpdate<T, unknown>,
   to: string,
   mode: WriteMode,
-): Promise<void> {
+): Promise<() => Promise<void>> {
   let before: string | undefined;
   let claims: readonly NameClaim<T>[] = [];
   const change = async (stored: Stored<T>) => {
@@ -63,15 +70,18 @@ async function rename<T extends Specified>(
     return { spec: withName(stored.spec, to) };
   };
   const renamed = await writer.update(org, name, change, mode);
-  if (renamed === undefined) return;
-  try {
-    await requireFirst(renamed, claims);
-  } catch (error) {
+  const takeBack = async (): Promise<void> => {
     const back = async (stored: Stored<T>) => ({
       spec: nameOf(stored) === to && before !== undefined ? withName(stored.spec, before) : stored.spec,
     });
     const { requireState: _, ...again } = mode;
     await writer.update(org, name, back, again);
+  };
+  try {
+    if (renamed !== undefined) await requireFirst(renamed, claims);
+  } catch (error) {
+    await takeBack();
     throw error;
   }
+  return takeBack;
 }
