@@ -30,10 +30,10 @@ export interface NewValues {
   /** Absent while the object itself isn't there yet. */
   readonly owner?: Stored<KubeObject> | undefined;
   /**
-   * For keys that every request names alike: the resource version in which the Secret or ConfigMap must still be, null where there must be none.
-   * Read before the state of the object is checked, it keeps who is late from writing over values that are in use.
+   * For a key that every request names alike: the resource version in which the Secret or ConfigMap must still be, null where there must be none.
+   * Read before the state of the object is checked, it keeps who is late from writing over a value that is in use.
    */
-  readonly expected?: string | null | undefined;
+  readonly expected?: { readonly key: string; readonly version: string | null } | undefined;
 }
 
 /** What a new state of an object means for the Secrets (or ConfigMaps) it refers to. */
@@ -194,8 +194,8 @@ export class Companions {
       kind,
       commit: async (owner) => {
         const metadata = origin === 'found' ? {} : { ownerReferences: [ownerReferenceTo(owner)] };
-        // What others have staged over these values they will never use: the object refers to these.
-        const own = Object.entries(values.expected === undefined ? {} : encoded(values));
+        // What others have staged over this value they will never use: the object refers to it.
+        const own = Object.entries(encoded(values)).filter(([key]) => key === values.expected?.key);
         const dataOf = (now: Stored<KubeObject>): object => ({
           ...Object.fromEntries(own.filter(([key]) => stageOf(now)?.keys.includes(key))),
           ...withoutKeys(values.replaced),
@@ -203,9 +203,9 @@ export class Companions {
         return (await settle(dataOf, metadata)).metadata.resourceVersion;
       },
       discard: async () => {
-        // The sweeper asks the object which of the keys are in use.
-        if (values.expected !== undefined) return;
-        const data = withoutKeys([...values.values.keys()]);
+        // Of the key that others name alike the sweeper asks the object whether it is in use.
+        const data = withoutKeys([...values.values.keys()].filter((key) => key !== values.expected?.key));
+        if (values.expected !== undefined) return void (await mergePatch(this.#transport, target, { data }));
         if (origin === 'found') return void (await settle(() => data));
         try {
           if (origin === 'created') return await client.delete({ namespace, name }, { uid, resourceVersion });
@@ -220,7 +220,8 @@ export class Companions {
 
   /** @returns undefined where there is nothing to write, and nothing to mark either */
   async #write(values: NewValues, dryRun: boolean): Promise<Written | undefined> {
-    const { kind, namespace, name, owner, expected } = values;
+    const { kind, namespace, name, owner } = values;
+    const expected = values.expected?.version;
     const client = this.#client(kind);
     const target = { descriptor: client.descriptor, namespace, name };
     const data = encoded(values);

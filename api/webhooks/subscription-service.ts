@@ -125,7 +125,7 @@ export class SubscriptionService {
       if (found.length > 0) throw new ValidationError(found);
       if (body.name !== undefined && body.name !== subscriptionNameOf(stored)) await requireFree(claims(body.name));
       if (body.enable_signed_webhooks === true && stored.spec.signing === undefined) {
-        const expected = await this.#ownSecretVersion(stored);
+        const expected = { key: currentKeyName, version: await this.#ownSecretVersion(stored) };
         secret = generateSigningKey();
         secrets.pending.set(currentKeyName, secret);
         return { spec, companions: { Secret: { name: secrets.name, pending: secrets.pending, expected } } };
