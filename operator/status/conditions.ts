@@ -104,12 +104,10 @@ export function summaryOf(object: Parameters<typeof conditionOf>[0]): Condition 
   return conditionOf(object, 'Ready') ?? conditionOf(object, 'Suspended');
 }
 
-/**
- * Whether the operator serves its namespace: it accepts nothing in one that is no organisation, and the operator of a single namespace takes that one
- * for an organisation without its label.
- */
-export function isAccepted(object: Parameters<typeof conditionOf>[0]): boolean {
-  return conditionOf(object, 'Accepted')?.status === 'True';
+/** Whether the operator takes its namespace for an organisation: that of a single namespace does so without the label. */
+export function isServed(object: Parameters<typeof conditionOf>[0]): boolean {
+  const accepted = conditionOf(object, 'Accepted');
+  return accepted !== undefined && accepted.reason !== 'NotAnOrganization';
 }
 
 /** The condition of that type, if the object shows it. */

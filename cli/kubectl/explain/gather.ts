@@ -19,7 +19,7 @@ import { memorySnapshot, type DataEntry } from '../../../operator/references/mem
 import { referencesOf, type ParleyObject, type Reference } from '../../../operator/references/references-of.ts';
 import type { ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
 import { NO_TOOL_LIST, type ToolListView } from '../../../operator/references/tool-list-view.ts';
-import { isAccepted } from '../../../operator/status/conditions.ts';
+import { isServed } from '../../../operator/status/conditions.ts';
 import { attachments } from '../../../operator/tool/attachment.ts';
 import { unusableKeys } from '../../../operator/webhook-subscription/signing-keys.ts';
 import { builtIn } from '../../descriptors.ts';
@@ -78,7 +78,7 @@ export async function gather(
   elsewhere.delete(namespace);
   const others = await Promise.all([...elsewhere].map(async (each) => ((await isOrganization(reader, each)) ? [each] : [])));
   const snapshot = memorySnapshot({
-    organizations: [...(labelled || all.some(isAccepted) ? [namespace] : []), ...others.flat()],
+    organizations: [...(labelled || all.some(isServed) ? [namespace] : []), ...others.flat()],
     agents,
     tools,
     knowledgeBases,

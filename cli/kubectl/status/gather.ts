@@ -76,7 +76,7 @@ export async function gatherStatus(connection: ClusterConnection, options: Statu
   );
   const operator = operators.find(({ state }) => state !== 'leading') ?? operators[0] ?? { state: 'unknown' };
   // The operator of a single namespace takes that one for an organisation without its label.
-  const served = namespace !== undefined && kindReports.some(({ resources = [] }) => resources.some(({ ready }) => ready === 'True'));
+  const served = namespace !== undefined && kindReports.some(({ resources = [] }) => resources.some(({ reason }) => !UNSERVED.has(reason)));
   const problems = [
     ...(standing === 'missing' ? [missingNamespace(namespace ?? '')] : []),
     ...(reports ?? []).flatMap(problemOfDeployment),
@@ -125,6 +125,9 @@ async function namespaceOf(reader: Reader, { allNamespaces, namespace }: Cluster
   reader.note(`so only the namespace ${namespace} is shown`);
   return namespace;
 }
+
+/** Reasons that the operator of another namespace, or none, would leave. */
+const UNSERVED: ReadonlySet<string> = new Set(['NotAnOrganization', 'NotObserved', 'Suspended', 'Deleting']);
 
 type Standing = 'organization' | 'other' | 'missing' | 'unknown';
 

@@ -92,7 +92,7 @@ describe('kubectl parley explain', () => {
     expect((await explain()).stdout).toContain('NotAnOrganization');
     await plugin.put({
       ...anAgent('reception', single),
-      status: { observedGeneration: 1, conditions: [condition('Accepted', 'True', 'Accepted')] },
+      status: { observedGeneration: 1, conditions: [condition('Accepted', 'False', 'InvalidTimeZone')] },
     });
     expect((await explain()).stdout).not.toContain('NotAnOrganization');
   });
