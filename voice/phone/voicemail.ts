@@ -37,29 +37,24 @@ export function listenForVoicemail({ session, identity, timeoutMs, onMachine, lo
     interruptOnMachine: false,
     suppressCompatibilityWarning: true,
   });
-  // Before the agent may speak again: nothing is to be on the tape.
-  detection.on('amd_prediction', ({ category }) => {
-    if (VOICEMAIL.has(category)) session.interrupt({ force: true }).await.catch(() => undefined);
-  });
   let stopped = false;
+  // Before the agent may speak again: nothing is to be on the tape.
+  detection.on('amd_prediction', ({ category, delayMs }) => {
+    if (stopped) return;
+    logger.info({ category, delayMs }, 'voicemail detection has decided');
+    if (!VOICEMAIL.has(category)) return;
+    session.interrupt({ force: true }).await.catch(() => undefined);
+    onMachine();
+  });
   const stop = (): void => {
     if (stopped) return;
     stopped = true;
     detection.aclose().catch((err: unknown) => logger.warn({ err }, 'failed to stop voicemail detection'));
   };
-  const judge = async (): Promise<void> => {
-    try {
-      const { category, delayMs } = await detection.execute();
-      if (stopped) return;
-      logger.info({ category, delayMs }, 'voicemail detection has decided');
-      if (VOICEMAIL.has(category)) onMachine();
-    } catch (err) {
-      // A conversation with a machine is better than none with a person.
-      if (!stopped) logger.warn({ err }, 'voicemail detection failed; going on as with a person');
-    } finally {
-      stop();
-    }
-  };
-  void judge();
+  void detection
+    .execute()
+    // A conversation with a machine is better than none with a person.
+    .catch((err: unknown) => stopped || logger.warn({ err }, 'voicemail detection failed; going on as with a person'))
+    .finally(stop);
   return stop;
 }
