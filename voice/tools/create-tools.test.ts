@@ -162,8 +162,7 @@ describe('send_email', () => {
   it('keeps the model from sending a mail again that may have been sent', async () => {
     const silent: Mailer = { send: () => Promise.reject(new MailError('unknown', 'mail.example did not answer')) };
     expect(await toolsFor([aTool('send_email', spec)], { mailer: silent }).call('send_email', mail)).toEqual({
-      error:
-        'It is not known whether the mail was sent: do not send it again before somebody has looked: the mail server does not answer at the moment.',
+      error: 'It is not known whether the mail was sent: the mail server did not answer. Do not send it again before somebody has looked.',
     });
   });
 

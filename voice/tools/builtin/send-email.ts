@@ -27,13 +27,13 @@ const PARAMETERS = {
   additionalProperties: false,
 };
 
-/** For a caller; the log has the server and what it said. */
+/** For the model, in words for a caller; the log has the server and what it said. */
 const WORDS: Readonly<Record<MailErrorKind, string>> = {
-  no_server: 'sending mail is not set up correctly',
-  refused: 'sending mail is not set up correctly',
-  rejected: 'the mail server does not accept the address, or the message',
-  unreachable: 'the mail server does not answer at the moment',
-  unknown: 'the mail server does not answer at the moment',
+  no_server: 'The mail was not sent: sending mail is not set up correctly.',
+  refused: 'The mail was not sent: sending mail is not set up correctly.',
+  rejected: 'The mail was not sent: the mail server does not accept the address, or the message.',
+  unreachable: 'The mail was not sent: the mail server does not answer at the moment.',
+  unknown: 'It is not known whether the mail was sent: the mail server did not answer. Do not send it again before somebody has looked.',
 };
 
 export function createSendEmail({ name, spec, description, messages, readSecret, mailer }: SendEmailOptions): ToolDefinition {
@@ -56,11 +56,7 @@ export function createSendEmail({ name, spec, description, messages, readSecret,
         await mailer.send(mail, signal);
       } catch (error) {
         if (!(error instanceof MailError)) throw error;
-        const outcome =
-          error.kind === 'unknown'
-            ? 'It is not known whether the mail was sent: do not send it again before somebody has looked'
-            : 'The mail was not sent';
-        return failure(`${outcome}: ${WORDS[error.kind]}.`, {}, error.kind, error.message);
+        return failure(WORDS[error.kind], {}, error.kind, error.message);
       }
       return { succeeded: true, forModel: { sent: true, to: mail.to }, detail: 'sent' };
     },

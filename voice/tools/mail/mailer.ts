@@ -19,7 +19,7 @@ export type MailErrorKind =
   | 'rejected'
   /** No connection, no encryption, or no answer in time. */
   | 'unreachable'
-  /** The server got the whole message and did not answer: it may have sent it. */
+  /** The server may have got the whole message, and did not answer: it may have sent it. */
   | 'unknown';
 
 /** `message` says what happened and what to do, for the log: without secrets, and without what was sent. */

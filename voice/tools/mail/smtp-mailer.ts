@@ -53,7 +53,7 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailer
         });
       } catch (error) {
         if (handedOver && codeOf(error) !== 'EMESSAGE') {
-          const message = `${server.host} got the mail and did not answer (${codeOf(error)}): it may have been sent, look there first`;
+          const message = `${server.host} may have got the mail and did not answer (${codeOf(error)}): it may have been sent, look there first`;
           throw new MailError('unknown', message);
         }
         if (limited.aborted && !signal.aborted) {
