@@ -16,8 +16,10 @@ const MAIN = 'word/document.xml';
 /** Footnotes lead back to where they belong. */
 const BACK_LINK = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/gu;
 
-/** Elements that mammoth drops with their text. Those in the second group hold text of the line; `rt` holds what stands above it. */
-const DROPPED = /(<\/?w:)(?:(fldSimple|bdo|dir|ruby|rubyBase)|rt|rubyPr)(?=[\s/>])/gu;
+/** Elements with text of the line that mammoth drops. */
+const IN_LINE = /(?<=<\/?w:)(?:fldSimple|bdo|dir|ruby|rubyBase)(?=[\s/>])/gu;
+/** Of ruby: what stands above the line. */
+const ABOVE_LINE = /(?<=<\/?w:)(?:rt|rubyPr)(?=[\s/>])/gu;
 
 /** What holds text among the elements that mammoth reports as ignored; most others belong to the layout. */
 const LEFT_OUT = [
@@ -70,7 +72,7 @@ function mainPart(archive: Archive): Buffer {
 function readableParts(archive: Archive): ReadonlyMap<string, Buffer> {
   const readable = (part: Buffer): Buffer => {
     const xml = part.toString('latin1');
-    const renamed = xml.replace(DROPPED, (_, tag: string, inLine?: string) => tag + (inLine === undefined ? 'del' : 'smartTag'));
+    const renamed = xml.replace(ABOVE_LINE, 'del').replace(IN_LINE, 'smartTag');
     return renamed === xml ? part : Buffer.from(renamed, 'latin1');
   };
   return new Map([...archive.parts].map(([name, part]) => [name, name.startsWith('word/') ? readable(part) : part]));
