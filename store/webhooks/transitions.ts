@@ -41,7 +41,7 @@ export async function removeSubscription(statements: Statements, subscriptionUid
   return false;
 }
 
-/** Each state by itself, so that the index on `due_at` ends the scan after a batch, however many rows are due. */
+/** Each state by itself, so that the index on `due_at` ends the scan after a batch; it passes over due rows of the other state. */
 const oldestRetries = (state: RetryToStart['state'], dueFrom: string): string => `(
   SELECT id, org, event_id, subscription_uid, state, due_at, series_start FROM parley.deliveries
   WHERE state = '${state}' AND due_at <= statement_timestamp() ${dueFrom} * interval '1 millisecond' AND subscription_uid <> ALL ($4::text[])
