@@ -1,13 +1,36 @@
 import { createHash } from 'node:crypto';
 
+/** Levels that recursion takes, whose texts are quick to join: no sound resource has more. */
+const SHALLOW = 64;
+
 /**
  * JSON with sorted keys and no white space: equal values give equal bytes. Fields that are `undefined` are left out.
- * Like RFC 8785 for the values a resource can hold (no number beyond what a double says exactly).
- * Never recurses: what a resource holds may be nested to any depth.
+ * Like RFC 8785 for the values a resource can hold (no number beyond what a double says exactly), which may be nested to any depth.
  */
 export function canonicalJson(value: unknown): string {
+  return shallowJson(value, SHALLOW);
+}
+
+function shallowJson(value: unknown, levels: number): string {
+  const part = partOf(value);
+  if (typeof part === 'string') return part;
+  if (levels === 0) return deepJson(part);
+  if (Array.isArray(part)) return `[${part.map((item) => shallowJson(item, levels - 1)).join(',')}]`;
+  return `{${fieldsOf(part)
+    .map(([key, field]) => `${JSON.stringify(key)}:${shallowJson(field, levels - 1)}`)
+    .join(',')}}`;
+}
+
+function fieldsOf(object: object): readonly (readonly [string, unknown])[] {
+  return Object.entries(object)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Without recursion. Its text is made of as many pieces as the value has, which take their time wherever it is used first. */
+function deepJson(value: object): string {
   // Last first: texts that are ready, and values of which each becomes several parts.
-  const rest = [partOf(value)];
+  const rest: Part[] = [value];
   let json = '';
   for (let part = rest.pop(); part !== undefined; part = rest.pop()) {
     if (typeof part === 'string') json += part;
@@ -29,9 +52,7 @@ function pushItems(rest: Part[], items: readonly unknown[]): void {
 }
 
 function pushFields(rest: Part[], object: object): void {
-  const fields = Object.entries(object)
-    .filter(([, field]) => field !== undefined)
-    .sort(([a], [b]) => (a < b ? 1 : -1));
+  const fields = fieldsOf(object).toReversed();
   rest.push(fields.length === 0 ? '{}' : '}');
   fields.forEach(([key, field], index) => rest.push(partOf(field), `${index === fields.length - 1 ? '{' : ','}${JSON.stringify(key)}:`));
 }
