@@ -205,7 +205,8 @@ export class Companions {
       discard: async () => {
         // Of the key that others name alike the sweeper asks the object whether it is in use.
         const data = withoutKeys([...values.values.keys()].filter((key) => key !== values.expected?.key));
-        if (values.expected !== undefined) return void (await mergePatch(this.#transport, target, { data }));
+        if (values.expected !== undefined)
+          return void (Object.keys(data).length > 0 && (await mergePatch(this.#transport, target, { data })));
         if (origin === 'found') return void (await settle(() => data));
         try {
           if (origin === 'created') return await client.delete({ namespace, name }, { uid, resourceVersion });
@@ -272,7 +273,8 @@ function encoded({ kind, values }: NewValues): Readonly<Record<string, string>> 
   return Object.fromEntries([...values].map(([key, value]) => [key, kind === 'Secret' ? Buffer.from(value).toString('base64') : value]));
 }
 
-const isStale = (error: unknown): boolean => error instanceof KubeError && error.staleConflict;
+/** The object changed since it was read, or there is one where none was expected. */
+export const isStale = (error: unknown): boolean => error instanceof KubeError && error.staleConflict;
 
 /** For a merge patch. */
 function withoutKeys(keys: readonly string[]): Readonly<Record<string, null>> {

@@ -12,7 +12,7 @@ import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restName, type FieldNames } from '../partial/field-names.ts';
 import { updatePartially, type Specified } from '../partial/partial-update.ts';
 import { shapeOf, type Shape } from '../partial/shape.ts';
-import { companionWrites, orUndefined, type CompanionKind, type NewValues, type StagedValues } from './companions.ts';
+import { companionWrites, isStale, orUndefined, type CompanionKind, type NewValues, type StagedValues } from './companions.ts';
 import type { ResourceContext } from './context.ts';
 import { inRestWords } from './kube-failures.ts';
 import { randomId } from './names.ts';
@@ -363,8 +363,6 @@ function inTrace<T extends KubeObject>(object: T): T {
   if (trace === undefined) return object;
   return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...traceAnnotation(trace, 1) } } };
 }
-
-const isStale = (error: unknown): boolean => error instanceof KubeError && error.staleConflict;
 
 /** The write may have happened all the same: there was no answer, or one that doesn't say. */
 export const isUncertain = (error: unknown): boolean => error instanceof KubeError && (error.code === 0 || error.code >= 500);
