@@ -1,6 +1,7 @@
 /** Everything that `status` says, read once, with the permissions of the user. */
 import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
 import { keyOf, type Condition, type KubeObject } from '../../../kube/index.ts';
+import { isServed } from '../../../operator/status/conditions.ts';
 import { version as clientVersion } from '../../../platform/version.ts';
 import type { ClusterConnection } from '../connection.ts';
 import { builtIn } from '../../descriptors.ts';
@@ -9,7 +10,7 @@ import { readOperator, type OperatorReport } from '../operator-lease.ts';
 import { Reader } from '../reader.ts';
 import { readDefinitions, type DefinitionReport } from './definitions.ts';
 import { reportDeployments, type DeploymentReport } from './deployments.ts';
-import { reportResource, type ResourceReport } from './resources.ts';
+import { reportResource, type ResourceReport, type WithStatus } from './resources.ts';
 
 export interface KindReport {
   readonly kind: string;
@@ -57,7 +58,7 @@ export async function gatherStatus(connection: ClusterConnection, options: Statu
   const reader = new Reader(connection.transport);
   const server = await connection.transport.request<{ gitVersion?: string }>({ method: 'GET', path: '/version' });
   const namespace = await namespaceOf(reader, connection);
-  const [deployments, pods, jobs, definitions, kindReports, standing] = await Promise.all([
+  const [deployments, pods, jobs, definitions, read, standing] = await Promise.all([
     installedDeployments(reader, connection),
     installedPods(reader, connection),
     installed<Job>(reader, builtIn.jobs, connection),
@@ -75,8 +76,8 @@ export async function gatherStatus(connection: ClusterConnection, options: Statu
     ),
   );
   const operator = operators.find(({ state }) => state !== 'leading') ?? operators[0] ?? { state: 'unknown' };
-  // The operator of a single namespace takes that one for an organisation without its label.
-  const served = namespace !== undefined && kindReports.some(({ resources = [] }) => resources.some(({ reason }) => !UNSERVED.has(reason)));
+  const kindReports = read.map(({ report }) => report);
+  const served = namespace !== undefined && read.some(({ isOrganization }) => isOrganization);
   const problems = [
     ...(standing === 'missing' ? [missingNamespace(namespace ?? '')] : []),
     ...(reports ?? []).flatMap(problemOfDeployment),
@@ -126,9 +127,6 @@ async function namespaceOf(reader: Reader, { allNamespaces, namespace }: Cluster
   return namespace;
 }
 
-/** Reasons that the operator of another namespace, or none, would leave. */
-const UNSERVED: ReadonlySet<string> = new Set(['NotAnOrganization', 'NotObserved', 'Suspended', 'Deleting']);
-
 type Standing = 'organization' | 'other' | 'missing' | 'unknown';
 
 async function standingOf(reader: Reader, namespace: string): Promise<Standing> {
@@ -147,14 +145,17 @@ function missingNamespace(namespace: string): StatusProblem {
   };
 }
 
-async function readKind(reader: Reader, { descriptor }: KindDefinition, namespace: string | undefined): Promise<KindReport> {
-  const objects = await reader.list<KubeObject>(descriptor, { namespace });
+/** @returns with the report whether the operator takes the namespace of one of the objects for an organisation */
+async function readKind(
+  reader: Reader,
+  { descriptor }: KindDefinition,
+  namespace: string | undefined,
+): Promise<{ readonly report: KindReport; readonly isOrganization: boolean }> {
+  const objects = await reader.list<WithStatus>(descriptor, { namespace });
   const about = { kind: descriptor.kind, plural: descriptor.plural };
-  if (objects === undefined) return about;
-  return {
-    ...about,
-    resources: objects.map(reportResource).sort((a, b) => a.namespace.localeCompare(b.namespace) || a.name.localeCompare(b.name)),
-  };
+  if (objects === undefined) return { report: about, isOrganization: false };
+  const resources = objects.map(reportResource).sort((a, b) => a.namespace.localeCompare(b.namespace) || a.name.localeCompare(b.name));
+  return { report: { ...about, resources }, isOrganization: objects.some(isServed) };
 }
 
 function problemOfDeployment({ healthy, namespace, name, reason = '', message = '', cure }: DeploymentReport): readonly StatusProblem[] {

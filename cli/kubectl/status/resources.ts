@@ -21,7 +21,7 @@ export interface ResourceReport {
   readonly since: string | undefined;
 }
 
-interface WithStatus extends KubeObject {
+export interface WithStatus extends KubeObject {
   readonly spec?: { readonly suspend?: boolean | undefined };
   readonly status?: CommonStatus | undefined;
 }
