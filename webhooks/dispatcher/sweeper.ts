@@ -81,7 +81,7 @@ export class DeliverySweeper {
       if (gate === 'open') ready.push(uid);
       else if (gate === 'parked') await this.#probe(endpoint);
       else if (gate === 'disabled') await this.#endAll(uid);
-      // Nobody waits for them now, and what is late is to be seen.
+      // They wait for their owner now: what is `pending` and due is late.
       else if (gate === 'paused') await store.transition({ subscriptionUid: uid, from: ['pending'], to: 'paused', onlyDue: true });
     }
     if (ready.length > 0) queues.due(ready);
