@@ -13,7 +13,7 @@ import { createEgress, type Egress, type EgressOptions, type EgressRequest, type
 import { EgressError } from './egress-error.ts';
 import { selfSigned } from '../self-signed.ts';
 import { DnsServer } from '../../test/support/dns-server.ts';
-import { Servers, whole } from '../../test/support/http-servers.ts';
+import { Servers, whole, writeWithoutEnd } from '../../test/support/http-servers.ts';
 
 const servers = new Servers();
 let dns: DnsServer;
@@ -475,12 +475,7 @@ describe('the body', () => {
     let sent = 0;
     const server = await servers.http((request, response) => {
       if (request.url === '/announced') response.setHeader('content-length', 10_000_000_000);
-      const chunk = Buffer.alloc(65_536);
-      const more = (): void => {
-        while (!response.destroyed && response.write(chunk)) sent += chunk.length;
-      };
-      response.on('drain', more);
-      more();
+      writeWithoutEnd(response, (bytes) => (sent += bytes));
     });
     const egress = egressWith();
     const url = `http://localhost:${server.port}`;

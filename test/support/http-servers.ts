@@ -26,6 +26,16 @@ export interface TestServer {
   readonly dropConnections: () => void;
 }
 
+/** Writes a body that never ends, for as long as somebody reads it. @param onWrite gets the bytes of each write that was taken */
+export function writeWithoutEnd(response: ServerResponse, onWrite: (bytes: number) => void): void {
+  const chunk = Buffer.alloc(65_536);
+  const more = (): void => {
+    while (!response.destroyed && response.write(chunk)) onWrite(chunk.length);
+  };
+  response.on('drain', more);
+  more();
+}
+
 export class Servers {
   readonly #stops: (() => Promise<void>)[] = [];
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress, type EgressOptions } from '../../../platform/egress/egress.ts';
 import { DnsServer } from '../../support/dns-server.ts';
-import { Servers, type TestServer } from '../../support/http-servers.ts';
+import { Servers, type TestServer, writeWithoutEnd } from '../../support/http-servers.ts';
 import { createAttempt, type AttemptRequest } from '../../../webhooks/attempt/attempt.ts';
 import type { AttemptOutcome } from '../../../webhooks/attempt/outcome.ts';
 import { generateSigningKey, parseSigningKey } from '../../../webhooks/signing/signing-keys.ts';
@@ -190,12 +190,7 @@ it('reads 4 KiB of a body without an end, and decodes none of it', async () => {
   const server = await servers.http((request, response) => {
     response.setHeader('content-encoding', 'gzip');
     if (request.url === '/announced') response.setHeader('content-length', 10_000_000_000);
-    const chunk = Buffer.alloc(65_536);
-    const more = (): void => {
-      while (!response.destroyed && response.write(chunk)) sent += chunk.length;
-    };
-    response.on('drain', more);
-    more();
+    writeWithoutEnd(response, (bytes) => (sent += bytes));
   });
   for (const path of ['', 'announced']) {
     expect(await attempt(`http://localhost:${server.port}/${path}`)).toMatchObject({ succeeded: true, statusCode: 200 });
