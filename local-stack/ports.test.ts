@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
 import { expect, it, onTestFinished } from 'vitest';
@@ -16,6 +17,14 @@ it('are free, and outside the range of outgoing connections', async () => {
   expect(ports).not.toContain(taken);
   expect(Math.min(...ports)).toBeGreaterThanOrEqual(20_000);
   expect(Math.max(...ports)).toBeLessThan(30_000);
+});
+
+it('are free of UDP, too, which carries the sound of calls', async () => {
+  const [taken = 0] = await freePorts(1, 0.4);
+  const socket = createSocket('udp4');
+  onTestFinished(() => void socket.close());
+  await new Promise<void>((resolve) => void socket.bind(taken, '127.0.0.1', resolve));
+  expect(await portIsFree(taken)).toBe(false);
 });
 
 it('are looked for at the beginning again where the end is reached', async () => {

@@ -1,3 +1,4 @@
+import { createSocket, type Socket } from 'node:dgram';
 import { createServer, type ListenOptions, type Server } from 'node:net';
 
 /**
@@ -6,32 +7,32 @@ import { createServer, type ListenOptions, type Server } from 'node:net';
  */
 const range = { first: 20_000, count: 10_000 } as const;
 
-/** Whether this port of the loopback address is free. */
+/** Whether this port of the loopback address is free, of TCP and of UDP. */
 export async function portIsFree(port: number): Promise<boolean> {
-  const server = await listenOn(port);
-  if (server !== undefined) await close(server);
-  return server !== undefined;
+  const held = await hold(port);
+  await held?.release();
+  return held !== undefined;
 }
 
 /**
- * Free ports, all different: they are held together until the last one is known, and claimed until this process ends.
+ * Ports that are free of TCP and of UDP, all different: they are held together until the last one is known, and claimed until this process ends.
  * @param from where the search begins, 0 … 1
  * @throws Error where there are not so many
  */
 export async function freePorts(count: number, from: number = Math.random()): Promise<readonly number[]> {
-  const held: { readonly port: number; readonly server: Server }[] = [];
+  const held: Held[] = [];
   try {
     const start = Math.floor(from * range.count);
     for (let step = 0; held.length < count; step += 1) {
       if (step === range.count) throw new Error(`there are no ${count} free ports from ${range.first} to ${range.first + range.count - 1}`);
       const port = range.first + ((start + step) % range.count);
-      const server = await listenOn(port);
-      if (server === undefined) continue;
-      if (await claim(port)) held.push({ port, server });
-      else await close(server);
+      const next = await hold(port);
+      if (next === undefined) continue;
+      if (await claim(port)) held.push(next);
+      else await next.release();
     }
   } finally {
-    await Promise.all(held.map(({ server }) => close(server)));
+    await Promise.all(held.map((each) => each.release()));
   }
   return held.map(({ port }) => port);
 }
@@ -47,8 +48,18 @@ async function claim(port: number): Promise<boolean> {
   return server !== undefined;
 }
 
-function listenOn(port: number): Promise<Server | undefined> {
-  return listen({ port, host: '127.0.0.1' });
+interface Held {
+  readonly port: number;
+  release(): Promise<unknown>;
+}
+
+async function hold(port: number): Promise<Held | undefined> {
+  const server = await listen({ port, host: '127.0.0.1' });
+  if (server === undefined) return undefined;
+  const socket = await bind(port);
+  if (socket !== undefined) return { port, release: () => Promise.all([close(server), close(socket)]) };
+  await close(server);
+  return undefined;
 }
 
 function listen(address: ListenOptions): Promise<Server | undefined> {
@@ -59,6 +70,14 @@ function listen(address: ListenOptions): Promise<Server | undefined> {
   });
 }
 
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => void server.close(() => resolve()));
+function bind(port: number): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4');
+    socket.once('error', () => socket.close(() => resolve(undefined)));
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(socket));
+  });
+}
+
+function close(held: Server | Socket): Promise<void> {
+  return new Promise((resolve) => void held.close(() => resolve()));
 }
