@@ -21,10 +21,8 @@ export interface Parties {
 export interface SippRun {
   /** In this folder: `caller-talks.xml`. */
   readonly scenario: string;
-  /** Of this side. */
-  readonly port: number;
-  /** Even; the one above it is used, too. */
-  readonly mediaPort: number;
+  /** Of this side; left out, any. Ports for sound it finds by itself. */
+  readonly port?: number;
   /** Where calls go, `host:port`; left out, it waits for one. */
   readonly target?: string;
   readonly parties: Parties;
@@ -52,7 +50,6 @@ export async function hasSipp(): Promise<boolean> {
 export async function runSipp({
   scenario,
   port,
-  mediaPort,
   target,
   parties,
   talkMs = 4_000,
@@ -67,21 +64,17 @@ export async function runSipp({
     const text = await readFile(new URL(scenario, import.meta.url), 'utf8');
     await writeFile(join(folder, 'scenario.xml'), text.replaceAll('{status}', status));
     const scene = ['-sf', 'scenario.xml', ...(target === undefined ? [] : [target]), '-m', '1', '-d', String(talkMs)];
-    const media = ['-i', '127.0.0.1', '-p', String(port), '-mp', String(mediaPort), '-rtp_echo'];
+    const media = ['-i', '127.0.0.1', ...(port === undefined ? [] : ['-p', String(port)]), '-rtp_echo'];
     const login = [...keys, '-au', parties.user, '-ap', parties.password];
     const args = [...scene, ...media, ...login, '-nostdin', '-trace_err', '-error_file', 'errors'];
-    const child = spawn('sipp', args, {
-      cwd: folder,
-      env: { ...process.env, TERM: 'xterm' },
-      stdio: 'ignore',
-      timeout: longestMs,
-    });
-    const end = (): void => void child.kill();
-    signal?.addEventListener('abort', end);
+    const child = spawn('sipp', args, { cwd: folder, env: { ...process.env, TERM: 'xterm' }, stdio: 'ignore' });
+    const ended = AbortSignal.any([AbortSignal.timeout(longestMs), ...(signal === undefined ? [] : [signal])]);
+    ended.addEventListener('abort', () => void child.kill());
     const [code] = (await once(child, 'exit')) as [number | null];
-    if (code === 0) return;
+    // Ended before any call came, it answers that no call failed: exit code 0.
+    if (code === 0 && !child.killed) return;
     const said = await readFile(join(folder, 'errors'), 'utf8').catch(() => '');
-    throw new Error(`${scenario} did not go as it is written (${code ?? 'too long'}): ${said}`);
+    throw new Error(`${scenario} did not go as it is written (${child.killed ? 'ended' : code}): ${said}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
