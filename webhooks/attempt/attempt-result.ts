@@ -1,9 +1,9 @@
 /** What follows from an attempt; pure. */
-import type { AttemptResult, ClaimedDelivery, NextStep } from '../../store/webhooks/types.ts';
-import type { FailedAttempt, SuccessfulAttempt } from './outcome.ts';
+import type { NextStep } from '../../store/webhooks/types.ts';
 import { disablingOf, GONE } from '../endpoint-health/auto-disable.ts';
+import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';
+import type { Attempted } from './log-attempt.ts';
 import { decideNext } from './retry-policy.ts';
-import type { Endpoint } from '../subscriptions/endpoint.ts';
 
 /** Shorter waits than this stay with the dispatcher, in milliseconds: a workflow's timer may be late by as much. */
 export const SHORT_RETRY_MS = 1_000;
@@ -16,9 +16,9 @@ export interface AttemptResultOptions {
 }
 
 export function attemptResult(
-  { delivery, endpoint, outcome }: { delivery: ClaimedDelivery; endpoint: Endpoint; outcome: SuccessfulAttempt | FailedAttempt },
+  { delivery, endpoint, outcome, opened }: Attempted,
   { parked, now, random }: AttemptResultOptions,
-): AttemptResult {
+): JudgedAttempt {
   const { id, org, subscriptionUid, attempts, seriesStart } = delivery;
   const attemptInSeries = attempts - seriesStart + 1;
   const decision = decideNext({ policy: endpoint.retry, attemptInSeries, outcome, random });
@@ -32,6 +32,7 @@ export function attemptResult(
     deliveryId: id,
     org,
     subscriptionUid,
+    opened,
     seriesStart,
     startedAt: outcome.startedAt,
     durationMs: outcome.durationMs,

@@ -4,6 +4,7 @@ import type { AttemptResult, DeliveryState } from '../../store/webhooks/types.ts
 import { deliveryIdText, eventIdOf } from '../../events/envelope.ts';
 import type { SpanReference } from '../../platform/telemetry/trace-context.ts';
 import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
+import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import type { FailedAttempt, SuccessfulAttempt } from './outcome.ts';
 
@@ -12,6 +13,7 @@ export interface Attempted {
   readonly delivery: ClaimedDelivery;
   readonly endpoint: Endpoint;
   readonly outcome: SuccessfulAttempt | FailedAttempt;
+  readonly opened: JudgedAttempt['opened'];
   /** Undefined where nothing is traced. */
   readonly span?: SpanReference | undefined;
 }

@@ -2,8 +2,8 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
-import type { AttemptResult, RecordResult } from '../../store/webhooks/types.ts';
-import { parkFailingEndpoints } from '../endpoint-health/park-failing-endpoints.ts';
+import type { RecordResult } from '../../store/webhooks/types.ts';
+import { parkFailingEndpoints, type JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';
 import { disableFailingEndpoints } from '../endpoint-health/auto-disable.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
@@ -16,7 +16,7 @@ export interface RecordAttemptsOptions {
   readonly logger: Logger;
 }
 
-export type RecordAttempts = (results: readonly AttemptResult[]) => Promise<RecordResult>;
+export type RecordAttempts = (results: readonly JudgedAttempt[]) => Promise<RecordResult>;
 
 /** @returns a function that throws StoreError when nothing was recorded */
 export function createRecordAttempts({ store, directory, health, clock, logger }: RecordAttemptsOptions): RecordAttempts {

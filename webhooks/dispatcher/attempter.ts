@@ -18,7 +18,7 @@ const BLOCKED_MS: Partial<Readonly<Record<HandBack, number>>> = { credentials: 5
 
 export interface AttempterOptions {
   readonly directory: Pick<EndpointDirectory, 'byUid' | 'credentials'>;
-  readonly health: Pick<EndpointHealthCache, 'gate' | 'admitted'>;
+  readonly health: Pick<EndpointHealthCache, 'gate' | 'admitted' | 'opened'>;
   readonly attempt: Attempt;
   readonly queues: EndpointQueues;
   readonly slots: EndpointSlots;
@@ -156,9 +156,10 @@ export class Attempter {
     }
     // It waited too long: another process may claim it before this attempt is recorded.
     if (leaseEndsAt - clock.monotonic() < endpoint.timeoutMs + LEAST_SLACK_MS) return 'late';
+    const opened = health.opened(endpoint.uid);
     const { outcome, span } = await attemptDelivery(attempt, { delivery, endpoint, credentials });
     if (!outcome.succeeded && outcome.ours) return 'local';
-    return { delivery, endpoint, outcome, span };
+    return { delivery, endpoint, outcome, opened, span };
   }
 
   #handBack({ delivery }: Held, why: HandBack): void {

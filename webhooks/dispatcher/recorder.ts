@@ -4,10 +4,11 @@ import type { Logger } from '../../platform/logging.ts';
 import { deliveryIdText } from '../../events/envelope.ts';
 import { StoreError } from '../../store/error.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
-import type { AttemptResult, ClaimedDelivery } from '../../store/webhooks/types.ts';
+import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
 import { attemptResult, SHORT_RETRY_MS } from '../attempt/attempt-result.ts';
 import { logAttempt, timeOfEvent, type Attempted } from '../attempt/log-attempt.ts';
 import type { RecordAttempts } from '../attempt/record-attempts.ts';
+import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';
 import type { EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
 import type { DeliveryMetrics } from '../metrics.ts';
 import { Batcher } from './batcher.ts';
@@ -56,7 +57,7 @@ const HAND_BACK_DELAY_MS: Readonly<Record<HandBack, number>> = {
 };
 
 interface Ended extends Attempted {
-  readonly result: AttemptResult;
+  readonly result: JudgedAttempt;
 }
 
 export class Recorder {

@@ -61,11 +61,6 @@ describe('an endpoint that stays down', () => {
     if (breaker.state !== 'open') throw new Error(breaker.state);
     expect(probeTaken(breaker, { now: 5_000, leaseMs: 35_000 })).toMatchObject({ probeAt: 40_000 });
   });
-
-  it('does not wait longer because of attempts that were on their way when it opened', () => {
-    const breaker = afterAttempts(closed, failed(), 0);
-    expect(afterAttempts(breaker, { succeeded: 0, failed: 7, window: failing }, 900)).toEqual(breaker);
-  });
 });
 
 describe('an endpoint that comes back', () => {

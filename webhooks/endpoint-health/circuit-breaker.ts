@@ -53,8 +53,13 @@ export function afterAttempts(
   const { succeeded, failed, window } = attempts;
   if (breaker.state === 'closed') return failed > 0 && window !== undefined && isFailing(window) ? open(1, now) : breaker;
   if (breaker.state === 'half_open') return failed > 0 ? open(breaker.opened + 1, now) : climb(breaker, succeeded);
-  // Failures are those of the probe, which has been counted when it was taken, or of what was on its way before.
+  // A probe has been counted as failed when it was taken.
   return succeeded > 0 ? { state: 'half_open', opened: breaker.opened, ramp: 2, rampLeft: 2 } : breaker;
+}
+
+/** Whether an attempt says something about it, begun when it had `opened` so often: of one begun before, it has been decided already. */
+export function concerns(breaker: Breaker, opened: number): boolean {
+  return breaker.state === 'closed' || breaker.opened === opened;
 }
 
 /**

@@ -77,6 +77,11 @@ export class EndpointHealthCache {
     return record?.breaker === 'open' ? 'parked' : 'open';
   }
 
+  /** How often its breaker has opened since it was last closed. */
+  opened(uid: string): number {
+    return this.#records.get(uid)?.opened ?? 0;
+  }
+
   /** How many deliveries may be on their way to it at once, of `limit`. */
   admitted(endpoint: Endpoint | undefined, limit: number): number {
     return endpoint === undefined || this.gate(endpoint) !== 'open' ? 0 : admitted(breakerOf(this.#records.get(endpoint.uid)), limit);

@@ -2,8 +2,13 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import type { AttemptResult, EndpointRecord, RecordResult } from '../../store/webhooks/types.ts';
-import { afterAttempts, type Breaker, WINDOW_MS } from './circuit-breaker.ts';
+import { afterAttempts, type Breaker, concerns, WINDOW_MS } from './circuit-breaker.ts';
 import { breakerOf, type EndpointHealthCache } from './endpoint-health-cache.ts';
+
+export interface JudgedAttempt extends AttemptResult {
+  /** How often the endpoint's circuit breaker had opened when it began; 0: it was closed. */
+  readonly opened: number;
+}
 
 export interface ParkOptions {
   readonly store: Pick<DispatchStore, 'attemptWindows' | 'changeBreaker' | 'endpoints'>;
@@ -27,19 +32,19 @@ interface Tally {
  */
 export async function parkFailingEndpoints(
   { store, health, clock }: ParkOptions,
-  results: readonly AttemptResult[],
+  results: readonly JudgedAttempt[],
   recorded: RecordResult,
 ): Promise<void> {
+  const records = new Map(recorded.endpoints.map((record) => [record.subscriptionUid, record]));
+  const known = (uid: string): EndpointRecord | undefined => health.get(uid) ?? records.get(uid);
   const tallies = new Map<string, Tally>();
-  results.forEach(({ subscriptionUid, org, succeeded }, index) => {
+  results.forEach(({ subscriptionUid, org, succeeded, opened }, index) => {
     // Reported twice, counted once.
-    if (recorded.attempts[index]?.outcome === 'known') return;
+    if (recorded.attempts[index]?.outcome === 'known' || !concerns(breakerOf(known(subscriptionUid)), opened)) return;
     const tally = tallies.get(subscriptionUid) ?? { org, succeeded: 0, failed: 0 };
     tally[succeeded ? 'succeeded' : 'failed'] += 1;
     tallies.set(subscriptionUid, tally);
   });
-  const records = new Map(recorded.endpoints.map((record) => [record.subscriptionUid, record]));
-  const known = (uid: string): EndpointRecord | undefined => health.get(uid) ?? records.get(uid);
   const concerned = [...tallies].filter(([uid, { failed }]) => {
     const record = known(uid);
     return record !== undefined && (record.breaker !== 'closed' || (failed > 0 && record.consecutiveFailures >= FAILURES_IN_A_ROW));

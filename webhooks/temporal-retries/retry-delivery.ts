@@ -4,17 +4,11 @@
  */
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import {
-  StoreError,
-  type AttemptResult,
-  type ClaimedDelivery,
-  type DeliveryState,
-  type DispatchStore,
-  type RecordResult,
-} from '../../store/index.ts';
+import { StoreError, type ClaimedDelivery, type DeliveryState, type DispatchStore, type RecordResult } from '../../store/index.ts';
 import type { Attempt } from '../attempt/attempt.ts';
 import { attemptDelivery } from '../attempt/traced-attempt.ts';
 import type { EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
+import type { JudgedAttempt } from '../endpoint-health/park-failing-endpoints.ts';
 import { logAttempt, timeOfEvent } from '../attempt/log-attempt.ts';
 import { attemptResult } from '../attempt/attempt-result.ts';
 import type { OutcomeMetrics } from '../metrics.ts';
@@ -28,7 +22,7 @@ import type { EndpointLimits } from './endpoint-limits.ts';
 export interface RetryDependencies {
   readonly store: Pick<DispatchStore, 'claimOne' | 'release' | 'settle'>;
   readonly directory: Pick<EndpointDirectory, 'byUid' | 'credentials'>;
-  readonly health: Pick<EndpointHealthCache, 'get' | 'gate'>;
+  readonly health: Pick<EndpointHealthCache, 'get' | 'gate' | 'opened'>;
   readonly attempt: Attempt;
   readonly record: RecordAttempts;
   readonly limits: EndpointLimits;
@@ -112,18 +106,19 @@ async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined
     if (!(error instanceof DeliverySecretError)) throw error;
     return postpone();
   }
+  const opened = health.opened(subscriptionUid);
   const { outcome, span } = await attemptDelivery(attempt, { delivery, endpoint, credentials });
   if (!outcome.succeeded && outcome.ours) return postpone();
   metrics.attempted(outcome.succeeded ? 'ok' : outcome.reason);
   if (outcome.succeeded) metrics.received((outcome.startedAt + outcome.durationMs - timeOfEvent(delivery.eventId)) / 1000);
-  const judged = attemptResult({ delivery, endpoint, outcome }, { parked: false, now: clock.now(), random });
+  const judged = attemptResult({ delivery, endpoint, outcome, opened }, { parked: false, now: clock.now(), random });
   const delayMs = 'delayMs' in judged.next ? judged.next.delayMs : undefined;
   // However short the wait: this workflow has it.
-  const result: AttemptResult = delayMs === undefined ? judged : { ...judged, next: { state: 'retrying', delayMs } };
+  const result: JudgedAttempt = delayMs === undefined ? judged : { ...judged, next: { state: 'retrying', delayMs } };
   const recorded = (await recordForSure(result, dependencies)).attempts[0];
   logAttempt(
     logger,
-    { delivery, endpoint, outcome, result, span },
+    { delivery, endpoint, outcome, opened, result, span },
     { state: recorded?.state, attempt: recorded?.number ?? delivery.attempts + 1, now: clock.now() },
   );
   if (recorded?.state === undefined) return { done: 'gone' };
@@ -135,7 +130,7 @@ async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined
 }
 
 /** What has been sent counts, even if Postgres is unavailable for a moment. It may be written down twice, and counts once. */
-async function recordForSure(result: AttemptResult, { record, clock }: RetryDependencies): Promise<RecordResult> {
+async function recordForSure(result: JudgedAttempt, { record, clock }: RetryDependencies): Promise<RecordResult> {
   const until = clock.monotonic() + RECORD_FOR_MS;
   for (;;) {
     try {
