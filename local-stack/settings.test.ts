@@ -36,3 +36,13 @@ it('takes a wanted port before a remembered one, and refuses one that is taken',
   const busy = await taken();
   await expect(choosePorts({ wanted: { api: busy }, remembered: {} })).rejects.toThrow(`port ${busy}, asked for api, is taken`);
 });
+
+it.each([
+  ['api', '--api-port'],
+  ['kube-apiserver', '--kube-port'],
+  ['worker', 'PARLEY_WORKER_PORT'],
+] as const)('says where another port for %s is chosen', async (name, setting) => {
+  await expect(choosePorts({ wanted: { [name]: await taken() }, remembered: {} })).rejects.toMatchObject({
+    cure: expect.stringContaining(`with ${setting},`),
+  });
+});

@@ -55,6 +55,12 @@ export function writeSettings(file: string, settings: Settings): void {
   renameSync(`${file}.new`, file);
 }
 
+/** What chooses a port that can be chosen: `wantedPorts` of `parley dev`. */
+function settingOf(name: PortName): string {
+  if (name === 'kube-apiserver') return '--kube-port';
+  return ['operator', 'worker', 'dispatcher', 'voice'].includes(name) ? `PARLEY_${name.toUpperCase()}_PORT` : `--${name}-port`;
+}
+
 /**
  * A port for each component: the one asked for, else the one of the last start (so that kubeconfigs stay valid), else a free one.
  *
@@ -68,7 +74,7 @@ export async function choosePorts(options: { readonly wanted: Partial<Ports>; re
     if (wanted === undefined || wanted === 0) continue;
     if (!(await portIsFree(wanted)) || taken.has(wanted)) {
       throw new UserError(`port ${wanted}, asked for ${name}, is taken`, {
-        cure: `choose another one with --${name}-port, or leave it out: a free one is found then`,
+        cure: `choose another one with ${settingOf(name)}, or leave it out: a free one is found then`,
       });
     }
     chosen[name] = wanted;
