@@ -13,7 +13,7 @@ import { httpCheck } from './components/probes.ts';
 import type { Console } from './console.ts';
 import { makeFirstCall } from './first-call.ts';
 import type { Layout } from './layout.ts';
-import { findExampleDocuments, findExamples, type Kubectl, resourceReadiness } from './manifests.ts';
+import { filenameFlags, findExampleDocuments, findExamples, type Kubectl, resourceReadiness } from './manifests.ts';
 import { readSettings, type Settings, writeSettings } from './settings.ts';
 
 /** The start of a stack, as these steps see it. */
@@ -61,11 +61,11 @@ export async function createOrganization({ parley, org, env, layout, databaseUrl
 
 /** Applies the example resources once: other examples or another organisation are new. */
 export async function ensureExamples({ settings, org, kubectl, layout, console, stop }: StartContext): Promise<void> {
-  const { folder, digest } = findExamples();
+  const { files, digest } = findExamples();
   const mark = `${org}:${digest}`;
   if (digest === undefined || settings.examples === mark) return;
   try {
-    await kubectl.run(['apply', '--server-side', `--namespace=${org}`, `--filename=${folder}`], stop);
+    await kubectl.run(['apply', '--server-side', `--namespace=${org}`, ...filenameFlags(files)], stop);
   } catch (error) {
     stop.throwIfAborted();
     if (settings.examples === undefined) throw error;

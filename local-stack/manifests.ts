@@ -42,34 +42,33 @@ function filesIn(folder: string, pattern: RegExp): readonly string[] {
 
 const MANIFEST = /\.ya?ml$/;
 
+export const filenameFlags = (files: readonly string[]): readonly string[] => files.map((file) => `--filename=${file}`);
+
 /** Brings the resource definitions and the roles' permissions to this version, and waits until the server serves the kinds. */
 export async function installDefinitions(kubectl: Kubectl, signal: AbortSignal): Promise<void> {
-  const toFlags = (files: readonly string[]): readonly string[] => files.map((file) => `--filename=${file}`);
-  const definitions = toFlags(filesIn(join(repositoryRoot(), 'crds'), MANIFEST));
-  const permissions = toFlags(filesIn(join(repositoryRoot(), 'local-stack/rbac'), MANIFEST));
+  const definitions = filenameFlags(filesIn(join(repositoryRoot(), 'crds'), MANIFEST));
+  const permissions = filenameFlags(filesIn(join(repositoryRoot(), 'local-stack/rbac'), MANIFEST));
   await kubectl.run(['apply', '--server-side', '--force-conflicts', '--field-manager=parley-cli', ...definitions, ...permissions], signal);
   await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', ...definitions], signal);
 }
 
 export interface ExampleFiles {
-  readonly folder: string;
   readonly files: readonly string[];
   /** SHA-256 of their names and content; undefined when there are none. */
   readonly digest: string | undefined;
 }
 
-/** The example resources. */
-export const findExamples = (): ExampleFiles => examplesIn('examples', MANIFEST, '/');
+/** The example resources, with those that only a local stack can serve. */
+export const findExamples = (): ExampleFiles => examplesIn(['examples', 'examples/parley-dev'], MANIFEST, '/');
 
 /** The documents of the example knowledge base. */
-export const findExampleDocuments = (): ExampleFiles => examplesIn('examples/documents', /./, '');
+export const findExampleDocuments = (): ExampleFiles => examplesIn(['examples/documents'], /./, '');
 
-function examplesIn(path: string, pattern: RegExp, prefix: string): ExampleFiles {
-  const folder = join(repositoryRoot(), path);
-  const files = filesIn(folder, pattern);
+function examplesIn(folders: readonly string[], pattern: RegExp, prefix: string): ExampleFiles {
+  const files = folders.flatMap((folder) => filesIn(join(repositoryRoot(), folder), pattern));
   const hash = createHash('sha256');
   for (const file of files) hash.update(prefix + basename(file)).update(readFileSync(file));
-  return { folder, files, digest: files.length === 0 ? undefined : hash.digest('hex') };
+  return { files, digest: files.length === 0 ? undefined : hash.digest('hex') };
 }
 
 interface ResourceList {

@@ -1,15 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 
 import { parseAllDocuments } from 'yaml';
 
+import { findExamples } from '../../../local-stack/manifests.ts';
 import type { Manifest } from '../../support/builders.ts';
 
-export const examplesFolder = join(import.meta.dirname, '../../../examples');
-
-/** Every object of `examples/`, in the order of the files. */
+/** Every object that `parley dev` applies, in the order of the files. */
 export async function readExamples(): Promise<readonly Manifest[]> {
-  const files = (await readdir(examplesFolder)).filter((file) => file.endsWith('.yaml')).toSorted();
-  const texts = await Promise.all(files.map((file) => readFile(join(examplesFolder, file), 'utf8')));
+  const texts = await Promise.all(findExamples().files.map((file) => readFile(file, 'utf8')));
   return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Manifest));
 }

@@ -4,8 +4,11 @@ import { agentTestProblems } from '../../../crds/agent-test-problems.ts';
 import { agentProblems, knowledgeBaseProblems, toolProblems } from '../../../crds/limits.ts';
 import { kinds, type Agent, type AgentTest, type KnowledgeBase, type Tool } from '../../../crds/index.ts';
 import type { Manifest as ExampleManifest } from '../../support/builders.ts';
-import { examplesFolder, readExamples } from './example-files.ts';
+import { filenameFlags, findExamples } from '../../../local-stack/manifests.ts';
+import { readExamples } from './example-files.ts';
 import { openCluster, type Cluster, type Manifest } from './support.ts';
+
+const files = filenameFlags(findExamples().files);
 
 describe('the examples', () => {
   let cluster: Cluster;
@@ -35,7 +38,7 @@ describe('the examples', () => {
     ['--server-side=false'],
   ])('are taken by kubectl apply %s, again without a change', async (mode) => {
     // Without an operator the second one stores the default of status.
-    for (let time = 0; time < 2; time += 1) await cluster.kubectl(['apply', mode, '-f', examplesFolder]);
+    for (let time = 0; time < 2; time += 1) await cluster.kubectl(['apply', mode, ...files]);
     const versions = () =>
       cluster.kubectl([
         'get',
@@ -44,13 +47,13 @@ describe('the examples', () => {
         'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}',
       ]);
     const first = await versions();
-    await cluster.kubectl(['apply', mode, '-f', examplesFolder]);
+    await cluster.kubectl(['apply', mode, ...files]);
     expect(await versions()).toBe(first);
     for (const object of objects) expect(first).toContain(`${object.kind}/${object.metadata.name} `);
   });
 
   it('have no problem that only the operator would find', async () => {
-    await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', examplesFolder]);
+    await cluster.kubectl(['apply', '--server-side', '--force-conflicts', ...files]);
     const stored = async <T>(kind: string): Promise<readonly T[]> => {
       const named = objects.filter((object) => object.kind === kind);
       return Promise.all(named.map((object) => cluster.get(kind, object.metadata.name) as Promise<Manifest & T>));
