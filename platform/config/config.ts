@@ -241,7 +241,7 @@ const schema = z.object({
     .regex(/^(file:\/\/\/|s3:\/\/[^/@]+(\/|$))/, 'must be file:///folder or s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=true')
     .default('file:///var/lib/parley/files')
     .describe(
-      "Where uploaded files are kept: a folder that api and worker share, or a bucket; credentials come from AWS's own variables or the pod's identity.",
+      "Where uploaded files are kept: a folder that api, worker and voice share, or a bucket; credentials come from AWS's own variables or the pod's identity.",
     ),
   VECTOR_STORE_URL: z
     .string()

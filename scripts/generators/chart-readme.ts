@@ -10,7 +10,10 @@ Voice agents whose configuration is Kubernetes resources. Brings the roles opera
 subchart \`crds\`; Postgres, Temporal, LiveKit and a bucket are yours.
 
 \`\`\`sh
-helm install parley . --namespace parley-system --create-namespace \\
+kubectl create namespace parley-system
+kubectl --namespace parley-system create secret generic parley-database --from-literal=url=postgres://user:password@host:5432/parley
+helm install parley . --namespace parley-system \\
+  --set image.repository=registry.example/parley \\
   --set secrets.DATABASE_URL.name=parley-database \\
   --set config.TEMPORAL_ADDRESS=temporal-frontend.temporal:7233 \\
   --set config.STORAGE_URL=s3://parley-files \\
@@ -18,7 +21,7 @@ helm install parley . --namespace parley-system --create-namespace \\
   --set 'organizations={acme}'
 \`\`\`
 
-What is missing is said at once, with the value to set. Of the repository's documents, \`docs/install/helm.md\` covers the
+Values that are missing are reported at once, with the value to set. Of the repository's documents, \`docs/install/helm.md\` covers the
 rest, \`docs/install/least-privilege.md\` what is granted to whom, and \`docs/operations/upgrade.md\` how to go from one version to the next.
 
 ## Values
