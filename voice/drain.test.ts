@@ -2,18 +2,21 @@ import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
 import { expect, it } from 'vitest';
 
 import { systemClock } from '../platform/clock.ts';
+import { FakeClock } from '../test/support/fake-clock.ts';
 import { drainCalls, type Drainable } from './drain.ts';
 
 it('waits for the calls that the server was not asked to wait for, too, and no longer', async () => {
+  const clock = new FakeClock();
   const activeJobs: unknown[] = ['a call', 'another'];
   const server: Drainable = { drain: async () => undefined };
   let over = false;
-  const drained = drainCalls({ server, live: () => activeJobs.length, timeoutMs: 60_000, clock: systemClock }).then(() => (over = true));
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  const drained = drainCalls({ server, live: () => activeJobs.length, timeoutMs: 60_000, clock }).then(() => (over = true));
+  await clock.advance(300);
   activeJobs.pop();
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await clock.advance(300);
   expect(over).toBe(false);
   activeJobs.pop();
+  await clock.advance(100);
   await drained;
 });
 

@@ -128,9 +128,13 @@ describe('a pool of parsers', () => {
 
   it('ends what it reads when it closes, in a way that may be tried again', async () => {
     const pool = aPool();
-    const reading = read(pool, { content: slow, extension: 'md' });
-    const outcome = reading.catch((error: unknown) => error);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    let isHandedOver = false;
+    const content = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(slow);
+      isHandedOver = true;
+    };
+    const outcome = all(pool.parse({ content: content(), extension: 'md' }).blocks()).catch((error: unknown) => error);
+    await expect.poll(() => isHandedOver).toBe(true);
     await pool.close();
     const error = await outcome;
     expect(error).toBeInstanceOf(Error);

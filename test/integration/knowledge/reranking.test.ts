@@ -135,11 +135,9 @@ it.each<readonly [Behaviour, string]>([
 ])('keeps the order of the search when the server is %s, counts it and warns', async (how, outcome) => {
   behaviour = how;
   const registry = new Registry();
-  const startedAt = performance.now();
   expect(await reranking({ baseURL: `${url}/v2`, timeoutMs: 150 }, { registry }).rerank('good', question, { onUse })).toBeUndefined();
   // A server that is late has done its work.
   expect(used.map(({ reported }) => reported)).toEqual(how === 'slow' ? [{}] : []);
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
   expect(await registry.metrics()).toContain(`parley_rerank_request_seconds_count{profile="good",outcome="${outcome}"} 1`);
   expect(logged).toEqual([expect.objectContaining({ profile: 'good', outcome })]);
   expect(JSON.stringify(logged)).not.toMatch(/gate|rerank-key/);

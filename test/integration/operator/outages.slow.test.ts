@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { leases, ResourceClient, type KubeObject, type Lease, type ResourceDescriptor } from '../../../kube/index.ts';
 import { anAgent, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { condition, metricTotal, startCluster, type Cluster, type RunningOperator } from './harness.ts';
@@ -184,10 +185,10 @@ describe('while the API server is unavailable', () => {
   });
 });
 
-function start(identity: string): ChildProcess {
+function start(identity: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
   const child = spawn(process.execPath, [parleyEntry, 'operator'], {
     cwd: repository,
-    env: { ...process.env, ...cluster.env({ identity }) },
+    env: { ...process.env, ...cluster.env({ identity }), ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   children.push(child);
@@ -216,8 +217,9 @@ describe('two operators', () => {
     const second = await holder();
     expect(second).not.toBe(first);
 
-    start('three');
-    await delay(3_000);
+    const port = await freePort();
+    start('three', { PARLEY_OPERATOR_PORT: String(port) });
+    await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200));
     byName.get(second!)?.kill('SIGTERM');
     await cluster.apply(anAgent('reception', org, { welcomeMessage: 'After the stop' }));
     const last = await cluster.ready('Agent', org, 'reception');

@@ -63,9 +63,7 @@ describe('a server that may stream', () => {
   ] as const)('%s', async (_what, api, status, streaming, attempts) => {
     server = await startStreamingServer(api);
     server.faults.status = status;
-    const began = performance.now();
     expect(await streamsAt(`${server.url}/v1`)).toBe(streaming);
-    expect(performance.now() - began).toBeLessThan(6_000);
     expect(await streamsAt(`${server.url}/v1`)).toBe(streaming);
     expect(server.opened).toHaveLength(attempts);
   });
