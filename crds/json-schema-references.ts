@@ -1,4 +1,6 @@
 /** The subschemas of a JSON Schema, and whether its references and patterns lead anywhere. Every step takes time in proportion to the schema's size. */
+import { cutText } from '../platform/cut-text.ts';
+
 type SchemaObject = Readonly<Record<string, unknown>>;
 
 /** Keywords of draft-07 and 2020-12 that hold schemas: one, a list of them, or a map. `items` and `dependencies` differ between the two. */
@@ -146,6 +148,4 @@ function isSchemaObject(value: unknown): value is SchemaObject {
 }
 
 /** A reference may be as long as the schema. */
-function shown(name: string): string {
-  return name.length > 200 ? `${name.slice(0, 200).toWellFormed()}…` : name;
-}
+const shown = (name: string): string => cutText(name, 200);

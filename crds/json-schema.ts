@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Ajv, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
+import { cutText } from '../platform/cut-text.ts';
 import { LruMap } from '../platform/lru.ts';
 import { hasMoreSubschemas, referenceFault } from './json-schema-references.ts';
 
@@ -50,9 +51,7 @@ export function jsonSchemaFault(schema: Readonly<Record<string, unknown>>): stri
   let verdict = verdicts.get(hash);
   if (verdict === undefined) {
     const fault = faultOf(schema);
-    verdict = {
-      fault: fault !== undefined && fault.length > FAULT_CHARACTERS ? `${fault.slice(0, FAULT_CHARACTERS).toWellFormed()}…` : fault,
-    };
+    verdict = { fault: fault && cutText(fault, FAULT_CHARACTERS) };
     verdicts.set(hash, verdict);
   }
   return verdict.fault;

@@ -18,6 +18,7 @@ import {
 } from 'pg';
 
 import { systemClock, type Clock } from '../platform/clock.ts';
+import { cutText } from '../platform/cut-text.ts';
 import type { Logger } from '../platform/logging.ts';
 import { StoreError, toStoreError } from './error.ts';
 import { Hints } from './hints.ts';
@@ -102,7 +103,7 @@ const organizationName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** @throws StoreError `invalid` for what cannot be the name of a namespace. */
 function requireOrganizationName(name: string): void {
   if (organizationName.test(name)) return;
-  const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
+  const shown = JSON.stringify(cutText(name, 80));
   throw new StoreError(
     'invalid',
     `${shown} cannot be an organisation: use 1 to 63 lower-case letters, digits and hyphens, as for a namespace`,

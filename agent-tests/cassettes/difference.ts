@@ -1,5 +1,6 @@
 /** What has changed in a request since the most similar one was recorded: the prompt, a tool, what was said. */
 import { canonicalJson } from '../../platform/canonical-json.ts';
+import { cutText } from '../../platform/cut-text.ts';
 import type { RecordedRequest, Recording } from './cassette.ts';
 
 interface Message {
@@ -76,5 +77,5 @@ function firstChange(before: string, now: string): readonly [string, string] {
 
 function brief(value: unknown): string {
   const text = value === undefined ? 'absent' : typeof value === 'string' ? JSON.stringify(value) : canonicalJson(value);
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`;
+  return cutText(text, MAX_SHOWN);
 }

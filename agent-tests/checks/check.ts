@@ -1,4 +1,5 @@
 /** One expectation as a result. */
+import { cutText } from '../../platform/cut-text.ts';
 import type { CheckResult } from '../result.ts';
 
 export interface CheckOutcome {
@@ -19,8 +20,7 @@ const MAX_SHOWN = 2_000;
 
 export function shown(text: string): string {
   const clean = text.trim();
-  if (clean === '') return '(nothing)';
-  return clean.length <= MAX_SHOWN ? clean : `${clean.slice(0, MAX_SHOWN).toWellFormed()} …`;
+  return clean === '' ? '(nothing)' : cutText(clean, MAX_SHOWN, ' …');
 }
 
 export const json = (value: unknown): string => JSON.stringify(value) ?? 'nothing';

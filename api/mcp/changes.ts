@@ -1,6 +1,7 @@
 /** What a change would do to an object, field by field. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 
+import { cutText } from '../../platform/cut-text.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { isObject } from './schemas.ts';
 
@@ -29,5 +30,5 @@ export function changesBetween(before: JsonObject, after: JsonObject, prefix = '
 
 function shortened(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length <= MAX_TEXT ? value : `${text.slice(0, MAX_TEXT)}… (${text.length} characters)`;
+  return text.length <= MAX_TEXT ? value : cutText(text, MAX_TEXT, `… (${text.length} characters)`);
 }

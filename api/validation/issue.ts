@@ -1,3 +1,5 @@
+import { cutText } from '../../platform/cut-text.ts';
+
 /** Where a value stood in the request: `body`, `query`, `path` or `header`, then field names and list positions. */
 export type Loc = readonly (string | number)[];
 
@@ -19,13 +21,11 @@ export function answerable(found: readonly ValidationIssue[]): readonly Validati
   return found.slice(0, MAX_ISSUES).map(({ type, loc, msg }) => ({
     type,
     loc: loc.map((part) => (typeof part === 'string' ? cut(part) : part)),
-    msg: msg.length > 3 * ECHO_CHARACTERS ? `${msg.slice(0, 3 * ECHO_CHARACTERS)}…` : msg,
+    msg: cutText(msg, 3 * ECHO_CHARACTERS),
   }));
 }
 
-function cut(text: string): string {
-  return text.length > ECHO_CHARACTERS ? `${text.slice(0, ECHO_CHARACTERS)}…` : text;
-}
+const cut = (text: string): string => cutText(text, ECHO_CHARACTERS);
 
 /** `'a', 'b' or 'c'`, as pydantic lists alternatives. */
 export function alternatives(values: readonly string[]): string {

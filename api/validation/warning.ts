@@ -1,4 +1,5 @@
 /** What a request has that nothing reads, in words. */
+import { cutText } from '../../platform/cut-text.ts';
 import type { Loc } from './issue.ts';
 import type { UnknownField } from './unknown-fields.ts';
 
@@ -18,7 +19,7 @@ export function unknownFieldWarnings(fields: readonly UnknownField[], most: numb
 function pathText(path: Loc): string {
   const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   const bare = text.replace(/^\./, '').toWellFormed();
-  return bare.length > LONGEST_PATH ? `${bare.slice(0, LONGEST_PATH).toWellFormed()}…` : bare;
+  return cutText(bare, LONGEST_PATH);
 }
 
 /**

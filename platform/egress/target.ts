@@ -1,4 +1,5 @@
 /** Parses and checks an address that a user wrote, as far as possible without the network. */
+import { cutText } from '../cut-text.ts';
 import { type Address, parseAddress } from './address.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import type { FixedHost } from './hosts.ts';
@@ -108,4 +109,5 @@ function hasUserinfo(text: string): boolean {
   return authority.includes('@');
 }
 
-const shorten = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+/** In quotes, for a message. */
+export const shorten = (text: string): string => JSON.stringify(cutText(text, 100));

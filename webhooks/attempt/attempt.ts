@@ -166,5 +166,5 @@ function reasonOf(kind: Exclude<EgressErrorKind, NoFault>): FailureReason {
 }
 
 function shorten(message: string): string {
-  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE - 1)}…`;
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE - 1).toWellFormed()}…`;
 }

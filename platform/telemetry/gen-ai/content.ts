@@ -2,6 +2,7 @@
  * Content on spans: messages, and arguments and results of tools. Off by default, for those who read traces are not those who may read calls. Each
  * attribute is JSON, as the conventions want it where attributes have no structure.
  */
+import { cutText } from '../../cut-text.ts';
 import { MASK } from '../../masking.ts';
 import { SECRET_KEYS } from '../../secret-keys.ts';
 
@@ -39,9 +40,7 @@ export function messagesText(messages: readonly ContentMessage[]): string {
 export function valueText(value: unknown): string {
   const text = JSON.stringify(value, (key, item: unknown) => {
     if (SECRET_KEYS.has(key)) return MASK;
-    return typeof item === 'string' ? cut(item.replaceAll(SECRET_IN_TEXT, `"$1":"${MASK}"`)) : item;
+    return typeof item === 'string' ? cutText(item.replaceAll(SECRET_IN_TEXT, `"$1":"${MASK}"`), MAX_TEXT) : item;
   });
-  return text === undefined ? 'null' : text.length <= MAX_CHARACTERS ? text : JSON.stringify(`${text.slice(0, MAX_CHARACTERS)}…`);
+  return text === undefined ? 'null' : text.length <= MAX_CHARACTERS ? text : JSON.stringify(cutText(text, MAX_CHARACTERS));
 }
-
-const cut = (text: string): string => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`);

@@ -1,4 +1,5 @@
 /** The transcript as the model gets it: lines of JSON, within the model's limits. */
+import { cutText } from '../../../platform/cut-text.ts';
 import type { CallMessage } from '../../../store/index.ts';
 
 /** In characters: about 50,000 tokens, which is some five hours of talk. */
@@ -16,7 +17,7 @@ export function transcriptText(
 ): string | undefined {
   const lines = messages
     .filter(({ content }) => content.trim() !== '')
-    .map(({ role, content }) => JSON.stringify({ speaker: role, said: shortened(content, limit / 4) }));
+    .map(({ role, content }) => JSON.stringify({ speaker: role, said: cutText(content, limit / 4, ' …') }));
   if (lines.length === 0) return undefined;
   if (lengthOf(lines) <= limit) return lines.join('\n');
   const head = fitting(lines, limit / 2);
@@ -37,7 +38,3 @@ function fitting(lines: readonly string[], limit: number): string[] {
 }
 
 const lengthOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + line.length + 1, 0);
-
-function shortened(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, limit).toWellFormed()} …`;
-}

@@ -9,7 +9,7 @@ import { createAddressPolicy } from '../../../platform/egress/address-policy.ts'
 import { EgressError } from '../../../platform/egress/egress-error.ts';
 import { createNameResolver } from '../../../platform/egress/name-resolver.ts';
 import { parseDeniedPorts, parsePorts } from '../../../platform/egress/ports.ts';
-import { isLocalhost, readTarget, type Target } from '../../../platform/egress/target.ts';
+import { isLocalhost, readTarget, shorten, type Target } from '../../../platform/egress/target.ts';
 import { VettedNames } from '../../../platform/egress/vetted-names.ts';
 import { isSip, terminationOf } from './termination.ts';
 import { dialFailureOf, type SipGateway } from './gateway.ts';
@@ -86,8 +86,6 @@ export function createSipGuard(config: SipGuardSettings): SipGuard {
     },
   };
 }
-
-const shorten = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 
 /** Checks each address when it is dialled or referred to. */
 export function guardedSipGateway(gateway: SipGateway, guard: Pick<SipGuard, 'vet'>): SipGateway {
