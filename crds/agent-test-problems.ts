@@ -1,6 +1,7 @@
 /** What is wrong with an AgentTest. What the API server says by CEL is said here, too: `parley test` reads files that no server has seen. */
 import { Cron } from 'croner';
 
+import { isObject } from '../platform/json.ts';
 import { httpAddress } from './address.ts';
 import type { AgentTestSpec } from './agent-test.ts';
 import { freeJson, knownLlmProvider, languageTag, plainValue, type SpecProblem } from './limits.ts';
@@ -88,9 +89,8 @@ function toolCallProblems(call: ToolCall | undefined, path: string): readonly Sp
 }
 
 /** A plain object is refused rather than compared: with a typing error in `contains` it would be a value that no argument ever equals. */
-function matcherProblems(value: unknown, path: string): readonly SpecProblem[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
-  const matcher = value as Readonly<Record<string, unknown>>;
+function matcherProblems(matcher: unknown, path: string): readonly SpecProblem[] {
+  if (!isObject(matcher)) return [];
   const keys = Object.keys(matcher);
   const [key] = keys;
   const kind = argumentMatchers.find((name) => name === key);

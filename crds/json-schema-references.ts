@@ -1,7 +1,6 @@
 /** The subschemas of a JSON Schema, and whether its references and patterns lead anywhere. Every step takes time in proportion to the schema's size. */
 import { cutText } from '../platform/cut-text.ts';
-
-type SchemaObject = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject } from '../platform/json.ts';
 
 /** Keywords of draft-07 and 2020-12 that hold schemas: one, a list of them, or a map. `items` and `dependencies` differ between the two. */
 const holdsSchemas = wordsOf(
@@ -11,9 +10,9 @@ const holdsMapOfSchemas = wordsOf('$defs definitions dependencies dependentSchem
 
 /** A subschema with the resource (the nearest schema with an `$id`) that its references start from. */
 interface Place {
-  readonly schema: SchemaObject;
+  readonly schema: JsonObject;
   readonly uri: string;
-  readonly root: SchemaObject;
+  readonly root: JsonObject;
 }
 
 /** Where a schema without an `$id` stands; a relative `$id` needs a base. */
@@ -23,25 +22,25 @@ const NO_ID = 'schema:/';
  * All subschemas but `true` and `false`, the schema itself first.
  * @returns undefined when there are more than `most`, those two included
  */
-function placesIn(schema: SchemaObject, most: number): readonly Place[] | undefined {
+function placesIn(schema: JsonObject, most: number): readonly Place[] | undefined {
   const places: Place[] = [withOwnId({ schema, uri: NO_ID, root: schema })];
   let plain = 0;
   // The list grows while it is read: each place appends those below it.
   for (const place of places) {
     for (const child of childrenOf(place.schema)) {
       if (typeof child === 'boolean') plain += 1;
-      else if (isSchemaObject(child)) places.push(withOwnId({ ...place, schema: child }));
+      else if (isObject(child)) places.push(withOwnId({ ...place, schema: child }));
       if (places.length + plain > most) return undefined;
     }
   }
   return places;
 }
 
-function* childrenOf(schema: SchemaObject): Generator {
+function* childrenOf(schema: JsonObject): Generator {
   for (const [keyword, value] of Object.entries(schema)) {
     if (holdsSchemas.has(keyword) && !Array.isArray(value)) yield value;
     else if (holdsSchemas.has(keyword)) yield* value as unknown[];
-    else if (holdsMapOfSchemas.has(keyword) && isSchemaObject(value)) yield* Object.values(value);
+    else if (holdsMapOfSchemas.has(keyword) && isObject(value)) yield* Object.values(value);
   }
 }
 
@@ -53,14 +52,14 @@ function withOwnId(place: Place): Place {
 }
 
 /** Whether a schema has more than `most` subschemas, itself included. Counts no further. */
-export function hasMoreSubschemas(schema: SchemaObject, most: number): boolean {
+export function hasMoreSubschemas(schema: JsonObject, most: number): boolean {
   return placesIn(schema, most) === undefined;
 }
 
 /** Checks beyond the meta-schema: an invalid pattern, a reference to nowhere or out of the schema, a duplicate name. */
-export function referenceFault(schema: SchemaObject): string | undefined {
+export function referenceFault(schema: JsonObject): string | undefined {
   const places = placesIn(schema, Number.POSITIVE_INFINITY) ?? [];
-  const names = new Map<string, SchemaObject>();
+  const names = new Map<string, JsonObject>();
   for (const { schema: at, uri, root } of places) {
     for (const name of [...(at === root ? [uri] : []), ...anchorsOf(at).map((anchor) => `${uri}#${anchor}`)]) {
       if (names.has(name)) return `two of its schemas are called ${shown(name.replace(NO_ID, ''))}`;
@@ -75,7 +74,7 @@ export function referenceFault(schema: SchemaObject): string | undefined {
       const reference = place.schema[keyword];
       if (typeof reference !== 'string') continue;
       const target = targetOf(reference, place, names);
-      if (typeof target !== 'boolean' && !known.has(target as SchemaObject)) {
+      if (typeof target !== 'boolean' && !known.has(target as JsonObject)) {
         return `can't resolve reference ${shown(reference)}: a reference has to lead to a schema within this one`;
       }
     }
@@ -83,16 +82,16 @@ export function referenceFault(schema: SchemaObject): string | undefined {
   return undefined;
 }
 
-function anchorsOf({ $anchor, $dynamicAnchor, $id }: SchemaObject): readonly string[] {
+function anchorsOf({ $anchor, $dynamicAnchor, $id }: JsonObject): readonly string[] {
   const named = typeof $id === 'string' && $id.length > 1 && $id.startsWith('#') ? [$id.slice(1)] : [];
   // Both keywords may give one schema the same name.
   return [...new Set([...named, $anchor, $dynamicAnchor].filter((name) => typeof name === 'string'))];
 }
 
 /** What a validator made of the schema could not be made for. */
-function keywordFault({ enum: values, pattern, patternProperties }: SchemaObject): string | undefined {
+function keywordFault({ enum: values, pattern, patternProperties }: JsonObject): string | undefined {
   if (Array.isArray(values) && values.length === 0) return 'enum must have at least one value';
-  for (const source of [pattern, ...(isSchemaObject(patternProperties) ? Object.keys(patternProperties) : [])]) {
+  for (const source of [pattern, ...(isObject(patternProperties) ? Object.keys(patternProperties) : [])]) {
     if (typeof source !== 'string') continue;
     const fault = patternFault(source);
     if (fault !== undefined) return fault;
@@ -109,7 +108,7 @@ function patternFault(source: string): string | undefined {
   }
 }
 
-function targetOf(reference: string, { uri, root }: Place, names: ReadonlyMap<string, SchemaObject>): unknown {
+function targetOf(reference: string, { uri, root }: Place, names: ReadonlyMap<string, JsonObject>): unknown {
   const hash = reference.indexOf('#');
   const [address, fragment] = hash < 0 ? [reference, ''] : [reference.slice(0, hash), reference.slice(hash + 1)];
   const at = address === '' ? uri : resolved(address, uri);
@@ -130,7 +129,7 @@ function pointed(from: unknown, fragment: string): unknown {
   for (const part of pointer.slice(1).split('/')) {
     const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
-    at = (at as SchemaObject)[name];
+    at = (at as JsonObject)[name];
   }
   return at;
 }
@@ -141,10 +140,6 @@ function resolved(reference: string, base: string): string | undefined {
 
 function wordsOf(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
-}
-
-function isSchemaObject(value: unknown): value is SchemaObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A reference may be as long as the schema. */

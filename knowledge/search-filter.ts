@@ -1,4 +1,5 @@
 /** The filter of a search as a client writes it: `{"field": {"$eq": value}}`. What can't be applied is a problem, and never ignored. */
+import { isObject } from '../platform/json.ts';
 import type { EqualityFilter, Scalar } from './vector-stores/vector-store.ts';
 
 export const MOST_FILTER_FIELDS = 10;
@@ -26,7 +27,7 @@ export type ParsedFilter =
  * has to equal all of them. Types count: 1 is 1.0, and neither "1" nor true.
  */
 export function parseFilter(value: unknown): ParsedFilter {
-  if (!isRecord(value)) return failed([], 'a filter is an object: {"field": {"$eq": value}}');
+  if (!isObject(value)) return failed([], 'a filter is an object: {"field": {"$eq": value}}');
   const fields = Object.keys(value);
   if (fields.length === 0) return failed([], 'a filter names at least one field; leave it out to search everything');
   if (fields.length > MOST_FILTER_FIELDS) return failed([], `a filter names ${MOST_FILTER_FIELDS} fields at most, not ${fields.length}`);
@@ -47,7 +48,7 @@ function problemOfKey(field: string): string | undefined {
 }
 
 function problemOfCondition(condition: unknown): string | undefined {
-  if (!isRecord(condition)) return 'a condition is an object: {"$eq": value}';
+  if (!isObject(condition)) return 'a condition is an object: {"$eq": value}';
   const operators = Object.keys(condition);
   if (operators.length !== 1 || operators[0] !== '$eq') return 'a condition has the one operator $eq: {"$eq": value}';
   return problemOfValue(condition['$eq']);
@@ -68,8 +69,4 @@ function problemOfValue(value: unknown): string | undefined {
 
 function failed(path: readonly string[], message: string): ParsedFilter {
   return { ok: false, problems: [{ path, message }] };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { argumentMatchers } from '../../crds/agent-test-problems.ts';
 import type { AgentTestSpec } from '../../crds/agent-test.ts';
+import { isObject } from '../../platform/json.ts';
 import { textOf } from '../../voice/calls/template.ts';
 import type { CheckResult, ToolCallRecord } from '../result.ts';
 import { matchesPattern, TOO_SLOW } from './answer.ts';
@@ -51,7 +52,7 @@ export function describeCalls(calls: readonly ToolCallRecord[]): string {
 
 /** @param wanted a value, or one of `{contains}`, `{matches}` and `{equals}`. @returns undefined where a pattern takes too long */
 function fits(value: unknown, wanted: unknown): boolean | undefined {
-  const [matcher, ...more] = typeof wanted === 'object' && wanted !== null && !Array.isArray(wanted) ? Object.entries(wanted) : [];
+  const [matcher, ...more] = isObject(wanted) ? Object.entries(wanted) : [];
   const kind = argumentMatchers.find((name) => name === matcher?.[0]);
   if (matcher === undefined || more.length > 0 || kind === undefined) return isDeepStrictEqual(value, wanted);
   if (kind === 'equals') return isDeepStrictEqual(value, matcher[1]);

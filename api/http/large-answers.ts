@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 
 import { Pacer } from '../../kube/index.ts';
+import { isObject } from '../../platform/json.ts';
 
 /** Bytes that are put together before they are sent; longer answers are sent as they are written. */
 const WHOLE = 1024 * 1024;
@@ -54,7 +55,7 @@ export async function* jsonParts(answer: Readonly<Record<string, unknown>>): Asy
 }
 
 function hasList(payload: unknown): payload is Readonly<Record<string, unknown>> {
-  return typeof payload === 'object' && payload !== null && !Array.isArray(payload) && Object.values(payload).some(isList);
+  return isObject(payload) && Object.values(payload).some(isList);
 }
 
 const isList = (value: unknown): boolean => Array.isArray(value) && value.length > 1;

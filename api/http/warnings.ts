@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
+import { isObject } from '../../platform/json.ts';
 import { warningHeader } from '../validation/warning.ts';
 import { requestState } from './request-state.ts';
 
@@ -16,7 +17,7 @@ export const warningsAnswer = z.object({
 export function registerWarnings(app: FastifyInstance): void {
   app.addHook('preSerialization', async (request, reply, payload) => {
     const { warnings } = requestState(request);
-    const takesThem = typeof payload === 'object' && payload !== null && !Array.isArray(payload) && reply.statusCode < 400;
+    const takesThem = isObject(payload) && reply.statusCode < 400;
     return warnings.length > 0 && takesThem ? { ...payload, warnings } : payload;
   });
   app.addHook('onSend', async (request, reply, payload) => {

@@ -1,5 +1,5 @@
 /** The `metadata` of an upload: a JSON object of plain values in a form field. Pure. */
-import { parseJson } from '../../platform/json.ts';
+import { isObject, parseJson } from '../../platform/json.ts';
 import { FILTER_KEY } from '../../knowledge/search-filter.ts';
 import { MOST_FIELDS } from '../../knowledge/vector-stores/check-arguments.ts';
 import type { Scalar } from '../../knowledge/vector-stores/vector-store.ts';
@@ -21,8 +21,8 @@ export function readMetadata(field: FieldValue): ReadMetadata {
   if (text.trim() === '') return { ok: true, metadata: {} };
   const value = 'text' in field ? parseJson(field.text) : field.json;
   if (value === undefined) return { ok: false, issue: brokenMetadata };
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { ok: false, issue: issues.notADictionary(loc) };
-  const entries = Object.entries(value as Readonly<Record<string, unknown>>);
+  if (!isObject(value)) return { ok: false, issue: issues.notADictionary(loc) };
+  const entries = Object.entries(value);
   if (entries.length > MOST_FIELDS) return refused(`metadata may have ${MOST_FIELDS} fields, not ${entries.length}`);
   for (const [key, item] of entries) {
     const fault = faultOf(key, item);

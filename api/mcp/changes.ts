@@ -2,8 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { cutText } from '../../platform/cut-text.ts';
-import type { JsonObject } from '../../platform/json.ts';
-import { isObject } from './schemas.ts';
+import { isObject, type JsonObject } from '../../platform/json.ts';
 
 export interface FieldChange {
   /** With dots: `llm.model_name`. */

@@ -1,5 +1,5 @@
 /** Failures of REST in the words of a tool's result. Pure. */
-import { isObject } from './schemas.ts';
+import { isObject } from '../../platform/json.ts';
 
 export interface Failure {
   readonly status: number;

@@ -1,5 +1,5 @@
 /** zod schemas as the JSON Schemas of MCP tools: complete in themselves, and no deeper and wordier than a model needs. Pure. */
-import type { JsonObject } from '../../platform/json.ts';
+import { isObject, type JsonObject } from '../../platform/json.ts';
 import { z } from 'zod';
 
 export interface ShortSchemaOptions {
@@ -71,8 +71,4 @@ function unique(schemas: readonly JsonObject[]): readonly JsonObject[] {
 /** zod's limits of whole numbers where there are no others. */
 function isVastLimit(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) === Number.MAX_SAFE_INTEGER;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -9,6 +9,7 @@ import { agentProblems, knowledgeBaseProblems, toolProblems, type SpecProblem } 
 import { agentTestProblems } from '../../crds/agent-test-problems.ts';
 import { agentKind, agentTestKind, knowledgeBaseKind, toolKind } from '../../crds/index.ts';
 import type { KindDefinition } from '../../crds/kind.ts';
+import { isObject } from '../../platform/json.ts';
 
 /** The kinds that a test needs. */
 export const testedKinds = [agentKind, toolKind, knowledgeBaseKind, agentTestKind] as const;
@@ -60,17 +61,11 @@ function problemOf({ path, message, ...issue }: z.core.$ZodIssue): SpecProblem {
   return { path: at, message: missing ? 'is required' : message };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const fieldsOf = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
-
 /** The API server would drop them, and with a misspelt expectation a test would pass. */
 function unknownFields(schema: Schema, value: unknown, path: string): readonly SpecProblem[] {
-  const fields = fieldsOf(value);
   const names = Object.keys(schema.properties ?? {});
   const open = schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties !== undefined || names.length === 0;
-  const strange = fields === undefined || open ? [] : Object.keys(fields).filter((name) => !names.includes(name));
+  const strange = !isObject(value) || open ? [] : Object.keys(value).filter((name) => !names.includes(name));
   return [
     ...strange.map((name) => ({ path: `${path}.${name}`, message: `is not a field here: use one of ${names.join(', ')}` })),
     ...childrenOf(schema, value, path).flatMap((child) => unknownFields(child.schema, child.value, child.path)),
@@ -85,7 +80,7 @@ function childrenOf(
   const { properties = {}, items, additionalProperties } = schema;
   if (Array.isArray(value))
     return items === undefined ? [] : value.map((item, index) => ({ schema: items, value: item, path: `${path}[${index}]` }));
-  return Object.entries(fieldsOf(value) ?? {}).flatMap(([name, field]) => {
+  return Object.entries(isObject(value) ? value : {}).flatMap(([name, field]) => {
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const found = own ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
     return found === undefined || field === undefined ? [] : [{ schema: found, value: field, path: `${path}.${name}` }];
@@ -114,7 +109,6 @@ function holds(rule: string, self: unknown): boolean {
 function withIntegers(value: unknown): unknown {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
   if (Array.isArray(value)) return value.map(withIntegers);
-  const fields = fieldsOf(value);
-  if (fields === undefined) return value;
-  return Object.fromEntries(Object.entries(fields).flatMap(([name, field]) => (field === undefined ? [] : [[name, withIntegers(field)]])));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, field]) => (field === undefined ? [] : [[name, withIntegers(field)]])));
 }

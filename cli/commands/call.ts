@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
+import { isObject, parseJson } from '../../platform/json.ts';
 import type { Utterance } from '../call/run-call.ts';
 import { pair } from '../options.ts';
 
@@ -118,12 +119,8 @@ function interrupted(): AbortSignal {
 }
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // The error below says what is allowed.
-  }
+  const value = parseJson(text);
+  if (isObject(value)) return value;
   throw new InvalidArgumentError('use a JSON object, such as {"ticket": 4711}.');
 }
 

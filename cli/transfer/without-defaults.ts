@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { z } from 'zod';
 
+import { isObject } from '../../platform/json.ts';
+
 /**
  * A spec without the values that the server would fill in again by itself: in a file they would be read as wishes, and the client that
  * applies it would own them. Items of lists have no defaults and stay whole.
@@ -48,7 +50,7 @@ function unlessEmpty(value: unknown): unknown {
 }
 
 function withoutEmpty(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (!isObject(value)) return value;
   const fields = Object.entries(value).map(([name, field]) => [name, unlessEmpty(withoutEmpty(field))] as const);
   return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
 }

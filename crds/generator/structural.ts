@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 
+import { isObject, type JsonObject } from '../../platform/json.ts';
 import { checkBounds, checkPattern, findUnrepresentable } from './checks.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
@@ -18,8 +19,6 @@ export class StructuralSchemaError extends Error {
     this.path = path;
   }
 }
-
-type JsonNode = Readonly<Record<string, unknown>>;
 
 const common = ['type', 'description', 'default', 'x-kubernetes-validations'];
 const allowed: Readonly<Record<string, readonly string[]>> = {
@@ -50,7 +49,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 export function toStructuralSchema(schema: z.ZodType, root: string): StructuralSchema {
   const unrepresentable = findUnrepresentable(schema);
   if (unrepresentable !== undefined) throw new StructuralSchemaError(at(root, unrepresentable.path), unrepresentable.problem);
-  let json: JsonNode;
+  let json: JsonObject;
   try {
     json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'throw', cycles: 'throw', reused: 'inline' });
   } catch (error) {
@@ -66,7 +65,7 @@ interface Context {
   readonly defaults: boolean;
 }
 
-function convert(node: JsonNode, context: Context): StructuralSchema {
+function convert(node: JsonObject, context: Context): StructuralSchema {
   const variant = variantOf(node, context.path);
   const words = allowed[variant] ?? [];
   for (const keyword of Object.keys(node)) {
@@ -92,7 +91,7 @@ function convert(node: JsonNode, context: Context): StructuralSchema {
 
 type Variant = StructuralSchema['type'] & string;
 
-function variantOf(node: JsonNode, path: string): Variant | 'intOrString' | 'any' {
+function variantOf(node: JsonObject, path: string): Variant | 'intOrString' | 'any' {
   if (node['x-kubernetes-int-or-string'] === true) return 'intOrString';
   const { type } = node;
   if (type === 'object' || type === 'array' || type === 'string' || type === 'integer' || type === 'number' || type === 'boolean')
@@ -103,7 +102,7 @@ function variantOf(node: JsonNode, path: string): Variant | 'intOrString' | 'any
   throw new StructuralSchemaError(path, `a schema without a type (${Object.keys(node).join(', ') || 'unknown'}) has no structural form`);
 }
 
-const converters: Readonly<Record<Variant | 'intOrString' | 'any', (node: JsonNode, context: Context) => StructuralSchema>> = {
+const converters: Readonly<Record<Variant | 'intOrString' | 'any', (node: JsonObject, context: Context) => StructuralSchema>> = {
   string: convertString,
   integer: convertInteger,
   number: (node) => ({ type: 'number', ...pick(node, ['minimum', 'maximum']) }),
@@ -114,7 +113,7 @@ const converters: Readonly<Record<Variant | 'intOrString' | 'any', (node: JsonNo
   any: (node) => ({ 'x-kubernetes-preserve-unknown-fields': true, ...pick(node, ['nullable']) }),
 };
 
-function convertString(node: JsonNode, { path }: Context): StructuralSchema {
+function convertString(node: JsonObject, { path }: Context): StructuralSchema {
   const { format } = node;
   // The server checks date-time itself; zod's pattern for it would only repeat that, in 300 characters.
   if (format === 'date-time') return { type: 'string', format, ...pick(node, ['minLength', 'maxLength']) };
@@ -132,17 +131,17 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : JS
 const isSafeIntegerBound = (value: unknown): boolean => value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
 const fitsInt32 = (value: unknown): boolean => typeof value === 'number' && value >= -2_147_483_648 && value <= 2_147_483_647;
 
-function integerBounds(node: JsonNode): Pick<StructuralSchema, 'minimum' | 'maximum'> {
+function integerBounds(node: JsonObject): Pick<StructuralSchema, 'minimum' | 'maximum'> {
   return pick(Object.fromEntries(Object.entries(node).filter(([, value]) => !isSafeIntegerBound(value))), ['minimum', 'maximum']);
 }
 
-function convertInteger(node: JsonNode): StructuralSchema {
+function convertInteger(node: JsonObject): StructuralSchema {
   const bounds = integerBounds(node);
   return { type: 'integer', format: fitsInt32(bounds.minimum) && fitsInt32(bounds.maximum) ? 'int32' : 'int64', ...bounds };
 }
 
-function convertIntOrString(node: JsonNode, { path }: Context): StructuralSchema {
-  const branches = node['anyOf'] as readonly JsonNode[] | undefined;
+function convertIntOrString(node: JsonObject, { path }: Context): StructuralSchema {
+  const branches = node['anyOf'] as readonly JsonObject[] | undefined;
   const integer = branches?.find((branch) => branch['type'] === 'integer');
   const string = branches?.find((branch) => branch['type'] === 'string');
   if (branches?.length !== 2 || integer === undefined || string === undefined)
@@ -152,9 +151,9 @@ function convertIntOrString(node: JsonNode, { path }: Context): StructuralSchema
   return { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }], ...integerKeywords, ...stringKeywords };
 }
 
-function convertArray(node: JsonNode, { path }: Context): StructuralSchema {
+function convertArray(node: JsonObject, { path }: Context): StructuralSchema {
   const { items } = node;
-  if (!isNode(items)) throw new StructuralSchemaError(path, 'a list needs one schema for all its items');
+  if (!isObject(items)) throw new StructuralSchemaError(path, 'a list needs one schema for all its items');
   return {
     type: 'array',
     items: convert(items, { path: `${path}[]`, defaults: false }),
@@ -162,14 +161,14 @@ function convertArray(node: JsonNode, { path }: Context): StructuralSchema {
   };
 }
 
-function convertObject(node: JsonNode, context: Context): StructuralSchema {
+function convertObject(node: JsonObject, context: Context): StructuralSchema {
   const sizes = pick(node, ['minProperties', 'maxProperties', 'x-kubernetes-map-type']);
   if (node['x-kubernetes-preserve-unknown-fields'] === true)
     return { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...sizes };
   const { properties, additionalProperties, propertyNames } = node;
-  if (isNode(additionalProperties)) {
+  if (isObject(additionalProperties)) {
     if (properties !== undefined) throw new StructuralSchemaError(context.path, 'properties and additionalProperties exclude each other');
-    if (isNode(propertyNames) && Object.keys(propertyNames).join() !== 'type')
+    if (isObject(propertyNames) && Object.keys(propertyNames).join() !== 'type')
       throw new StructuralSchemaError(context.path, 'keys of a map can only be checked by a CEL rule');
     return {
       type: 'object',
@@ -182,7 +181,7 @@ function convertObject(node: JsonNode, context: Context): StructuralSchema {
       context.path,
       'additionalProperties: false does not exist in a structural schema, unknown fields are pruned',
     );
-  const converted = Object.entries((properties ?? {}) as Readonly<Record<string, JsonNode>>).map(
+  const converted = Object.entries((properties ?? {}) as Readonly<Record<string, JsonObject>>).map(
     ([name, child]) => [name, convert(child, { path: `${context.path}.${name}`, defaults: context.defaults })] as const,
   );
   const required = [...((node['required'] ?? []) as readonly string[])].sort();
@@ -194,11 +193,7 @@ function convertObject(node: JsonNode, context: Context): StructuralSchema {
   };
 }
 
-function isNode(value: unknown): value is JsonNode {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function pick<K extends keyof StructuralSchema>(node: JsonNode, keywords: readonly K[]): Pick<StructuralSchema, K> {
+function pick<K extends keyof StructuralSchema>(node: JsonObject, keywords: readonly K[]): Pick<StructuralSchema, K> {
   return Object.fromEntries(keywords.filter((keyword) => node[keyword] !== undefined).map((keyword) => [keyword, node[keyword]])) as Pick<
     StructuralSchema,
     K

@@ -5,6 +5,7 @@ import remarkParse from 'remark-parse';
 import { unified } from 'unified';
 import { parse as parseYaml } from 'yaml';
 
+import { isObject } from '../../../platform/json.ts';
 import { decodeText } from '../text/decode.ts';
 import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
 import { Outline } from '../text/outline.ts';
@@ -108,9 +109,9 @@ function splitFrontMatter(text: string): { readonly body: string; readonly title
   if (match === null) return { body: text };
   try {
     const fields: unknown = parseYaml(match[1] ?? '', { maxAliasCount: 10 });
-    if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return { body: text };
-    const title = 'title' in fields && typeof fields.title === 'string' ? fields.title : undefined;
-    return { body: text.slice(match[0].length), ...(title === undefined ? {} : { title }) };
+    if (!isObject(fields)) return { body: text };
+    const { title } = fields;
+    return { body: text.slice(match[0].length), ...(typeof title === 'string' && { title }) };
   } catch {
     return { body: text };
   }
