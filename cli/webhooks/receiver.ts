@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 import { parseJson } from '../../platform/json.ts';
+import { readBytes } from '../../platform/read-bytes.ts';
 import type { SigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { verify, type Verdict } from '../../webhooks/signing/verify.ts';
 import type { KnownKey } from './known-keys.ts';
@@ -54,7 +55,7 @@ export function createReceiver(options: ReceiverOptions): Server {
   const counts = { verified: 0, unsigned: 0, refused: 0 };
 
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await readBody(request);
+    const body = await readBytes(request, LONGEST_BODY);
     if (body === undefined) {
       response.writeHead(413, { connection: 'close' }).end();
       return;
@@ -144,17 +145,6 @@ const ownerOf = (key: SigningKey, known: readonly KnownKey[]): { readonly subscr
   const owner = known.find((one) => one.key === key);
   return owner === undefined ? {} : { subscription: owner.subscription };
 };
-
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > LONGEST_BODY) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
 
 /** Names of namespaces only: it goes into a path of the Kubernetes API. */
 function organizationOf(event: unknown): string | undefined {

@@ -5,6 +5,7 @@ import { type Dispatcher, fetch, type Response } from 'undici';
 
 import { backoffDelay } from '../../platform/backoff.ts';
 import { type Clock, sleep, systemClock } from '../../platform/clock.ts';
+import { readBytes } from '../../platform/read-bytes.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
 import { Semaphore } from '../../platform/semaphore.ts';
 import type { ReportedUse } from '../model-use.ts';
@@ -246,16 +247,10 @@ function isPassing({ code, retryable }: EmbeddingError): boolean {
 }
 
 async function textOf(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    const bytes: Uint8Array = part;
-    size += bytes.length;
-    if (size > LARGEST_ANSWER)
-      throw new EmbeddingError('invalid_response', `The embedding server's answer is longer than ${LARGEST_ANSWER} bytes.`);
-    parts.push(bytes);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  const bytes = await readBytes(response.body ?? [], LARGEST_ANSWER);
+  if (bytes === undefined)
+    throw new EmbeddingError('invalid_response', `The embedding server's answer is longer than ${LARGEST_ANSWER} bytes.`);
+  return bytes.toString();
 }
 
 /** Codes only: messages of HTTP libraries may quote what was sent. */

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 import type { Logger } from '../../platform/logging.ts';
+import { readBytes } from '../../platform/read-bytes.ts';
 import { readWav, wavHeader } from '../../platform/wav.ts';
 import { answerByRules, valueFor, type RuleMessage, type RuleTool, type Schema } from './chat-rules.ts';
 import { analysed, saidIn } from './analysis.ts';
@@ -113,14 +114,9 @@ class BadRequestError extends Error {
 const wordOf = (value: unknown, otherwise: string): string => (typeof value === 'string' && value !== '' ? value : otherwise);
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > LARGEST) throw new BadRequestError(`the request is longer than ${LARGEST} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const body = await readBytes(request, LARGEST);
+  if (body === undefined) throw new BadRequestError(`the request is longer than ${LARGEST} bytes`);
+  return body;
 }
 
 async function readJson(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {

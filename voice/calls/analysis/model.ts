@@ -2,6 +2,7 @@
 import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { parseJson } from '../../../platform/json.ts';
+import { readBytes } from '../../../platform/read-bytes.ts';
 import { CHAT } from '../../../platform/telemetry/gen-ai/conventions.ts';
 import { unobserved, type ModelRequestObserver, type ObservedRequest } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { capturesContent } from '../../../platform/telemetry/tracing.ts';
@@ -103,14 +104,9 @@ export class Model {
 type Response = Awaited<ReturnType<ReturnType<typeof createProviderFetch>>>;
 
 async function bodyOf(response: Response, endpoint: ModelEndpoint): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += part.byteLength;
-    if (bytes > MAX_BYTES) throw failureOf(endpoint, 'payload', `answered with more than ${MAX_BYTES} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
+  const body = await readBytes(response.body ?? [], MAX_BYTES);
+  if (body === undefined) throw failureOf(endpoint, 'payload', `answered with more than ${MAX_BYTES} bytes`);
+  return body;
 }
 
 /** Of one JSON object or of a stream of events. @returns undefined for what is no chat completion */
