@@ -1,6 +1,7 @@
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { backoffDelay } from '../platform/backoff.ts';
+import { LruMap } from '../platform/lru.ts';
 import { KubeError } from './error.ts';
 import { eventOf, seriesKey, type EventInput, type KubeEvent } from './event-record.ts';
 import { microTime } from './micro-time.ts';
@@ -50,8 +51,8 @@ export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #clock: Clock;
   readonly #random: () => number;
-  /** By {@link seriesKey}, in the order of use. */
-  readonly #series = new Map<string, Series>();
+  /** By {@link seriesKey}. */
+  readonly #series = new LruMap<string, Series>(MAX_SERIES);
   readonly #buckets = new TokenBuckets<string>(perObject);
   readonly #queue: Series[] = [];
   #sending: Promise<void> | undefined;
@@ -99,15 +100,8 @@ export class EventRecorder {
   #seriesOf(object: KubeObject, input: EventInput, now: number): Series {
     const key = seriesKey(object, input);
     const known = this.#series.get(key);
-    this.#series.delete(key);
     const current = known && now - known.lastObserved < SERIES_ENDS_AFTER_MS ? known : this.#begin(object, input, now);
     this.#series.set(key, current);
-    if (this.#series.size > MAX_SERIES) {
-      for (const oldest of this.#series.keys()) {
-        this.#series.delete(oldest);
-        break;
-      }
-    }
     return current;
   }
 

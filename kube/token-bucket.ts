@@ -1,3 +1,5 @@
+import { LruMap } from '../platform/lru.ts';
+
 export interface TokenBucketsOptions {
   /** Tokens of a full bucket: every bucket starts full. */
   readonly burst: number;
@@ -10,27 +12,20 @@ export interface TokenBucketsOptions {
 /** One token bucket per key. */
 export class TokenBuckets<K> {
   readonly #options: TokenBucketsOptions;
-  /** In the order of use. */
-  readonly #buckets = new Map<K, { tokens: number; at: number }>();
+  readonly #buckets: LruMap<K, { readonly tokens: number; readonly at: number }>;
 
   constructor(options: TokenBucketsOptions) {
     this.#options = options;
+    this.#buckets = new LruMap(options.maxKeys);
   }
 
   /** Takes a token of `key` at `now`, monotonic milliseconds. @returns whether there was one. */
   take(key: K, now: number): boolean {
-    const { burst, refillMs, maxKeys } = this.#options;
+    const { burst, refillMs } = this.#options;
     const known = this.#buckets.get(key) ?? { tokens: burst, at: now };
     const tokens = Math.min(burst, known.tokens + (now - known.at) / refillMs);
     const enough = tokens >= 1;
-    this.#buckets.delete(key);
     this.#buckets.set(key, { tokens: enough ? tokens - 1 : tokens, at: now });
-    if (this.#buckets.size > maxKeys) {
-      for (const oldest of this.#buckets.keys()) {
-        this.#buckets.delete(oldest);
-        break;
-      }
-    }
     return enough;
   }
 }

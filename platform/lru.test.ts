@@ -19,6 +19,7 @@ it('forgets until the others weigh no more than the limit, but never the newest'
   for (const text of ['aaaa', 'bbbb', 'cc', 'dddd']) map.set(text, text);
   expect(['aaaa', 'bbbb', 'cc', 'dddd'].map((key) => map.get(key))).toEqual([undefined, 'bbbb', 'cc', 'dddd']);
   map.set('bbbb', 'b'.repeat(4));
+  expect(map.totalWeight).toBe(10);
   map.set('cc', 'heavier than all of them');
   expect([map.size, map.get('cc')]).toEqual([1, 'heavier than all of them']);
   map.delete('cc');

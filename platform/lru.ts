@@ -20,6 +20,10 @@ export class LruMap<K, V> {
     return this.#entries.size;
   }
 
+  get totalWeight(): number {
+    return this.#total;
+  }
+
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;

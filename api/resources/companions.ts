@@ -4,12 +4,12 @@ import type { ResourceClient } from '../../kube/resource-client.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { LruMap } from '../../platform/lru.ts';
 import { companionName, masked, ownCompanionName, refId, unmaskedReader, type KeyRef, type SecretValues } from '../codec/secrets.ts';
 import { isAway, type ApiServerAvailability } from './api-server-availability.ts';
 import type { ConfigMap, CoreClients, Secret } from './core-clients.ts';
 import { mergePatch } from './merge-patch.ts';
 import { ownerReferenceTo, stageMarks, stageOf, withoutMarks, type Stage } from './staging.ts';
-import { TextMemory } from './text-memory.ts';
 
 /** Long texts that are kept for the time when they can't be read: 16 Mi characters. */
 const REMEMBERED_CHARACTERS = 16 * 1024 * 1024;
@@ -91,7 +91,7 @@ export class Companions {
   readonly #clock: Clock;
   readonly #availability: ApiServerAvailability;
   /** Long texts that were read, for the time when they can't be. Secrets are never kept. */
-  readonly #texts = new TextMemory(REMEMBERED_CHARACTERS);
+  readonly #texts = new LruMap<string, string>(Infinity, { limit: REMEMBERED_CHARACTERS, weigh: (text) => text.length });
 
   constructor(options: {
     readonly clients: CoreClients;
@@ -153,7 +153,8 @@ export class Companions {
 
   /** Reads a text for later, while there is room for it. */
   async remember(namespace: string, ref: KeyRef): Promise<void> {
-    if (this.#texts.get(`${namespace}/${refId(ref)}`) !== undefined || !this.#texts.hasRoomFor(LONGEST_TEXT)) return;
+    if (this.#texts.get(`${namespace}/${refId(ref)}`) !== undefined) return;
+    if (this.#texts.totalWeight + LONGEST_TEXT > REMEMBERED_CHARACTERS) return;
     await this.readText(namespace, ref).catch(() => undefined);
   }
 

@@ -11,6 +11,7 @@ import { keyOf, type KubeObject, type Stored } from '../../kube/types.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
 import type { Readiness } from '../../platform/lifecycle.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { LruMap } from '../../platform/lru.ts';
 import { currentRequest } from '../http/request-state.ts';
 import { isAway, type ApiServerAvailability } from './api-server-availability.ts';
 import { orUndefined } from './companions.ts';
@@ -58,7 +59,7 @@ export class View<T extends KubeObject> {
   /** Who waits for the deletion of an object to arrive, by key. */
   readonly #deletions = new Map<string, Set<(resourceVersion: string) => void>>();
   /** The last answers to this process's own writes, until the cache has them. */
-  readonly #recent = new Map<string, Stored<T>>();
+  readonly #recent = new LruMap<string, Stored<T>>(RECENT_OBJECTS);
   #written = '';
   /** When the cache was last known to miss nothing, on the monotonic clock. */
   #currentAt = 0;
@@ -208,7 +209,6 @@ export class View<T extends KubeObject> {
   wrote(object: Stored<T>): void {
     const { resourceVersion } = object.metadata;
     this.#recent.set(keyOf(object), object);
-    if (this.#recent.size > RECENT_OBJECTS) this.#recent.delete(this.#recent.keys().next().value ?? '');
     if (this.#written === '' || compareResourceVersions(resourceVersion, this.#written) > 0) this.#written = resourceVersion;
   }
 

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 import { parseJson } from '../../platform/json.ts';
+import { LruMap } from '../../platform/lru.ts';
 import { readBytes } from '../../platform/read-bytes.ts';
 import type { SigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { verify, type Verdict } from '../../webhooks/signing/verify.ts';
@@ -51,7 +52,7 @@ const MOST_IDS = 10_000;
 export function createReceiver(options: ReceiverOptions): Server {
   const remember = options.remember ?? 200;
   const latest: SeenDelivery[] = [];
-  const times = new Map<string, number>();
+  const times = new LruMap<string, number>(MOST_IDS);
   const counts = { verified: 0, unsigned: 0, refused: 0 };
 
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -102,10 +103,7 @@ export function createReceiver(options: ReceiverOptions): Server {
 
   const countOf = (id: string): number => {
     const count = (times.get(id) ?? 0) + 1;
-    times.delete(id);
     times.set(id, count);
-    const oldest = times.keys().next();
-    if (times.size > MOST_IDS && oldest.done !== true) times.delete(oldest.value);
     return count;
   };
 

@@ -6,6 +6,7 @@ import { callbackify } from 'node:util';
 import { RandomAccessReader } from 'yauzl';
 
 import type { FileStorage } from '../../../knowledge/storage/file-storage.ts';
+import { LruMap } from '../../../platform/lru.ts';
 
 /** What is read at a time, in bytes: small entries stand next to each other, and a bucket answers each request late. */
 const PAGE_BYTES = 1024 * 1024;
@@ -21,7 +22,7 @@ export interface StoredFileReaderOptions {
 
 export class StoredFileReader extends RandomAccessReader {
   readonly #options: StoredFileReaderOptions;
-  readonly #pages = new Map<number, Promise<Buffer>>();
+  readonly #pages = new LruMap<number, Promise<Buffer>>(PAGES_KEPT);
 
   constructor(options: StoredFileReaderOptions) {
     super();
@@ -72,8 +73,6 @@ export class StoredFileReader extends RandomAccessReader {
     // Read again where it failed.
     page.catch(() => this.#pages.delete(number));
     this.#pages.set(number, page);
-    const [oldest] = this.#pages.keys();
-    if (this.#pages.size > PAGES_KEPT && oldest !== undefined) this.#pages.delete(oldest);
     return page;
   }
 }
