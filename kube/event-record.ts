@@ -1,4 +1,4 @@
-import { microTime } from './micro-time.ts';
+import { microTime } from './timestamps.ts';
 import type { KubeObject } from './types.ts';
 
 export type EventType = 'Normal' | 'Warning';

@@ -4,7 +4,7 @@ import { backoffDelay } from '../platform/backoff.ts';
 import { LruMap } from '../platform/lru.ts';
 import { KubeError } from './error.ts';
 import { eventOf, seriesKey, type EventInput, type KubeEvent } from './event-record.ts';
-import { microTime } from './micro-time.ts';
+import { microTime } from './timestamps.ts';
 import { TokenBuckets } from './token-bucket.ts';
 import type { Transport } from './transport.ts';
 import type { KubeObject } from './types.ts';

@@ -6,6 +6,7 @@ export { kubeConfigOf } from './kube-config.ts';
 export { ResourceClient, type ObjectRef } from './resource-client.ts';
 export { SecretReader, type SecretVersion } from './secret-reader.ts';
 export { secretText } from './secret-text.ts';
+export { timestamp } from './timestamps.ts';
 export type { WatchEvent, WatchStream } from './watch-stream.ts';
 export { extractOwned } from './extract.ts';
 export { createInformer, wentBack, type Change, type Informer, type InformerOptions } from './informer.ts';

@@ -1,4 +1,4 @@
-import { microTime } from './micro-time.ts';
+import { microTime } from './timestamps.ts';
 import type { KubeObject, ResourceDescriptor } from './types.ts';
 
 /** `coordination.k8s.io/v1` Lease, as far as leader election goes. */

@@ -88,5 +88,5 @@ function toStatus(result: AgentResult): NonNullable<AgentTestStatus['results']>[
 }
 
 function outcomeOf({ verdict, finishedAt }: AgentResult) {
-  return { verdict: verdict ?? ('running' as const), ...(finishedAt !== null && { finishedAt: timestamp(finishedAt.getTime()) }) };
+  return { verdict: verdict ?? ('running' as const), ...(finishedAt !== null && { finishedAt: timestamp(finishedAt) }) };
 }

@@ -131,7 +131,7 @@ function pinnedIn({ agent, serving, store }: ReleaseInput): ReleaseFacts['pinned
 function canaryOf({ state }: ReleaseFacts): Pick<AgentStatus, 'canary'> {
   if (!state?.canary) return {};
   const { revision, percent, since } = state.canary;
-  return { canary: { revision, percent, since: timestamp(since.getTime()) } };
+  return { canary: { revision, percent, since: timestamp(since) } };
 }
 
 function reportedCanary({ status }: Agent): Pick<AgentStatus, 'canary'> {

@@ -5,6 +5,7 @@ import { releaseEvents } from '../../events/release-events.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { StoreError, type ReleaseState, type RequestedTest, type Store } from '../../store/index.ts';
 import type { PostgresOutage } from '../runtime/postgres-outage.ts';
+import { timestamp } from '../status/conditions.ts';
 import type { Serving, StoreView } from './plan.ts';
 import type { ReleaseMetrics, RunningCanary } from './release-metrics.ts';
 import type { ReleaseAction } from './release-plan.ts';
@@ -189,9 +190,5 @@ function viewOf({ state, served, rejected }: Entry): StoreView & { readonly stat
 
 function servingOf({ revision, activeSince }: ReleaseState, served: Entry['served']): Serving {
   const configHash = served?.revision === revision ? served.configHash : undefined;
-  return { revision, activeSince: seconds(activeSince), ...(configHash !== undefined && { configHash }) };
-}
-
-function seconds(date: Date): string {
-  return `${date.toISOString().slice(0, 19)}Z`;
+  return { revision, activeSince: timestamp(activeSince), ...(configHash !== undefined && { configHash }) };
 }

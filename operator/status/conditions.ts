@@ -1,10 +1,8 @@
+import { timestamp } from '../../kube/timestamps.ts';
 import type { Condition } from '../../kube/types.ts';
 import { conditionTypes, reasons, type ConditionType, type Problem, type Reason } from './reasons.ts';
 
-/** RFC 3339 in whole seconds, as `metav1.Time` prints it. */
-export function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
+export { timestamp };
 
 /** A condition before it is compared with what the status has. */
 export interface PlannedCondition {

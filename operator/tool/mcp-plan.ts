@@ -117,7 +117,7 @@ function statusOf({ latest: stored }: Known, { used, latest, changes }: ChosenTo
   return {
     digest: used.digest,
     ...(latest !== undefined && { latestDigest: latest.digest }),
-    ...(stored !== undefined && { fetchedAt: timestamp(stored.at.getTime()) }),
+    ...(stored !== undefined && { fetchedAt: timestamp(stored.at) }),
     functions: used.tools.map(({ functionName }) => functionName).toSorted(),
     ...(changes.length > 0 && { changes: shownChanges(changes) }),
   };

@@ -1,5 +1,6 @@
 /** Decides when an endpoint is switched off: after days of nothing but failures, and not because of one bad night. */
 import { buildEvent } from '../../events/emit.ts';
+import { timestamp } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { DAY_MS } from '../../platform/time.ts';
@@ -27,7 +28,7 @@ export function reasonToGiveUp(
   const failingMs = now - failingSince.getTime();
   if (failingMs < GIVE_UP_AFTER_MS) return undefined;
   const days = Math.floor(failingMs / DAY_MS);
-  return `nothing but failures in ${days} days, since ${failingSince.toISOString().slice(0, 19)}Z`;
+  return `nothing but failures in ${days} days, since ${timestamp(failingSince)}`;
 }
 
 export interface AutoDisableOptions {

@@ -3,7 +3,7 @@
  * conditions. Postgres has the truth, so that a copy may be late by half a minute, and costs the API server no more than that.
  */
 import { API_VERSION, webhookSubscriptionKind, type WebhookSubscription, type WebhookSubscriptionStatus } from '../../crds/index.ts';
-import { KubeError, ResourceClient, type Transport } from '../../kube/index.ts';
+import { KubeError, ResourceClient, timestamp, type Transport } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -50,14 +50,14 @@ export function statusOf(
 ): WebhookSubscriptionStatus {
   const { disabledAt, disabledReason = '', lastSuccessAt, lastFailureAt, consecutiveFailures, breaker, failingSince } = record;
   return {
-    ...(disabledAt !== undefined && { autoDisabled: { since: seconds(disabledAt), reason: disabledReason } }),
-    ...(lastSuccessAt !== undefined && { lastSuccessAt: seconds(lastSuccessAt) }),
-    ...(lastFailureAt !== undefined && { lastFailureAt: seconds(lastFailureAt) }),
+    ...(disabledAt !== undefined && { autoDisabled: { since: timestamp(disabledAt), reason: disabledReason } }),
+    ...(lastSuccessAt !== undefined && { lastSuccessAt: timestamp(lastSuccessAt) }),
+    ...(lastFailureAt !== undefined && { lastFailureAt: timestamp(lastFailureAt) }),
     consecutiveFailures,
     ...(breaker !== 'closed' && {
       circuitBreaker: {
         state: breaker === 'open' ? 'Open' : 'HalfOpen',
-        ...(failingSince !== undefined && { failingSince: seconds(failingSince) }),
+        ...(failingSince !== undefined && { failingSince: timestamp(failingSince) }),
       },
     }),
   };
@@ -120,9 +120,4 @@ export class StatusWriter {
     if (!this.#failing) this.#options.logger.warn({ err }, FAILURE);
     this.#failing = true;
   }
-}
-
-/** RFC 3339 in whole seconds, as `metav1.Time` prints it. */
-function seconds(date: Date): string {
-  return `${date.toISOString().slice(0, 19)}Z`;
 }
