@@ -1,6 +1,7 @@
 /** Listens on a channel of Postgres, on a connection of its own that is reopened whenever it is lost. */
 import type { Client } from 'pg';
 
+import { backoffDelay } from '../platform/backoff.ts';
 import type { Clock, Timer } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { outsideOfTraces } from '../platform/telemetry/tracing.ts';
@@ -23,8 +24,7 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-const FIRST_RETRY_MS = 200;
-const LONGEST_RETRY_MS = 5_000;
+const RETRY = { baseMs: 200, maxMs: 5_000, jitter: 0 } as const;
 /** A connection that a firewall forgot looks alive: asked this often, it shows. */
 const PROBE_MS = 30_000;
 
@@ -87,8 +87,8 @@ export class ChannelListener implements Listening {
     this.#timer?.cancel();
     client.end().catch(() => undefined);
     if (this.#stopped) return;
-    const waitMs = Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
     this.#failures += 1;
+    const waitMs = backoffDelay(this.#failures, RETRY);
     const { logger, words } = this.#options;
     logger?.warn({ err, waitMs }, `not listening for ${words.what}; ${words.meanwhile}`);
     this.#timer = this.#options.clock.after(waitMs, () => void this.#connect());

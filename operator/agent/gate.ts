@@ -7,6 +7,7 @@
  */
 import { requestedTest, testDigest } from '../../crds/requested-test.ts';
 import { wellKnown, type Agent, type AgentStatus, type AgentTest } from '../../crds/index.ts';
+import { backoffDelay } from '../../platform/backoff.ts';
 import type { RequestedTest, TestEvidence } from '../../store/index.ts';
 import { checkAgentTestSpec } from '../agent-test/plan.ts';
 import { compare } from '../references/cluster-snapshot.ts';
@@ -53,9 +54,8 @@ export interface Gate {
   readonly recheckAfterMs?: number;
 }
 
-/** A test that could not be evaluated is tried again after this, doubled with each time; in milliseconds. */
-const FIRST_RETRY_MS = 15_000;
-const LONGEST_RETRY_MS = 3_600_000;
+/** After how long a test that could not be evaluated is tried again. */
+const RETRY = { baseMs: 15_000, maxMs: 3_600_000, jitter: 0 } as const;
 /** Longer than a worker takes to find a run that is due. */
 const WORKER_EXPECTED_MS = 30_000;
 /** The status with what is skipped is written first. */
@@ -148,7 +148,7 @@ function stateOf(test: AgentTest, { configHash }: GateInput, evidence: readonly 
   if (isSuspended(test))
     return { state: 'unsound', test, message: `AgentTest ${name} is required and suspended: resume it, or set its spec.required to false` };
   if (newest === undefined) return { state: 'unknown', test };
-  const retryAt = newest.finishedAt.getTime() + Math.min(FIRST_RETRY_MS * 2 ** (newest.errors - 1), LONGEST_RETRY_MS);
+  const retryAt = newest.finishedAt.getTime() + backoffDelay(newest.errors, RETRY);
   const message = `AgentTest ${name} could not be evaluated: ${newest.message ?? 'see its run'} (run ${newest.runId}); the next attempt is at ${timestamp(retryAt)}`;
   return { state: 'error', test, message, retryAt };
 }

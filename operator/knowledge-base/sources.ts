@@ -9,6 +9,7 @@ import type { NewDocument } from '../../store/index.ts';
 import { unresolved } from '../references/unresolved.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
+import { backoffDelay } from '../../platform/backoff.ts';
 import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import { timestamp } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
@@ -51,9 +52,8 @@ const PERMANENT_ERRORS: ReadonlySet<string | null> = new Set([
   'no_text_layer',
 ]);
 
-/** After the first temporary failure; doubled with each further one. */
-const FIRST_RETRY_MS = 5 * 60_000;
-const LONGEST_RETRY_MS = 6 * 3_600_000;
+/** After temporary failures. */
+const RETRY = { baseMs: 5 * 60_000, maxMs: 6 * 3_600_000, jitter: 0 } as const;
 /** Of `status.sources[].message`. */
 const MESSAGE_LIMIT = 1024;
 
@@ -155,7 +155,7 @@ function isDue(
 function nextAttemptAt(source: Source, latest: SourceDocument, failures: number): number {
   const interval = source.refreshInterval === undefined ? Infinity : millisecondsOf(source.refreshInterval);
   if (latest.status === 'completed') return source.website === undefined ? Infinity : latest.progressAt + interval;
-  const backoff = PERMANENT_ERRORS.has(latest.errorCode) ? Infinity : Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+  const backoff = PERMANENT_ERRORS.has(latest.errorCode) ? Infinity : backoffDelay(failures, RETRY);
   return latest.progressAt + Math.min(interval, backoff);
 }
 

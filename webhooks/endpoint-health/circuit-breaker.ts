@@ -5,6 +5,7 @@
  * once one gets through the others follow in growing numbers, so that a server that has just come back isn't knocked over
  * by everything that waited for it.
  */
+import { backoffDelay } from '../../platform/backoff.ts';
 
 /** As it is stored, one for each endpoint. Times are milliseconds since the Unix epoch. */
 export type Breaker =
@@ -37,8 +38,7 @@ export const WINDOW_MS = 60_000;
 const LEAST_ATTEMPTS = 20;
 const LEAST_EVENTS = 5;
 const FAILING_SHARE = 0.9;
-const FIRST_PROBE_MS = 5_000;
-const LONGEST_PROBE_MS = 300_000;
+const PROBE = { baseMs: 5_000, maxMs: 300_000, jitter: 0 } as const;
 /** A stage this wide has shown that the endpoint bears what any other gets. */
 const LAST_RAMP = 8;
 
@@ -68,7 +68,7 @@ export function concerns(breaker: Breaker, opened: number): boolean {
  */
 export function probeTaken(breaker: Breaker & { readonly state: 'open' }, { now, leaseMs }: { now: number; leaseMs: number }): Breaker {
   const opened = breaker.opened + 1;
-  return { state: 'open', opened, probeAt: now + Math.max(probeDelayMs(opened), leaseMs) };
+  return { state: 'open', opened, probeAt: now + Math.max(backoffDelay(opened, PROBE), leaseMs) };
 }
 
 export function probeDue(breaker: Breaker, now: number): boolean {
@@ -85,11 +85,7 @@ export function isFailing({ attempts, failures, events }: AttemptWindow): boolea
   return attempts >= LEAST_ATTEMPTS && failures >= FAILING_SHARE * attempts && events >= LEAST_EVENTS;
 }
 
-const open = (opened: number, now: number): Breaker => ({ state: 'open', opened, probeAt: now + probeDelayMs(opened) });
-
-function probeDelayMs(opened: number): number {
-  return Math.min(FIRST_PROBE_MS * 2 ** Math.min(opened - 1, 30), LONGEST_PROBE_MS);
-}
+const open = (opened: number, now: number): Breaker => ({ state: 'open', opened, probeAt: now + backoffDelay(opened, PROBE) });
 
 function climb(from: Breaker & { readonly state: 'half_open' }, succeeded: number): Breaker {
   let { ramp } = from;

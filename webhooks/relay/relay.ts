@@ -1,4 +1,5 @@
 /** Takes events out of the outbox, as soon as they are committed, and makes deliveries of them. */
+import { backoffDelay } from '../../platform/backoff.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { DecideAboutEvents, DispatchStore } from '../../store/webhooks/dispatch.ts';
@@ -36,10 +37,8 @@ const DELIVERIES_AT_ONCE = 2_000;
 /** Bodies in memory at a time, about. */
 const BYTES_AT_ONCE = 16_777_216;
 /** How long events wait at first for a subscription to become known here: usually it does within milliseconds. */
-const FIRST_BEHIND_MS = 20;
-const LONGEST_BEHIND_MS = 2_000;
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+const BEHIND = { baseMs: 20, maxMs: 2_000, jitter: 0 } as const;
+const RETRY = { baseMs: 100, maxMs: 5_000, jitter: 0 } as const;
 
 export class Relay {
   readonly #options: RelayOptions;
@@ -84,7 +83,7 @@ export class Relay {
         failures = 0;
         if (!full) await this.#wake.wait(POLL_MS);
       } catch (err) {
-        const waitMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), LONGEST_PAUSE_MS);
+        const waitMs = backoffDelay(failures + 1, RETRY);
         if (failures === 0) logger.warn({ err, waitMs }, 'failed to relay events; they wait in the outbox');
         failures += 1;
         await sleep(clock, waitMs, signal).catch(() => undefined);
@@ -136,7 +135,7 @@ export class Relay {
     return decide(events, {
       directory,
       gate,
-      behindDelayMs: (org) => Math.min(FIRST_BEHIND_MS * 2 ** Math.min(this.#behind.get(org) ?? 0, 10), LONGEST_BEHIND_MS),
+      behindDelayMs: (org) => backoffDelay((this.#behind.get(org) ?? 0) + 1, BEHIND),
       reserve: (endpoint, pastBreaker) => {
         const leaseMs = reserve(endpoint, pastBreaker);
         if (leaseMs !== undefined) reserved.add(endpoint.uid);
