@@ -3,14 +3,14 @@ import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-setti
 import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { roomOf } from '../../voice/calls/names.ts';
 import type { Rooms } from '../../voice/calls/rooms.ts';
-import { budgetOfRevision, storedBudget } from '../../voice/calls/usage/budget.ts';
+import { budgetOfRevision, storedBudget, type DailyBudget } from '../../voice/calls/usage/budget.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newCallId, type CallRecord, type CallRef, type CallStore, type NewCall } from '../../store/index.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import type { Admission } from './admission.ts';
-import { callRefused, refuseOverBudget } from './budget.ts';
+import { callLimitReached } from './call-limit.ts';
 import type { OutboundCallCreate } from './schema.ts';
 import type { ServedAgents } from './served-agents.ts';
 
@@ -84,9 +84,29 @@ export async function registerCall(
     createdBy: userId,
     createdByKey: keyId,
   });
-  if (registration.outcome !== 'registered') throw callRefused(registration.outcome, budget);
+  if (registration.outcome === 'budget_exceeded' && budget !== undefined) throw budgetExceeded(budget);
+  if (registration.outcome !== 'registered') throw callLimitReached();
   await openRoom({ rooms, lifecycle }, { org, id });
   return registration.call;
+}
+
+/** Spares what is done before; the registration decides. @throws ApiError `budget_exceeded` */
+async function refuseOverBudget(
+  usage: Pick<CallStore['usage'], 'spentSince'>,
+  { org, agentUid, budget }: { readonly org: string; readonly agentUid: string; readonly budget: DailyBudget | undefined },
+): Promise<void> {
+  if (budget === undefined) return;
+  const { micros, currency, since } = budget;
+  if ((await usage.spentSince({ org, agentUid, currency, since: new Date(since) })) >= micros) throw budgetExceeded(budget);
+}
+
+/** The calls of the agent have cost what they may cost in a day. */
+function budgetExceeded({ amount, currency, until }: DailyBudget): ApiError {
+  const reset = new Date(until).toISOString();
+  return new ApiError(
+    'budget_exceeded',
+    `the calls of the agent have cost its daily budget of ${amount} ${currency}: raise its budget, or try again after ${reset}`,
+  );
 }
 
 /**
