@@ -54,7 +54,7 @@ async function summaryOf({ llm: model, history }: voice.AgentSession, clock: Clo
   const stream = model.chat({ chatCtx });
   try {
     const answer = await withTimeout(clock, SUMMARY_TIMEOUT_MS, stream.collect());
-    return answer?.text.trim().slice(0, MAX_LENGTH) || FALLBACK;
+    return answer?.text.trim().slice(0, MAX_LENGTH).toWellFormed() || FALLBACK;
   } catch (err) {
     logger.warn({ err }, 'failed to summarise a call; transferring it without a summary');
     return FALLBACK;

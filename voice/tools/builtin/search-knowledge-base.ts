@@ -44,7 +44,7 @@ export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: 
     searches: true,
     refuse: createArgumentCheck(PARAMETERS),
     async run({ query }, signal) {
-      const question = textOf(query).trim().slice(0, MAX_QUERY_LENGTH);
+      const question = textOf(query).trim().slice(0, MAX_QUERY_LENGTH).toWellFormed();
       if (question === '') return failure('The query is empty.');
       let hits: readonly SearchHit[];
       try {

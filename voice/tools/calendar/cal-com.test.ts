@@ -151,6 +151,12 @@ describe('a booking', () => {
     });
   });
 
+  it('that the calendar refuses with a long message fails with text that is well-formed', async () => {
+    const { book } = toolsOf(await startCalendar(400, { message: `${'x'.repeat(299)}😀` }));
+    const { forModel } = await book({ start: '2026-11-24T14:00', ...ada });
+    expect((forModel as { readonly error: string }).error).toMatch(/x\uFFFD/);
+  });
+
   it('with an unknown outcome is not made twice', async () => {
     const [broken, silent] = [await startCalendar(500, {}), await startEndpoint(servers, () => undefined)];
     for (const endpoint of [broken, silent]) {

@@ -117,7 +117,7 @@ function slotOf(slot: unknown): readonly Slot[] {
 function refusal(status: number, answer: unknown, redaction: Redaction): CalendarError {
   const error = member(answer, 'error');
   const said = [member(error, 'message'), member(answer, 'message'), error].find((value) => typeof value === 'string');
-  const words = typeof said === 'string' ? `: ${redaction.text(said).slice(0, 300)}` : '';
+  const words = typeof said === 'string' ? `: ${redaction.text(said).slice(0, 300).toWellFormed()}` : '';
   const reason = `Cal.com answers ${status}${words}`;
   if (status === 401 || status === 403 || status === 404) return new CalendarError('refused', MISCONFIGURED, { status, reason });
   if (status === 429 || status >= 500)

@@ -95,7 +95,7 @@ function failed(error: unknown, host: string, redaction: Redaction): ToolResult 
     case 'too_large':
       return as('The service has answered with more than can be used: ask for less.');
     case 'refused': {
-      const said = withoutInternals(redaction.text(error.message).slice(0, MAX_REFUSAL), host);
+      const said = withoutInternals(redaction.text(error.message).slice(0, MAX_REFUSAL).toWellFormed(), host);
       return failure('The service has refused the request.', { answer: said }, 'refused', reason);
     }
     default:

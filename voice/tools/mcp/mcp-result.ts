@@ -48,7 +48,7 @@ function textOf(block: Block): string | undefined {
 
 /** Names what isn't passed on. */
 function noteOn(block: Block, redaction: Redaction): string | undefined {
-  const label = (text: string): string => redaction.text(text).slice(0, LABEL_LENGTH);
+  const label = (text: string): string => redaction.text(text).slice(0, LABEL_LENGTH).toWellFormed();
   switch (block.type) {
     case 'image':
     case 'audio':
