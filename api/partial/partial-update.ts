@@ -12,6 +12,7 @@ import { ApiError, type FieldConflict } from '../http/api-error.ts';
 import { applyChanges, changesBetween, inOrderOf, type Changes } from './changes.ts';
 import { field, formatPath, ownersOf, type Path } from './path.ts';
 import type { Shape } from './shape.ts';
+import { takeOver } from './take-over.ts';
 
 /** The field manager of everything that the facade applies. */
 export const MANAGER = 'parley-api';
@@ -44,11 +45,13 @@ export async function updatePartially<T extends Specified>(update: PartialUpdate
   const changes = changesBetween(shape, stored.spec, desired, [field('spec')]);
   if (changes.sets.length === 0 && changes.clears.length === 0) return stored;
   const held = changes.clears.filter((path) => ownersOf(stored, path, MANAGER).length > 0);
-  const conflicts = update.force ? [] : held.flatMap((path) => conflictsAt(update, path));
-  if (conflicts.length > 0) throw conflictError([...conflicts, ...(await conflictsOfSets(update, changes))]);
-  const released = held.length === 0 ? stored : await release(update, held);
-  const answer = await applyOwned(update, released, changes, { force: update.force, dryRun: update.dryRun });
-  return update.dryRun ? withoutFields(answer, held) : answer;
+  const { client, force, dryRun } = update;
+  if (held.length === 0) return applyOwned(update, stored, changes, { force, dryRun });
+  const conflicts = force ? [] : [...held.flatMap((path) => conflictsAt(update, path)), ...(await conflictsOfSets(update, changes))];
+  if (conflicts.length > 0) throw conflictError(conflicts);
+  // As a whole, before anything is written: rules of the schema may tie what is cleared to what is set.
+  const checked = await client.update({ ...stored, spec: desired }, { dryRun: true });
+  return dryRun ? checked : takeAndApply(update, held, changes);
 }
 
 function conflictsAt<T extends Specified>({ stored, nameOf }: PartialUpdate<T>, path: Path): readonly FieldConflict[] {
@@ -68,17 +71,19 @@ async function conflictsOfSets<T extends Specified>(update: PartialUpdate<T>, ch
 }
 
 /**
- * Takes fields away from their managers: an apply can only add an owner to a field, so that leaving it out would change nothing.
- * The removal is an update of its own, before the apply.
+ * Before the apply, an update of its own takes the fields that others hold away from them, with their values as they are: an apply can only add an
+ * owner to a field, so that leaving it out would change nothing. The spec changes in one step, by the apply.
  */
-async function release<T extends Specified>({ client, stored, dryRun }: PartialUpdate<T>, paths: readonly Path[]): Promise<Stored<T>> {
-  const answer = await client.update(withoutFields(stored, paths), { dryRun });
-  // A dry run leaves the object where it was, so that the apply has to build on that.
-  return dryRun ? stored : answer;
-}
-
-function withoutFields<T extends Specified>(object: Stored<T>, paths: readonly Path[]): Stored<T> {
-  return paths.length === 0 ? object : (applyChanges(object, { sets: [], clears: paths }) as Stored<T>);
+async function takeAndApply<T extends Specified>(update: PartialUpdate<T>, held: readonly Path[], changes: Changes): Promise<Stored<T>> {
+  const { client, stored, force } = update;
+  const managedFields = takeOver(stored, held, MANAGER);
+  const taken = await client.update({ ...stored, metadata: { ...stored.metadata, managedFields } });
+  // An object goes with the last field in it that has an owner. Where it is to stay, an undefined field keeps it.
+  const last = held.filter((path) => path.at(-1)?.type === 'field' && ownersOf(taken, path.slice(0, -1), MANAGER).length === 0);
+  const sets = [...last.map((path) => ({ path, value: undefined })), ...changes.sets];
+  // With the former owners, so that what was taken is left out.
+  const from = { ...stored, metadata: { ...stored.metadata, resourceVersion: taken.metadata.resourceVersion } };
+  return applyOwned(update, from, { ...changes, sets }, { force, dryRun: false });
 }
 
 async function applyOwned<T extends Specified>(

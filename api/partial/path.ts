@@ -21,9 +21,15 @@ export function ownersOf(object: KubeObject, path: Path, except: string): readon
 function holds(set: FieldSet, path: Path): boolean {
   const [element, ...rest] = path;
   if (element === undefined) return true;
-  const member = serializeElement(element);
-  const below = Object.entries(set).find(([name]) => name === member || sameElement(name, element))?.[1];
+  const member = memberOf(set, element);
+  const below = member === undefined ? undefined : set[member];
   return isObject(below) && holds(below, rest);
+}
+
+/** What `set` calls `element`; undefined where it isn't in it. */
+export function memberOf(set: FieldSet, element: PathElement): string | undefined {
+  const member = serializeElement(element);
+  return Object.hasOwn(set, member) ? member : Object.keys(set).find((name) => sameElement(name, element));
 }
 
 /** Keys of several fields may be written in another order. */

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Agent, Tool } from '../../../crds/index.ts';
-import { aTool, anAgent, anAgentRequest } from '../../support/builders.ts';
+import { updatePartially } from '../../../api/partial/partial-update.ts';
+import { shapeOf } from '../../../api/partial/shape.ts';
+import { agentKind, type Agent, type Tool, type WebhookSubscription } from '../../../crds/index.ts';
+import { ResourceClient } from '../../../kube/index.ts';
+import { aTool, aWebhookSubscription, anAgent, anAgentRequest } from '../../support/builders.ts';
 import { kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
 let facade: Facade;
@@ -113,6 +116,71 @@ describe('an agent that somebody applies with kubectl', () => {
     expect(set.body.language_code).toBe('fr');
   });
 
+  it('takes what is valid only as a whole in one step', async () => {
+    const llm = { provider: 'openai_compatible', model: 'm', baseURL: 'http://llm/v1' };
+    const postCallAnalysis = [{ name: 'mood', type: 'enum', description: 'How it went', choices: ['good', 'bad'] }];
+    const headers = [{ name: 'Authorization', value: 'Bearer plain' }];
+    await apply(anAgent('whole', org.name, { llm, postCallAnalysis, dynamicData: [{ name: 'crm', url: 'http://crm', headers }] }));
+    const before = await stored('whole');
+    const path = '/v2/ai-agents/whole?force=true';
+
+    const change = {
+      llm: { model_provider: 'openai', model_name: 'gpt-4o-mini', base_url: null },
+      post_call_analysis: [{ name: 'mood', type: 'string', description: 'How it went' }],
+      dynamic_data_config: [{ url: 'http://crm', method: 'GET', headers: { Authorization: 'Bearer secret' } }],
+    };
+    const dryRun = await org.call('PUT', `${path}&dry_run=true`, change);
+    expect(dryRun.status, dryRun.text).toBe(200);
+    expect(dryRun.body.llm).not.toHaveProperty('base_url');
+    expect(await stored('whole')).toEqual(before);
+
+    const taken = await org.call('PUT', path, change);
+    expect(taken.status, taken.text).toBe(200);
+    const { spec, metadata } = await stored('whole');
+    expect(spec.llm).toEqual({ ...before.spec.llm, provider: 'openai', model: 'gpt-4o-mini', baseURL: undefined });
+    expect(spec.postCallAnalysis).toEqual([{ name: 'mood', type: 'string', description: 'How it went' }]);
+    const valueFrom = { secretKeyRef: expect.anything() };
+    expect(spec.dynamicData?.[0]?.headers).toEqual([{ name: 'Authorization', valueFrom }]);
+    expect(metadata.generation).toBe((before.metadata.generation ?? 0) + 1);
+    const owned = (metadata.managedFields ?? []).map(({ manager, operation, fieldsV1 }) => [manager, operation, fieldsV1?.['f:spec']]);
+    expect(owned).toContainEqual([
+      'parley-api',
+      'Apply',
+      {
+        'f:dynamicData': expect.anything(),
+        'f:llm': { 'f:model': {}, 'f:provider': {} },
+        'f:postCallAnalysis': { 'k:{"name":"mood"}': { '.': {}, 'f:name': {}, 'f:type': {} } },
+      },
+    ]);
+    expect(owned).toContainEqual([
+      'gitops',
+      'Apply',
+      expect.objectContaining({
+        'f:postCallAnalysis': { 'k:{"name":"mood"}': { '.': {}, 'f:description': {}, 'f:name': {} } },
+        'f:speechToText': { 'f:provider': {} },
+      }),
+    ]);
+    expect(owned.filter(([manager]) => manager === 'parley-api')).toHaveLength(1);
+  });
+
+  it('stays as it is, and with its owners, where the API server refuses what force asks for', async () => {
+    const llm = { provider: 'openai_compatible', model: 'm', baseURL: 'http://llm/v1' };
+    await apply(anAgent('refused', org.name, { llm }));
+    const before = await stored('refused');
+    const client = new ResourceClient<Agent>({ transport: facade.transport, descriptor: agentKind.descriptor, fieldManager: 'parley-api' });
+    const refused = updatePartially({
+      client,
+      stored: await client.get(before.metadata),
+      desired: { ...before.spec, llm: { ...before.spec.llm, baseURL: undefined } },
+      shape: shapeOf(agentKind.spec),
+      force: true,
+      dryRun: false,
+      nameOf: (path) => path,
+    });
+    await expect(refused).rejects.toThrow('baseURL is required');
+    expect(await stored('refused')).toEqual(before);
+  });
+
   it('conflicts likewise with what client-side apply and edits left behind', async () => {
     await kubectl(['create', '-f', '-', '--field-manager=kubectl-create'], anAgent('created', org.name, { displayName: 'By create' }));
     const refused = await org.call('PUT', '/v2/ai-agents/created', { agent_name: 'x' });
@@ -170,5 +238,20 @@ describe('a tool that Git attaches', () => {
     expect((await org.call('PUT', `/v2/ai-agents/${other.ai_agent_id}`, { llm: { tools: null } })).body.llm.tools).toEqual([]);
     expect((await org.call('PUT', `${path}?force=true`, { llm: { tools: [] } })).body.llm.tools).toEqual([]);
     expect((await kubectlJson<Tool>(['get', 'tool', 'orders', '-n', org.name])).spec.agentRefs ?? []).toEqual([]);
+  });
+});
+
+describe('a subscription that Git restricts to agents', () => {
+  it('is at no moment for all calls while force restricts it to workspaces', async () => {
+    await apply(anAgent('restricted', org.name));
+    await apply(aWebhookSubscription('crm', org.name, { scope: { agentRefs: [{ name: 'restricted' }] } }));
+    const read = () => kubectlJson<WebhookSubscription>(['get', 'webhooksubscription', 'crm', '-n', org.name]);
+    const before = await read();
+    const path = '/v1/public/webhook/subscription/crm?force=true';
+    const taken = await org.call('PATCH', path, { workspace_ids: ['default'] });
+    expect(taken.status, taken.text).toBe(200);
+    const { spec, metadata } = await read();
+    expect(spec.scope).toEqual({ workspaces: ['default'] });
+    expect(metadata.generation).toBe((before.metadata.generation ?? 0) + 1);
   });
 });
