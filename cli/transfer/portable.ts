@@ -31,6 +31,7 @@ const passing = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'parley.dev/reconcile-requested-at',
   'parley.dev/force-release',
+  'parley.dev/skip-tests',
   'parley.dev/stage',
   'parley.dev/staged',
   'parley.dev/trace',
