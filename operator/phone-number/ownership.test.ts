@@ -128,6 +128,7 @@ it('never changes hands within a reservation, in 1,000 interleavings of two orga
             deletionGraceMs: 0,
             nativeNumbers: { has: () => true },
             ownership: { claim },
+            route: { state: 'known' },
           });
         let planned = plan(view);
         if (planned.actions.length > 0) {

@@ -4,7 +4,9 @@ import type { PhoneNumber } from '../../crds/index.ts';
 import { NumberPool } from '../../platform/config/phone-numbers.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';
-import { planPhoneNumber, type PhoneNumberPlan } from './plan.ts';
+import { conditionOf } from '../status/conditions.ts';
+import { planPhoneNumber, type PhoneNumberPlan, type Telephony } from './plan.ts';
+import type { RouteView, SipView } from './view.ts';
 
 const ownership = { claim: { state: 'known', claim: { org: 'acme', uid: 'uid-PhoneNumber-acme-p', expired: false } } } as const;
 
@@ -16,6 +18,7 @@ function acceptance(spec: object, pool: string): unknown {
     deletionGraceMs: 0,
     nativeNumbers: new NumberPool(pool),
     ownership,
+    route: { state: 'known' },
   });
   const accepted = status?.conditions?.find(({ type }) => type === 'Accepted');
   return [accepted?.status, accepted?.reason];
@@ -48,12 +51,18 @@ describe('a trunk with a login', () => {
     const own = [{ kind: 'inbound', id: 'T1', uid: phoneNumber.metadata.uid ?? '', number: spec.number, digest: 'with a login' }] as const;
     const telephony = {
       sip: { state: 'known', own, others: [] },
-      route: { state: 'known' },
       settings: { allowedAddresses: [] },
       password,
       digest,
     } as const;
-    return planPhoneNumber(phoneNumber, snapshot, { now: 0, deletionGraceMs: 0, nativeNumbers: new NumberPool(''), ownership, telephony });
+    return planPhoneNumber(phoneNumber, snapshot, {
+      now: 0,
+      deletionGraceMs: 0,
+      nativeNumbers: new NumberPool(''),
+      ownership,
+      route: { state: 'known' },
+      telephony,
+    });
   }
   const changes = ({ actions }: PhoneNumberPlan): readonly unknown[] => actions.filter(({ type }) => type !== 'writeRoute');
 
@@ -77,5 +86,76 @@ describe('a trunk with a login', () => {
 
   it('waits for a password that is there and was not read', () => {
     expect(planned({})).toEqual({ actions: [], requeueAfterMs: 1_000 });
+  });
+});
+
+describe('deletion', () => {
+  const now = Date.parse('2026-06-01T12:00:00Z');
+  const outage = { state: 'unavailable', why: 'Postgres does not answer' } as const;
+  const own = [{ kind: 'inbound', id: 'T1', uid: 'uid-PhoneNumber-acme-p', number: '+15550100', digest: 'd' }] as const;
+
+  interface Deletion {
+    readonly policy: 'Retain' | 'Delete';
+    readonly route?: RouteView;
+    /** Absent: no media server is configured. */
+    readonly sip?: SipView;
+    readonly secondsAgo?: number;
+    readonly annotations?: Readonly<Record<string, string>>;
+  }
+
+  function deletion({ policy, route = { state: 'known' }, sip, secondsAgo = 20, annotations = {} }: Deletion): PhoneNumberPlan {
+    const deletionTimestamp = new Date(now - secondsAgo * 1_000).toISOString();
+    const metadata = { finalizers: ['parley.dev/finalizer'], deletionTimestamp, annotations };
+    const spec = { number: '+15550100', sip: {}, deletionPolicy: policy };
+    const telephony: Telephony | undefined = sip && {
+      sip,
+      settings: { allowedAddresses: [] },
+      password: undefined,
+      digest: JSON.stringify,
+    };
+    return planPhoneNumber(
+      storedObject('PhoneNumber', 'p', spec, { metadata }) as PhoneNumber,
+      memorySnapshot({ organizations: ['acme'] }),
+      {
+        now,
+        deletionGraceMs: 60_000,
+        nativeNumbers: new NumberPool(''),
+        ownership: { claim: { state: 'known' } },
+        route,
+        ...(telephony && { telephony }),
+      },
+    );
+  }
+  const types = ({ actions }: PhoneNumberPlan): readonly string[] => actions.map(({ type }) => type);
+  const known = { state: 'known', own, others: [] } as const;
+
+  it.each([
+    ['Retain', undefined, ['removeRoute', 'dropFinalizer']],
+    ['Retain', known, ['removeRoute', 'dropFinalizer']],
+    ['Delete', known, ['removeRoute', 'remove', 'dropFinalizer']],
+  ] as const)('with the policy %s at %j: %j', (policy, sip, actions) => {
+    expect(types(deletion({ policy, ...(sip && { sip }) }))).toEqual(actions);
+  });
+
+  it.each([
+    ['Retain', undefined],
+    ['Retain', known],
+    ['Delete', known],
+  ] as const)('waits for Postgres for a bounded time: policy %s at %j', (policy, sip) => {
+    const plan = deletion({ policy, route: outage, ...(sip && { sip }) });
+    expect(plan).toMatchObject({ actions: [], requeueAfterMs: 40_000 });
+    expect(conditionOf(plan, 'Ready')).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('2026-06-01T12:00:40Z') });
+    expect(conditionOf(plan, 'Synced')).toMatchObject({ status: 'False', reason: 'StoreUnavailable' });
+  });
+
+  it.each([
+    ['the time is up', { secondsAgo: 61 }],
+    ['forced to', { annotations: { 'parley.dev/force-release': 'true' } }],
+  ])('lets go when %s, and says what stays behind', (_when, more) => {
+    const plan = deletion({ policy: 'Retain', route: outage, ...more });
+    expect(types(plan)).toEqual(['dropFinalizer']);
+    expect(plan.notices).toMatchObject([
+      { type: 'Warning', reason: 'Retained', message: expect.stringContaining('Postgres does not answer') },
+    ]);
   });
 });

@@ -25,10 +25,9 @@ export type PhoneNumberAction =
   | { readonly type: 'writeRoute'; readonly route: PhoneRoute }
   | { readonly type: 'removeRoute' };
 
-/** What the media server and Postgres have. */
+/** What the media server has. */
 export interface Telephony {
   readonly sip: SipView;
-  readonly route: RouteView;
   readonly settings: TrunkSettings;
   /** From the Secret that the spec names; undefined where it names none, or it can't be read. */
   readonly password: string | undefined;
@@ -41,8 +40,9 @@ export interface PhoneNumberPlanOptions {
   readonly now: number;
   readonly nativeNumbers: Pick<NumberPool, 'has'>;
   readonly ownership: OwnershipFacts;
-  /** How long a deletion waits for the media server, in milliseconds. */
+  /** How long a deletion waits for Postgres or the media server, in milliseconds. */
   readonly deletionGraceMs: number;
+  readonly route: RouteView;
   /** Absent where LIVEKIT_URL is not set. */
   readonly telephony?: Telephony;
 }
@@ -60,10 +60,10 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
   if (isDeleting(phoneNumber)) return planDeletion(phoneNumber, options);
   if (isSuspended(phoneNumber)) return { actions: [], status: suspendedStatus(phoneNumber, options.now) };
   const namespace = phoneNumber.metadata.namespace ?? '';
-  const { telephony } = options;
+  const { telephony, route } = options;
   const foreign = notAnOrganization(namespace, snapshot);
   if (foreign.length > 0) {
-    const actions = telephony === undefined ? [] : withdrawal(phoneNumber, telephony);
+    const actions = telephony === undefined ? [] : withdrawal(phoneNumber, telephony.sip, route);
     return { actions, status: commonFields(phoneNumber, options.now, [accepted(foreign)]) };
   }
 
@@ -83,7 +83,7 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
   const [problem] = ownership.length === 0 ? undecided : [];
   const { stage, actions, ids } =
     problem === undefined
-      ? connection(phoneNumber, snapshot, telephony, { ownership, withheld, references })
+      ? connection(phoneNumber, snapshot, { telephony, route, ownership, withheld, references })
       : { stage: notSynced(problem), actions: [], ids: idsShown(phoneNumber, telephony?.sip) };
   const stages = [accepted([...ownership, ...undecided, ...termination]), resolvedRefs(references), stage];
   const message =
@@ -123,8 +123,16 @@ const good = { reason: 'TrunksReady', message: 'trunks, rule and route match the
 function connection(
   phoneNumber: PhoneNumber,
   snapshot: ClusterSnapshot,
-  telephony: Telephony | undefined,
-  { ownership, withheld, references }: Readonly<Record<'ownership' | 'withheld' | 'references', readonly Problem[]>>,
+  {
+    telephony,
+    route,
+    ownership,
+    withheld,
+    references,
+  }: Readonly<Record<'ownership' | 'withheld' | 'references', readonly Problem[]>> & {
+    readonly telephony: Telephony | undefined;
+    readonly route: RouteView;
+  },
 ): Connection {
   const ids = idsShown(phoneNumber, telephony?.sip);
   const stopped = (problem: Problem, actions: PhoneNumberPlan['actions'] = []): Connection => ({
@@ -140,11 +148,11 @@ function connection(
       }),
       ids: {},
     };
-  const { sip, route } = telephony;
+  const { sip } = telephony;
   if (ownership.length > 0)
     return stopped(
       { reason: 'TrunksWithheld', message: 'the number is not connected until the spec is accepted' },
-      withdrawal(phoneNumber, telephony),
+      withdrawal(phoneNumber, sip, route),
     );
   // A number that was never connected waits, so that objects may be applied in any order.
   if ((withheld.length > 0 || references.length > 0) && !hasFinalizer(phoneNumber))
@@ -266,7 +274,7 @@ function removals(things: readonly SipThing[]): PhoneNumberPlan['actions'] {
 }
 
 /** Removes everything of a number that the object doesn't own. */
-function withdrawal(phoneNumber: PhoneNumber, { sip, route }: Telephony): PhoneNumberPlan['actions'] {
+function withdrawal(phoneNumber: PhoneNumber, sip: SipView, route: RouteView): PhoneNumberPlan['actions'] {
   if (!hasFinalizer(phoneNumber)) return [];
   if (sip.state === 'unavailable' || route.state === 'unavailable') return [];
   return [...removals(sip.state === 'known' ? sip.own : []), { type: 'removeRoute' }, { type: 'dropFinalizer' }];
@@ -334,22 +342,18 @@ function unusableTermination({ spec }: PhoneNumber, { addresses }: ClusterSnapsh
 }
 
 /** Removes the route, and the trunks unless the policy retains them. */
-function planDeletion(phoneNumber: PhoneNumber, { telephony, now, deletionGraceMs }: PhoneNumberPlanOptions): PhoneNumberPlan {
+function planDeletion(phoneNumber: PhoneNumber, { telephony, route, now, deletionGraceMs }: PhoneNumberPlanOptions): PhoneNumberPlan {
   if (!hasFinalizer(phoneNumber)) return { actions: [] };
-  const heldUp = (why: string): PhoneNumberPlan =>
-    planBlockedDeletion(phoneNumber, {
-      now,
-      deletionGraceMs,
-      why,
-      blocked: 'its trunks cannot be removed',
-      left: 'its trunks left at the media server as they are',
-    });
+  const heldUp = (why: string, blocked: string, left: string): PhoneNumberPlan =>
+    planBlockedDeletion(phoneNumber, { now, deletionGraceMs, why, blocked, left });
+  if (route.state === 'unavailable')
+    return heldUp(route.why, 'its route cannot be removed', 'its route left in Postgres, and its trunks as they are');
   const keeps = phoneNumber.spec.deletionPolicy === 'Retain';
-  if (telephony === undefined)
-    return keeps ? { actions: [{ type: 'removeRoute' }, { type: 'dropFinalizer' }] } : heldUp('no media server is configured');
-  const { sip, route } = telephony;
-  if (route.state === 'unavailable') return heldUp(route.why);
-  if (!keeps && sip.state === 'unavailable') return heldUp(`of the media server: ${sip.why}`);
-  const gone = keeps || sip.state !== 'known' ? [] : removals(sip.own);
+  const unreached = (why: string): PhoneNumberPlan =>
+    heldUp(why, 'its trunks cannot be removed', 'its trunks left at the media server as they are');
+  if (!keeps && telephony === undefined) return unreached('no media server is configured');
+  const sip = keeps ? undefined : telephony?.sip;
+  if (sip?.state === 'unavailable') return unreached(`of the media server: ${sip.why}`);
+  const gone = sip?.state === 'known' ? removals(sip.own) : [];
   return { actions: [{ type: 'removeRoute' }, ...gone, { type: 'dropFinalizer' }] };
 }

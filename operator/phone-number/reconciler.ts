@@ -56,9 +56,7 @@ export function phoneNumberReconciler(
       idle ? ({ state: 'known', own: [], others: [] } as const) : cache.view(ownerOf(phoneNumber)),
       idle || isDeleting(phoneNumber) ? undefined : passwords.read(phoneNumber, context.signal),
     ]);
-    const route = routes.view(phoneNumber.metadata.uid);
-    if (route.state === 'unavailable') context.retryWhenPostgresIsBack();
-    return { sip, route, settings, password, digest: (spec) => trunks.digest(spec) };
+    return { sip, settings, password, digest: (spec) => trunks.digest(spec) };
   };
 
   /** A suspended or deleted number claims nothing, so nothing is read. */
@@ -77,9 +75,11 @@ export function phoneNumberReconciler(
     async plan(phoneNumber, context) {
       const { now, signal } = context;
       const [telephony, ownership] = await Promise.all([telephonyOf(phoneNumber, context), ownershipFacts(phoneNumber, context)]);
+      const route = routes.view(phoneNumber.metadata.uid);
+      if (route.state === 'unavailable') context.retryWhenPostgresIsBack();
+      const facts = { now, nativeNumbers, ownership, deletionGraceMs, route, ...(telephony && { telephony }) };
       return planFromReferences(snapshots, phoneNumber, {
-        plan: (snapshot) =>
-          planPhoneNumber(phoneNumber, snapshot, { now, nativeNumbers, ownership, deletionGraceMs, ...(telephony && { telephony }) }),
+        plan: (snapshot) => planPhoneNumber(phoneNumber, snapshot, facts),
         signal,
       });
     },

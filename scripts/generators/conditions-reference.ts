@@ -67,9 +67,9 @@ Suspending a tool stops the reconciling of the tool's own status and does not ta
 ${sections.map(({ condition, text }) => `## ${condition}\n\n${text}\n\n${table(['Reason', 'Status', 'Sets', 'Meaning', 'What to do'], rowsOf(condition))}`).join('\n')}
 ## Deletion
 
-An Agent is held by the finalizer \`parley.dev/finalizer\` until its revisions are taken out of service in Postgres. If Postgres can't be used, \`Ready\` says so with the reason \`Deleting\`, and the
-object is let go after \`PARLEY_DELETION_GRACE_MS\` (15 minutes unless set), or at once with the annotation \`parley.dev/force-release=true\`; an Event with the reason \`Retained\` says what stayed behind.
-The other kinds hold nothing outside the cluster in this version and are deleted at once.
+The finalizer \`parley.dev/finalizer\` holds an Agent until its revisions are taken out of service in Postgres, a KnowledgeBase until its collection is deleted or released there, and a PhoneNumber until its route is removed from Postgres and, with \`deletionPolicy: Delete\`, its trunks from the media server.
+If Postgres or the media server can't be used, \`Ready\` says so with the reason \`Deleting\`, and the object is let go after \`PARLEY_DELETION_GRACE_MS\` (15 minutes unless set), or at once with the annotation \`parley.dev/force-release=true\`; an Event with the reason \`Retained\` says what stayed behind.
+The other kinds are deleted at once.
 
 ## Events
 

@@ -11,6 +11,7 @@ import { planKnowledgeBase, type KnowledgeBaseAction } from '../../operator/know
 import type { KnowledgeView, KnownCollection, SourceDocument } from '../../operator/knowledge-base/view.ts';
 import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
 import { planPhoneNumber, type PhoneNumberAction, type Telephony } from '../../operator/phone-number/plan.ts';
+import type { RouteView } from '../../operator/phone-number/view.ts';
 import type { SipThing } from '../../voice/calls/sip/trunks.ts';
 import type { CollectionSpec, NumberClaim, PhoneRoute, TestEvidence } from '../../store/index.ts';
 import { memorySnapshot, type DataEntry } from '../../operator/references/memory-snapshot.ts';
@@ -106,6 +107,7 @@ export class SimulatedOperator {
           nativeNumbers,
           ownership: this.#ownership(object as PhoneNumber),
           deletionGraceMs: 1_000,
+          route: this.#route(object as PhoneNumber),
           ...(this.mediaServer !== 'none' && { telephony: this.#telephony(object as PhoneNumber) }),
         });
       case 'KnowledgeBase':
@@ -156,10 +158,15 @@ export class SimulatedOperator {
     return { claim: { state: 'known', ...(claim && { claim }) } };
   }
 
+  #route({ metadata }: PhoneNumber): RouteView {
+    if (!this.storeAvailable) return { state: 'unavailable', why: 'Postgres does not answer' };
+    const written = this.routes.get(metadata.uid ?? '');
+    return { state: 'known', ...(written && { written }) };
+  }
+
   #telephony({ metadata, spec }: PhoneNumber): Telephony {
     const { uid = '', namespace = '' } = metadata;
     const all = [...this.trunks.values()];
-    const written = this.routes.get(uid);
     const sip = {
       none: { state: 'known', own: [], others: [] },
       available: {
@@ -172,9 +179,6 @@ export class SimulatedOperator {
     } as const;
     return {
       sip: sip[this.mediaServer],
-      route: this.storeAvailable
-        ? { state: 'known', ...(written && { written }) }
-        : { state: 'unavailable', why: 'Postgres does not answer' },
       settings: { allowedAddresses: [] },
       password: this.#passwordOf(namespace, spec),
       digest: JSON.stringify,

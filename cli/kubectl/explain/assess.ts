@@ -144,6 +144,7 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
           deletionGraceMs: 0,
           nativeNumbers: { has: () => reasonOf('Accepted') !== 'NumberNotInPool' },
           ownership: ownershipAsReported(object, reasonOf('Accepted')),
+          route: { state: 'known' },
         }).status;
       case 'KnowledgeBase': {
         const base = object as KnowledgeBase;

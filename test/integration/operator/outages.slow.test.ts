@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { leases, ResourceClient, type KubeObject, type Lease, type ResourceDescriptor } from '../../../kube/index.ts';
-import { anAgent, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
+import { anAgent, aPhoneNumber, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
@@ -53,9 +53,9 @@ function proxied(): string {
   return url.href;
 }
 
-function agentState(org: string, name: string): () => Promise<'there' | 'gone'> {
+function stateOf(kind: 'Agent' | 'PhoneNumber', org: string, name: string): () => Promise<'there' | 'gone'> {
   return () =>
-    cluster.get('Agent', org, name).then(
+    cluster.get(kind, org, name).then(
       () => 'there',
       () => 'gone',
     );
@@ -103,7 +103,7 @@ describe('while Postgres is unavailable', () => {
     await cluster.apply(anAgent('orderly', org), anAgent('forced', org));
     await Promise.all([cluster.ready('Agent', org, 'orderly'), cluster.ready('Agent', org, 'forced')]);
     await cluster.remove('Agent', org, 'orderly');
-    await expect.poll(agentState(org, 'orderly')).toBe('gone');
+    await expect.poll(stateOf('Agent', org, 'orderly')).toBe('gone');
     expect(await cluster.store.agentRevisions.servingByName({ org, agentName: 'orderly' })).toBeUndefined();
 
     postgres.cut();
@@ -116,7 +116,7 @@ describe('while Postgres is unavailable', () => {
       metadata: { name: 'forced', namespace: org, uid: held.metadata.uid, annotations: { 'parley.dev/force-release': 'true' } },
       spec: anAgent('forced', org).spec ?? {},
     });
-    await expect.poll(agentState(org, 'forced')).toBe('gone');
+    await expect.poll(stateOf('Agent', org, 'forced')).toBe('gone');
     const reasonsTold = async (): Promise<readonly unknown[]> =>
       (await cluster.client<never>('Event').list({ namespace: org })).items.map((event) => (event as { readonly reason?: string }).reason);
     await eventually(async () => expect(await reasonsTold()).toContain('Retained'));
@@ -125,11 +125,15 @@ describe('while Postgres is unavailable', () => {
   it('lets go after the grace period', async () => {
     operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_DELETION_GRACE_MS: '2000', PARLEY_LOG_LEVEL: 'error' } });
     const org = await cluster.organization();
-    await cluster.apply(anAgent('reception', org));
-    await cluster.ready('Agent', org, 'reception');
+    // As a media server that is no longer configured left it.
+    const line = aPhoneNumber('line', '+15550142', org, { native: undefined, sip: {}, deletionPolicy: 'Retain' });
+    await cluster.apply(anAgent('reception', org), { ...line, metadata: { ...line.metadata, finalizers: ['parley.dev/finalizer'] } });
+    await Promise.all([cluster.ready('Agent', org, 'reception'), cluster.ready('PhoneNumber', org, 'line')]);
     postgres.cut();
+    await cluster.remove('PhoneNumber', org, 'line');
     await cluster.remove('Agent', org, 'reception');
-    await expect.poll(agentState(org, 'reception')).toBe('gone');
+    await expect.poll(stateOf('PhoneNumber', org, 'line')).toBe('gone');
+    await expect.poll(stateOf('Agent', org, 'reception')).toBe('gone');
   });
 });
 
