@@ -304,7 +304,7 @@ function planDeletion(agent: Agent, store: StoreView, options: AgentPlanOptions)
   if (store.state === 'known') return { actions: [{ type: 'retire' }, { type: 'dropFinalizer' }] };
   return planBlockedDeletion(agent, {
     ...options,
-    why: store.why,
+    cause: { reason: 'StoreUnavailable', message: store.why },
     blocked: "the agent's revisions cannot be taken out of service",
     left: "the agent's revisions left in Postgres",
   });

@@ -227,7 +227,7 @@ function planDeletion(knowledgeBase: KnowledgeBase, view: KnowledgeView, options
   }
   return planBlockedDeletion(knowledgeBase, {
     ...options,
-    why: view.why,
+    cause: { reason: 'StoreUnavailable', message: view.why },
     blocked: 'its documents cannot be deleted or released',
     left: 'its documents left in Postgres as they are',
   });

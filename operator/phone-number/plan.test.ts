@@ -149,6 +149,17 @@ describe('deletion', () => {
   });
 
   it.each([
+    [undefined, 'MediaServerNotConfigured'],
+    [{ state: 'unavailable', why: 'it cannot be reached', login: false }, 'MediaServerUnavailable'],
+    [{ state: 'unavailable', why: 'it refuses the key', login: true }, 'MediaServerRefusesKey'],
+  ] as const)('says what of the media server holds it up: %j', (sip, reason) => {
+    const plan = deletion({ policy: 'Delete', ...(sip && { sip }) });
+    expect(plan).toMatchObject({ actions: [], requeueAfterMs: 40_000 });
+    expect(conditionOf(plan, 'Synced')).toMatchObject({ status: 'False', reason });
+    expect(conditionOf(plan, 'Ready')).toMatchObject({ status: 'False', reason: 'Deleting' });
+  });
+
+  it.each([
     ['the time is up', { secondsAgo: 61 }],
     ['forced to', { annotations: { 'parley.dev/force-release': 'true' } }],
   ])('lets go when %s, and says what stays behind', (_when, more) => {

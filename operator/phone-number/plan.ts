@@ -216,13 +216,19 @@ export function attemptOf(action: PhoneNumberAction | FinalizerAction, digest: T
   return action.type === 'replace' ? `${action.id} ${digest(action.spec)}` : undefined;
 }
 
-function unreachable(phoneNumber: PhoneNumber, sip: Extract<SipView, { state: 'unavailable' }>): ConditionStage {
+type UnavailableSip = Extract<SipView, { state: 'unavailable' }>;
+
+function reasonOf({ login }: UnavailableSip): Problem['reason'] {
+  return login ? 'MediaServerRefusesKey' : 'MediaServerUnavailable';
+}
+
+function unreachable(phoneNumber: PhoneNumber, sip: UnavailableSip): ConditionStage {
   const reported = conditionOf(phoneNumber, 'Synced');
   // What was in sync is assumed to be so: the spec has not changed since.
   if (!sip.login && reported?.reason === good.reason && reported.observedGeneration === phoneNumber.metadata.generation)
     return { type: 'Synced', good, problems: [] };
   return notSynced({
-    reason: sip.login ? 'MediaServerRefusesKey' : 'MediaServerUnavailable',
+    reason: reasonOf(sip),
     message: `trunks cannot be changed at the media server: ${sip.why}${sip.login ? '; correct them' : '; the operator retries'}`,
   });
 }
@@ -344,16 +350,20 @@ function unusableTermination({ spec }: PhoneNumber, { addresses }: ClusterSnapsh
 /** Removes the route, and the trunks unless the policy retains them. */
 function planDeletion(phoneNumber: PhoneNumber, { telephony, route, now, deletionGraceMs }: PhoneNumberPlanOptions): PhoneNumberPlan {
   if (!hasFinalizer(phoneNumber)) return { actions: [] };
-  const heldUp = (why: string, blocked: string, left: string): PhoneNumberPlan =>
-    planBlockedDeletion(phoneNumber, { now, deletionGraceMs, why, blocked, left });
+  const heldUp = (cause: Problem, blocked: string, left: string): PhoneNumberPlan =>
+    planBlockedDeletion(phoneNumber, { now, deletionGraceMs, cause, blocked, left });
   if (route.state === 'unavailable')
-    return heldUp(route.why, 'its route cannot be removed', 'its route left in Postgres, and its trunks as they are');
+    return heldUp(
+      { reason: 'StoreUnavailable', message: route.why },
+      'its route cannot be removed',
+      'its route left in Postgres, and its trunks as they are',
+    );
   const keeps = phoneNumber.spec.deletionPolicy === 'Retain';
-  const unreached = (why: string): PhoneNumberPlan =>
-    heldUp(why, 'its trunks cannot be removed', 'its trunks left at the media server as they are');
-  if (!keeps && telephony === undefined) return unreached('no media server is configured');
+  const unreached = (cause: Problem): PhoneNumberPlan =>
+    heldUp(cause, 'its trunks cannot be removed', 'its trunks left at the media server as they are');
+  if (!keeps && telephony === undefined) return unreached({ reason: 'MediaServerNotConfigured', message: 'no media server is configured' });
   const sip = keeps ? undefined : telephony?.sip;
-  if (sip?.state === 'unavailable') return unreached(`of the media server: ${sip.why}`);
+  if (sip?.state === 'unavailable') return unreached({ reason: reasonOf(sip), message: `of the media server: ${sip.why}` });
   const gone = sip?.state === 'known' ? removals(sip.own) : [];
   return { actions: [{ type: 'removeRoute' }, ...gone, { type: 'dropFinalizer' }] };
 }

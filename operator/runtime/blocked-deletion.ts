@@ -1,6 +1,7 @@
 import { wellKnown, type CommonStatus } from '../../crds/index.ts';
 import type { Managed } from '../status/common.ts';
 import { timestamp, toConditions } from '../status/conditions.ts';
+import type { Problem } from '../status/reasons.ts';
 import type { FinalizerAction, Plan } from './reconciler.ts';
 
 export interface BlockedDeletion {
@@ -8,8 +9,8 @@ export interface BlockedDeletion {
   readonly now: number;
   /** How long a deletion waits, in milliseconds. */
   readonly deletionGraceMs: number;
-  /** What keeps the operator from completing it. */
-  readonly why: string;
+  /** What keeps the operator from completing it; the reason of `Synced`. */
+  readonly cause: Problem;
   /** `X cannot be deleted`, for the status. */
   readonly blocked: string;
   /** What a release without it leaves behind, for the Event. */
@@ -19,8 +20,9 @@ export interface BlockedDeletion {
 /** The deletion of an object while Postgres or the media server is unavailable: it is released after a bounded time, or at once where its annotation says so. */
 export function planBlockedDeletion<S extends CommonStatus>(
   object: Managed & { readonly status?: S },
-  { now, deletionGraceMs, why, blocked, left }: BlockedDeletion,
+  { now, deletionGraceMs, cause, blocked, left }: BlockedDeletion,
 ): Plan<FinalizerAction, S> {
+  const why = cause.message;
   const leftMs = Date.parse(object.metadata.deletionTimestamp ?? '') + deletionGraceMs - now;
   const forced = object.metadata.annotations?.[wellKnown.forceRelease] === 'true';
   if (forced || leftMs <= 0) {
@@ -46,7 +48,7 @@ export function planBlockedDeletion<S extends CommonStatus>(
       conditions: toConditions(
         [
           { type: 'Ready', status: 'False', reason: 'Deleting', message },
-          { type: 'Synced', status: 'False', reason: 'StoreUnavailable', message: why },
+          { type: 'Synced', status: 'False', ...cause },
           { type: 'Reconciling', status: 'True', reason: 'Retrying', message },
         ],
         object.status?.conditions,
