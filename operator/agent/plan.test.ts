@@ -70,6 +70,14 @@ describe('putting a revision into service', () => {
     expect(result.status).toMatchObject({ desiredRevision: revision, servingRevision: revision, activeSince: '2026-01-01T00:00:00Z' });
   });
 
+  it('follows changes of a suspended tool', () => {
+    const revisions = ['Opens the door.', 'Opens the gate.'].map((description) => {
+      const tools = [toolNamed('door', { suspend: true, description })];
+      return plan(agentWith(), { tools }).status?.desiredRevision;
+    });
+    expect(new Set(revisions).size).toBe(2);
+  });
+
   it('does not touch Postgres for a revision that it turned down', () => {
     const { revision } = compileRevision(agentWith(), [], worldOf());
     const result = plan(agentWith(), {}, { state: 'known', rejected: { revision, message: 'the revision cannot be stored: too large' } });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { wellKnown } from '../../crds/index.ts';
-import { commonFields, isReconcileRequested, type Managed } from './common.ts';
+import { commonFields, isReconcileRequested, suspendedStatus, type Managed } from './common.ts';
 import { accepted } from './stages.ts';
 
 const anObject = (requested: string): Managed => ({
@@ -18,4 +18,11 @@ it.each(['', 'x'])('shortens what is long, and no character to half of one (afte
   const texts = [status.lastHandledReconcileAt ?? '', ...status.conditions.map(({ message }) => message)];
   expect(texts.map((text) => [text.isWellFormed(), text.length <= 2000])).toEqual(texts.map(() => [true, true]));
   expect([isReconcileRequested(object), isReconcileRequested({ ...object, status })]).toEqual([true, false]);
+});
+
+it.each([
+  ['Agent', 'spec.suspend is true, so changes are ignored; set it to false to resume'],
+  ['Tool', 'spec.suspend is true, so the status stays as it is; agents follow changes of the spec all the same; set it to false to resume'],
+])('says what suspending holds back: %s', (kind, message) => {
+  expect(suspendedStatus({ ...anObject(''), kind }, 0).conditions).toMatchObject([{ type: 'Suspended', status: 'True', message }]);
 });

@@ -47,13 +47,19 @@ export function suspendedStatus<S extends CommonStatus>(object: Managed & { read
     type: 'Suspended',
     status: 'True',
     reason: 'Suspended',
-    message: 'spec.suspend is true, so changes are ignored; set it to false to resume',
+    message: `${effectOfSuspend(object)}; set it to false to resume`,
   };
   return {
     ...(object.status ?? ({} as S)),
     observedGeneration: generation,
     conditions: toConditions([condition], object.status?.conditions, { generation, now }),
   };
+}
+
+/** What `spec.suspend` does. Agents read the specs of their Tools themselves, suspended or not. */
+export function effectOfSuspend({ kind }: Pick<KubeObject, 'kind'>): string {
+  if (kind === 'Tool') return 'spec.suspend is true, so the status stays as it is; agents follow changes of the spec all the same';
+  return 'spec.suspend is true, so changes are ignored';
 }
 
 /** A reconcile was requested, and the status doesn't confirm it yet. */

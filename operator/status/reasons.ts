@@ -50,7 +50,8 @@ const table = {
   Suspended: {
     condition: 'Suspended',
     status: 'True',
-    meaning: '`spec.suspend` is true: changes are ignored, what was in use stays in use. There is no `Ready` meanwhile.',
+    meaning:
+      '`spec.suspend` is true: changes are ignored, what was in use stays in use; the agents of a Tool follow its changes all the same. There is no `Ready` meanwhile.',
     cure: 'Set `spec.suspend` to false, or remove it, to resume.',
   },
   Deleting: {

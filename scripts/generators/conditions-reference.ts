@@ -62,7 +62,7 @@ Two more of an Agent are present while its release is under way or went back (se
 
 A broken edit never takes a working agent off the air: \`status.desiredRevision\` follows the spec at once, \`status.servingRevision\` moves only to a revision that is accepted, resolved, tested and stored.
 A tool that can't be used (its Secret is missing, its parameters are no JSON Schema) holds back the next revision of its agents with \`ToolNotUsable\`; a tool that lost its function name to an older one is left out of that agent, which goes on without it.
-Suspending a tool stops the reconciling of the tool's own status and does not take it away from its agents.
+Suspending a tool stops the reconciling of the tool's own status. Its agents keep the tool and follow changes of its spec; to take it away from them, change \`spec.agentRefs\`.
 
 ${sections.map(({ condition, text }) => `## ${condition}\n\n${text}\n\n${table(['Reason', 'Status', 'Sets', 'Meaning', 'What to do'], rowsOf(condition))}`).join('\n')}
 ## Deletion

@@ -8,6 +8,7 @@ import { planPhoneNumber } from '../../../operator/phone-number/plan.ts';
 import type { OwnershipFacts } from '../../../operator/phone-number/ownership.ts';
 import type { ParleyObject } from '../../../operator/references/references-of.ts';
 import type { ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
+import { effectOfSuspend } from '../../../operator/status/common.ts';
 import { releaseReasons } from '../../../operator/status/release-reasons.ts';
 import { reasons, type Reason } from '../../../operator/status/reasons.ts';
 import { planTool } from '../../../operator/tool/plan.ts';
@@ -83,7 +84,7 @@ export function assess(
       {
         condition: 'Suspended',
         reason: 'Suspended',
-        message: 'spec.suspend is true, so changes are not acted upon',
+        message: effectOfSuspend(object),
         cure: cureOf('Suspended'),
       },
     ]);

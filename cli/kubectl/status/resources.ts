@@ -1,6 +1,7 @@
 /** What a resource's conditions say of it, in one word and with the cure. Pure. */
 import type { CommonStatus } from '../../../crds/index.ts';
 import type { KubeObject } from '../../../kube/index.ts';
+import { effectOfSuspend } from '../../../operator/status/common.ts';
 import { reasons, type Reason } from '../../../operator/status/reasons.ts';
 
 /** `stalled`: waits for a person to change something. */
@@ -46,7 +47,7 @@ export function reportResource(object: WithStatus): ResourceReport {
     };
   }
   if (object.spec?.suspend === true) {
-    const message = 'spec.suspend is true, so changes are not acted upon';
+    const message = effectOfSuspend(object);
     return { ...about, state: 'suspended', ready: ready?.status ?? 'Unknown', reason: 'Suspended', message, since, ...cure('Suspended') };
   }
   if (ready === undefined || status?.observedGeneration !== generation) {
