@@ -51,9 +51,9 @@ namespace of an organisation alone. Values of Secrets are only ever in the secon
 {{- else -}}
 {{- if eq .role "operator" }}
 - apiGroups: [""]
-  # create, patch and delete: the signing Secrets that it generates.
+  # create and patch: the signing Secrets that it generates. They go with their owner.
   resources: [secrets]
-  verbs: [get, list, watch, create, patch, delete]
+  verbs: [get, list, watch, create, patch]
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, watch]
