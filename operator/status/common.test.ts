@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 
 import { wellKnown } from '../../crds/index.ts';
+import { commonStatus } from '../../crds/status.ts';
 import { commonFields, isReconcileRequested, suspendedStatus, type Managed } from './common.ts';
+import { conditionTypes } from './reasons.ts';
 import { accepted } from './stages.ts';
 
 const anObject = (requested: string): Managed => ({
@@ -25,4 +28,9 @@ it.each([
   ['Tool', 'spec.suspend is true, so the status stays as it is; agents follow changes of the spec all the same; set it to false to resume'],
 ])('says what suspending holds back: %s', (kind, message) => {
   expect(suspendedStatus({ ...anObject(''), kind }, 0).conditions).toMatchObject([{ type: 'Suspended', status: 'True', message }]);
+});
+
+it('has every type of condition in what `kubectl explain` says of them', () => {
+  const described = JSON.stringify(z.toJSONSchema(z.object(commonStatus), { io: 'input' }));
+  expect(described).toContain(`"${conditionTypes.slice(0, -1).join(', ')} or ${conditionTypes.at(-1)}."`);
 });
