@@ -6,8 +6,8 @@ import { locateAsset } from '../../platform/assets.ts';
 
 /** The sources of each script, by its name in `dist/` and on its page. */
 const scripts = {
-  'call-page.js': new URL('./browser/call/main.ts', import.meta.url),
-  'calls-page.js': new URL('./browser/calls/main.ts', import.meta.url),
+  'call-page.js': new URL('./browser/talk/main.ts', import.meta.url),
+  'calls-page.js': new URL('./browser/history/main.ts', import.meta.url),
 } as const;
 
 export type PageScript = keyof typeof scripts;
