@@ -11,7 +11,7 @@ const USER_ID = 'local';
 /** What keys are for, with what they may do. */
 const PURPOSES = {
   'local stack': ['*'],
-  // In the address of a page: it can talk to agents and see what came of it, and do nothing else.
+  // In the address of a page: it can talk to agents and read their calls, and do nothing else.
   'call page': ['calls:create'],
 } as const satisfies Readonly<Record<string, readonly Permission[]>>;
 

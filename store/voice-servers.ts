@@ -9,7 +9,7 @@ export interface VoicePlaces {
   readonly starting: boolean;
 }
 
-/** What came of an attempt to take a place. */
+/** The outcome of an attempt to take a place. */
 export interface PlaceTaken {
   /** Whether any server has reported lately. */
   readonly reported: boolean;

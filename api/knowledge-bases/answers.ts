@@ -44,7 +44,7 @@ const progress = z
 
 const state = {
   status: documentStatus.describe('`processing` until it can be found (`completed`) or can not be ingested (`failed`).'),
-  message: z.string().describe('For people: what is going on, or what came of it, warnings included.'),
+  message: z.string().describe('For people: what is going on, or the outcome, with warnings.'),
   error: failure,
   chunk_count: count().describe('0 until it is completed.'),
 };
@@ -69,7 +69,7 @@ export const documentAnswer = z
           .meta({ id: 'DocumentPage' }),
       )
       .nullable()
-      .describe('Of a website: what came of each page.'),
+      .describe('Of a website: the outcome of each page.'),
     size_bytes: count().nullable().describe('Size of an uploaded file, in bytes; null for others.'),
     sha256: z
       .string()

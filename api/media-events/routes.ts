@@ -44,7 +44,7 @@ export interface MediaEventOptions {
 
 /**
  * Takes what the media server signs with the key that Parley has of it. Events may come late, twice, in any order or never: each is but a
- * reason to look after its call.
+ * reason to check its call.
  */
 export function registerMediaEvents(app: FastifyInstance, { mediaServer, registry, ...options }: MediaEventOptions): void {
   const receiver = new WebhookReceiver(mediaServer.apiKey, mediaServer.apiSecret);

@@ -48,7 +48,7 @@ export function jsonReporter({ out }: Streams, now: () => number): Reporter {
   };
 }
 
-/** Only what came of it. */
+/** Only the outcome. */
 export function quietReporter({ out }: Streams): Reporter {
   const nothing = (): void => undefined;
   return { note: nothing, called: nothing, agentState: nothing, line: nothing, result: (result) => void out.write(outcome(result)) };

@@ -11,7 +11,7 @@ import { checkedOnce } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { scheduleOf, type RequestRun } from './schedule.ts';
 
-/** What came of the test; unknown while Postgres doesn't answer: the status is believed until then. */
+/** The results of the test; unknown while Postgres doesn't answer: the status is believed until then. */
 export type ResultsView =
   | { readonly state: 'known'; readonly results: readonly AgentResult[] }
   | { readonly state: 'unavailable'; readonly why: string };

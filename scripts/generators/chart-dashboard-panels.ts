@@ -204,7 +204,7 @@ export const dashboards: readonly Dashboard[] = [
       },
       {
         title: 'Attempts by outcome',
-        about: 'Requests to endpoints by what came of them.',
+        about: 'Requests to endpoints by outcome.',
         unit: 'ops',
         lines: [[rate('parley_webhook_attempts_total', 'outcome'), '{{outcome}}']],
       },

@@ -55,7 +55,7 @@ export interface TestRunRecord extends Omit<NewTestRun, 'requestedBy'> {
   readonly finishedAt: Date | null;
 }
 
-/** What came of a test in a run, without the transcripts. */
+/** The result of a test in a run, without the transcripts. */
 export interface TestResultSummary {
   readonly testUid: string;
   readonly testName: string;
@@ -91,7 +91,7 @@ export interface TestEvidence {
     /** How many of the newest results are `error`, in a row. */
     readonly errors: number;
   };
-  /** Its oldest run that has yet to evaluate it. `dueAt` lies ahead as long as workers start it and look after it. */
+  /** Its oldest run that has yet to evaluate it. `dueAt` lies ahead as long as workers start it and renew it. */
   readonly pending?: { readonly runId: string; readonly dueAt: Date };
 }
 

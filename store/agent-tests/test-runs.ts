@@ -1,5 +1,5 @@
 /**
- * Runs of tests, and what came of them. A run is requested by writing a row; a worker finds it and works on it, whatever died in between.
+ * Runs of tests, and their results. A run is requested by writing a row; a worker finds it and works on it, whatever died in between.
  * Every change notifies the operator, which shows results and serves revisions that passed.
  */
 import type { Clock } from '../../platform/clock.ts';

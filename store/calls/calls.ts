@@ -8,7 +8,7 @@ import type { NewEvent } from '../webhooks/types.ts';
 import { callColumns, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
 import { spentSince } from './spending.ts';
 import { usageOfCall, type UsageLine } from './usage.ts';
-import { LOOKED_AFTER_MS } from './unserved.ts';
+import { HEARTBEAT_TIMEOUT_MS } from './unserved.ts';
 import { isTerminal, terminalStatusOf, type CallStatus, type FinishReason } from './call-state.ts';
 
 const idShape = /^call_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -25,7 +25,7 @@ interface WithEvents {
   readonly events: (call: CallRecord, usage: readonly UsageLine[]) => readonly NewEvent[];
 }
 
-/** What came of an attempt to take a call on. */
+/** The outcome of an attempt to register a call. */
 export type Registration =
   | { readonly outcome: 'registered'; readonly call: CallRecord }
   | { readonly outcome: 'limit_reached' }
@@ -227,12 +227,12 @@ export class Calls extends Repository {
    * Claims the dispatch of a job, which counts as its first heartbeat.
    * @returns false when a job has the call, another process dispatches one, or it is over
    */
-  async lookAfter({ org, id }: CallRef): Promise<boolean> {
+  async claimDispatch({ org, id }: CallRef): Promise<boolean> {
     const { rowCount } = await this.database.queryAs(
       org,
       `UPDATE parley.calls SET job_seen_at = now() WHERE org = $1 AND id = $2 AND status = 'registered' AND job_id IS NULL
            AND (job_seen_at IS NULL OR job_seen_at < now() - $3 * interval '1 millisecond')`,
-      [org, id, LOOKED_AFTER_MS],
+      [org, id, HEARTBEAT_TIMEOUT_MS],
     );
     return rowCount > 0;
   }

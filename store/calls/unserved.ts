@@ -7,7 +7,7 @@ export interface UnservedCall extends CallRef {
 }
 
 /** A job sends a heartbeat every 8 s: after this long without one, a call may be picked up again. */
-export const LOOKED_AFTER_MS = 10_000;
+export const HEARTBEAT_TIMEOUT_MS = 10_000;
 
 /** The newest first, `limit` (200) at most: of those that no user has joined yet, the newest are the likeliest to be joined. */
 export async function unservedCalls(database: Database, { limit = 200 } = {}): Promise<readonly UnservedCall[]> {
@@ -16,7 +16,7 @@ export async function unservedCalls(database: Database, { limit = 200 } = {}): P
       `SELECT org, id, room FROM parley.calls
        WHERE status = 'registered' AND (job_seen_at IS NULL OR job_seen_at < now() - $1 * interval '1 millisecond')
        ORDER BY created_at DESC LIMIT $2`,
-      [LOOKED_AFTER_MS, limit],
+      [HEARTBEAT_TIMEOUT_MS, limit],
     );
     return rows;
   });

@@ -1,4 +1,4 @@
-/** What came of the calls of a revision. */
+/** Outcomes of the calls of a revision. */
 import { Repository } from '../repository.ts';
 import type { FinishReason } from '../calls/call-state.ts';
 import type { RevisionPage } from './release-history.ts';

@@ -9,7 +9,7 @@ import type { Rooms } from './rooms.ts';
 const INTERVAL_MS = 2_500;
 
 export interface AgentRedispatcherOptions {
-  readonly store: Pick<CallStore, 'unserved' | 'withoutCall'> & { readonly calls: Pick<CallStore['calls'], 'lookAfter'> };
+  readonly store: Pick<CallStore, 'unserved' | 'withoutCall'> & { readonly calls: Pick<CallStore['calls'], 'claimDispatch'> };
   readonly rooms: Pick<Rooms, 'inbound' | 'waiting' | 'callAgent'>;
   readonly clock: Clock;
   /** 0 ≤ x < 1 */
@@ -40,7 +40,8 @@ export class AgentRedispatcher {
       logger.warn(call, 'no agent had joined a call whose user waits; dispatched one again');
     };
     for (const { org, id, room } of unserved)
-      if (waiting.has(room) && (await store.calls.lookAfter({ org, id }))) await dispatch(room, dispatchMetadata(id), { org, callId: id });
+      if (waiting.has(room) && (await store.calls.claimDispatch({ org, id })))
+        await dispatch(room, dispatchMetadata(id), { org, callId: id });
     for (const room of callers) if (waiting.has(room)) await dispatch(room, INBOUND_DISPATCH_METADATA, { room });
     return dispatched;
   }

@@ -1,4 +1,4 @@
-/** Records in Postgres what came of claimed deliveries: attempts with what follows from them, and those that were not attempted. */
+/** Records in Postgres the outcomes of claimed deliveries: attempts with what follows from them, and those that were not attempted. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { deliveryIdText } from '../../events/envelope.ts';

@@ -1,4 +1,4 @@
-/** Runs where a parser would: tries what none must be able to do, and says what came of it. */
+/** Runs where a parser would: tries what none must be able to do, and reports the outcome. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 

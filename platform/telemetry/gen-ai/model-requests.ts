@@ -38,7 +38,7 @@ export interface ModelAnswer {
   readonly finishReasons?: readonly string[] | undefined;
   readonly usage?: TokenUsage | undefined;
   readonly attributes?: Attributes;
-  /** What came of a completion, as it came. */
+  /** The text of a completion, as the provider sent it. */
   readonly text?: string | undefined;
   /** Of speech. */
   readonly audioMilliseconds?: number | undefined;

@@ -28,7 +28,7 @@ export interface CountedRequest {
 export interface EstimateOptions {
   /** The JSON of the request. */
   readonly body: string;
-  /** What came of the answer. */
+  /** The part of the answer that arrived. */
   readonly answer: string;
   /** A request to the same model: of what is the same in both, its count holds. */
   readonly known: CountedRequest | undefined;

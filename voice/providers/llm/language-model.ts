@@ -136,7 +136,7 @@ interface CompletionOptions {
 /** With these the client and LiveKit describe themselves and the call to every provider. */
 const TELEMETRY_HEADERS = /^x-(livekit|stainless)-/i;
 
-/** What came of an answer. */
+/** What was received of an answer. */
 interface Seen {
   failure?: ProviderError;
   /** When, by the monotonic clock. */
