@@ -65,7 +65,7 @@ const fields = {
   ai_agent_ids: field({
     path: 'agentRefs',
     as: agentNames,
-    create: z.array(named(253)).min(1).max(64).describe('The agents that are tested.'),
+    create: z.array(named(253)).min(1).max(64),
     update: z.array(named(253)).min(1).max(64).optional(),
     answer: z.array(z.string()),
   }),
@@ -92,12 +92,12 @@ const fields = {
   repeat: field({ path: 'repeat', create: z.int().min(1).max(1000).nullish().describe('How many attempts are made.'), answer: z.int() }),
   pass_at_least: field({
     path: 'passAtLeast',
-    create: z.int().min(1).max(1000).nullish().describe('How many attempts must pass; all where absent.'),
+    create: z.int().min(1).max(1000).nullish(),
     answer: z.int().optional(),
   }),
   schedule: field({
     path: 'schedule',
-    create: text(100).nullish().describe('Cron expression with five fields, in UTC: when the serving revision is tested again.'),
+    create: text(100).nullish(),
     answer: z.string().optional(),
   }),
   timeout: field({ path: 'timeout', create: duration().nullish(), answer: z.string() }),

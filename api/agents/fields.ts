@@ -91,12 +91,7 @@ const sentTo = (provider: string, baseURL: string | undefined) => ({
 const contextTokens = <P extends string>(path: P) =>
   field({
     path,
-    create: z
-      .int()
-      .min(1024)
-      .max(10_000_000)
-      .nullish()
-      .describe("The model's context window, in tokens; by the name of the model where absent. Longer conversations are summarised."),
+    create: z.int().min(1024).max(10_000_000).nullish(),
     answer: z.int().optional(),
   });
 
@@ -253,7 +248,7 @@ const fields = {
   }),
   timezone: field({
     path: 'timeZone',
-    create: text(64).nullish().describe('IANA name of the time zone of the date and time that the model gets; UTC where absent.'),
+    create: text(64).nullish(),
     answer: label,
   }),
   llm,
