@@ -11,8 +11,10 @@ import type { KindContext } from '../kinds/context.ts';
 import { specIssues } from '../resources/kube-failures.ts';
 import { isObjectName, newSuffix, randomId, readableName, suffixOf } from '../resources/names.ts';
 import type { Parts, WriteMode } from '../resources/resource-writer.ts';
+import { requireFree } from '../resources/unique-names.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { attachedToolToRest, functionNameOf, toolBringsSecrets, toolFromRest, type InlineTool } from './fields.ts';
+import { functionNameClaims } from './function-names.ts';
 import { toolNameRule, toolResource, ToolWriter, withAgent } from './tool-writer.ts';
 
 const at: Loc = ['body', 'llm', 'tools'];
@@ -53,7 +55,7 @@ export class AgentTools {
   async plan(caller: Caller, agentName: string, items: readonly InlineTool[], failures: ValidationIssue[]): Promise<ToolPlan> {
     const { org } = caller;
     const attached = await this.attachedTo(org, agentName);
-    const claimed = new Set(items.map(({ tool_id: id }) => id));
+    const named = new Set(items.map(({ tool_id: id }) => id));
     // New tools are born in the same second: suffixes in ascending order keep them in the order of the request.
     const suffixes = items.map(() => newSuffix()).toSorted();
     const newNames = items.map((item, index) => readableName('tool', item.function_tool?.name, suffixes[index]));
@@ -63,7 +65,7 @@ export class AgentTools {
         const found = foundByItem[index] ?? [];
         const namesake = item.tool_id
           ? undefined
-          : attached.find((tool) => tool.spec.custom?.function.name === item.function_tool?.name && !claimed.has(tool.metadata.name));
+          : attached.find((tool) => tool.spec.custom?.function.name === item.function_tool?.name && !named.has(tool.metadata.name));
         const id = item.tool_id ?? namesake?.metadata.name;
         if (id === undefined) return this.#planCreation(caller, newNames[index] ?? '', agentName, item, index, found);
         const isName = isObjectName(id);
@@ -83,6 +85,10 @@ export class AgentTools {
           ((secrets?.pending.size ?? 0) > 0 || !sameJson(spec, withAgent(tool.spec, agentName)))
         )
           throw notOwn(id);
+        if (found.length === 0 && functionNameOf(spec) !== functionNameOf(tool.spec)) {
+          const others = (tool.spec.agentRefs ?? []).map((ref) => ref.name).filter((other) => other !== agentName);
+          await requireFree(functionNameClaims(this.#context, org, others, functionNameOf(spec), named));
+        }
         return { type: 'attach', index, name: id, item, found: tool };
       }),
     );

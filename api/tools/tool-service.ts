@@ -28,6 +28,7 @@ import {
   type McpTool,
   type McpToolUpdate,
 } from './fields.ts';
+import { functionNameClaims } from './function-names.ts';
 import { isLastAgent, toolNameRule, toolResource, ToolWriter } from './tool-writer.ts';
 
 type ToolCreate = CustomTool | BuiltinToolCreate | McpTool;
@@ -71,7 +72,7 @@ export class ToolService {
     const name = wanted ?? readableName('tool', suggestedName(body));
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const spec = { ...this.#encode(body, undefined, secrets), agentRefs: [{ name: agentName }] };
-    const claims = this.#claims(org, [agentName], functionNameOf(spec));
+    const claims = functionNameClaims(this.#context, org, [agentName], functionNameOf(spec), new Set());
     await requireFree(claims);
     const confirm = (created: Stored<Tool>): Promise<void> => requireFirst(created, claims);
     return this.#writer.exclusively(org, name, async () => {
@@ -188,26 +189,8 @@ export class ToolService {
   }
 
   #claimsOf(org: string, { metadata, spec }: Stored<Tool>, functionName: string | undefined): readonly NameClaim<Tool>[] {
-    return this.#claims(
-      org,
-      (spec.agentRefs ?? []).map((ref) => ref.name),
-      functionName,
-      metadata.name,
-    );
-  }
-
-  /** The function name is claimed at every agent that the tool attaches itself to. */
-  #claims(org: string, agents: readonly string[], functionName: string | undefined, except?: string): readonly NameClaim<Tool>[] {
-    if (functionName === undefined) return [];
-    return agents.map((agentName) => ({
-      view: this.#context.views.tools,
-      index: 'agent',
-      value: `${org}/${agentName}`,
-      listed: { namespace: org },
-      isRival: ({ metadata, spec }) =>
-        metadata.name !== except && functionNameOf(spec) === functionName && (spec.agentRefs ?? []).some((ref) => ref.name === agentName),
-      refusal: duplicate,
-    }));
+    const agents = (spec.agentRefs ?? []).map(({ name }) => name);
+    return functionNameClaims(this.#context, org, agents, functionName, new Set([metadata.name]));
   }
 }
 
@@ -225,8 +208,4 @@ function toolNameTaken(name: string): ApiError {
     'conflict',
     `there is a tool ${JSON.stringify(name)} already: leave tool_id out or use another one; to attach that tool, list it in the agent's llm.tools`,
   );
-}
-
-function duplicate(): ApiError {
-  return new ApiError('conflict', 'the agent has a tool with this function name already; use another name, or change that tool');
 }

@@ -416,6 +416,25 @@ describe('the tools of an agent', () => {
     expect(await names()).not.toContain(one);
   });
 
+  it('keep function names distinct at the other agents of a shared tool, too', async () => {
+    const { body: a } = await org.call('POST', '/v2/ai-agents', withTools('A', [aTool('one'), aTool('two')]));
+    const [one, two] = ids(a);
+    const { body: b } = await org.call('POST', '/v2/ai-agents', withTools('B', [{ tool_id: one }, { tool_id: two }, aTool('x')]));
+    const rename = (names: readonly string[]) =>
+      org.call('PUT', `/v2/ai-agents/${a.ai_agent_id}`, {
+        llm: { tools: [one, two].map((id, index) => ({ tool_id: id, function_tool: { name: names[index] } })) },
+      });
+
+    const taken = await rename(['x', 'two']);
+    expect(taken.status, taken.text).toBe(409);
+    expect(taken.text).toContain(b.ai_agent_id);
+    expect((await org.call('GET', `/v2/ai-agents/${a.ai_agent_id}`)).body).toEqual(a);
+
+    const swapped = await rename(['two', 'one']);
+    expect(swapped.status, swapped.text).toBe(200);
+    expect(swapped.body.llm.tools).toMatchObject([aTool('two'), aTool('one')]);
+  });
+
   it('have to exist, with different function names and sound definitions, all failures at once', async () => {
     const tools = [{ tool_id: 'tool-absent' }, { tool_id: 'NOT/a name' }, aTool('same'), aTool('same'), { tool_start_message: 'x' }];
     const answer = await org.call('POST', '/v2/ai-agents', anAgentRequest('Bad', { llm: { model_name: 'm', tools } }));
