@@ -245,7 +245,7 @@ export class Conversation implements ToolHost {
   }
 
   recordSources(sources: readonly KnowledgeSource[]): void {
-    this.#transcript.addSources(sources);
+    this.#transcript.addSources(sources, this.#options.clock.now());
   }
 
   startSpan(start: SpanStart): Span {

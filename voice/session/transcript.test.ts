@@ -66,10 +66,19 @@ describe('a transcript', () => {
   });
 
   it('puts sources to the next answer, and to no other', () => {
-    transcript.addSources([{ chunk: 1 }]);
-    transcript.addSources([{ chunk: 2 }]);
+    transcript.addSources([{ chunk: 1 }], from + 900);
+    transcript.addSources([{ chunk: 2 }], from + 950);
     expect(transcript.add(said('user', 'And?', { at: 1 }))[0]?.message?.sources).toBeNull();
-    expect(transcript.add(said('assistant', 'So.', { at: 2 }))[0]?.message?.sources).toEqual([{ chunk: 1 }, { chunk: 2 }]);
-    expect(transcript.add(said('assistant', 'Well.', { at: 3 }))[0]?.message?.sources).toBeNull();
+    const [answer] = transcript.add(said('assistant', 'So.', { at: 2, llmNodeTtft: 0.3 }));
+    expect(answer?.message?.sources).toEqual([{ chunk: 1 }, { chunk: 2 }]);
+    expect(transcript.add(said('assistant', 'Well.', { at: 3, llmNodeTtft: 0.3 }))[0]?.message?.sources).toBeNull();
+  });
+
+  it('puts no sources to what is said before the answer that they are for', () => {
+    transcript.addSources([{ chunk: 1 }], from + 2_100);
+    const [announced] = transcript.add(said('assistant', 'Let me look.', { at: 2, llmNodeTtft: 0.3 }));
+    const [byTool] = transcript.add(said('assistant', 'One moment.', { at: 3 }));
+    const [answer] = transcript.add(said('assistant', 'At nine.', { at: 4, llmNodeTtft: 0.3 }));
+    expect([announced, byTool, answer].map((entry) => entry?.message?.sources)).toEqual([null, null, [{ chunk: 1 }]]);
   });
 });

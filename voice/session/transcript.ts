@@ -1,7 +1,7 @@
 /** From the messages of a session to the rows of its call: what was said, and the latencies of each answer. */
 import type { CallMessage, CallToolCall, CallTurn } from '../../store/index.ts';
 
-/** Of LiveKit's `ChatMessage`; its times are in seconds since the epoch and durations in seconds, `createdAt` is in milliseconds. */
+/** Of LiveKit's `ChatMessage`; its times are in seconds since the epoch and durations in seconds, `createdAt` is in milliseconds: when it was about to be said. */
 export interface SpokenMessage {
   readonly role: string;
   readonly text: string;
@@ -34,16 +34,16 @@ export class Transcript {
   readonly #used = new Set<number>();
   /** Latencies so far of the answer to the user's last words; undefined when they have been answered. */
   #open: { readonly stoppedAt: number | undefined; readonly answer: Answer; seq: number | undefined } | undefined;
-  #sources: readonly unknown[] = [];
+  #sources: readonly { readonly addedAt: number; readonly source: unknown }[] = [];
 
   /** @param from milliseconds since the epoch: nothing was said before */
   constructor(from: number) {
     this.#from = from;
   }
 
-  /** Of the agent's next answer. */
-  addSources(sources: readonly unknown[]): void {
-    this.#sources = [...this.#sources, ...sources];
+  /** Of the agent's next answer that the model begins after them. @param now milliseconds since the epoch */
+  addSources(sources: readonly unknown[], now: number): void {
+    this.#sources = [...this.#sources, ...sources.map((source) => ({ addedAt: now, source }))];
   }
 
   addToolCall(call: Omit<CallToolCall, 'seq'>): readonly Entry[] {
@@ -103,11 +103,26 @@ export class Transcript {
     return open?.seq === undefined ? undefined : { seq: open.seq, ...open.answer };
   }
 
-  #message(role: 'agent' | 'user', { createdAt, interrupted }: SpokenMessage, content: string, startedAt: number | undefined): CallMessage {
+  #message(role: 'agent' | 'user', said: SpokenMessage, content: string, startedAt: number | undefined): CallMessage {
+    const { createdAt, interrupted } = said;
     const spokenAt = startedAt === undefined ? createdAt : startedAt * 1000;
-    const sources = role === 'agent' && this.#sources.length > 0 ? this.#sources : null;
-    if (role === 'agent') this.#sources = [];
-    return { seq: this.#number(spokenAt), role, content, spokenAt: new Date(spokenAt), interrupted, sources };
+    const sources = role === 'agent' ? this.#takeSources(said) : [];
+    return {
+      seq: this.#number(spokenAt),
+      role,
+      content,
+      spokenAt: new Date(spokenAt),
+      interrupted,
+      sources: sources.length > 0 ? sources : null,
+    };
+  }
+
+  /** What the model says before it calls a tool is created before the tool runs and reported after it; what tools say is not the model's. */
+  #takeSources({ createdAt, metrics }: SpokenMessage): readonly unknown[] {
+    if (metrics.llmNodeTtft === undefined) return [];
+    const taken = this.#sources.filter(({ addedAt }) => addedAt <= createdAt);
+    this.#sources = this.#sources.filter(({ addedAt }) => addedAt > createdAt);
+    return taken.map(({ source }) => source);
   }
 
   #number(spokenAt: number): number {
