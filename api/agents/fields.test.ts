@@ -42,7 +42,7 @@ const lookup = optional(
     name: named(8),
     url,
     method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH'),
-    timeout: duration(100, 30_000),
+    timeout: fc.oneof(duration(100, 30_000), fc.constantFrom('2.01s', '1.4ms')),
     headers: distinct(header, ({ name }) => name.toLowerCase()),
     query: fc.dictionary(named(5), text(20), { maxKeys: 3 }),
     body: jsonObject,

@@ -2,13 +2,11 @@
 import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
-import { millisecondsOf } from '../../crds/duration.ts';
 import { lookupMethods } from '../../crds/http-method.ts';
 import type { AgentSpec } from '../../crds/index.ts';
 import { LONGEST_QUERY_VALUE } from '../../crds/limits.ts';
-import { headers } from '../codec/conversions.ts';
-import { durationOfMilliseconds } from '../codec/duration.ts';
-import { answerShape, createShape, field, items, matchStored, readFields, type Conversion } from '../codec/fields.ts';
+import { headers, milliseconds } from '../codec/conversions.ts';
+import { answerShape, createShape, field, items, matchStored, readFields } from '../codec/fields.ts';
 import { looksSecret } from '../codec/headers.ts';
 import { distinct, headerMap, named, text } from '../codec/schemas.ts';
 import { masked } from '../codec/secrets.ts';
@@ -24,17 +22,11 @@ const mostMilliseconds = 30_000;
 
 const timeout = withRule(
   z.int().describe(`Milliseconds, from 1 to ${mostMilliseconds}; 5000 where absent.`).meta({ minimum: 1, maximum: mostMilliseconds }),
-  (milliseconds, loc) =>
-    milliseconds >= 1 && milliseconds <= mostMilliseconds
+  (value, loc) =>
+    value >= 1 && value <= mostMilliseconds
       ? []
       : [issues.value(loc, `timeout is in milliseconds, from 1 to ${mostMilliseconds}`)],
 );
-
-/** With the fractions that a resource may have. */
-const exactMilliseconds: Conversion = {
-  read: (stored: string) => millisecondsOf(stored),
-  write: (sent: number, { stored }) => durationOfMilliseconds(sent, stored as string | undefined),
-};
 
 const responseFields = {
   name: field({ path: 'name', create: named(128), answer: z.string() }),
@@ -52,9 +44,9 @@ const lookupFields = {
   }),
   timeout: field({
     path: 'timeout',
-    as: exactMilliseconds,
+    as: milliseconds,
     create: timeout.nullish(),
-    answer: z.number().describe('Milliseconds.'),
+    answer: z.int().describe('Milliseconds.'),
     empty: 5000,
   }),
   headers: field({

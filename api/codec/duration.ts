@@ -19,9 +19,8 @@ export function durationOfSeconds(seconds: number, previous?: string): string {
   return `${decimal(seconds)}s`;
 }
 
-/** See {@link durationOfSeconds}; whole milliseconds. */
-export function durationOfMilliseconds(milliseconds: number, previous?: string): string {
-  if (previous !== undefined && millisecondsOf(previous) === milliseconds) return previous;
+/** The shortest way to write whole milliseconds. */
+export function durationOfMilliseconds(milliseconds: number): string {
   return milliseconds % 1000 === 0 ? `${milliseconds / 1000}s` : `${milliseconds}ms`;
 }
 
