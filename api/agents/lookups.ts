@@ -23,9 +23,7 @@ const mostMilliseconds = 30_000;
 const timeout = withRule(
   z.int().describe(`Milliseconds, from 1 to ${mostMilliseconds}; 5000 where absent.`).meta({ minimum: 1, maximum: mostMilliseconds }),
   (value, loc) =>
-    value >= 1 && value <= mostMilliseconds
-      ? []
-      : [issues.value(loc, `timeout is in milliseconds, from 1 to ${mostMilliseconds}`)],
+    value >= 1 && value <= mostMilliseconds ? [] : [issues.value(loc, `timeout is in milliseconds, from 1 to ${mostMilliseconds}`)],
 );
 
 const responseFields = {

@@ -4,7 +4,15 @@ import { z } from 'zod';
 import { validateRequest, type ReadRequest, type RequestSchemas } from '../validation/request.ts';
 import { ValidationError } from './api-error.ts';
 import { requestState } from './request-state.ts';
+import type { RouteDescription } from './route.ts';
 import { warningsAnswer } from './warnings.ts';
+
+const noQuery = z.object({});
+
+/** Whether a name in the query that it doesn't know is refused: a write must not do what `?dry_run=true` should have shown. */
+export function refusesUnknownQuery({ query, method, permission }: Pick<RouteDescription, 'query' | 'method' | 'permission'>): boolean {
+  return query !== undefined || (method !== 'GET' && permission !== 'public');
+}
 
 /**
  * Reads what the route takes; fields that it doesn't know become warnings of the answer.
@@ -13,9 +21,10 @@ import { warningsAnswer } from './warnings.ts';
 export function readRequest<S extends RequestSchemas>(request: FastifyRequest, schemas: S): ReadRequest<S> {
   const query = request.query as Readonly<Record<string, string | readonly string[]>>;
   const state = requestState(request);
+  const { description } = request.routeOptions.config;
   const result = state.timedSync('validate', () =>
     validateRequest(
-      schemas,
+      description !== undefined && refusesUnknownQuery(description) ? { query: noQuery, ...schemas } : schemas,
       {
         // Like FastAPI, the last one counts where a parameter is given more than once and isn't a list.
         query: Object.fromEntries(
@@ -31,7 +40,7 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
   );
   if (!result.ok) throw new ValidationError(result.issues);
   state.warnings.push(...result.warnings);
-  return result.value;
+  return result.value as ReadRequest<S>;
 }
 
 /** The answer of a write has `warnings` as well. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { errorStatus, type ErrorCode } from '../http/api-error.ts';
+import { refusesUnknownQuery } from '../http/read-request.ts';
 import type { RouteDescription } from '../http/route.ts';
 import { isWebhookPath, webhookFailureTypes, webhookRoot, type WebhookFailureCode } from '../http/webhook-failure.ts';
 import type { OpenApiObject, SchemaCollection } from './schemas.ts';
@@ -244,7 +245,7 @@ export function failuresOf(route: RouteDescription): readonly FailureName[] {
   const names: FailureName[] = ['bad_request', 'request_timeout', 'headers_too_large', ...(route.errors ?? [])];
   if (route.permission !== 'public') names.push('unauthorized', 'forbidden', 'rate_limited', 'internal_error', 'unavailable');
   if (route.params !== undefined) names.push('not_found');
-  if (route.query !== undefined || route.body !== undefined || route.form !== undefined || route.streamed !== undefined)
+  if (refusesUnknownQuery(route) || route.body !== undefined || route.form !== undefined || route.streamed !== undefined)
     names.push('validation');
   if (route.ifMatch) names.push('precondition_failed');
   if (route.method !== 'GET') names.push('payload_too_large', 'unsupported_media_type');

@@ -148,6 +148,10 @@ describe('what would narrow is refused', () => {
     ['GET', '/v2/ai-agents?limit=1', 'limit'],
     ['POST', '/v2/ai-agents?dryRun=true', 'dryRun'],
     ['DELETE', '/v2/ai-agents/a?dryrun=1', 'dryrun'],
+    // They take no rehearsal.
+    ['DELETE', '/api/v1/knowledge-bases/a/documents/b?dry_run=true', 'dry_run'],
+    ['POST', '/v1/api-keys/a/revoke?dry_run=true', 'dry_run'],
+    ['DELETE', '/v1/calls/a?dry_run=true', 'dry_run'],
   ])('%s %s', async (method, path, name) => {
     const answer = await org.call(method, path, method === 'POST' ? smallAgent : undefined);
     expect([answer.status, answer.body]).toEqual([422, { detail: [extra('query', name)] }]);
