@@ -159,14 +159,16 @@ export class OnePass {
   }
 }
 
-function recordsOf({ document, chunks }: Whole, averageLength: number): readonly VectorRecord[] {
+function recordsOf({ document, facts, chunks }: Whole, averageLength: number): readonly VectorRecord[] {
   const tieBreaker = tieBreakerOf(document);
+  // The row has its title when it is completed.
+  const parsed = { ...document, title: facts.title ?? null };
   return chunks.map(({ stored, terms }) => ({
     chunkId: `${document.id}:${stored.ordinal}`,
     documentId: document.id,
     ordinal: stored.ordinal,
     tieBreaker,
     sparse: documentVector(terms, { referenceLength: averageLength }),
-    metadata: filterableBy(document, stored),
+    metadata: filterableBy(parsed, stored),
   }));
 }

@@ -28,8 +28,7 @@ export async function* readPages(
       const parsed = yield* placedAt(outcome.url, parts);
       title ??= parsed.title;
       warnings.push(...parsed.warnings.map((warning) => `${outcome.url}: ${warning}`));
-      const own = parsed.title?.slice(0, 1024);
-      outcomes.push({ ...outcome, ...(own !== undefined && { title: own }) });
+      outcomes.push({ ...outcome, ...(parsed.title !== undefined && { title: parsed.title }) });
     } catch (error) {
       if (!(error instanceof IngestionError)) throw error;
       outcomes.push({ url: outcome.url, status: 'failed', reason: `${error.code}: ${error.message}` });

@@ -1,6 +1,7 @@
 /** The end of many small documents in one transaction: chunks, terms, counters, status and events of all. */
 import type { Transaction } from '../database.ts';
 import { Repository } from '../repository.ts';
+import { storableJson } from '../storable-json.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { tellOfCollection } from './collections.ts';
@@ -94,10 +95,10 @@ async function markCompleted(
     [
       org,
       collectionId,
-      JSON.stringify(
+      storableJson(
         documents.map((document) => ({
           id: document.id,
-          title: document.title?.slice(0, 1024) ?? null,
+          title: document.title ?? null,
           pages: document.pages ?? null,
           warnings: document.warnings,
           message: document.message.slice(0, 4096),

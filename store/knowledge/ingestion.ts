@@ -109,7 +109,7 @@ export class Ingestion extends Repository {
       const { rowCount } = await transaction.query(
         `UPDATE parley.documents d SET title = $3, pages = $4, warnings = $5, chunk_count = $6, term_total = $7, updated_at = now(), progress_at = now()
          WHERE d.org = $1 AND d.id = $2 AND ${LIVE}`,
-        [ref.org, ref.id, facts.title?.slice(0, 1024) ?? null, facts.pages ?? null, facts.warnings, facts.chunkCount, facts.termTotal],
+        [ref.org, ref.id, facts.title ?? null, facts.pages ?? null, facts.warnings, facts.chunkCount, facts.termTotal],
       );
       if (rowCount === 0) return;
       await transaction.query(

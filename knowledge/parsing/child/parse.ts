@@ -3,6 +3,9 @@ import type { ChildMessage, ParsedExtension } from '../messages.ts';
 import { checkSignature } from '../signature.ts';
 import { BlockSink } from './block-sink.ts';
 import type { ParsedDocument, Parser, ParserInput } from '../block.ts';
+import { oneLine } from '../text/clean.ts';
+
+const TITLE_CHARACTERS = 1024;
 
 const parsers: Readonly<Record<ParsedExtension, () => Promise<Parser>>> = {
   pdf: async () => (await import('../formats/pdf/pdf.ts')).parsePdf,
@@ -33,7 +36,9 @@ export async function parse(input: ParserInput, { load, send }: ParseOptions): P
     const result = await parser(input, sink);
     if (sink.isEmpty) throw new IngestionError('empty_document', 'There is no text in this file.');
     sink.flush();
-    return { ...result, warnings: sink.warnings };
+    const { title = '', ...facts } = result;
+    const line = oneLine(title).slice(0, TITLE_CHARACTERS).toWellFormed();
+    return { ...facts, ...(line !== '' && { title: line }), warnings: sink.warnings };
   } catch (error) {
     throw asFailure(error, input.extension);
   }

@@ -116,6 +116,11 @@ describe('web pages', () => {
       texts((await read(pool, { content: latin(''), extension: 'html', contentType: 'text/html; charset="windows-1252"' })).blocks),
     ).toEqual(['Café €']);
     expect(texts((await read(pool, { content: latin('<meta charset=iso-8859-1>'), extension: 'html' })).blocks)).toEqual(['Café €']);
+    for (const name of ['utf-16', 'unicode']) {
+      const html = `<html><head><meta charset=${name}></head><body><p>We open at nine.</p></body></html>`;
+      const even = html.padEnd(html.length + (html.length % 2));
+      expect(texts((await read(pool, { content: even, extension: 'html' })).blocks)).toEqual(['We open at nine.']);
+    }
   });
 
   it('reads pages that are no article', async () => {

@@ -46,14 +46,14 @@ export const parseHtml: Parser = (input, sink) => {
 /** The response says it, or the page's first bytes do. @see https://html.spec.whatwg.org/#determining-the-character-encoding */
 function charset(contentType: string | undefined, content: Buffer): string | undefined {
   const named = /charset\s*=\s*["']?([\w.:-]+)/iu;
+  const meta = content
+    .toString('latin1', 0, 4096)
+    .match(/<meta[^>]+>/giu)
+    ?.join('');
+  const inPage = named.exec(meta ?? '')?.[1];
+  // A page that could be read so far is not in UTF-16, whatever it says: Word writes "unicode".
   return (
-    named.exec(contentType ?? '')?.[1] ??
-    named.exec(
-      content
-        .toString('latin1', 0, 4096)
-        .match(/<meta[^>]+>/giu)
-        ?.join('') ?? '',
-    )?.[1]
+    named.exec(contentType ?? '')?.[1] ?? (/^(utf-16|unicode|ucs-2|iso-10646-ucs-2|csunicode)/iu.test(inPage ?? '') ? 'utf-8' : inPage)
   );
 }
 

@@ -127,4 +127,12 @@ const a = 1;
     const { blocks } = await read(pool, { content: `# Marks\n\n- a **b**\n\n* * *\n\n${line}\n\nThe end.`, extension: 'md' });
     expect(texts(blocks).map((text) => text.slice(0, 9))).toEqual(['Marks', 'a b', line.slice(0, 9), 'The end.']);
   });
+
+  it('has a title of one line that Postgres takes, cut between characters', async () => {
+    const titled = async (title: string): Promise<unknown> =>
+      (await read(pool, { content: `---\ntitle: "${title}"\n---\n\nHello`, extension: 'md' })).document;
+    expect(await titled(String.raw`a\0b\n c`)).toEqual({ title: 'ab c', warnings: [] });
+    expect(await titled(`${'x'.repeat(1023)}😀`)).toEqual({ title: `${'x'.repeat(1023)}\ufffd`, warnings: [] });
+    expect(await titled(String.raw`\0`)).toEqual({ warnings: [] });
+  });
 });

@@ -5,6 +5,7 @@ import { IngestionError } from '../../ingestion-failure.ts';
 import { checkNesting, openArchive } from '../archive/archive.ts';
 import { addSheet, type SheetCell, type SheetRow } from './sheet-rows.ts';
 import type { Parser, ParserInput, Sink } from '../block.ts';
+import { oneLine } from '../text/clean.ts';
 
 // Workbooks from before 1997 name a code page.
 XLSX.set_cptable(codepages);
@@ -35,13 +36,13 @@ export const parseSpreadsheet: Parser = async (input, sink) => {
   const uses1904 = book.Workbook?.WBProps?.date1904 === true;
   visible.forEach((name, at) => {
     const sheet = book.Sheets[name];
-    if (sheet !== undefined) addSheet({ name, rows: rowsOf({ sheet, budget, limit: input.limits.cells, uses1904 }), sink });
+    if (sheet !== undefined) addSheet({ name: oneLine(name), rows: rowsOf({ sheet, budget, limit: input.limits.cells, uses1904 }), sink });
     // What has been read may go.
     delete book.Sheets[name];
     sink.progress(at + 1, visible.length);
   });
-  const title = book.Props?.Title?.trim();
-  return title === undefined || title === '' ? {} : { title };
+  const title = book.Props?.Title;
+  return title === undefined ? {} : { title };
 };
 
 async function readPackage({ content, limits }: ParserInput, sink: Sink): Promise<XLSX.WorkBook> {

@@ -90,6 +90,7 @@ describe('a search', () => {
     expect(await found({ org: { $eq: theirs.name } })).toEqual([]);
     // And the document itself.
     expect(await found({ filename: { $eq: 'tent.md' } })).toEqual(['tent.md']);
+    expect(await found({ title: { $eq: 'Tent' } })).toEqual(['tent.md']);
   });
 
   it('says what is wrong with the request, and never widens a filter', async () => {
