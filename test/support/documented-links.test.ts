@@ -24,6 +24,20 @@ it('no page of docs/ is one that nothing leads to', () => {
   expect(alone).toEqual([]);
 });
 
+it('the pages of docs/ have 30,000 words at most, without reference and decisions', () => {
+  const written = list('docs').filter((page) => !/^docs\/(?:adr|reference)\//.test(page));
+  const words = written.map((page) => readFileSync(join(root, page), 'utf8').split(/\s+/).filter(Boolean).length);
+  expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(30_000);
+});
+
+it.each(pages.filter((page) => !/^docs\/(?:adr|reference)\/|^examples\//.test(page)))(
+  '%s: prose has lines of 120 characters at most',
+  (page) => {
+    const long = proseOf(page).filter((line) => line.length > 120 && !/^\s*(?:\||#|!\[)/.test(line));
+    expect(long).toEqual([]);
+  },
+);
+
 it('the files that CONTRIBUTING.md names exist', () => {
   const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
   const named = [...text.matchAll(/`([a-z-]+\/[\w./-]+\.(?:ts|sql))`/g)].map(([, path = '']) => path);
@@ -37,10 +51,17 @@ function list(folder: string): readonly string[] {
     .map((file) => join(folder, file));
 }
 
+/** Its lines without blocks of code. */
+function proseOf(page: string): readonly string[] {
+  return readFileSync(join(root, page), 'utf8')
+    .replaceAll(/^ *```[\s\S]*?^ *```/gm, '')
+    .split('\n');
+}
+
 /** Relative ones, without what stands in code. */
 function linksOf(page: string): readonly string[] {
-  const text = readFileSync(join(root, page), 'utf8')
-    .replaceAll(/^```[\s\S]*?^```/gm, '')
+  const text = proseOf(page)
+    .join('\n')
     .replaceAll(/`[^`\n]*`/g, 'code');
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z][a-z0-9+.-]*:/i.test(link));
 }
