@@ -40,7 +40,7 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
   );
   if (!result.ok) throw new ValidationError(result.issues);
   state.warnings.push(...result.warnings);
-  return result.value as ReadRequest<S>;
+  return result.value;
 }
 
 /** The answer of a write has `warnings` as well. */
