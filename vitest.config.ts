@@ -44,10 +44,10 @@ class SlowFirst extends BaseSequencer {
 const calls = ['test/integration/{cli-call,voice}/**/*.test.ts'];
 
 /** Of them, those that say when something is heard. */
-const timed = 'test/integration/voice/**/*.timed.test.ts';
+const TIMED = 'test/integration/voice/**/*.timed.test.ts';
 
 /** One call with everything in it, for the runs without the `voice` project. */
-const talkingCall = 'test/integration/voice/conversation.test.ts';
+const TALKING_CALL = 'test/integration/voice/conversation.test.ts';
 
 /** Suites that start servers: generous limits, because a busy machine is slow, not wrong. No suite has a second try. */
 const withServers = {
@@ -101,7 +101,7 @@ export default defineConfig({
       {
         test: {
           name: 'call',
-          include: [talkingCall],
+          include: [TALKING_CALL],
           ...withServers,
           isolate: true,
           maxWorkers: 1,
@@ -113,7 +113,7 @@ export default defineConfig({
           // LiveKit's native client doesn't outlive many rooms.
           name: 'voice',
           include: calls,
-          exclude: [talkingCall, timed],
+          exclude: [TALKING_CALL, TIMED],
           ...withServers,
           isolate: true,
           maxWorkers: 2,
@@ -126,7 +126,7 @@ export default defineConfig({
         test: {
           // What depends on when sound is heard has the processors to itself.
           name: 'timed',
-          include: [timed],
+          include: [TIMED],
           ...withServers,
           isolate: true,
           maxWorkers: availableParallelism() > 2 ? 2 : 1,

@@ -1,7 +1,7 @@
 import type { SpecProblem } from './limits.ts';
 
 /** Begins at the first brace of several: beginning at each, a long row of them would be read once for each. */
-const placeholder = /(?<!\{)\{+[^{}]*\}+/g;
+const PLACEHOLDER = /(?<!\{)\{+[^{}]*\}+/g;
 
 /**
  * An http(s) address that can be called: its host is one, once the placeholders in it are filled. Credentials are refused, because
@@ -14,7 +14,7 @@ export function httpAddress(address: string | undefined, path: string): readonly
   if (authority.includes('@')) {
     return [{ path, message: 'holds a user name or password, which anybody could read here; send credentials in a header' }];
   }
-  const filled = authority.replaceAll(/:\{+[^{}]*\}+/g, ':80').replaceAll(placeholder, 'x');
+  const filled = authority.replaceAll(/:\{+[^{}]*\}+/g, ':80').replaceAll(PLACEHOLDER, 'x');
   // URL parsers differ over backslashes and white space: to some of them the host ends there.
   const sound = !/[\s\\]/.test(authority) && filled !== '' && URL.canParse(`http://${filled}/`);
   return sound
@@ -44,7 +44,7 @@ export function hasOpenHost(address: string): boolean {
 }
 
 /** What is wrong with {@link hasOpenHost} where a Secret's value is sent along. */
-export const openHostMessage =
+export const OPEN_HOST_MESSAGE =
   'has a placeholder that decides its host, and would get a value from a Secret: write the domain out, as in https://{{region}}.example.com, or send no secret header';
 
 /** A call's data, and a model's words, must not decide who gets a Secret's value. */
@@ -54,7 +54,7 @@ export function closedHost(
   path: string,
 ): readonly SpecProblem[] {
   const secret = (headers ?? []).some(({ valueFrom }) => valueFrom !== undefined);
-  return secret && hasOpenHost(address) ? [{ path, message: openHostMessage }] : [];
+  return secret && hasOpenHost(address) ? [{ path, message: OPEN_HOST_MESSAGE }] : [];
 }
 
 function split(address: string): readonly string[] {

@@ -196,11 +196,11 @@ export function timeZone(zone: string, path: string): readonly SpecProblem[] {
 }
 
 /** What every BCP 47 tag of this form is: sound. Asking Intl costs more than all other checks of a spec together. */
-const plainTag = /^[a-z]{2,3}(-[A-Z]{2})?$/;
+const PLAIN_TAG = /^[a-z]{2,3}(-[A-Z]{2})?$/;
 
 /** A BCP 47 tag such as `pt-BR`. */
 export function languageTag(tag: string, path: string): readonly SpecProblem[] {
-  const sound = plainTag.test(tag) || isLanguageTag(tag);
+  const sound = PLAIN_TAG.test(tag) || isLanguageTag(tag);
   return sound ? [] : [{ path, message: `${JSON.stringify(tag)} is not a BCP 47 language tag; use one like en-US or pt-BR` }];
 }
 

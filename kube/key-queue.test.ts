@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { KeyQueue, overtakesAllowed, priorities, type Priority } from './key-queue.ts';
+import { KeyQueue, OVERTAKES_ALLOWED, priorities, type Priority } from './key-queue.ts';
 
 describe('KeyQueue', () => {
   it('holds a key once, however often it is added', () => {
@@ -52,7 +52,7 @@ describe('KeyQueue', () => {
         (patient, arrivals) => {
           const queue = new KeyQueue<string>();
           queue.add('patient', patient, 0);
-          for (let n = 0; n < overtakesAllowed * 4; n++) queue.add(`before-${n}`, n % 2 ? 'user' : 'initial', 0);
+          for (let n = 0; n < OVERTAKES_ALLOWED * 4; n++) queue.add(`before-${n}`, n % 2 ? 'user' : 'initial', 0);
           let picks = 0;
           for (;;) {
             picks++;
@@ -61,10 +61,10 @@ describe('KeyQueue', () => {
             const taken = queue.take();
             if (taken) queue.done(taken.key, picks);
             if (taken?.key === 'patient') break;
-            expect(picks).toBeLessThan(overtakesAllowed * 40);
+            expect(picks).toBeLessThan(OVERTAKES_ALLOWED * 40);
           }
           // In the lowest lane it is first in its own, and can be passed over only while lanes above have their own overdue turns.
-          assert(patient !== 'resync' || picks <= overtakesAllowed + 2);
+          assert(patient !== 'resync' || picks <= OVERTAKES_ALLOWED + 2);
         },
       ),
     );

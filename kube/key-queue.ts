@@ -3,7 +3,7 @@ export const priorities = ['user', 'initial', 'resync'] as const;
 export type Priority = (typeof priorities)[number];
 
 /** Keys that may overtake a waiting, less urgent one before it has its turn. */
-export const overtakesAllowed = 10;
+export const OVERTAKES_ALLOWED = 10;
 
 interface Lane<K> {
   /** In the order of arrival, with the time of arrival. */
@@ -19,7 +19,7 @@ interface Lane<K> {
  * - *processing*: handed out and not finished; such a key is never handed out again.
  * - *dirty while processing*: added meanwhile; it waits again as soon as it is finished.
  *
- * A key added under two priorities has the more urgent one. A lane that was overtaken {@link overtakesAllowed} times goes first once.
+ * A key added under two priorities has the more urgent one. A lane that was overtaken {@link OVERTAKES_ALLOWED} times goes first once.
  */
 export class KeyQueue<K> {
   readonly #lanes: readonly Lane<K>[] = priorities.map(() => ({ keys: new Map(), overtaken: 0 }));
@@ -45,7 +45,7 @@ export class KeyQueue<K> {
   /** Hands out the next key. `waitedSince` is the time at which it was added. */
   take(): { readonly key: K; readonly priority: Priority; readonly waitedSince: number } | undefined {
     const waiting = this.#lanes.filter((lane) => lane.keys.size > 0);
-    const lane = waiting.find((candidate) => candidate.overtaken >= overtakesAllowed) ?? waiting[0];
+    const lane = waiting.find((candidate) => candidate.overtaken >= OVERTAKES_ALLOWED) ?? waiting[0];
     const next = lane?.keys.entries().next().value;
     const priority = lane && priorities[this.#lanes.indexOf(lane)];
     if (!lane || !next || !priority) return undefined;

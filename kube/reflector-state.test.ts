@@ -4,11 +4,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import {
-  healthyMs,
+  HEALTHY_MS,
   initialState,
   transition,
-  watchAttempts,
-  watchListAttempts,
+  WATCH_ATTEMPTS,
+  WATCH_LIST_ATTEMPTS,
   type Backoff,
   type Listing,
   type ReflectorState,
@@ -36,7 +36,7 @@ describe('reflector states', () => {
   it('tries pages once after three broken WatchLists, then WatchLists again', () => {
     let state: ReflectorState = initialState;
     const modes: string[] = [];
-    for (let n = 0; n < (watchListAttempts + 1) * 2; n++) {
+    for (let n = 0; n < (WATCH_LIST_ATTEMPTS + 1) * 2; n++) {
       modes.push((state as Listing).mode);
       state = transition(transition(state as Listing, { type: 'failed' }) as Backoff, { type: 'elapsed' });
     }
@@ -55,19 +55,19 @@ describe('reflector states', () => {
   it('takes up a broken watch where it was, and doubts its position after five that came to nothing', () => {
     let state: ReflectorState = watching;
     const next: string[] = [];
-    for (let n = 0; n < watchAttempts; n++) {
+    for (let n = 0; n < WATCH_ATTEMPTS; n++) {
       const pause = transition(state as Watching, { type: 'broken', ...over(0) }) as Backoff;
       next.push(pause.next.name);
       state = pause.next;
     }
     expect(next).toEqual(['watching', 'watching', 'watching', 'watching', 'listing']);
-    expect(state).toMatchObject({ mode: 'watch-list', failures: watchAttempts });
+    expect(state).toMatchObject({ mode: 'watch-list', failures: WATCH_ATTEMPTS });
   });
 
   it('forgets failures after a healthy watch, not after a short one', () => {
     const troubled = { ...watching, failures: 7, attempts: 3 };
-    expect(transition(troubled, { type: 'broken', ...over(healthyMs) })).toMatchObject({ failures: 1 });
-    expect(transition(troubled, { type: 'broken', ...over(healthyMs - 1) })).toMatchObject({ failures: 8, next: { attempts: 1 } });
+    expect(transition(troubled, { type: 'broken', ...over(HEALTHY_MS) })).toMatchObject({ failures: 1 });
+    expect(transition(troubled, { type: 'broken', ...over(HEALTHY_MS - 1) })).toMatchObject({ failures: 8, next: { attempts: 1 } });
   });
 
   it('stops from everywhere, and nowhere else', () => {

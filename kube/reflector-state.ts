@@ -92,13 +92,13 @@ type Row<S extends StateName> = {
 };
 
 /** A watch that lasted this long, in milliseconds, makes up for the failures before it. */
-export const healthyMs = 10_000;
+export const HEALTHY_MS = 10_000;
 /** A watch that is over sooner than this, in milliseconds counts as a failure. */
-export const shortestWatchMs = 1_000;
+export const SHORTEST_WATCH_MS = 1_000;
 /** WatchLists in a row that break before one listing is made by pages: being in sync matters more than how. */
-export const watchListAttempts = 3;
+export const WATCH_LIST_ATTEMPTS = 3;
 /** Watches in a row that come to nothing before the position they begin at is doubted. */
-export const watchAttempts = 5;
+export const WATCH_ATTEMPTS = 5;
 
 export const initialState: Listing = { name: 'listing', mode: 'watch-list', failures: 0, attempts: 0, pagesOnly: false };
 const stopped: Stopped = { name: 'stopped' };
@@ -111,10 +111,10 @@ const table: { readonly [S in StateName]: Row<S> } = {
     stop: () => stopped,
   },
   watching: {
-    ended: (state, over) => (over.aliveMs < shortestWatchMs ? wait(afterFailure(state, over)) : { ...state, ...healed(state, over) }),
+    ended: (state, over) => (over.aliveMs < SHORTEST_WATCH_MS ? wait(afterFailure(state, over)) : { ...state, ...healed(state, over) }),
     broken: (state, over) => {
       const next = afterFailure(state, over);
-      return wait(next.attempts >= watchAttempts ? list({ ...next, attempts: 0 }) : next);
+      return wait(next.attempts >= WATCH_ATTEMPTS ? list({ ...next, attempts: 0 }) : next);
     },
     expired: (state, over) => wait(list({ ...afterFailure(state, over), attempts: 0 })),
     stop: () => stopped,
@@ -136,7 +136,7 @@ export function transition<S extends Exclude<ReflectorState, Stopped>>(state: S,
 }
 
 function list({ failures, attempts, pagesOnly }: Common): Listing {
-  const byPages = pagesOnly || attempts % (watchListAttempts + 1) === watchListAttempts;
+  const byPages = pagesOnly || attempts % (WATCH_LIST_ATTEMPTS + 1) === WATCH_LIST_ATTEMPTS;
   return { name: 'listing', mode: byPages ? 'pages' : 'watch-list', failures, attempts, pagesOnly };
 }
 
@@ -146,8 +146,8 @@ function wait(next: Listing | Watching): Backoff {
 
 function healed(state: Watching, { aliveMs, resourceVersion }: WatchOver): Pick<Watching, 'failures' | 'attempts' | 'resourceVersion'> {
   return {
-    failures: aliveMs >= healthyMs ? 0 : state.failures,
-    attempts: aliveMs >= shortestWatchMs ? 0 : state.attempts,
+    failures: aliveMs >= HEALTHY_MS ? 0 : state.failures,
+    attempts: aliveMs >= SHORTEST_WATCH_MS ? 0 : state.attempts,
     resourceVersion,
   };
 }

@@ -1,7 +1,7 @@
 import type { KubeError } from './error.ts';
 
 /** Attempts of one request, the first included. */
-export const maxAttempts = 5;
+export const MAX_ATTEMPTS = 5;
 
 /** Where the server asks for a longer wait, the request fails: the caller's own queue waits better. */
 const LONGEST_WAIT_MS = 10_000;
@@ -21,7 +21,7 @@ export interface RetryInput {
  * connection that broke, something may have been done: only idempotent requests are sent again.
  */
 export function retryDelay({ error, idempotent, attempt, random }: RetryInput): number | undefined {
-  if (attempt >= maxAttempts) return undefined;
+  if (attempt >= MAX_ATTEMPTS) return undefined;
   // A kept-alive connection that the server closed under the request: one more try, on a new connection.
   if (isLost(error.cause)) return idempotent && attempt === 1 ? 0 : undefined;
   const asked = error.retryAfterMs;

@@ -9,7 +9,7 @@ import { KubeCredentials, type Identity } from './credentials.ts';
 import { Deadline } from './deadline.ts';
 import { KubeError } from './error.ts';
 import type { KubeConfig } from './kube-config.ts';
-import { maxAttempts, retryDelay } from './retry.ts';
+import { MAX_ATTEMPTS, retryDelay } from './retry.ts';
 import { errorFromAnswer } from './status.ts';
 import { transportMetrics, type TransportMetrics } from './transport-metrics.ts';
 import { jsonAsYaml } from './yaml.ts';
@@ -187,7 +187,7 @@ class HttpTransport implements Transport {
       const delay = deadline.expired ? undefined : retryDelay({ error, idempotent, attempt, random: this.#random });
       if (delay === undefined || delay >= deadline.leftMs) throw error;
       this.#logger?.debug(
-        { request: describe(request), code: error.code, delayMs: Math.round(delay), attempt, maxAttempts },
+        { request: describe(request), code: error.code, delayMs: Math.round(delay), attempt, maxAttempts: MAX_ATTEMPTS },
         'request is sent again',
       );
       await sleep(this.#clock, delay, deadline.signal);

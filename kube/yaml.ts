@@ -5,20 +5,20 @@
  * (U+0085, U+2028, U+2029) are folded with the blanks around them. Escaped they are the same in both.
  */
 // oxlint-disable-next-line no-control-regex -- they are what this is about
-const foreign = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+const FOREIGN = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 /** As JSON escapes it. The API server refuses it in YAML, and reads U+FFFD in JSON. */
-const loneSurrogate = /(?<!\\)((?:\\\\)*)\\ud[89a-f][\da-f]{2}/g;
-const text = /"[^"\\]*(?:\\.[^"\\]*)*"(:?)/g;
+const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][\da-f]{2}/g;
+const TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"(:?)/g;
 /** YAML takes a longer key only with a `?` before it. Source: YAML 1.1, 7.3.1: 1024 characters, of which quotes and escapes are some. */
 const LONGEST_PLAIN_KEY = 1000;
 
 /** `value` as YAML that reads as the same JSON. */
 export function jsonAsYaml(value: unknown): string {
   const json = JSON.stringify(value);
-  const sound = json.includes(String.raw`\ud`) ? json.replaceAll(loneSurrogate, String.raw`$1\ufffd`) : json;
-  const escaped = sound.replaceAll(foreign, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const sound = json.includes(String.raw`\ud`) ? json.replaceAll(LONE_SURROGATE, String.raw`$1\ufffd`) : json;
+  const escaped = sound.replaceAll(FOREIGN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
   if (escaped.length <= LONGEST_PLAIN_KEY || !mayHaveLongKey(value)) return escaped;
-  return escaped.replaceAll(text, (all, colon: string) => (colon !== '' && all.length > LONGEST_PLAIN_KEY ? `? ${all}` : all));
+  return escaped.replaceAll(TEXT, (all, colon: string) => (colon !== '' && all.length > LONGEST_PLAIN_KEY ? `? ${all}` : all));
 }
 
 /** Spares almost every value the search through its text. Escaped and in quotes a key is at most six times as long, and two. */

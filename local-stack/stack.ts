@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { mediaEventsPath } from '../api/media-events/routes.ts';
+import { MEDIA_EVENTS_PATH } from '../api/media-events/routes.ts';
 import { type StackEnv, STACK_VARIABLES } from './env-file.ts';
 import type { Layout } from './layout.ts';
 import { ensureCredentials, type UserKey, USERS, writeKubeconfig } from './components/credentials.ts';
@@ -163,7 +163,7 @@ export function describeStack(options: StackOptions): Stack {
       port: ports.livekit,
       udpPort: ports['livekit-udp'],
       ...(redis && { redis: redisAddress(redis) }),
-      eventUrls: [`http://127.0.0.1:${ports.api}${mediaEventsPath}`],
+      eventUrls: [`http://127.0.0.1:${ports.api}${MEDIA_EVENTS_PATH}`],
       roomsByJoining: telephones !== undefined,
     }),
     ...(telephones === undefined ? [] : [telephones.component]),

@@ -9,7 +9,7 @@ import { commandLine, waitForExit } from './processes.ts';
  * its arguments and signals what is left.
  * In shell, because it has to be small, to outlive the supervisor, and to run wherever the stack does.
  */
-const watchdog = `
+const WATCHDOG = `
 trap '' INT TERM HUP
 list=''
 while read -r op name pid signal; do
@@ -33,7 +33,7 @@ export class Watchdog {
 
   /** @param files are removed when the supervisor is gone. */
   constructor(files: readonly string[] = []) {
-    this.#child = spawn('/bin/sh', ['-c', watchdog, 'parley-watchdog', ...files], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+    this.#child = spawn('/bin/sh', ['-c', WATCHDOG, 'parley-watchdog', ...files], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     this.#child.on('error', () => undefined);
     this.#child.stdin?.on('error', () => undefined);
     this.#child.unref();

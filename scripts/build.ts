@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import { build } from 'esbuild';
 
-import { assetFolder, assetTypes, packageFolder } from '../api/docs/assets.ts';
+import { ASSET_FOLDER, assetTypes, packageFolder } from '../api/docs/assets.ts';
 import { bundlePageScript, PAGE_SCRIPTS } from '../api/call-page/bundle.ts';
 import { BUNDLE_CONTENTS, bundleContents } from './image/bundle-contents.ts';
 import { PDF_ASSET_FOLDER, PDF_ASSETS, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
@@ -19,7 +19,7 @@ import { namelessImports } from './nameless-imports.ts';
 /** What LiveKit's agent server loads with native parts in it; the server itself is in the bundle: each call's process reads it. */
 const LOADED_BY_LIVEKIT = ['@livekit/rtc-node', '@livekit/av', '@livekit/local-inference'];
 /** Only its detector of hosts asks for the machine's id, and neither Parley nor LiveKit's server uses that one. */
-const unreached = /node_modules\/@opentelemetry\/resources\/.*\/getMachineId\.js$/;
+const UNREACHED = /node_modules\/@opentelemetry\/resources\/.*\/getMachineId\.js$/;
 /** The tokenizer takes 67 MB and half a second: a job process asks its role, and a search counts nothing. */
 const later = { 'voice/job/entry.ts': ['gpt-tokenizer'], 'api/main.ts': ['gpt-tokenizer'] };
 const outdir = process.argv[2] ?? 'dist';
@@ -55,7 +55,7 @@ const result = await build({
   logLevel: 'warning',
   metafile: true,
 });
-const nameless = namelessImports(result.metafile, unreached);
+const nameless = namelessImports(result.metafile, UNREACHED);
 if (nameless.length > 0) {
   throw new Error(`put a module of your own, with a static import, between these, whose names the bundle loses:\n${nameless.join('\n')}`);
 }
@@ -70,7 +70,7 @@ for (const [file] of modules) {
 }
 await cp('store/migrations', `${outdir}/migrations`, { recursive: true });
 for (const name of [...Object.keys(assetTypes), 'LICENSE', 'NOTICE'])
-  await cp(join(packageFolder(), name), join(outdir, assetFolder, name));
+  await cp(join(packageFolder(), name), join(outdir, ASSET_FOLDER, name));
 for (const name of PDF_ASSETS) await cp(join(pdfPackageFolder(), name), join(outdir, PDF_ASSET_FOLDER, name), { recursive: true });
 for (const script of PAGE_SCRIPTS) await writeFile(`${outdir}/${script}`, await bundlePageScript(script));
 await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);

@@ -6,13 +6,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PUBLIC_LENGTH = 8;
 const SECRET_LENGTH = 40;
 const CHECKSUM_LENGTH = 6;
 
 /** Longer random parts are read too, so that they can grow without a new format. */
-const shape = /^(pk_([0-9A-Za-z]{8})_[0-9A-Za-z]{32,64})_([0-9A-Za-z]{6})$/;
+const SHAPE = /^(pk_([0-9A-Za-z]{8})_[0-9A-Za-z]{32,64})_([0-9A-Za-z]{6})$/;
 
 export interface GeneratedApiKey {
   /** Shown once, never stored. */
@@ -38,7 +38,7 @@ export function generateApiKey(random: (size: number) => Buffer = randomBytes): 
 
 /** @returns undefined for what no Parley ever issued: a wrong shape or a wrong checksum */
 export function parseApiKey(apiKey: string): ParsedApiKey | undefined {
-  const [, head, publicId, checksum] = shape.exec(apiKey) ?? [];
+  const [, head, publicId, checksum] = SHAPE.exec(apiKey) ?? [];
   if (head === undefined || publicId === undefined || checksumOf(head) !== checksum) return undefined;
   return { publicId, hash: hashOf(apiKey) };
 }
@@ -56,7 +56,7 @@ function checksumOf(head: string): string {
   let rest = crc32(head);
   let text = '';
   for (let digit = 0; digit < CHECKSUM_LENGTH; digit += 1) {
-    text = alphabet.charAt(rest % 62) + text;
+    text = ALPHABET.charAt(rest % 62) + text;
     rest = Math.floor(rest / 62);
   }
   return text;
@@ -67,7 +67,7 @@ function base62(length: number, random: (size: number) => Buffer): string {
   while (text.length < length) {
     for (const byte of random(length)) {
       // 248 is the largest multiple of 62 in a byte: values above it would favour the first letters.
-      if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
+      if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
     }
   }
   return text;

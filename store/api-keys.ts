@@ -47,9 +47,9 @@ export interface NewApiKey {
 /** Channel that notifies every process of a revoked key's id. */
 export const REVOKED_CHANNEL = 'parley_api_key_revoked';
 
-const keyIdShape = /^key_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const KEY_ID_SHAPE = /^key_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export const apiKeyColumns = `org, key_id AS "keyId", name, permissions, expiration_date AS "expirationDate", created_at AS "createdAt",
+export const API_KEY_COLUMNS = `org, key_id AS "keyId", name, permissions, expiration_date AS "expirationDate", created_at AS "createdAt",
   revoked_at IS NOT NULL AS revoked, user_id AS "userId", created_by_user_id AS "createdByUserId", last_four AS "lastFour"`;
 
 /** The rows of API keys. Who presents one is checked in authenticator.ts. */
@@ -86,7 +86,7 @@ export class ApiKeys extends Repository {
         ],
       );
       const { rows } = await transaction.query<ApiKeyRecord>(
-        `SELECT ${apiKeyColumns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
+        `SELECT ${API_KEY_COLUMNS} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
         [options.org, keyId],
       );
       if (rows[0] === undefined) throw new StoreError('internal', `API key ${keyId}: written and not found again`);
@@ -103,7 +103,7 @@ export class ApiKeys extends Repository {
   }): Promise<{ readonly items: readonly ApiKeyRecord[]; readonly next?: ApiKeyPosition }> {
     const { rows } = await this.database.queryAs<ApiKeyRecord>(
       options.org,
-      `SELECT ${apiKeyColumns} FROM parley.api_keys
+      `SELECT ${API_KEY_COLUMNS} FROM parley.api_keys
        WHERE org = $1 AND ($2::timestamptz IS NULL OR (created_at, key_id) < ($2, $3))
        ORDER BY created_at DESC, key_id DESC LIMIT $4`,
       [options.org, options.after?.createdAt.toISOString() ?? null, options.after?.keyId ?? '', options.pageSize + 1],
@@ -117,10 +117,10 @@ export class ApiKeys extends Repository {
 
   /** A malformed id is an unknown one. */
   async get(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
-    if (!keyIdShape.test(options.keyId)) return undefined;
+    if (!KEY_ID_SHAPE.test(options.keyId)) return undefined;
     const { rows } = await this.database.queryAs<ApiKeyRecord>(
       options.org,
-      `SELECT ${apiKeyColumns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
+      `SELECT ${API_KEY_COLUMNS} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
       [options.org, options.keyId],
     );
     return rows[0];
@@ -128,7 +128,7 @@ export class ApiKeys extends Repository {
 
   /** Idempotent, and final: the first revocation counts. Every process is notified when it commits. */
   async revoke(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
-    if (!keyIdShape.test(options.keyId)) return undefined;
+    if (!KEY_ID_SHAPE.test(options.keyId)) return undefined;
     return this.database.asOrganization(options.org, async (transaction) => {
       const changed = await transaction.query(
         'UPDATE parley.api_keys SET revoked_at = now() WHERE org = $1 AND key_id = $2 AND revoked_at IS NULL',
@@ -136,7 +136,7 @@ export class ApiKeys extends Repository {
       );
       if (changed.rowCount > 0) await transaction.query('SELECT pg_notify($1, $2)', [REVOKED_CHANNEL, options.keyId]);
       const { rows } = await transaction.query<ApiKeyRecord>(
-        `SELECT ${apiKeyColumns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
+        `SELECT ${API_KEY_COLUMNS} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
         [options.org, options.keyId],
       );
       return rows[0];

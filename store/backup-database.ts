@@ -3,7 +3,7 @@ import { StoreError } from './error.ts';
 import { ensureRoles } from './roles.ts';
 import { withClient } from './with-client.ts';
 
-const applicationName = 'parley backup';
+const APPLICATION_NAME = 'parley backup';
 
 export interface DatabaseFacts {
   /** 18 */
@@ -23,7 +23,7 @@ export interface DatabaseFacts {
 
 /** @throws StoreError */
 export async function describeDatabase({ databaseUrl }: { readonly databaseUrl: string }): Promise<DatabaseFacts> {
-  return withClient({ databaseUrl, applicationName }, async (client) => {
+  return withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     const { rows } = await client.query<Omit<DatabaseFacts, 'migrations' | 'organizations'> & { readonly there: boolean }>(`
       SELECT current_setting('server_version_num')::int / 10000 AS "serverVersion", current_user AS user,
         (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) AS "seesAllRows",
@@ -57,7 +57,7 @@ export async function describeDatabase({ databaseUrl }: { readonly databaseUrl: 
  * @throws StoreError `refused` when the session's user can't give tables to that owner
  */
 export async function prepareRestore({ databaseUrl, owner }: { readonly databaseUrl: string; readonly owner: string }): Promise<void> {
-  await withClient({ databaseUrl, applicationName }, async (client) => {
+  await withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     const { rows } = await client.query<{ may: boolean | null; user: string }>(
       "SELECT (SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = $1) AS may, current_user AS user",
       [owner],
@@ -78,7 +78,7 @@ export async function prepareRestore({ databaseUrl, owner }: { readonly database
 
 /** Takes back what {@link prepareRestore} granted, and forgets what held for another API server: whose versions of resources are other numbers. */
 export async function finishRestore({ databaseUrl }: { readonly databaseUrl: string }): Promise<void> {
-  await withClient({ databaseUrl, applicationName }, async (client) => {
+  await withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     await client.query('REVOKE CREATE ON SCHEMA parley FROM parley_directory');
     await client.query('TRUNCATE parley.webhook_watermarks');
     await client.query('ANALYZE');

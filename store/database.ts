@@ -98,11 +98,11 @@ export interface PoolCounts {
   readonly waiting: number;
 }
 
-const organizationName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const ORGANIZATION_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** @throws StoreError `invalid` for what cannot be the name of a namespace. */
 function requireOrganizationName(name: string): void {
-  if (organizationName.test(name)) return;
+  if (ORGANIZATION_NAME.test(name)) return;
   const shown = JSON.stringify(cutText(name, 80));
   throw new StoreError(
     'invalid',

@@ -23,16 +23,16 @@ export class DynamicDataCacheRows extends Repository {
          ON CONFLICT (org, key) DO UPDATE SET answer = excluded.answer, expires_at = excluded.expires_at`,
         [org, Buffer.from(key, 'hex'), answer, forMs],
       );
-      await transaction.query(deletion, [org, SWEPT]);
+      await transaction.query(DELETION, [org, SWEPT]);
     });
   }
 
   /** Deletes expired rows, `limit` (500) at most. @returns how many went */
   async prune({ org, limit = 500 }: { readonly org: string; readonly limit?: number }): Promise<number> {
-    return this.database.asOrganization(org, async (transaction) => (await transaction.query(deletion, [org, limit])).rowCount);
+    return this.database.asOrganization(org, async (transaction) => (await transaction.query(DELETION, [org, limit])).rowCount);
   }
 }
 
 /** What another write is deleting at the same moment is left to it. */
-const deletion = `DELETE FROM parley.dynamic_data_cache WHERE org = $1 AND key IN (
+const DELETION = `DELETE FROM parley.dynamic_data_cache WHERE org = $1 AND key IN (
   SELECT key FROM parley.dynamic_data_cache WHERE org = $1 AND expires_at <= now() LIMIT $2 FOR UPDATE SKIP LOCKED)`;

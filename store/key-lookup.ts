@@ -2,7 +2,7 @@
  * Rows of presented API keys. Waiting look-ups share a statement: a flood of invented keys costs a statement for hundreds of them and delays a
  * real one by a statement or two, so that none has to be turned away unlooked at.
  */
-import { apiKeyColumns, type ApiKeyRecord } from './api-keys.ts';
+import { API_KEY_COLUMNS, type ApiKeyRecord } from './api-keys.ts';
 import type { Database } from './database.ts';
 
 export interface FoundApiKey {
@@ -46,7 +46,7 @@ export class KeyLookup {
   async #ask(batch: readonly Waiting[]): Promise<void> {
     try {
       const rows = await this.#database.query<ApiKeyRecord & { readonly publicId: string; readonly secretHash: Buffer }>(
-        `SELECT wanted AS "publicId", secret_hash AS "secretHash", ${apiKeyColumns} FROM unnest($1::text[]) AS wanted CROSS JOIN LATERAL parley.find_api_key(wanted) AS key`,
+        `SELECT wanted AS "publicId", secret_hash AS "secretHash", ${API_KEY_COLUMNS} FROM unnest($1::text[]) AS wanted CROSS JOIN LATERAL parley.find_api_key(wanted) AS key`,
         [[...new Set(batch.map(({ publicId }) => publicId))]],
       );
       const byId = new Map(rows.map(({ publicId, secretHash, ...record }) => [publicId, { record, secretHash }]));

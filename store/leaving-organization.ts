@@ -5,7 +5,7 @@ import { REVOKED_CHANNEL } from './api-keys.ts';
 import { StoreError } from './error.ts';
 import { withClient } from './with-client.ts';
 
-const applicationName = 'parley org delete';
+const APPLICATION_NAME = 'parley org delete';
 
 export interface RowsOfOrganization {
   /** Rows by table, of those that have any. */
@@ -92,7 +92,7 @@ interface Table {
 }
 
 async function leaving<T>({ databaseUrl, org }: Options, work: (client: Client, tables: readonly Table[]) => Promise<T>): Promise<T> {
-  return withClient({ databaseUrl, applicationName }, async (client) => {
+  return withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     await client.query('SELECT set_config($1, $3, false), set_config($2, $3, false)', ['parley.leaving', 'parley.org', org]);
     const { rows } = await client.query<{ name: string; policy: boolean; owner: boolean }>(`
       SELECT relname AS name, EXISTS (SELECT FROM pg_policy WHERE polrelid = pg_class.oid AND polname = 'leaving') AS policy,

@@ -8,7 +8,7 @@ import { withClient } from './with-client.ts';
 
 /** One lock per database, so that two releases that start at once apply a migration once. Any constant does. */
 const ADVISORY_LOCK = '7286093817240061';
-const applicationName = 'parley migrate';
+const APPLICATION_NAME = 'parley migrate';
 
 export interface MigrateOptions {
   readonly databaseUrl: string;
@@ -38,7 +38,7 @@ export interface MigrationStatus {
  */
 export async function migrate(options: MigrateOptions): Promise<{ readonly applied: readonly string[] }> {
   const migrations = options.migrations ?? readMigrations();
-  return withClient({ databaseUrl: options.databaseUrl, applicationName }, async (client) => {
+  return withClient({ databaseUrl: options.databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     await client.query(`SET lock_timeout = ${Math.trunc(options.lockTimeoutMs ?? 60_000)}`);
     // Released with the session, so that a process that dies here leaves nothing behind.
     await client.query('SELECT pg_advisory_lock($1::bigint)', [ADVISORY_LOCK]);
@@ -65,7 +65,7 @@ async function makeTablesOfEvents(client: Client): Promise<void> {
 /** The applied and the missing migrations; read-only. */
 export async function migrationStatus(options: Pick<MigrateOptions, 'databaseUrl' | 'migrations'>): Promise<MigrationStatus> {
   const migrations = options.migrations ?? readMigrations();
-  return withClient({ databaseUrl: options.databaseUrl, applicationName }, async (client) => {
+  return withClient({ databaseUrl: options.databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('parley.schema_migrations') IS NOT NULL AS there");
     const applied = rows[0]?.there === true ? await readApplied(client) : [];
     requireSameHistory(applied, migrations);

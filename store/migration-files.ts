@@ -16,7 +16,7 @@ export interface Migration {
   readonly checksum: string;
 }
 
-const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
+const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 /**
  * Reads every migration of a folder, in order; by default of the one that belongs to this code.
@@ -29,7 +29,7 @@ export function readMigrations(folder: string | undefined = locateAsset(import.m
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => {
-      const number = fileName.exec(file)?.[1];
+      const number = FILE_NAME.exec(file)?.[1];
       if (number === undefined) throw new StoreError('internal', `migration ${file}: name it like 0001_what_it_adds.sql`);
       const sql = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n');
       return {

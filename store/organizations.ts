@@ -20,7 +20,7 @@ export interface Organization {
 /** What is kept of the calls of an organisation. */
 type CallRetention = Pick<Organization, 'recordingEnabled' | 'recordingRetentionDays' | 'callRetentionDays'>;
 
-const columns = `name, display_name AS "displayName", live_call_limit AS "liveCallLimit", recording_enabled AS "recordingEnabled",
+const COLUMNS = `name, display_name AS "displayName", live_call_limit AS "liveCallLimit", recording_enabled AS "recordingEnabled",
   recording_retention_days AS "recordingRetentionDays", call_retention_days AS "callRetentionDays", created_at AS "createdAt"`;
 
 /** As the table has it. */
@@ -59,7 +59,7 @@ export class Organizations extends Repository {
           options.displayName,
         ]);
       }
-      const { rows } = await transaction.query<Organization>(`SELECT ${columns} FROM parley.organizations WHERE name = $1`, [options.name]);
+      const { rows } = await transaction.query<Organization>(`SELECT ${COLUMNS} FROM parley.organizations WHERE name = $1`, [options.name]);
       const row = rows[0];
       if (row === undefined) throw new StoreError('internal', `organisation ${options.name}: written and not found again`);
       return row;
@@ -67,7 +67,7 @@ export class Organizations extends Repository {
   }
 
   async get(name: string): Promise<Organization | undefined> {
-    const { rows } = await this.database.queryAs<Organization>(name, `SELECT ${columns} FROM parley.organizations WHERE name = $1`, [name]);
+    const { rows } = await this.database.queryAs<Organization>(name, `SELECT ${COLUMNS} FROM parley.organizations WHERE name = $1`, [name]);
     return rows[0];
   }
 
@@ -102,8 +102,8 @@ export class Organizations extends Repository {
     const { rows } = await this.database.queryAs<Organization>(
       name,
       assignments === ''
-        ? `SELECT ${columns} FROM parley.organizations WHERE name = $1`
-        : `UPDATE parley.organizations SET ${assignments} WHERE name = $1 RETURNING ${columns}`,
+        ? `SELECT ${COLUMNS} FROM parley.organizations WHERE name = $1`
+        : `UPDATE parley.organizations SET ${assignments} WHERE name = $1 RETURNING ${COLUMNS}`,
       [name, ...values],
     );
     if (rows[0] === undefined)
@@ -115,7 +115,7 @@ export class Organizations extends Repository {
   async list(options: { readonly after?: string | undefined; readonly limit?: number | undefined } = {}): Promise<readonly Organization[]> {
     return this.database.asDirectory(async (transaction) => {
       const { rows } = await transaction.query<Organization>(
-        `SELECT ${columns} FROM parley.organizations WHERE name > $1 ORDER BY name LIMIT $2`,
+        `SELECT ${COLUMNS} FROM parley.organizations WHERE name > $1 ORDER BY name LIMIT $2`,
         [options.after ?? '', options.limit ?? 1_000],
       );
       return rows;

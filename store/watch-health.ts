@@ -3,7 +3,7 @@ import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 
 /** Between two looks, in milliseconds. */
-const everyMs = 5_000;
+const EVERY_MS = 5_000;
 
 export interface WatchHealthOptions {
   /** Rejects where Postgres can't be used. */
@@ -33,6 +33,6 @@ export async function watchHealth(options: WatchHealthOptions, signal: AbortSign
       reason = message;
       readiness.notReady('postgres', message);
     }
-    await sleep(clock, options.everyMs ?? everyMs, signal).catch(() => undefined);
+    await sleep(clock, options.everyMs ?? EVERY_MS, signal).catch(() => undefined);
   }
 }

@@ -8,8 +8,8 @@ import { resourcePage } from '../state/answers.ts';
 import { agentTestAnswer, agentTestCreate, agentTestUpdate } from './fields.ts';
 
 const defineRoute = routesOf('Agent tests');
-const all = '/v1/agent-tests' as const;
-const one = '/v1/agent-tests/:test_id' as const;
+const ALL = '/v1/agent-tests' as const;
+const ONE = '/v1/agent-tests/:test_id' as const;
 const params = { test_id: 'The `test_id`: the name of the AgentTest resource.' };
 
 const body = {
@@ -65,7 +65,7 @@ const writes = { permission: 'agents:write', errors: ['conflict'] } as const;
 
 export const createAgentTest = defineRoute({
   method: 'POST',
-  path: all,
+  path: ALL,
   operationId: 'createAgentTest',
   mcp: {},
   summary: 'Make a test of agents',
@@ -79,7 +79,7 @@ export const createAgentTest = defineRoute({
 
 export const listAgentTests = defineRoute({
   method: 'GET',
-  path: all,
+  path: ALL,
   operationId: 'listAgentTests',
   mcp: {},
   summary: 'List the tests of agents, in the order of their creation',
@@ -97,7 +97,7 @@ export const listAgentTests = defineRoute({
 
 export const getAgentTest = defineRoute({
   method: 'GET',
-  path: one,
+  path: ONE,
   operationId: 'getAgentTest',
   summary: 'Get a test of agents',
   permission: 'agents:read',
@@ -107,7 +107,7 @@ export const getAgentTest = defineRoute({
 
 export const updateAgentTest = defineRoute({
   method: 'PUT',
-  path: one,
+  path: ONE,
   operationId: 'updateAgentTest',
   mcp: {},
   summary: 'Change the fields given',
@@ -124,7 +124,7 @@ export const updateAgentTest = defineRoute({
 
 export const deleteAgentTest = defineRoute({
   method: 'DELETE',
-  path: one,
+  path: ONE,
   operationId: 'deleteAgentTest',
   mcp: {},
   summary: 'Delete a test of agents',

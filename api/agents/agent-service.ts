@@ -21,7 +21,7 @@ import {
   agentFieldNames,
   agentFromRest,
   agentSecretRefs,
-  maxInlinePrompt,
+  MAX_INLINE_PROMPT,
   type AgentUpdate,
   type AgentView,
 } from './fields.ts';
@@ -117,7 +117,7 @@ export class AgentService {
     const { companions } = this.#context;
     const previous = stored?.spec;
     const found: ValidationIssue[] = [];
-    const bringsPrompt = (body.llm?.system_prompt?.length ?? 0) > maxInlinePrompt;
+    const bringsPrompt = (body.llm?.system_prompt?.length ?? 0) > MAX_INLINE_PROMPT;
     const promptFrom = typeof body.llm?.system_prompt === 'string' ? previous?.llm.systemPromptFrom : undefined;
     const [storedLongPrompt, secrets, promptName] = await Promise.all([
       promptFrom === undefined ? null : companions.readText(org, promptFrom.configMapKeyRef),

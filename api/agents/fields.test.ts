@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { agentKind, type Agent, type AgentSpec } from '../../crds/index.ts';
-import { mask } from '../http/caller.ts';
+import { MASK } from '../http/caller.ts';
 import { masked, refId, SecretWriter, unmaskedReader, type KeyRef } from '../codec/secrets.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { validate } from '../validation/validate.ts';
-import { agentCreate, agentFromRest, agentToRest, agentUpdate, maxInlinePrompt, type AgentDecoding, type AgentUpdate } from './fields.ts';
+import { agentCreate, agentFromRest, agentToRest, agentUpdate, MAX_INLINE_PROMPT, type AgentDecoding, type AgentUpdate } from './fields.ts';
 import { release } from './release.ts';
 
 const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
@@ -338,7 +338,7 @@ describe('REST → resource → REST', () => {
         expect(found).toEqual([]);
         expect(view).toMatchObject(request);
         expect(JSON.stringify(stored)).not.toContain('long long');
-        expect(Array.from(stored.llm.systemPrompt ?? '').length).toBeLessThanOrEqual(maxInlinePrompt);
+        expect(Array.from(stored.llm.systemPrompt ?? '').length).toBeLessThanOrEqual(MAX_INLINE_PROMPT);
       }),
       { numRuns: 500 },
     );
@@ -379,8 +379,8 @@ describe('REST → resource → REST', () => {
 
   it('a mask with nothing behind it is refused, not stored', () => {
     const request = read(agentUpdate, {
-      llm: { api_key: mask },
-      dynamic_data_config: [{ url: 'http://x', headers: { Authorization: mask } }],
+      llm: { api_key: MASK },
+      dynamic_data_config: [{ url: 'http://x', headers: { Authorization: MASK } }],
     });
     const { found } = encode(
       request,
@@ -409,7 +409,7 @@ describe('REST → resource → REST', () => {
       read(agentUpdate, {
         llm: {
           fallbacks: [
-            { model_provider: 'openai', model_name: 'b', api_key: mask },
+            { model_provider: 'openai', model_name: 'b', api_key: MASK },
             { model_provider: 'openai', model_name: 'c' },
           ],
         },
@@ -420,7 +420,7 @@ describe('REST → resource → REST', () => {
     expect(found).toEqual([]);
     expect(draft.llm?.fallbacks).toEqual([models[1], { provider: 'openai', model: 'c' }]);
     expect(draft.speechToText?.fallbacks).toEqual([{ provider: 'cartesia' }, listeners[1]]);
-    const moved = encode(read(agentUpdate, { llm: { fallbacks: [{ model_provider: 'groq', model_name: 'b', api_key: mask }] } }), stored);
+    const moved = encode(read(agentUpdate, { llm: { fallbacks: [{ model_provider: 'groq', model_name: 'b', api_key: MASK }] } }), stored);
     expect(moved.found.map(({ loc }) => loc)).toEqual([['body', 'llm', 'fallbacks', 0, 'api_key']]);
   });
 

@@ -39,10 +39,10 @@ import { release } from './release.ts';
 import { FALLBACKS, stt, tts } from './speech.ts';
 
 /** Longest prompt that stands in the resource itself, in characters. */
-export const maxInlinePrompt = 4096;
-const maxTools = 64;
+export const MAX_INLINE_PROMPT = 4096;
+const MAX_TOOLS = 64;
 /** Bytes. */
-const maxPromptBytes = 128 * 1024;
+const MAX_PROMPT_BYTES = 128 * 1024;
 
 export interface AgentDecoding extends Decoding {
   readonly state: AgentState;
@@ -73,9 +73,9 @@ const agentState = z
   })
   .meta({ id: 'AgentState', description: STATE });
 
-const prompt = withRule(z.string().max(maxPromptBytes), (value, loc) =>
-  Buffer.byteLength(value) > maxPromptBytes
-    ? [issues.value(loc, `a prompt may have ${maxPromptBytes} bytes, and this one has ${Buffer.byteLength(value)}`)]
+const prompt = withRule(z.string().max(MAX_PROMPT_BYTES), (value, loc) =>
+  Buffer.byteLength(value) > MAX_PROMPT_BYTES
+    ? [issues.value(loc, `a prompt may have ${MAX_PROMPT_BYTES} bytes, and this one has ${Buffer.byteLength(value)}`)]
     : [],
 );
 
@@ -179,7 +179,7 @@ const llm = group(
     }),
     tools: field({
       create: withRule(
-        z.array(inlineTool).max(maxTools),
+        z.array(inlineTool).max(MAX_TOOLS),
         distinct('tools', (tool) => tool.tool_id),
       )
         .nullish()
@@ -404,7 +404,7 @@ function promptFromRest(sent: string | null | undefined, spec: Draft<AgentSpec> 
   const { systemPrompt: _text, systemPromptFrom, ...others } = spec?.llm ?? {};
   const isStored = sent !== null && systemPromptFrom !== undefined && sent === encoding.storedLongPrompt;
   if (sent === undefined || isStored) return spec;
-  const isLong = sent !== null && Array.from(sent).length > maxInlinePrompt;
+  const isLong = sent !== null && Array.from(sent).length > MAX_INLINE_PROMPT;
   const own = isLong ? { systemPromptFrom: { configMapKeyRef: encoding.promptRef(sent) } } : { systemPrompt: sent ?? undefined };
   return { ...spec, llm: { ...others, ...present(own) } };
 }

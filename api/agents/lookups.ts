@@ -10,7 +10,7 @@ import { answerShape, createShape, field, items, matchStored, readFields } from 
 import { looksSecret } from '../codec/headers.ts';
 import { distinct, headerMap, named, text } from '../codec/schemas.ts';
 import { masked } from '../codec/secrets.ts';
-import { mask } from '../http/caller.ts';
+import { MASK } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import { inAnyCase } from '../validation/normalize.ts';
 import { sameJson } from '../../platform/json.ts';
@@ -18,12 +18,12 @@ import { withRule } from '../validation/validate.ts';
 
 type AgentLookup = NonNullable<AgentSpec['dynamicData']>[number];
 
-const mostMilliseconds = 30_000;
+const MOST_MILLISECONDS = 30_000;
 
 const timeout = withRule(
-  z.int().describe(`Milliseconds, from 1 to ${mostMilliseconds}; 5000 where absent.`).meta({ minimum: 1, maximum: mostMilliseconds }),
+  z.int().describe(`Milliseconds, from 1 to ${MOST_MILLISECONDS}; 5000 where absent.`).meta({ minimum: 1, maximum: MOST_MILLISECONDS }),
   (value, loc) =>
-    value >= 1 && value <= mostMilliseconds ? [] : [issues.value(loc, `timeout is in milliseconds, from 1 to ${mostMilliseconds}`)],
+    value >= 1 && value <= MOST_MILLISECONDS ? [] : [issues.value(loc, `timeout is in milliseconds, from 1 to ${MOST_MILLISECONDS}`)],
 );
 
 const responseFields = {
@@ -118,7 +118,7 @@ const CONTINUES: readonly ((item: LookupBody, stored: AgentLookup) => boolean)[]
 /** What a request item says, with defaults filled in and the values of secrets left out. */
 function comparable(item: LookupBody): object {
   const given = Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null && value !== undefined));
-  const shown = Object.entries(item.headers ?? {}).map(([name, value]) => [name, looksSecret(name) ? mask : value]);
+  const shown = Object.entries(item.headers ?? {}).map(([name, value]) => [name, looksSecret(name) ? MASK : value]);
   const response = (item.response_data ?? []).map(({ name, data, context }) => ({ name, data, context: context ?? undefined }));
   return {
     ...readFields(lookupFields, { spec: {} }, { secrets: masked }),

@@ -13,7 +13,7 @@ import type { KindContext } from '../kinds/context.ts';
 import { PAGE_SCRIPTS, pageScript } from './bundle.ts';
 import { callPage } from './html/call.ts';
 import { callsPage } from './html/calls.ts';
-import { style } from './html/style.ts';
+import { STYLE } from './html/style.ts';
 
 const defineRoute = routesOf('Operations');
 
@@ -109,7 +109,7 @@ export function registerCallPage(
   { views }: Pick<KindContext, 'views'>,
 ): void {
   const headers = callPageHeaders(mediaServer);
-  const files = new Map<string, PageFile>([['style.css', { type: 'text/css; charset=utf-8', read: () => style }]]);
+  const files = new Map<string, PageFile>([['style.css', { type: 'text/css; charset=utf-8', read: () => STYLE }]]);
   for (const name of PAGE_SCRIPTS) files.set(name, { type: 'text/javascript; charset=utf-8', read: once(() => pageScript(name)) });
 
   const sendPage = (reply: FastifyReply, html: string): unknown =>

@@ -1,9 +1,9 @@
 import type { CallAnswer } from './answers.ts';
 
-const id = 'call_019aa1f2-b3c4-7d5e-8f90-a1b2c3d4e5f6';
+const ID = 'call_019aa1f2-b3c4-7d5e-8f90-a1b2c3d4e5f6';
 
 export const registeredCall: CallAnswer = {
-  _id: id,
+  _id: ID,
   call_type: 'web_call',
   call_status: 'registered',
   ai_agent_id: 'receptionist-k3xq5w7z',
@@ -107,10 +107,10 @@ export const endedCall: CallAnswer = {
   },
 };
 
-export const resultsExample = { call_id: id, agent_id: 'receptionist-k3xq5w7z', ...endedCall.post_call_analysis! };
+export const resultsExample = { call_id: ID, agent_id: 'receptionist-k3xq5w7z', ...endedCall.post_call_analysis! };
 
 export const signedUrlExample = {
-  file_name: `${id}.ogg`,
+  file_name: `${ID}.ogg`,
   signed_url: 'https://api.example.com/v1/call-recording/signed/q83vEjRW…',
   expiration_minutes: 10,
   expires_at: '2026-11-21T04:11:37.750Z',

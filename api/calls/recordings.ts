@@ -13,7 +13,7 @@ import { readRange } from './byte-range.ts';
 import { SignedLinks } from './signed-links.ts';
 
 /** How long the address in an answer about a call is good, in minutes. */
-export const addressMinutes = 10;
+export const ADDRESS_MINUTES = 10;
 
 export class RecordingLinks {
   readonly #calls: Pick<CallStore['calls'], 'get'>;

@@ -28,7 +28,7 @@ import {
   signRecordingUrl,
 } from './descriptions.ts';
 import { OutboundPhoneCalls } from './outbound-phone-calls.ts';
-import { addressMinutes, fileNameOf, RecordingLinks } from './recordings.ts';
+import { ADDRESS_MINUTES, fileNameOf, RecordingLinks } from './recordings.ts';
 import { ServedAgents } from './served-agents.ts';
 
 export function registerCalls(
@@ -59,7 +59,7 @@ export function registerCalls(
   const extrasOf = async (call: CallRecord, caller: Caller, { own = false } = {}): Promise<CallExtras> => ({
     ...((own || covers(caller.permissions, 'calls:write')) && (await service.accessTo(call))),
     recordingUrl:
-      call.recording !== null && maySee(caller, call, 'recordings:read') ? recordings.sign(call, addressMinutes).url : undefined,
+      call.recording !== null && maySee(caller, call, 'recordings:read') ? recordings.sign(call, ADDRESS_MINUTES).url : undefined,
   });
 
   addRoute(app, createWebCall, async ({ body, caller, reply, timed }) => {

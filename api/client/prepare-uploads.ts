@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 
 import { causeOf, UserError } from '../../platform/user-error.ts';
 import { judgeFileName } from '../knowledge-bases/file-name.ts';
-import { fileExtensions, maxFileBytes } from '../knowledge-bases/schema.ts';
+import { fileExtensions, MAX_FILE_BYTES } from '../knowledge-bases/schema.ts';
 
 export interface DocumentUpload {
   /** As the person knows it. */
@@ -74,8 +74,8 @@ async function openChecked({ filename, open }: DocumentUpload): Promise<Blob> {
   if (judged.verdict !== 'sound') {
     throw new UserError(`files of this kind are not read: only ${fileExtensions.map((each) => `.${each}`).join(', ')}`);
   }
-  if (content.size > maxFileBytes) {
-    throw new UserError(`it has ${Math.ceil(content.size / 1024 / 1024)} MB, and at most ${maxFileBytes / 1024 / 1024} MB are taken`);
+  if (content.size > MAX_FILE_BYTES) {
+    throw new UserError(`it has ${Math.ceil(content.size / 1024 / 1024)} MB, and at most ${MAX_FILE_BYTES / 1024 / 1024} MB are taken`);
   }
   return content;
 }

@@ -1,6 +1,6 @@
 /** How values of specs read in REST, and the other way round. */
 import { millisecondsOf } from '../../crds/duration.ts';
-import { mask } from '../http/caller.ts';
+import { MASK } from '../http/caller.ts';
 import { durationOfMilliseconds, durationOfSeconds, secondsOf } from './duration.ts';
 import { isEmpty, type Conversion } from './fields.ts';
 import { headerSecrets, headersFromRest, headersToRest, unchangedNothing, type Header } from './headers.ts';
@@ -42,9 +42,9 @@ export function choice(words: Readonly<Record<string, string>>): Conversion {
 
 /** A value that is kept in a Secret. */
 export const secret: Conversion = {
-  read: (ref: KeyRef, { secrets }) => secrets.read(ref) ?? mask,
+  read: (ref: KeyRef, { secrets }) => secrets.read(ref) ?? MASK,
   write: (value: string, { name, stored }, { secrets, loc, found }) => {
-    if (value !== mask) return secrets.write(name.replaceAll(/[._]/g, '-'), value, stored as KeyRef | undefined);
+    if (value !== MASK) return secrets.write(name.replaceAll(/[._]/g, '-'), value, stored as KeyRef | undefined);
     if (stored === undefined) found.push(unchangedNothing([...loc, ...name.split('.')]));
     return stored;
   },

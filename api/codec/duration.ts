@@ -3,7 +3,7 @@
 import { millisecondsOf } from '../../crds/duration.ts';
 
 /** Characters of a duration in a resource. */
-const longest = 32;
+const LONGEST = 32;
 
 /** A single number with one unit is converted without rounding twice, so that what was written as a number reads as that number. */
 export function secondsOf(text: string): number {
@@ -29,5 +29,5 @@ function decimal(value: number): string {
   const [, whole = '', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(value)) ?? [];
   const zeros = Number(exponent);
   if (zeros === 0) return String(value);
-  return `0.${'0'.repeat(zeros - 1)}${whole}${fraction}`.slice(0, longest - 1).replace(/\.?0+$/, '');
+  return `0.${'0'.repeat(zeros - 1)}${whole}${fraction}`.slice(0, LONGEST - 1).replace(/\.?0+$/, '');
 }

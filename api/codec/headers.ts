@@ -1,5 +1,5 @@
 /** HTTP headers: a map of texts in REST, a list with plain values or references to Secrets in resources. */
-import { mask } from '../http/caller.ts';
+import { MASK } from '../http/caller.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import type { StoredSecret } from './fields.ts';
 import { plainId, refId, type KeyRef, type SecretValues, type SecretWriter } from './secrets.ts';
@@ -10,18 +10,18 @@ export interface Header {
   readonly valueFrom?: { readonly secretKeyRef: KeyRef } | undefined;
 }
 
-const secretName = /auth(?!or(?!i[sz]))|token|secret|key|pass|pwd|credential|cookie|session|bearer|jwt|signature/i;
+const SECRET_NAME = /auth(?!or(?!i[sz]))|token|secret|key|pass|pwd|credential|cookie|session|bearer|jwt|signature/i;
 
 /** Headers of such names hold credentials: their values go into a Secret and are masked. */
 export function looksSecret(headerName: string): boolean {
-  return secretName.test(headerName);
+  return SECRET_NAME.test(headerName);
 }
 
 export function headersToRest(headers: readonly Header[] | undefined, secrets: SecretValues): Record<string, string> {
   return Object.fromEntries(
     (headers ?? []).map(({ name, value, valueFrom }) => {
-      if (valueFrom !== undefined) return [name, secrets.read(valueFrom.secretKeyRef) ?? mask];
-      return [name, looksSecret(name) && !secrets.unmasked ? mask : (value ?? '')];
+      if (valueFrom !== undefined) return [name, secrets.read(valueFrom.secretKeyRef) ?? MASK];
+      return [name, looksSecret(name) && !secrets.unmasked ? MASK : (value ?? '')];
     }),
   );
 }
@@ -42,7 +42,7 @@ export function headersFromRest(headers: Readonly<Record<string, string>>, conte
   const { previous, secrets, purpose, loc, found, isSecret = looksSecret } = context;
   return Object.entries(headers).map(([name, value]) => {
     const stored = previous?.find((header) => header.name.toLowerCase() === name.toLowerCase());
-    if (value === mask && (stored?.valueFrom !== undefined || isSecret(name))) {
+    if (value === MASK && (stored?.valueFrom !== undefined || isSecret(name))) {
       if (stored !== undefined) return renamed(stored, name);
       found.push(unchangedNothing([...loc, name]));
       return { name, value: '' };
@@ -61,9 +61,9 @@ function renamed(header: Header, name: string): Header {
   return { ...header, name };
 }
 
-/** {@link mask} was sent where there is nothing that it could stand for. */
+/** {@link MASK} was sent where there is nothing that it could stand for. */
 export function unchangedNothing(loc: Loc): ValidationIssue {
-  return issues.value(loc, `${mask} stands for a stored secret, and none is stored here: send the secret itself`);
+  return issues.value(loc, `${MASK} stands for a stored secret, and none is stored here: send the secret itself`);
 }
 
 /** The values that answers mask. */

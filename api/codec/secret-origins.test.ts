@@ -13,7 +13,7 @@ import {
   type WebhookSubscriptionSpec,
 } from '../../crds/index.ts';
 import { agentFromRest, agentUpdate } from '../agents/fields.ts';
-import { mask } from '../http/caller.ts';
+import { MASK } from '../http/caller.ts';
 import { phoneNumberFromRest, providerOf } from '../phone-numbers/fields.ts';
 import { phoneNumberUpdates } from '../phone-numbers/fields.ts';
 import {
@@ -55,7 +55,7 @@ const url = fc.constantFrom(
   'https://{{y}}.a.example/1',
 );
 const kubeKey: KeyRef = { name: 'mine', key: 'k' };
-const secret = fc.constantFrom(mask, mask, 'first', 'second', 'kube');
+const secret = fc.constantFrom(MASK, MASK, 'first', 'second', 'kube');
 const partial = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>) => fc.record(fields, { requiredKeys: [] });
 const nullable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 4 });
 const headerName = fc.constantFrom('Authorization', 'authorization', 'X-Api-Key', 'X-Tenant');

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 
 import { companionName } from '../../crds/companion-name.ts';
-import { mask } from '../http/caller.ts';
+import { MASK } from '../http/caller.ts';
 
 export { companionName };
 
@@ -19,7 +19,7 @@ export interface SecretValues {
   readonly unmasked: boolean;
 }
 
-export const masked: SecretValues = { read: () => mask, unmasked: false };
+export const masked: SecretValues = { read: () => MASK, unmasked: false };
 
 /** Values as they are stored, for callers that may see them. */
 export function unmaskedReader(values: ReadonlyMap<string, string>): SecretValues {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { locateAsset } from '../../platform/assets.ts';
 
 /** Next to the code in `dist/`, where the build copies what {@link assetTypes} names. */
-export const assetFolder = 'swagger-ui';
+export const ASSET_FOLDER = 'swagger-ui';
 
 /** What is taken from the package, with its type. */
 export const assetTypes = {
@@ -27,11 +27,11 @@ export function packageFolder(): string {
 }
 
 export function readAsset(name: AssetName): Promise<Uint8Array> {
-  return readFile(join(locateAsset(import.meta.url, assetFolder) ?? packageFolder(), name));
+  return readFile(join(locateAsset(import.meta.url, ASSET_FOLDER) ?? packageFolder(), name));
 }
 
 /** Without a validator's badge and without fonts: both would come from other servers. */
-export const starter = `window.addEventListener('load', () => {
+export const STARTER = `window.addEventListener('load', () => {
   SwaggerUIBundle({
     url: '/openapi.json',
     dom_id: '#docs',
@@ -45,7 +45,7 @@ export const starter = `window.addEventListener('load', () => {
 });
 `;
 
-export const starterName = 'start.js';
+export const STARTER_NAME = 'start.js';
 
 export const page = `<!doctype html>
 <html lang="en">
@@ -60,7 +60,7 @@ export const page = `<!doctype html>
     <div id="docs"></div>
     <noscript>This page needs JavaScript; the document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript>
     <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/${starterName}"></script>
+    <script src="/docs/${STARTER_NAME}"></script>
   </body>
 </html>
 `;

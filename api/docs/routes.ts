@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, routesOf } from '../http/route.ts';
-import { assetTypes, isAsset, page, readAsset, starter, starterName } from './assets.ts';
+import { assetTypes, isAsset, page, readAsset, STARTER, STARTER_NAME } from './assets.ts';
 
 const defineRoute = routesOf('Operations');
 
@@ -38,7 +38,7 @@ export function registerDocs(app: FastifyInstance): void {
 
   addRoute(app, getDocsFile, async ({ params: { file }, reply }) => {
     void reply.headers(securityHeaders).header('cache-control', 'public, max-age=3600');
-    if (file === starterName) return reply.type('text/javascript; charset=utf-8').send(starter);
+    if (file === STARTER_NAME) return reply.type('text/javascript; charset=utf-8').send(STARTER);
     if (!isAsset(file)) {
       void reply.removeHeader('cache-control');
       throw new ApiError('not_found', 'there is nothing at this address');

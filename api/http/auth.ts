@@ -15,7 +15,7 @@ import type { RouteDescription } from './route.ts';
 const MAX_TOKEN_LENGTH = 512;
 
 /** For who comes through a proxy that needs the Authorization header for itself and takes it off, as a Kubernetes API server's does. */
-const keyHeader = 'x-parley-api-key';
+const KEY_HEADER = 'x-parley-api-key';
 
 /**
  * Checks the key of every request to a known route, what it may do and how many it has made, before its body is read. Tenant headers of
@@ -83,8 +83,8 @@ export function mayUse({ permissions }: Caller, { permission, permissionForOwn }
 async function authenticate(apiKeys: Pick<Store['apiKeys'], 'authenticate'>, request: FastifyRequest): Promise<Caller> {
   // A proxy in between may have checked the other one.
   if (timesSent(request, 'authorization') > 1) throw unauthorized('send one Authorization header, not several');
-  const behindProxy = request.headers.authorization === undefined && timesSent(request, keyHeader) === 1;
-  const credential = behindProxy ? `Bearer ${String(request.headers[keyHeader])}` : request.headers.authorization;
+  const behindProxy = request.headers.authorization === undefined && timesSent(request, KEY_HEADER) === 1;
+  const credential = behindProxy ? `Bearer ${String(request.headers[KEY_HEADER])}` : request.headers.authorization;
   const [, token] = /^bearer +([\x21-\x7e]+) *$/i.exec(credential ?? '') ?? [];
   if (token === undefined || token.length > MAX_TOKEN_LENGTH) {
     throw unauthorized('send your API key in the header Authorization: Bearer <API_KEY>');

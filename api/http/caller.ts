@@ -11,7 +11,7 @@ export interface Caller {
 }
 
 /** Stands for a secret in answers, and sent back for "unchanged". */
-export const mask = '********';
+export const MASK = '********';
 
 /**
  * Secrets are shown to keys that name the permission. `*` doesn't: the key that is at hand for everything else

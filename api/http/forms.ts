@@ -7,8 +7,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 
 /** More parts than any form here has: of a browser that adds fields of its own. */
-const partLimit = 32;
-const fileLimit = 4;
+const PART_LIMIT = 32;
+const FILE_LIMIT = 4;
 /** Longest value of a field that is kept, in bytes; what is too long for its field is longer than a field's own limit. */
 const FIELD_BYTES = 64 * 1024;
 
@@ -40,7 +40,7 @@ export function registerForms(app: FastifyInstance): void {
     preservePath: true,
     isPartAFile: (_field, _type, filename) => filename !== undefined,
     throwFileSizeLimit: false,
-    limits: { parts: partLimit, files: fileLimit, fields: partLimit, fieldSize: FIELD_BYTES, headerPairs: 32 },
+    limits: { parts: PART_LIMIT, files: FILE_LIMIT, fields: PART_LIMIT, fieldSize: FIELD_BYTES, headerPairs: 32 },
   });
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { headers } = request;
@@ -86,7 +86,7 @@ function asFormError(error: unknown): unknown {
   const code = (error as { readonly code?: unknown }).code;
   if (code === 'FST_INVALID_JSON_FIELD_ERROR') return new BrokenJsonFieldError('a field is not the JSON that its Content-Type says it is');
   if (code === 'FST_PARTS_LIMIT' || code === 'FST_FIELDS_LIMIT' || code === 'FST_FILES_LIMIT')
-    return new ApiError('bad_request', `the form has too many parts: at most ${partLimit}, and ${fileLimit} files among them, are read`);
+    return new ApiError('bad_request', `the form has too many parts: at most ${PART_LIMIT}, and ${FILE_LIMIT} files among them, are read`);
   return malformed(error);
 }
 

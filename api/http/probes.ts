@@ -4,7 +4,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { showsToken } from '../../platform/lifecycle.ts';
 import { addRoute, routesOf } from './route.ts';
 
-const text = 'text/plain';
+const TEXT = 'text/plain';
 
 const defineRoute = routesOf('Operations');
 
@@ -14,7 +14,7 @@ const health = defineRoute({
   operationId: 'getHealth',
   summary: 'Whether the process answers',
   permission: 'public',
-  answers: { 200: { description: 'It answers.', contentType: text, example: 'ok\n' } },
+  answers: { 200: { description: 'It answers.', contentType: TEXT, example: 'ok\n' } },
 });
 
 const ready = defineRoute({
@@ -24,8 +24,8 @@ const ready = defineRoute({
   summary: 'Whether the process should be sent requests',
   permission: 'public',
   answers: {
-    200: { description: 'It should.', contentType: text, example: 'ok\n' },
-    503: { description: 'It should not, and why: a line for each reason.', contentType: text, example: 'postgres: not asked yet\n' },
+    200: { description: 'It should.', contentType: TEXT, example: 'ok\n' },
+    503: { description: 'It should not, and why: a line for each reason.', contentType: TEXT, example: 'postgres: not asked yet\n' },
   },
 });
 
@@ -36,8 +36,8 @@ const metrics = defineRoute({
   summary: 'Metrics for Prometheus; where PARLEY_METRICS_TOKEN is set, for those who show it',
   permission: 'public',
   answers: {
-    200: { description: 'The text format of Prometheus.', contentType: text },
-    401: { description: 'The installation asks for a token of its own, `Authorization: Bearer …`.', contentType: text },
+    200: { description: 'The text format of Prometheus.', contentType: TEXT },
+    401: { description: 'The installation asks for a token of its own, `Authorization: Bearer …`.', contentType: TEXT },
   },
 });
 
@@ -46,16 +46,16 @@ export function registerProbes(
   app: FastifyInstance,
   { readiness, registry, metricsToken }: Pick<ApiDependencies, 'readiness' | 'registry' | 'metricsToken'>,
 ): void {
-  addRoute(app, health, async ({ reply }) => reply.type(text).send('ok\n'));
+  addRoute(app, health, async ({ reply }) => reply.type(TEXT).send('ok\n'));
   addRoute(app, ready, async ({ reply }) =>
     reply
-      .type(text)
+      .type(TEXT)
       .code(readiness.isReady ? 200 : 503)
       .send(readiness.isReady ? 'ok\n' : `${readiness.reasons.join('\n')}\n`),
   );
   addRoute(app, metrics, async ({ request, reply }) =>
     showsToken(request.headers.authorization, metricsToken)
       ? reply.type(registry.contentType).send(await registry.metrics())
-      : reply.code(401).header('www-authenticate', 'Bearer').type(text).send('metrics need the token of PARLEY_METRICS_TOKEN\n'),
+      : reply.code(401).header('www-authenticate', 'Bearer').type(TEXT).send('metrics need the token of PARLEY_METRICS_TOKEN\n'),
   );
 }

@@ -10,7 +10,7 @@ import { webhookFailure } from './webhook-failure.ts';
 import { StorageError } from '../../knowledge/storage/file-storage.ts';
 
 /** Seconds after which a client may try again when a server behind us is unavailable. */
-const retryAfterSeconds = 5;
+const RETRY_AFTER_SECONDS = 5;
 
 /** Fastify's own failures: everything else it may throw is ours. */
 const frameworkCodes: Readonly<Record<string, () => ApiError>> = {
@@ -25,14 +25,17 @@ export function toApiError(error: unknown): ApiError | ValidationError {
   if (error instanceof KubeError) return fromKube(error);
   if (error instanceof StoreError) {
     return error.retryable || error.kind === 'schema' || error.kind === 'refused'
-      ? new ApiError('unavailable', 'the database is not available; try again', { retryAfterSeconds, cause: error })
+      ? new ApiError('unavailable', 'the database is not available; try again', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error })
       : internal(error);
   }
   // A storage that refuses us is mended without the client.
   if (error instanceof StorageError && (error.kind === 'unavailable' || error.kind === 'refused'))
-    return new ApiError('unavailable', 'the storage of files is not available; try again', { retryAfterSeconds, cause: error });
+    return new ApiError('unavailable', 'the storage of files is not available; try again', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      cause: error,
+    });
   if (error instanceof SearchUnavailableError)
-    return new ApiError('unavailable', 'the search is not available; try again', { retryAfterSeconds, cause: error });
+    return new ApiError('unavailable', 'the search is not available; try again', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
   const code = (error as { code?: unknown }).code;
   const known = typeof code === 'string' ? frameworkCodes[code] : undefined;
   return known?.() ?? internal(error);
@@ -41,13 +44,13 @@ export function toApiError(error: unknown): ApiError | ValidationError {
 /** What no route has translated: the API server being unavailable, or a defect. */
 function fromKube(error: KubeError): ApiError {
   if (error.code === 0 || error.code === 429 || error.code >= 500) {
-    const seconds = error.retryAfterMs === undefined ? retryAfterSeconds : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
+    const seconds = error.retryAfterMs === undefined ? RETRY_AFTER_SECONDS : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
     return new ApiError('unavailable', 'the Kubernetes API is not available; try again', { retryAfterSeconds: seconds, cause: error });
   }
   // A server that is coming up has no permissions loaded yet, and one that was set up wrong is mended without the client.
   if (error.code === 401 || error.code === 403) {
     return new ApiError('unavailable', 'the Kubernetes API does not let this server do that at present; try again', {
-      retryAfterSeconds,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
       cause: error,
     });
   }

@@ -22,13 +22,13 @@ import { warnOfUntrustedProxies } from './untrusted-proxy.ts';
 import { registerLargeAnswers } from './large-answers.ts';
 import { registerWarnings } from './warnings.ts';
 
-const bodyLimit = 1024 * 1024;
+const BODY_LIMIT = 1024 * 1024;
 /** Longest time for the headers of a request, in milliseconds: who sends them drop by drop holds a connection, and no more. */
-const headersTimeout = 10_000;
+const HEADERS_TIMEOUT = 10_000;
 /** Longest time for a whole request to arrive, in milliseconds: for the slowest upload. Everything else has less (`registerDeadline`). */
-const requestTimeout = 3_600_000;
+const REQUEST_TIMEOUT = 3_600_000;
 /** Longest address, headers included. */
-const maxHeaderSize = 16 * 1024;
+const MAX_HEADER_SIZE = 16 * 1024;
 
 /**
  * The server without its resources: traces, authentication, bodies, failures, probes, metrics and the log line of each request.
@@ -38,16 +38,16 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   const { clock, logger, registry, limits } = dependencies;
   const app = fastify({
     logger: false,
-    bodyLimit,
-    requestTimeout,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT,
     // Longer than the minute after which load balancers close an idle connection: the client side must close first.
     keepAliveTimeout: 75_000,
-    http: { maxHeaderSize, headersTimeout, connectionsCheckingInterval: 2_000 },
+    http: { maxHeaderSize: MAX_HEADER_SIZE, headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 2_000 },
     trustProxy: limits.trustedProxies.length > 0 && [...limits.trustedProxies],
     // Answers go out on a closing server too: what came in before the stop is finished.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADER_SIZE },
     clientErrorHandler: answerClientError,
     rewriteUrl: ({ url = '/' }) => withSoundEscapes(url),
   });

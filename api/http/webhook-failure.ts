@@ -4,10 +4,10 @@ import { ApiError, errorStatus, type ErrorCode, type ValidationError } from './a
 import type { ValidationIssue } from '../validation/issue.ts';
 
 /** Everything below this address, also what does not exist there. */
-export const webhookRoot = '/v1/public/webhook';
+export const WEBHOOK_ROOT = '/v1/public/webhook';
 
 export function isWebhookPath(path: string): boolean {
-  return path === webhookRoot || path.startsWith(`${webhookRoot}/`);
+  return path === WEBHOOK_ROOT || path.startsWith(`${WEBHOOK_ROOT}/`);
 }
 
 /** The value of `type` for every failure: what can't be used is one thing here, whether a schema or the API server says so. */

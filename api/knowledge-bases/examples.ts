@@ -2,7 +2,7 @@
 import { readyExample } from '../state/answers.ts';
 
 const times = { created_at: '2026-11-21T06:00:00.000Z', updated_at: '2026-11-21T06:00:04.000Z' };
-const documentId = 'doc_0199f2d0-7b1e-7c3a-9d52-1f2e3d4c5b6a';
+const DOCUMENT_ID = 'doc_0199f2d0-7b1e-7c3a-9d52-1f2e3d4c5b6a';
 
 export const knowledgeBaseExample = {
   id: 'product-manuals-k3xq5w7z',
@@ -20,7 +20,7 @@ export const knowledgeBaseExample = {
 };
 
 export const acknowledgementExample = {
-  document_id: documentId,
+  document_id: DOCUMENT_ID,
   status: 'processing',
   message: 'The document was accepted and is being ingested',
 };
@@ -28,14 +28,14 @@ export const acknowledgementExample = {
 const state = { status: 'completed', message: 'The document can be found', chunk_count: 57 };
 
 export const documentStatusExample = {
-  document_id: documentId,
+  document_id: DOCUMENT_ID,
   ...state,
   progress: { stage: 'completed', done: 57, total: 57 },
   ...times,
 };
 
 export const documentExample = {
-  document_id: documentId,
+  document_id: DOCUMENT_ID,
   knowledge_base_id: knowledgeBaseExample.id,
   type: 'file',
   filename: 'manual.pdf',
@@ -52,7 +52,7 @@ export const documentExample = {
 };
 
 export const chunksExample = {
-  document_id: documentId,
+  document_id: DOCUMENT_ID,
   filename: 'manual.pdf',
   chunk_count: 2,
   chunks: ['Hold the button for five seconds to reset the device.', 'The device has no parts that you can repair.'],
@@ -62,8 +62,8 @@ export const searchExample = {
   query: 'how do I reset it',
   results: [
     {
-      chunk_id: `${documentId}:12`,
-      document_id: documentId,
+      chunk_id: `${DOCUMENT_ID}:12`,
+      document_id: DOCUMENT_ID,
       filename: 'manual.pdf',
       content: 'Hold the button for five seconds to reset the device.',
       snippet: 'Hold the button for five seconds to reset the device.',
@@ -75,7 +75,7 @@ export const searchExample = {
 };
 
 export const bulkResultExamples = [
-  { index: 0, name: 'opening-hours.md', status: 'accepted', document_id: documentId, existing: false },
+  { index: 0, name: 'opening-hours.md', status: 'accepted', document_id: DOCUMENT_ID, existing: false },
   {
     index: 1,
     name: 'photo.png',

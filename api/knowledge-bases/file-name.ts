@@ -2,7 +2,7 @@
 import { fileExtensions } from './schema.ts';
 
 /** Longest name, in characters: what file systems hold. */
-const longest = 255;
+const LONGEST = 255;
 
 export type FileExtension = (typeof fileExtensions)[number];
 
@@ -32,6 +32,6 @@ function faultOf(name: string): string | undefined {
   if (!name.isWellFormed() || name.includes('\ufffd')) return 'the name of the file is not UTF-8';
   // Such a name can show another extension than it has. Marks and joiners, which Arabic, Hebrew and Bangla need, are fine.
   if (/[\u202a-\u202e\u2066-\u2069]/.test(name)) return 'the name of the file holds characters that turn the direction of text around';
-  if (Array.from(name).length > longest) return `the name of the file has more than ${longest} characters`;
+  if (Array.from(name).length > LONGEST) return `the name of the file has more than ${LONGEST} characters`;
   return undefined;
 }

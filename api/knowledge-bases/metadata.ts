@@ -5,7 +5,7 @@ import { MOST_FIELDS } from '../../knowledge/vector-stores/check-arguments.ts';
 import type { Scalar } from '../../knowledge/vector-stores/vector-store.ts';
 import type { FieldValue } from '../http/forms.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import { maxMetadataBytes } from './schema.ts';
+import { MAX_METADATA_BYTES } from './schema.ts';
 
 const loc = ['body', 'metadata'];
 
@@ -15,8 +15,8 @@ export type ReadMetadata =
 
 export function readMetadata(field: FieldValue): ReadMetadata {
   const text = 'text' in field ? field.text : JSON.stringify(field.json);
-  if (Buffer.byteLength(text) > maxMetadataBytes || ('text' in field && field.truncated))
-    return refused(`metadata may have ${maxMetadataBytes / 1024} KiB`);
+  if (Buffer.byteLength(text) > MAX_METADATA_BYTES || ('text' in field && field.truncated))
+    return refused(`metadata may have ${MAX_METADATA_BYTES / 1024} KiB`);
   // What a form sends of an empty field.
   if (text.trim() === '') return { ok: true, metadata: {} };
   const value = 'text' in field ? parseJson(field.text) : field.json;

@@ -8,9 +8,9 @@ import { withRule } from '../validation/validate.ts';
 /** Extensions of the files that are read, without the dot. */
 export const fileExtensions = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls'] as const;
 /** Largest file, in bytes. */
-export const maxFileBytes = 50 * 1024 * 1024;
+export const MAX_FILE_BYTES = 50 * 1024 * 1024;
 /** Longest metadata as text, in bytes. */
-export const maxMetadataBytes = 8 * 1024;
+export const MAX_METADATA_BYTES = 8 * 1024;
 
 /** Longest snippet of a hit, in characters: what is said in half a minute. */
 export const SNIPPET_LENGTH = 500;

@@ -12,7 +12,7 @@ import { unknownFields } from '../validation/unknown-fields.ts';
 import { unknownFieldWarnings } from '../validation/warning.ts';
 import { type FileExtension, judgeFileName } from './file-name.ts';
 import { brokenMetadata, readMetadata } from './metadata.ts';
-import { fileExtensions, fileForm, maxFileBytes } from './schema.ts';
+import { fileExtensions, fileForm, MAX_FILE_BYTES } from './schema.ts';
 
 /** What a form may have in addition to the file, in bytes. */
 const ENVELOPE_BYTES = 1024 * 1024;
@@ -36,12 +36,12 @@ export async function receiveUpload(
   request: FastifyRequest,
   target: { readonly key: string; readonly files: UploadStorage },
 ): Promise<Upload> {
-  if (Number(request.headers['content-length'] ?? 0) > maxFileBytes + ENVELOPE_BYTES) throw tooLarge();
+  if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + ENVELOPE_BYTES) throw tooLarge();
   const { signal, warnings } = requestState(request);
   const form = new UploadForm(target, signal);
   try {
     try {
-      for await (const part of readForm(request, { fileBytes: maxFileBytes })) {
+      for await (const part of readForm(request, { fileBytes: MAX_FILE_BYTES })) {
         warnings.push(...warningsOf(part));
         await form.take(part);
       }
@@ -105,7 +105,7 @@ class UploadForm {
     else this.#fileIssues = [];
     if (judged.verdict !== 'sound' || this.#fileIssues.length + this.metadataIssues.length > 0) return skip(content);
     try {
-      const stored = await this.#target.files.put(this.#target.key, content, { maxBytes: maxFileBytes, signal: this.#signal });
+      const stored = await this.#target.files.put(this.#target.key, content, { maxBytes: MAX_FILE_BYTES, signal: this.#signal });
       this.#file = { name: judged.name, extension: judged.extension, ...stored };
     } catch (error) {
       if (error instanceof StorageError) throw error.kind === 'too_large' ? tooLarge() : error;
@@ -131,10 +131,10 @@ async function skip(content: Readable): Promise<void> {
   let bytes = 0;
   for await (const chunk of content) {
     bytes += (chunk as Uint8Array).length;
-    if (bytes > maxFileBytes) throw tooLarge();
+    if (bytes > MAX_FILE_BYTES) throw tooLarge();
   }
 }
 
 function tooLarge(): ApiError {
-  return new ApiError('payload_too_large', `the file is too large: at most ${maxFileBytes / 1024 / 1024} MB are taken`);
+  return new ApiError('payload_too_large', `the file is too large: at most ${MAX_FILE_BYTES / 1024 / 1024} MB are taken`);
 }

@@ -26,11 +26,11 @@ export interface Standing {
 }
 
 /** Rounding of sums of fractions must not cost a request. */
-const slackMs = 1e-6;
+const SLACK_MS = 1e-6;
 
 export function standing(limit: RateLimit, aheadMs: number): Standing {
   const cost = costMs(limit);
   const ahead = Math.max(0, aheadMs);
-  const room = limit.burst * cost - ahead + slackMs;
+  const room = limit.burst * cost - ahead + SLACK_MS;
   return { remaining: Math.max(0, Math.floor(room / cost)), fullInMs: ahead, nextInMs: room >= cost ? 0 : cost - room };
 }

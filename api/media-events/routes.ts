@@ -15,20 +15,20 @@ import { addRoute, routesOf } from '../http/route.ts';
 import { LostJobs } from './lost-jobs.ts';
 
 /** The path that LiveKit is configured to post to. */
-export const mediaEventsPath = '/internal/livekit/events';
+export const MEDIA_EVENTS_PATH = '/internal/livekit/events';
 
 /** Among the reasons of disconnects, in LiveKit's protocol. */
 const CLIENT_INITIATED = 1;
 /** An event holds one room and one participant at most. */
-const bodyLimit = 256 * 1024;
+const BODY_LIMIT = 256 * 1024;
 
 const takeEvent = routesOf('Operations')({
   method: 'POST',
-  path: mediaEventsPath,
+  path: MEDIA_EVENTS_PATH,
   operationId: 'takeMediaEvent',
   summary: 'Events of the media server',
   permission: 'public',
-  bodyLimit,
+  bodyLimit: BODY_LIMIT,
   undocumented: true,
   answers: { 200: { description: 'Taken.' } },
 });

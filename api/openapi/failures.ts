@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { errorStatus, type ErrorCode } from '../http/api-error.ts';
 import { refusesUnknownQuery } from '../http/read-request.ts';
 import type { RouteDescription } from '../http/route.ts';
-import { isWebhookPath, webhookFailureTypes, webhookRoot, type WebhookFailureCode } from '../http/webhook-failure.ts';
+import { isWebhookPath, webhookFailureTypes, WEBHOOK_ROOT, type WebhookFailureCode } from '../http/webhook-failure.ts';
 import type { OpenApiObject, SchemaCollection } from './schemas.ts';
 
 const codes = Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]];
@@ -68,7 +68,7 @@ function plain(error: ErrorCode, description: string, text: string, headers?: re
 /** Of every route, and said before more where uploads are possible. */
 const BODY_TOO_LARGE = 'The body has more than 1 MiB or 20,000 values (texts, numbers, objects …)';
 
-const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 /** `validation` is the 422, which has no code. */
 type FailureName = ErrorCode | 'validation';
@@ -82,7 +82,7 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   unauthorized: {
     description: 'The API key is missing, unknown, expired or revoked.',
     schema: authenticationFailure,
-    example: { error: 'unauthorized', message: 'this API key is not known', traceId },
+    example: { error: 'unauthorized', message: 'this API key is not known', traceId: TRACE_ID },
     headers: ['WWW-Authenticate'],
   },
   budget_exceeded: plain(
@@ -93,7 +93,7 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   forbidden: {
     description: 'The API key lacks the permission.',
     schema: authenticationFailure,
-    example: { error: 'forbidden', message: 'this API key lacks the permission agents:write', traceId },
+    example: { error: 'forbidden', message: 'this API key lacks the permission agents:write', traceId: TRACE_ID },
   },
   not_found: plain('not_found', 'The same for an unknown id, an impossible one and one of another organisation.', 'AI agent not found'),
   recording_not_found: plain(
@@ -229,8 +229,8 @@ function inWebhookGroup(
       message: text ?? (example as { readonly message: string }).message,
       details,
       timestamp: '2026-11-21T09:00:00.000Z',
-      path: `${webhookRoot}/subscription`,
-      trace_id: traceId,
+      path: `${WEBHOOK_ROOT}/subscription`,
+      trace_id: TRACE_ID,
     },
     ...(headers && { headers }),
   };

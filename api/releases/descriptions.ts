@@ -6,7 +6,7 @@ import { promotionBody, releaseAnswer, revisionAnswer, revisionList, rollbackBod
 const defineRoute = routesOf('AI agents');
 const params = { ai_agent_id: 'The `ai_agent_id`: the name of the Agent resource.' };
 const [older, newer] = ['4f'.repeat(32), '9c'.repeat(32)];
-const at = '2026-06-01T12:00:00.000Z';
+const AT = '2026-06-01T12:00:00.000Z';
 
 const figuresExample = {
   calls: 40,
@@ -20,8 +20,8 @@ const figuresExample = {
 const releaseExample = {
   ai_agent_id: 'receptionist-k3xq5w7z',
   serving_revision: older,
-  active_since: at,
-  rolled_back: [{ revision: newer, aborted: false, reason: 'answers in the wrong language', requested_by: 'ada', at }],
+  active_since: AT,
+  rolled_back: [{ revision: newer, aborted: false, reason: 'answers in the wrong language', requested_by: 'ada', at: AT }],
 };
 
 export const listRevisions = defineRoute({
@@ -42,9 +42,9 @@ export const listRevisions = defineRoute({
         data: [
           {
             revision: older,
-            created_at: at,
+            created_at: AT,
             state: 'serving',
-            last_change: { change: 'served', at },
+            last_change: { change: 'served', at: AT },
             figures: figuresExample,
           },
         ],
@@ -68,7 +68,7 @@ export const getRevision = defineRoute({
       schema: revisionAnswer,
       example: {
         revision: older,
-        created_at: at,
+        created_at: AT,
         configuration: { format: 1, name: 'receptionist-k3xq5w7z', systemPrompt: 'You are kind.' },
       },
     },

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** `length` random characters of RFC 4648's base32, lower case: 5 bits each. */
 export function randomId(length = 16): string {
-  return [...randomBytes(length)].map((byte) => base32[byte % 32]).join('');
+  return [...randomBytes(length)].map((byte) => BASE32[byte % 32]).join('');
 }
 
 /** Keeps names apart whose objects are called the same: 40 bits. */

@@ -9,9 +9,9 @@
 import type { OwnerReference, Stored, KubeObject } from '../../kube/types.ts';
 
 /** Label, value `true`: a write is under way, or died. */
-export const stagedLabel = 'parley.dev/staged';
+export const STAGED_LABEL = 'parley.dev/staged';
 /** Annotation: a {@link Stage} as JSON. */
-export const stageAnnotation = 'parley.dev/stage';
+export const STAGE_ANNOTATION = 'parley.dev/stage';
 
 export interface Stage {
   /** The object for which this is. */
@@ -26,16 +26,16 @@ export function stageMarks(stage: Stage): {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 } {
-  return { labels: { [stagedLabel]: 'true' }, annotations: { [stageAnnotation]: JSON.stringify(stage) } };
+  return { labels: { [STAGED_LABEL]: 'true' }, annotations: { [STAGE_ANNOTATION]: JSON.stringify(stage) } };
 }
 
 /** For a merge patch: takes the marks off. */
-export const withoutMarks = { labels: { [stagedLabel]: null }, annotations: { [stageAnnotation]: null } } as const;
+export const withoutMarks = { labels: { [STAGED_LABEL]: null }, annotations: { [STAGE_ANNOTATION]: null } } as const;
 
 /** @returns undefined where another client wrote the annotation. */
 export function stageOf(object: KubeObject): Stage | undefined {
   try {
-    const stage = JSON.parse(object.metadata.annotations?.[stageAnnotation] ?? '') as Stage;
+    const stage = JSON.parse(object.metadata.annotations?.[STAGE_ANNOTATION] ?? '') as Stage;
     return typeof stage.for.name === 'string' && Array.isArray(stage.keys) && !Number.isNaN(Date.parse(stage.at)) ? stage : undefined;
   } catch {
     return undefined;

@@ -12,7 +12,7 @@ import type { ConfigMap, Secret } from './core-clients.ts';
 import type { Specified } from '../partial/partial-update.ts';
 import { mergePatch } from './merge-patch.ts';
 import type { ResourceKind } from './resource-writer.ts';
-import { ownerReferenceTo, stagedLabel, stageOf, withoutMarks } from './staging.ts';
+import { ownerReferenceTo, STAGED_LABEL, stageOf, withoutMarks } from './staging.ts';
 import type { View } from './view.ts';
 
 /** Between two rounds, in milliseconds. */
@@ -20,7 +20,7 @@ const SWEEP_INTERVAL_MS = 60_000;
 /** Longer than any request lasts, in milliseconds: what is marked longer has been left behind. */
 const ABANDONED_AFTER_MS = 120_000;
 
-const STAGED = `${stagedLabel}=true`;
+const STAGED = `${STAGED_LABEL}=true`;
 
 /** A kind whose objects have companions. */
 export interface SweptKind {

@@ -15,7 +15,7 @@ import { requireFree } from '../resources/unique-names.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { attachedToolToRest, functionNameOf, toolBringsSecrets, toolFromRest, type InlineTool } from './fields.ts';
 import { functionNameClaims } from './function-names.ts';
-import { toolNameRule, toolResource, ToolWriter, withAgent } from './tool-writer.ts';
+import { TOOL_NAME_RULE, toolResource, ToolWriter, withAgent } from './tool-writer.ts';
 
 const at: Loc = ['body', 'llm', 'tools'];
 
@@ -73,7 +73,7 @@ export class AgentTools {
         if (tool === undefined && isName && isDefined(item)) return this.#planCreation(caller, id, agentName, item, index, found);
         if (tool === undefined) {
           const message = isDefined(item)
-            ? toolNameRule
+            ? TOOL_NAME_RULE
             : `there is no tool ${JSON.stringify(id)}: give function_tool and additional_tool_info to make it`;
           found.push(issues.value([...at, index, 'tool_id'], message));
           return undefined;

@@ -31,7 +31,7 @@ import {
 const defineRoute = routesOf('Tools');
 const agent = { ai_agent_id: 'The `ai_agent_id` of the agent that has the tool.' };
 const one = { ...agent, tool_id: 'The `tool_id`: the name of the Tool resource.' };
-const deletion =
+const DELETION =
   'Takes the tool from this agent. It is deleted altogether when no other agent uses it; where others do, and another field manager has attached it, the answer is 409, unless forced.';
 
 interface Words<P extends string, N extends string, C, U, A> {
@@ -119,7 +119,7 @@ function toolRoutes<const P extends string, const N extends string, C extends z.
       path: byId,
       operationId: `delete${name}`,
       summary: `Take a ${noun} from an agent`,
-      description: deletion,
+      description: DELETION,
       params: one,
       ifMatch: true,
       answers: { 200: deleted('The tool was deleted') },
@@ -128,7 +128,7 @@ function toolRoutes<const P extends string, const N extends string, C extends z.
   };
 }
 
-const partial = 'Absent fields keep their value, at every level; `null` brings back the default.';
+const PARTIAL = 'Absent fields keep their value, at every level; `null` brings back the default.';
 
 export const customToolRoutes = toolRoutes({
   path: 'custom-tools',
@@ -137,7 +137,7 @@ export const customToolRoutes = toolRoutes({
   create: customTool.meta({ id: 'CustomToolCreate' }),
   createExamples: { 'a look-up': customToolBody },
   update: customToolUpdate.meta({ id: 'CustomToolUpdate' }),
-  updateDescription: partial,
+  updateDescription: PARTIAL,
   change: customToolChange,
   answer: customToolAnswer,
   example: customToolExample,
@@ -158,7 +158,7 @@ export const builtinToolRoutes = toolRoutes({
       builtinToolUpdates.checkCalendarAvailability,
     ])
     .meta({ id: 'BuiltinToolUpdate' }),
-  updateDescription: `${partial} \`tool_name\` is that of the stored tool, and so are the fields: those of another variant are refused.`,
+  updateDescription: `${PARTIAL} \`tool_name\` is that of the stored tool, and so are the fields: those of another variant are refused.`,
   change: builtinToolChange,
   answer: builtinToolAnswer,
   example: builtinToolExample,
@@ -172,7 +172,7 @@ export const mcpToolRoutes = toolRoutes({
   create: mcpTool.meta({ id: 'McpToolCreate' }),
   createExamples: { 'a server with a token': mcpToolBody },
   update: mcpToolUpdate.meta({ id: 'McpToolUpdate' }),
-  updateDescription: partial,
+  updateDescription: PARTIAL,
   change: mcpToolChange,
   answer: mcpToolAnswer,
   example: mcpToolExample,

@@ -29,7 +29,7 @@ import {
   type McpToolUpdate,
 } from './fields.ts';
 import { functionNameClaims } from './function-names.ts';
-import { isLastAgent, toolNameRule, toolResource, ToolWriter } from './tool-writer.ts';
+import { isLastAgent, TOOL_NAME_RULE, toolResource, ToolWriter } from './tool-writer.ts';
 
 type ToolCreate = CustomTool | BuiltinToolCreate | McpTool;
 type ToolUpdate = CustomToolUpdate | BuiltinToolUpdate | McpToolUpdate;
@@ -68,7 +68,7 @@ export class ToolService {
     const agent = await this.#context.views.agents.stored(org, agentName);
     if (agent === undefined) return undefined;
     const wanted = body.tool_id ?? undefined;
-    if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationError([issues.value(['body', 'tool_id'], toolNameRule)]);
+    if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationError([issues.value(['body', 'tool_id'], TOOL_NAME_RULE)]);
     const name = wanted ?? readableName('tool', suggestedName(body));
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const spec = { ...this.#encode(body, undefined, secrets), agentRefs: [{ name: agentName }] };

@@ -15,10 +15,10 @@ import { ownerReferenceTo, stageMarks, withoutMarks } from '../resources/staging
 import { toolFieldNames, toolSecretRefs } from './fields.ts';
 
 /** Annotation, value `true`: made over REST, as a part of an agent; it goes when the last agent lets go of it. */
-export const withAgentAnnotation = 'parley.dev/made-with-agent';
+export const WITH_AGENT_ANNOTATION = 'parley.dev/made-with-agent';
 
 /** What a `tool_id` that becomes a name has to look like. */
-export const toolNameRule =
+export const TOOL_NAME_RULE =
   'a tool_id is a Kubernetes name: at most 253 lower-case letters, digits, "-" and ".", with a letter or digit at both ends';
 
 export const toolResource: ResourceKind<Tool> = {
@@ -55,7 +55,7 @@ export class ToolWriter extends ResourceWriter<Tool> {
 
   /** Makes a tool as a part of an agent: see {@link NewTool.madeWith}. */
   make({ name, spec, secrets, caller, madeWith: { agent, agentName } }: NewTool, mode: CreationMode<Tool>): Promise<Stored<Tool>> {
-    const made = { [withAgentAnnotation]: 'true' };
+    const made = { [WITH_AGENT_ANNOTATION]: 'true' };
     const at = new Date(this.#context.clock.now()).toISOString();
     const marks = stageMarks({ for: { kind: 'Agent', name: agentName }, at, keys: [] });
     const metadata =
@@ -89,7 +89,7 @@ export class ToolWriter extends ResourceWriter<Tool> {
    */
   async detach(org: string, name: string, agentName: string, mode: WriteMode): Promise<void> {
     const goes = (tool: Stored<Tool>): boolean =>
-      tool.metadata.annotations?.[withAgentAnnotation] === 'true' && isLastAgent(tool, agentName) && (mode.force || !heldByOthers(tool));
+      tool.metadata.annotations?.[WITH_AGENT_ANNOTATION] === 'true' && isLastAgent(tool, agentName) && (mode.force || !heldByOthers(tool));
     if (!(await this.delete(org, name, mode, goes))) await this.removeAgent(org, name, agentName, mode);
   }
 

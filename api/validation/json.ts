@@ -39,10 +39,10 @@ function keepLargeIntegers(_key: string, read: unknown, context?: { readonly sou
   return BigInt(Number.isFinite(read) ? read : Math.sign(read) * Number.MAX_VALUE);
 }
 
-const whitespace = /[ \t\n\r]*/y;
-const number = /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/y;
+const WHITESPACE = /[ \t\n\r]*/y;
+const NUMBER = /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/y;
 // oxlint-disable-next-line no-control-regex -- JSON's own grammar speaks of control characters.
-const plain = /[^"\\\u0000-\u001f]*/y;
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
 /** Python reads NaN and the infinities; they are no JSON, and end the search where they stand. */
 const words = ['null', 'true', 'false'];
 const DEEPEST = 1000;
@@ -71,7 +71,7 @@ function match(pattern: RegExp, text: string, at: number): number {
 }
 
 function skip(text: string, at: number): number {
-  return match(whitespace, text, at);
+  return match(WHITESPACE, text, at);
 }
 
 function value(text: string, at: number, depth: number): number {
@@ -82,7 +82,7 @@ function value(text: string, at: number, depth: number): number {
   if (first === '[') return array(text, at, depth);
   const word = words.find((candidate) => text.startsWith(candidate, at));
   if (word !== undefined) return at + word.length;
-  const end = match(number, text, at);
+  const end = match(NUMBER, text, at);
   if (end === at) throw new JsonSyntaxError(at);
   return end;
 }
@@ -115,7 +115,7 @@ function array(text: string, start: number, depth: number): number {
 function string(text: string, start: number): number {
   let at = start + 1;
   for (;;) {
-    at = match(plain, text, at);
+    at = match(PLAIN, text, at);
     const next = text[at];
     if (next === undefined) throw new JsonSyntaxError(start);
     if (next === '"') return at + 1;

@@ -3,10 +3,10 @@ import { issues, type Loc, type ValidationIssue } from './issue.ts';
 
 export type Read<T> = { readonly value: T } | { readonly issue: ValidationIssue };
 
-const integerText = /^\s*[+-]?\d+(_\d+)*(\.0+)?\s*$/;
+const INTEGER_TEXT = /^\s*[+-]?\d+(_\d+)*(\.0+)?\s*$/;
 /** No two neighbouring parts can match the same digits: a long text that is no number is refused in one pass. */
-const floatText = /^\s*[+-]?(\d+(_\d+)*(\.(\d+(_\d+)*)?)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?\s*$/;
-const notFiniteText = /^\s*([+-]?)(inf|infinity|nan)\s*$/i;
+const FLOAT_TEXT = /^\s*[+-]?(\d+(_\d+)*(\.(\d+(_\d+)*)?)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?\s*$/;
+const NOT_FINITE_TEXT = /^\s*([+-]?)(inf|infinity|nan)\s*$/i;
 const yes = new Set(['1', 'true', 't', 'yes', 'y', 'on']);
 const no = new Set(['0', 'false', 'f', 'no', 'n', 'off']);
 
@@ -19,7 +19,7 @@ export function readInteger(input: unknown, loc: Loc): Read<number> {
     return Number.isInteger(input) ? { value: input } : { issue: issues.integerWithFraction(loc) };
   }
   if (typeof input !== 'string') return { issue: issues.notAnInteger(loc) };
-  return integerText.test(input) ? { value: Number(input.replaceAll('_', '')) } : { issue: issues.integerUnparsable(loc) };
+  return INTEGER_TEXT.test(input) ? { value: Number(input.replaceAll('_', '')) } : { issue: issues.integerUnparsable(loc) };
 }
 
 export function readFloat(input: unknown, loc: Loc): Read<number> {
@@ -27,8 +27,8 @@ export function readFloat(input: unknown, loc: Loc): Read<number> {
   if (typeof input === 'bigint') return { value: Number(input) };
   if (typeof input === 'boolean') return { value: input ? 1 : 0 };
   if (typeof input !== 'string') return { issue: issues.notANumber(loc) };
-  if (floatText.test(input)) return { value: Number(input.replaceAll('_', '')) };
-  const special = notFiniteText.exec(input);
+  if (FLOAT_TEXT.test(input)) return { value: Number(input.replaceAll('_', '')) };
+  const special = NOT_FINITE_TEXT.exec(input);
   if (special === null) return { issue: issues.numberUnparsable(loc) };
   if (special[2]?.toLowerCase() === 'nan') return { value: Number.NaN };
   return { value: special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY };

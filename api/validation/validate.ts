@@ -48,7 +48,7 @@ export function forbidding<T extends z.ZodObject>(schema: T, fields: readonly st
 export type Validated<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
 /** Deepest nesting of a value that is kept as it is. */
-const maxDepth = 64;
+const MAX_DEPTH = 64;
 
 /** @throws TypeError when the schema holds a construct that requests don't use. */
 export function validate<T extends z.ZodType>(schema: T, input: unknown, loc: Loc): Validated<z.output<T>> {
@@ -295,11 +295,11 @@ function unionLabel(option: Schema): string {
 /** A value that is kept as it is, once it can be: JSON has no infinity (`1e999`) and no half characters. */
 function readFree(input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
   const seen: Seen = { bigint: false };
-  const fault = freeFault(input, maxDepth, seen);
+  const fault = freeFault(input, MAX_DEPTH, seen);
   if (fault === undefined) return seen.bigint ? withoutBigints(input) : input;
   found.push(
     fault === 'depth'
-      ? issues.value(loc, `values may be nested at most ${maxDepth} levels deep`)
+      ? issues.value(loc, `values may be nested at most ${MAX_DEPTH} levels deep`)
       : fault === 'number'
         ? issues.notFinite(loc)
         : issues.notUnicode(loc),

@@ -66,9 +66,9 @@ export function attemptToRest({
   };
 }
 
-const shape = /^dlv_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const SHAPE = /^dlv_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** @returns the id as it is stored; undefined for what can't be one */
 export function deliveryIdFrom(text: string): string | undefined {
-  return shape.exec(text)?.[1];
+  return SHAPE.exec(text)?.[1];
 }

@@ -1,6 +1,6 @@
 /** The routes of deliveries. */
 import { listOf } from '../codec/answers.ts';
-import { webhookRoot } from '../http/webhook-failure.ts';
+import { WEBHOOK_ROOT } from '../http/webhook-failure.ts';
 import { agentDeliveryAnswer, attemptList, deliveryAnswer, recoveryAnswer } from './answers.ts';
 import { subscriptionParams, subscriptionPath, defineRoute } from './descriptions.ts';
 import { agentDeliveryExample, attemptExample, deliveryExample } from './examples.ts';
@@ -42,7 +42,7 @@ export const listDeliveries = defineRoute({
 
 export const listAgentDeliveries = defineRoute({
   method: 'GET',
-  path: `${webhookRoot}/agent/:ai_agent_id/deliveries`,
+  path: `${WEBHOOK_ROOT}/agent/:ai_agent_id/deliveries`,
   operationId: 'listAgentWebhookDeliveries',
   summary: "List the deliveries to an agent's own webhook_url, newest first",
   description: 'They are kept as those of subscriptions are. Their attempts are listed by the id of the delivery.',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { deleted } from '../codec/answers.ts';
 import { dryRunQuery, writeQuery } from '../http/conditions.ts';
 import { routesOf } from '../http/route.ts';
-import { webhookRoot } from '../http/webhook-failure.ts';
+import { WEBHOOK_ROOT } from '../http/webhook-failure.ts';
 import { eventTypeList, rotationAnswer, testAnswer } from './answers.ts';
 import { createdExample, rotationExample, subscriptionExample, subscriptionWithHeadersExample, testExample } from './examples.ts';
 import { subscriptionAnswer, subscriptionCreate, subscriptionList, subscriptionUpdate, subscriptionWithSecret } from './fields.ts';
@@ -12,7 +12,7 @@ import { rotation, subscriptionPage } from './schema.ts';
 
 export const defineRoute = routesOf('Webhooks');
 export const subscriptionParams = { subscription_id: 'The `id`: the name of the WebhookSubscription resource.' };
-export const subscriptionPath = `${webhookRoot}/subscription` as const;
+export const subscriptionPath = `${WEBHOOK_ROOT}/subscription` as const;
 const one = `${subscriptionPath}/:subscription_id` as const;
 
 export const createSubscription = defineRoute({
@@ -53,7 +53,7 @@ export const createSubscription = defineRoute({
 
 export const listSubscriptions = defineRoute({
   method: 'GET',
-  path: `${webhookRoot}/subscriptions`,
+  path: `${WEBHOOK_ROOT}/subscriptions`,
   operationId: 'listWebhookSubscriptions',
   summary: 'List webhook subscriptions, in the order of their creation',
   permission: 'webhooks:read',
@@ -170,7 +170,7 @@ export const testSubscription = defineRoute({
 
 export const listEventTypes = defineRoute({
   method: 'GET',
-  path: `${webhookRoot}/event-types`,
+  path: `${WEBHOOK_ROOT}/event-types`,
   operationId: 'listWebhookEventTypes',
   summary: 'List the event types',
   permission: 'webhooks:read',

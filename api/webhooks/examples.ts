@@ -19,11 +19,11 @@ export const subscriptionExample = {
 };
 
 /** A key that signs nothing: of the vectors of Standard Webhooks. */
-const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export const subscriptionWithHeadersExample = { ...subscriptionExample, headers: { 'X-Tenant': 'acme', Authorization: '********' } };
-export const createdExample = { ...subscriptionWithHeadersExample, secret };
-export const rotationExample = { secret, previous_secret_expires_at: '2026-11-22T09:00:00.000Z' };
+export const createdExample = { ...subscriptionWithHeadersExample, secret: SECRET };
+export const rotationExample = { secret: SECRET, previous_secret_expires_at: '2026-11-22T09:00:00.000Z' };
 
 const ids = { event_id: 'evt_0199f2d0-7b1e-7c3a-9d52-1f2e3d4c5b6a', delivery_id: 'dlv_0199f2d0-7b1e-8a4f-b0c1-6d5e4f3a2b1c' };
 export const testExample = ids;

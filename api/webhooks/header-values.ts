@@ -4,7 +4,7 @@ import type { Stored } from '../../kube/types.ts';
 import { looksSecret, type Header } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, ownCompanionName, refId, type KeyRef } from '../codec/secrets.ts';
-import { mask } from '../http/caller.ts';
+import { MASK } from '../http/caller.ts';
 
 /** Every Secret key that the headers refer to. */
 export function headerRefs({ headers }: Pick<Draft<WebhookSubscription['spec']>, 'headers'>): readonly KeyRef[] {
@@ -32,9 +32,9 @@ export function shownHeaders(
       const { name, value, valueFrom } = header;
       const ref = valueFrom?.secretKeyRef;
       // The signing secret is in the same Secret, and is never shown.
-      if (ref !== undefined && own.has(ref.name) && !isOurs(header, own)) return [name, mask];
-      if (!everything && !isPlain(header, subscription.metadata)) return [name, mask];
-      return [name, ref === undefined ? (value ?? '') : (values?.get(refId(ref)) ?? mask)];
+      if (ref !== undefined && own.has(ref.name) && !isOurs(header, own)) return [name, MASK];
+      if (!everything && !isPlain(header, subscription.metadata)) return [name, MASK];
+      return [name, ref === undefined ? (value ?? '') : (values?.get(refId(ref)) ?? MASK)];
     }),
   );
 }

@@ -42,12 +42,12 @@ export const deliveryPage = z.object({
     .describe('Only deliveries of events of this call: those that can be sent again, as their bodies are kept (7 days by default).'),
 });
 
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+const RFC3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
 /** RFC 3339, whatever its offset. */
 const moment = (what: string) =>
   withRule(z.string().max(40).meta({ format: 'date-time', description: what }), (text, loc) =>
-    rfc3339.test(text) && instantOf(text) !== undefined ? [] : [issues.value(loc, 'write a time as in 2026-11-21T09:00:00Z')],
+    RFC3339.test(text) && instantOf(text) !== undefined ? [] : [issues.value(loc, 'write a time as in 2026-11-21T09:00:00Z')],
   );
 
 /** Closed: a misnamed bound would send more again. */

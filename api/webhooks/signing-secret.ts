@@ -1,7 +1,7 @@
 /** The Secret that holds the signing keys of a subscription, and what a rotation makes of it. Pure. */
 import { wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { currentKeyName, previousKeyNames } from '../../webhooks/signing/signing-secret.ts';
+import { CURRENT_KEY_NAME, previousKeyNames } from '../../webhooks/signing/signing-secret.ts';
 import { companionName, type KeyRef } from '../codec/secrets.ts';
 import type { Draft } from '../codec/present.ts';
 import type { Secret } from '../resources/core-clients.ts';
@@ -15,7 +15,7 @@ export function signingSecretName(name: string): string {
 /** Every key of the subscription's own Secret that it is signed with; none where it is unsigned, or where a person keeps the keys. */
 function signingRefs(spec: Pick<Draft<WebhookSubscription['spec']>, 'signing'>, name: string): readonly KeyRef[] {
   if (spec.signing === undefined || spec.signing.secretRef !== undefined) return [];
-  return [currentKeyName, ...previousKeyNames].map((key) => ({ name: signingSecretName(name), key }));
+  return [CURRENT_KEY_NAME, ...previousKeyNames].map((key) => ({ name: signingSecretName(name), key }));
 }
 
 /** Every Secret key that a subscription, or the draft of one, refers to. */
@@ -46,7 +46,7 @@ export function rotated(
   const { graceMs, now } = options;
   const data = secret?.data ?? {};
   const ends = expiryOf(secret);
-  const replaced = data[currentKeyName];
+  const replaced = data[CURRENT_KEY_NAME];
   const former = previousKeyNames.flatMap((name) => {
     const value = data[name];
     const end = ends[name];
@@ -58,7 +58,7 @@ export function rotated(
   const expiry = Object.fromEntries(kept.flatMap((each, index) => (each.end === undefined ? [] : [[previousKeyNames[index], each.end]])));
   return {
     data: {
-      [currentKeyName]: Buffer.from(key).toString('base64'),
+      [CURRENT_KEY_NAME]: Buffer.from(key).toString('base64'),
       ...Object.fromEntries(previousKeyNames.map((name, index) => [name, kept[index]?.value ?? null])),
     },
     annotations: { [wellKnown.signingExpiry]: Object.keys(expiry).length === 0 ? null : JSON.stringify(expiry) },

@@ -5,7 +5,7 @@ import type { Stored } from '../../kube/types.ts';
 import type { WebhookStore } from '../../store/index.ts';
 import { eventNames } from '../../events/catalogue.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
-import { currentKeyName } from '../../webhooks/signing/signing-secret.ts';
+import { CURRENT_KEY_NAME } from '../../webhooks/signing/signing-secret.ts';
 import { ApiError, ValidationError, notFound } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { Draft } from '../codec/present.ts';
@@ -95,7 +95,7 @@ export class SubscriptionService {
     const claims = [this.#claim(org, body.name)];
     await requireFree(claims);
     const secret = body.enable_signed_webhooks && !mode.dryRun ? generateSigningKey() : undefined;
-    if (secret !== undefined) secrets.pending.set(currentKeyName, secret);
+    if (secret !== undefined) secrets.pending.set(CURRENT_KEY_NAME, secret);
     const versions = new Versions();
     const confirm = async (created: Stored<WebhookSubscription>): Promise<void> => {
       await requireFirst(created, claims);
@@ -125,9 +125,9 @@ export class SubscriptionService {
       if (found.length > 0) throw new ValidationError(found);
       if (body.name !== undefined && body.name !== subscriptionNameOf(stored)) await requireFree(claims(body.name));
       if (body.enable_signed_webhooks === true && stored.spec.signing === undefined) {
-        const expected = { key: currentKeyName, version: await this.#ownSecretVersion(stored) };
+        const expected = { key: CURRENT_KEY_NAME, version: await this.#ownSecretVersion(stored) };
         secret = generateSigningKey();
-        secrets.pending.set(currentKeyName, secret);
+        secrets.pending.set(CURRENT_KEY_NAME, secret);
         return { spec, companions: { Secret: { name: secrets.name, pending: secrets.pending, expected } } };
       }
       return { spec, companions: { Secret: secrets } };

@@ -13,8 +13,8 @@ import { withOrganizationObjects } from '../transfer/cluster.ts';
 import { exportOrganization } from '../transfer/export.ts';
 import { writeFiles } from '../transfer/files.ts';
 import { toYaml } from '../transfer/yaml-text.ts';
-import { type BackedUpFile, type BackupManifest, databaseFile, measure, writeManifest } from './manifest.ts';
-import { findProgram, seeAllRows } from './postgres-programs.ts';
+import { type BackedUpFile, type BackupManifest, DATABASE_FILE, measure, writeManifest } from './manifest.ts';
+import { findProgram, SEE_ALL_ROWS } from './postgres-programs.ts';
 import { saveFiles, withStorage } from './storage-files.ts';
 
 export interface BackupOptions {
@@ -94,10 +94,10 @@ async function saveDatabase({ folder, databaseUrl, env, progress, signal }: Back
   const facts = await explainStore(databaseUrl, () => describeDatabase({ databaseUrl }));
   if (facts.owner === undefined)
     throw new UserError('this database has no schema of Parley', { cure: 'is DATABASE_URL the one of the roles?' });
-  if (!facts.seesAllRows) throw new UserError(`row-level security hides rows from the database user ${facts.user}`, { cure: seeAllRows });
+  if (!facts.seesAllRows) throw new UserError(`row-level security hides rows from the database user ${facts.user}`, { cure: SEE_ALL_ROWS });
   const program = await findProgram({ name: 'pg_dump', serverVersion: facts.serverVersion, databaseUrl, env, signal });
   // pg_dump would make it as the umask says, and the folder may have existed before, readable by all users.
-  const dump = join(folder, databaseFile);
+  const dump = join(folder, DATABASE_FILE);
   await writeFile(dump, '', { mode: 0o600, flag: 'wx' });
   const look = async (): Promise<void> => progress.note(`Postgres … ${megabytes((await stat(dump)).size)}`);
   const looks = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
@@ -105,7 +105,7 @@ async function saveDatabase({ folder, databaseUrl, env, progress, signal }: Back
     .run(['--schema=parley', '--format=custom', '--no-unlogged-table-data', `--file=${dump}`])
     .finally(() => clearInterval(looks));
   return {
-    ...(await measure(folder, databaseFile, signal)),
+    ...(await measure(folder, DATABASE_FILE, signal)),
     postgres: facts.serverVersion,
     owner: facts.owner,
     migrations: [...facts.migrations],

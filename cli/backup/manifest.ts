@@ -39,22 +39,22 @@ const schema = z.object({
 export type BackupManifest = z.output<typeof schema>;
 export type BackedUpFile = z.output<typeof file>;
 
-export const databaseFile = 'database.dump';
-export const filesList = 'files.jsonl';
-const name = 'backup.json';
+export const DATABASE_FILE = 'database.dump';
+export const FILES_LIST = 'files.jsonl';
+const NAME = 'backup.json';
 
 export async function writeManifest(folder: string, manifest: BackupManifest): Promise<void> {
-  await writeFile(join(folder, `${name}.new`), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-  await rename(join(folder, `${name}.new`), join(folder, name));
+  await writeFile(join(folder, `${NAME}.new`), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  await rename(join(folder, `${NAME}.new`), join(folder, NAME));
 }
 
 /** @throws UserError for a folder that holds no backup, or one that this version can't read */
 export async function readManifest(folder: string): Promise<BackupManifest> {
   let text: string;
   try {
-    text = await readFile(join(folder, name), 'utf8');
+    text = await readFile(join(folder, NAME), 'utf8');
   } catch (error) {
-    throw new UserError(`${folder} holds no complete backup: ${name} is missing`, {
+    throw new UserError(`${folder} holds no complete backup: ${NAME} is missing`, {
       cure: 'name the folder that `parley backup` wrote',
       cause: error,
     });
@@ -63,7 +63,7 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new UserError(`${join(folder, name)} is damaged: ${(error as Error).message}`, { cause: error });
+    throw new UserError(`${join(folder, NAME)} is damaged: ${(error as Error).message}`, { cause: error });
   }
   const read = schema.safeParse(value);
   if (read.success) return read.data;
@@ -71,7 +71,7 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
   throw new UserError(
     typeof format === 'number' && format > 1
       ? `${folder} has a backup of format ${format}, and this parley knows format 1`
-      : `${join(folder, name)} is no description of a backup: ${z.prettifyError(read.error)}`,
+      : `${join(folder, NAME)} is no description of a backup: ${z.prettifyError(read.error)}`,
     { cure: 'use the version of Parley that made the backup, or a newer one' },
   );
 }

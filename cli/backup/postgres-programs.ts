@@ -67,10 +67,10 @@ async function runWith(path: string, args: readonly string[], { name, databaseUr
   const { code, stdout, stderr } = await execute(path, args, { env: own, signal });
   if (code === 0) return stdout;
   const said = stderr.trim().split('\n').slice(-5).join('\n  ');
-  throw new UserError(`${name} failed: ${said}`, /row-level security/.test(stderr) ? { cure: seeAllRows } : {});
+  throw new UserError(`${name} failed: ${said}`, /row-level security/.test(stderr) ? { cure: SEE_ALL_ROWS } : {});
 }
 
-export const seeAllRows =
+export const SEE_ALL_ROWS =
   'let DATABASE_URL name a superuser, or a member of the owner of the tables that a superuser has given BYPASSRLS to: docs/operations/backup.md';
 
 /** Settles when the program has ended, also after an abort: what it writes to is left alone from then on. */

@@ -13,7 +13,7 @@ import type { Progress } from '../progress-bar.ts';
 import { clientFor, withOrganizationObjects } from '../transfer/cluster.ts';
 import { readDocuments } from '../transfer/files.ts';
 import { applyImport, planImport } from '../transfer/import.ts';
-import { databaseFile, readManifest, verify, type BackupManifest } from './manifest.ts';
+import { DATABASE_FILE, readManifest, verify, type BackupManifest } from './manifest.ts';
 import { findProgram } from './postgres-programs.ts';
 import { holdsFiles, listedFiles, putFiles, withStorage } from './storage-files.ts';
 
@@ -122,7 +122,7 @@ async function restoreDatabase(
   program: Program,
 ): Promise<void> {
   await explainStore(databaseUrl, () => prepareRestore({ databaseUrl, owner: database.owner }));
-  const dump = join(folder, databaseFile);
+  const dump = join(folder, DATABASE_FILE);
   const list = join(await mkdtemp(join(tmpdir(), 'parley-restore-')), 'list');
   try {
     // The schema is there already; all that is in it comes, and the grants on it.

@@ -7,12 +7,12 @@ import { pipeline } from 'node:stream/promises';
 import { type OpenedFileStorage, openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
 import { UserError } from '../../platform/user-error.ts';
 import type { Progress } from '../progress-bar.ts';
-import { type BackedUpFile, type BackupManifest, filesList, measure } from './manifest.ts';
+import { type BackedUpFile, type BackupManifest, FILES_LIST, measure } from './manifest.ts';
 import { StorageError } from '../../knowledge/storage/file-storage.ts';
 
 /** Files at a time. */
 const AT_ONCE = 4;
-const page = 1_000;
+const PAGE = 1_000;
 
 /** Opens the storage for `use`. Its failures come as a {@link UserError}. */
 export async function withStorage<T>(url: string, use: (storage: OpenedFileStorage) => Promise<T>): Promise<T> {
@@ -59,12 +59,12 @@ export async function saveFiles(
     progress.show(saved.length, keys.length, 'files');
   });
   saved.sort((a, b) => (a.path < b.path ? -1 : 1));
-  await writeFile(join(folder, filesList), saved.map((file) => `${JSON.stringify(file)}\n`).join(''), { mode: 0o600 });
-  return { count: saved.length, bytes: saved.reduce((sum, { bytes }) => sum + bytes, 0), list: await measure(folder, filesList, signal) };
+  await writeFile(join(folder, FILES_LIST), saved.map((file) => `${JSON.stringify(file)}\n`).join(''), { mode: 0o600 });
+  return { count: saved.length, bytes: saved.reduce((sum, { bytes }) => sum + bytes, 0), list: await measure(folder, FILES_LIST, signal) };
 }
 
 export async function listedFiles(folder: string): Promise<readonly BackedUpFile[]> {
-  const lines = (await readFile(join(folder, filesList), 'utf8')).split('\n');
+  const lines = (await readFile(join(folder, FILES_LIST), 'utf8')).split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as BackedUpFile);
 }
 
@@ -89,9 +89,9 @@ async function keysOf(storage: OpenedFileStorage, signal: AbortSignal): Promise<
   for (;;) {
     signal.throwIfAborted();
     const after = keys.at(-1);
-    const found = await storage.list('', { limit: page, ...(after !== undefined && { after }) });
+    const found = await storage.list('', { limit: PAGE, ...(after !== undefined && { after }) });
     keys.push(...found);
-    if (found.length < page) return keys;
+    if (found.length < PAGE) return keys;
   }
 }
 

@@ -10,7 +10,7 @@ interface ChatFlags {
   readonly saveAsTest?: string;
 }
 
-const help = `
+const HELP = `
 With files, the agent is compiled from them, as parley test does it, and needs no cluster; without files it is read from the cluster of the
 kubeconfig, with its tools and keys. Tools are called. Type what the user says; /keys 42# presses keys, /quit or Ctrl-D hangs up.
 
@@ -34,7 +34,7 @@ export function registerChat(program: Command): void {
     .option('--data <name=value>', 'dynamic data of the call; may be repeated', pair)
     .option('-t, --test <name>', 'answer tools with the mocks of this AgentTest of the files, and take its dynamic data')
     .option('--save-as-test <file>', 'write the conversation as an AgentTest')
-    .addHelpText('after', help)
+    .addHelpText('after', HELP)
     .action(async (agent: string, paths: readonly string[], { org, data = {}, test, saveAsTest }: ChatFlags) => {
       const [{ chat }, { agentOfFiles, withAgentOfCluster }, { openTextServices }, { UserError }] = await Promise.all([
         import('../agent-tests/chat.ts'),

@@ -12,7 +12,7 @@ interface AddFlags extends OutputFlags {
   readonly quiet?: true;
 }
 
-const help = `
+const HELP = `
 Prints a line for each file when it can be found or has failed. A bad file stops no other. Small files share requests. The command
 waits where the rate limit of the key asks for it. Ctrl-C lets the uploads end that have begun, and starts no other: repeat the command
 to go on. --no-wait ends when all files are uploaded: repeat the command, or read status.documents, to see when they can be found.
@@ -43,7 +43,7 @@ export function registerKbAdd(kb: Command): void {
     .option('--name <file>', 'name of the document on standard input, with its extension');
   addOutput(command, 'one value with all results; wide: with messages')
     .option('--quiet', 'print only what has failed')
-    .addHelpText('after', help)
+    .addHelpText('after', HELP)
     .action(async (knowledgeBase: string, paths: readonly string[], flags: AddFlags) => {
       const [{ restClientFromEnvironment }, { addFiles }, { findFiles }, { interruptible }] = await Promise.all([
         import('../../api/client/rest-client.ts'),

@@ -15,7 +15,7 @@ interface TestFlags extends ClusterTestFlags {
   readonly repeat?: number;
 }
 
-const help = `
+const HELP = `
 Reads agents, tools, tests and ConfigMaps from YAML files. It needs no cluster and no servers: the agent's model is asked, or its recorded answers
 are taken. Keys come from OPENAI_API_KEY and its like, from PARLEY_SECRET_<NAME>_<KEY> for the key of a Secret, or from Secrets in the files.
 
@@ -49,7 +49,7 @@ export function registerTest(program: Command): void {
     .addOption(new Option('--watch', 'run the tests that a change affects again after each change').conflicts('output'))
     .option('--concurrency <number>', 'conversations at a time', wholeNumber(1, 64), 4)
     .option('--repeat <number>', 'attempts of each test, all of which have to pass, in place of what the test says', wholeNumber(1, 1000))
-    .addHelpText('after', help)
+    .addHelpText('after', HELP)
     .action(async (paths: readonly string[], flags: TestFlags) => {
       const { exitCodeOf, TestCommand, TestUsageError } = await import('../agent-tests/run-command.ts');
       const mode = flags.record ? 'record' : flags.replay ? 'replay' : flags.live ? 'live' : 'auto';

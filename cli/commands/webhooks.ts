@@ -5,7 +5,7 @@ import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from
 import { examples } from '../grammar.ts';
 import { parseDuration, portNumber, wholeNumber } from '../options.ts';
 
-const environment = '(PARLEY_URL, PARLEY_API_KEY)';
+const ENVIRONMENT = '(PARLEY_URL, PARLEY_API_KEY)';
 
 export function registerWebhooks(program: Command): void {
   const webhooks = program
@@ -14,7 +14,7 @@ export function registerWebhooks(program: Command): void {
 
   webhooks
     .command('list')
-    .description(`list the subscriptions of the organisation ${environment}`)
+    .description(`list the subscriptions of the organisation ${ENVIRONMENT}`)
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('parley webhooks list', 'parley webhooks list -o json'))
@@ -27,7 +27,7 @@ export function registerWebhooks(program: Command): void {
 
   webhooks
     .command('deliveries')
-    .description(`list the deliveries of a subscription, newest first ${environment}`)
+    .description(`list the deliveries of a subscription, newest first ${ENVIRONMENT}`)
     .argument('<subscription>', 'id of the subscription: the name of the resource')
     .addOption(
       new Option('--status <status>', 'only deliveries of this status').choices([
@@ -55,7 +55,7 @@ export function registerWebhooks(program: Command): void {
 
   webhooks
     .command('attempts')
-    .description(`list the attempts of a delivery, with the reason of each failure ${environment}`)
+    .description(`list the attempts of a delivery, with the reason of each failure ${ENVIRONMENT}`)
     .argument('<delivery>', 'id of the delivery: dlv_…')
     .addOption(outputOption())
     .addOption(jsonOption())
@@ -69,7 +69,7 @@ export function registerWebhooks(program: Command): void {
 
   webhooks
     .command('redeliver')
-    .description(`send deliveries again, with the same body and the same webhook-id ${environment}`)
+    .description(`send deliveries again, with the same body and the same webhook-id ${ENVIRONMENT}`)
     .argument('<deliveries...>', 'ids of the deliveries: dlv_…')
     .addHelpText('after', examples('parley webhooks redeliver dlv_019aa5b2-…'))
     .action(async (ids: readonly string[]) => {
@@ -82,7 +82,7 @@ export function registerWebhooks(program: Command): void {
 
   webhooks
     .command('recover')
-    .description(`send the deliveries of a period that failed or were skipped again, oldest first ${environment}`)
+    .description(`send the deliveries of a period that failed or were skipped again, oldest first ${ENVIRONMENT}`)
     .argument('<subscription>', 'id of the subscription: the name of the resource')
     .requiredOption('--since <time>', 'start of the period: a time, or how long ago (90s, 15m, 2h, 7d)', instant)
     .option('--until <time>', 'end of the period; now by default', instant)
@@ -104,7 +104,7 @@ export function registerWebhooks(program: Command): void {
 
   webhooks
     .command('test')
-    .description(`send a Webhook.Test to a subscription and print the result ${environment}`)
+    .description(`send a Webhook.Test to a subscription and print the result ${ENVIRONMENT}`)
     .argument('<subscription>', 'id of the subscription: the name of the resource')
     .option('--no-wait', 'do not wait for the first attempt')
     .addHelpText('after', examples('parley webhooks test call-log'))

@@ -14,7 +14,7 @@ import type { Io } from '../kubectl/io.ts';
 /** Of cobra's directives: files are no candidates; no blank goes behind a candidate that isn't whole; files are candidates. */
 const NO_FILES = 4;
 const NO_BLANK = 2;
-const files = 0;
+const FILES = 0;
 const FILE_ARGUMENTS: ReadonlySet<string> = new Set(['files', 'folder', 'paths']);
 
 /** The shell waits for the answer, in milliseconds. */
@@ -38,7 +38,7 @@ export async function complete(program: Command, words: readonly string[], io: I
   const option = optionOf(command, name ?? before.at(-1));
   if (option !== undefined && (option.required || option.optional)) {
     const values = await valuesOf(option, before, io);
-    if (values === 'files') return { candidates: [], directive: files };
+    if (values === 'files') return { candidates: [], directive: FILES };
     const found = fitting(values, part ?? typed);
     return name === undefined ? found : { ...found, candidates: found.candidates.map((candidate) => `${name}=${candidate}`) };
   }
@@ -69,7 +69,7 @@ async function argumentsOf(command: Command, typed: string, before: readonly str
   const expected = command.registeredArguments.map((each) => each.name());
   const choices = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   if (choices.length > 0) return fitting(choices, typed);
-  if (expected.some((name) => FILE_ARGUMENTS.has(name))) return { candidates: [], directive: files };
+  if (expected.some((name) => FILE_ARGUMENTS.has(name))) return { candidates: [], directive: FILES };
   if (expected[0] === 'agent') return fitting(await names(agentKind.descriptor, before, io), typed);
   if (command.name() !== 'explain') return { candidates: [], directive: NO_FILES };
   const [kindText = ''] = typed.split('/');

@@ -9,7 +9,7 @@ import { type Finding, findingsOf } from './finding.ts';
 import type { ClockReading } from './postgres.ts';
 
 /** As the chart: the first in which selectable fields need no switch. */
-export const oldestMinor = 31;
+export const OLDEST_MINOR = 31;
 
 export interface ClusterCheckOptions extends AccessOptions {
   /** Called with the server's clock. */
@@ -57,10 +57,10 @@ async function checkServer(transport: Transport): Promise<Finding> {
       path: '/version',
       timeoutMs: 10_000,
     });
-    if (Number.parseInt(minor, 10) < oldestMinor)
+    if (Number.parseInt(minor, 10) < OLDEST_MINOR)
       return server.fail(
         `${transport.server} is ${gitVersion}`,
-        `upgrade the cluster to 1.${oldestMinor} or newer: validation rules and selectable fields need it`,
+        `upgrade the cluster to 1.${OLDEST_MINOR} or newer: validation rules and selectable fields need it`,
       );
     return server.ok(`${transport.server}, ${gitVersion}`);
   } catch (error) {

@@ -22,12 +22,12 @@ export interface MachineOptions {
   readonly folder: string;
 }
 
-const gigabyte = 1e9;
+const GIGABYTE = 1e9;
 /** All programs in the cache, and a stack's data. */
-const diskNeeded = 3 * gigabyte;
+const diskNeeded = 3 * GIGABYTE;
 /** What Go's build and module caches add. */
-const diskToBuild = 7 * gigabyte;
-const memoryNeeded = 3 * gigabyte;
+const diskToBuild = 7 * GIGABYTE;
+const memoryNeeded = 3 * GIGABYTE;
 
 /** The checks in the order in which a start would meet them. */
 export async function* checkMachine(options: MachineOptions): AsyncGenerator<Finding> {
@@ -40,9 +40,9 @@ export async function* checkMachine(options: MachineOptions): AsyncGenerator<Fin
     ? findingsOf('platform').ok(platform)
     : findingsOf('platform').fail(`${platform} is not supported`, 'use Linux or macOS on amd64 or arm64 (on Windows: WSL 2)');
   yield totalmem() >= memoryNeeded
-    ? findingsOf('memory').ok(`${(totalmem() / gigabyte).toFixed(1)} GB`)
+    ? findingsOf('memory').ok(`${(totalmem() / GIGABYTE).toFixed(1)} GB`)
     : findingsOf('memory').warn(
-        `${(totalmem() / gigabyte).toFixed(1)} GB is little`,
+        `${(totalmem() / GIGABYTE).toFixed(1)} GB is little`,
         'give the machine 4 GB: the servers of the stack take about 1 GB',
       );
   yield* checkFolder(options);
@@ -120,11 +120,11 @@ async function* checkDisk(options: MachineOptions, builds: boolean): AsyncGenera
     while (!existsSync(at)) at = dirname(at);
     const { bavail, bsize } = await statfs(at);
     const free = bavail * bsize;
-    const detail = `${(free / gigabyte).toFixed(1)} GB free at ${at}`;
+    const detail = `${(free / GIGABYTE).toFixed(1)} GB free at ${at}`;
     yield free >= needed
       ? disk.ok(detail)
       : disk.warn(
-          `${detail}; ${(needed / gigabyte).toFixed(0)} GB are comfortable`,
+          `${detail}; ${(needed / GIGABYTE).toFixed(0)} GB are comfortable`,
           'free some space, or set XDG_CACHE_HOME to a larger disk',
         );
   }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 
-import { oldestMinor } from './cluster.ts';
+import { OLDEST_MINOR } from './cluster.ts';
 import { ROLE_NAMES } from '../../platform/role-names.ts';
 import { accessOf, questionsOf } from './permissions.ts';
 
@@ -45,7 +45,7 @@ it('asks about all that is granted, everywhere, for the installer', () => {
 
 it('wants the Kubernetes that the chart wants', () => {
   const chart = parse(readFileSync(new URL('../../charts/parley/Chart.yaml', import.meta.url), 'utf8')) as { readonly kubeVersion: string };
-  expect(chart.kubeVersion).toBe(`>=1.${oldestMinor}.0-0`);
+  expect(chart.kubeVersion).toBe(`>=1.${OLDEST_MINOR}.0-0`);
   const page = readFileSync(new URL('../../docs/operations/troubleshooting.md', import.meta.url), 'utf8');
-  expect(page).toContain(`older than 1.${oldestMinor},`);
+  expect(page).toContain(`older than 1.${OLDEST_MINOR},`);
 });

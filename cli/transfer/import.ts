@@ -2,7 +2,7 @@
 import { apiVersionOf, KubeError, type Stored, type Transport } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { clientFor, descriptors } from './cluster.ts';
-import { managerAnnotation, ownerAnnotation, placeholder, type Manifest } from './portable.ts';
+import { MANAGER_ANNOTATION, OWNER_ANNOTATION, PLACEHOLDER, type Manifest } from './portable.ts';
 
 export interface ImportOptions {
   /** Owner of the applied fields; by default the one that a file names, else kubectl. */
@@ -44,13 +44,13 @@ function plan(document: unknown, org: string | undefined): Planned {
   }
   const namespace = org ?? metadata.namespace;
   if (namespace === undefined) throw new UserError(`${what} names no namespace`, { cure: 'name the organisation with --org' });
-  const left = Object.entries({ ...object.stringData }).filter(([, value]) => value === placeholder);
+  const left = Object.entries({ ...object.stringData }).filter(([, value]) => value === PLACEHOLDER);
   if (left.length > 0) {
     throw new UserError(`${what} has no value for ${left.map(([key]) => key).join(', ')}`, {
-      cure: `write the values in the place of ${placeholder}, or remove the Secret from the file and create it by other means`,
+      cure: `write the values in the place of ${PLACEHOLDER}, or remove the Secret from the file and create it by other means`,
     });
   }
-  const { [ownerAnnotation]: owner, [managerAnnotation]: manager, ...annotations } = metadata.annotations ?? {};
+  const { [OWNER_ANNOTATION]: owner, [MANAGER_ANNOTATION]: manager, ...annotations } = metadata.annotations ?? {};
   const { name, labels } = metadata;
   const hasAnnotations = Object.keys(annotations).length > 0;
   const { stringData, ...rest } = object;

@@ -15,16 +15,16 @@ export const secretModes = ['none', 'placeholders', 'values'] as const;
 export type SecretMode = (typeof secretModes)[number];
 
 /** In the place of a Secret's value; an import refuses it. */
-export const placeholder = 'REPLACE-ME';
+export const PLACEHOLDER = 'REPLACE-ME';
 
 /**
  * Annotation in files only: `Kind/name` of the object that a Secret or ConfigMap goes with. An owner reference can't be
  * written down, because it names its owner by an id that the owner has only in one cluster.
  */
-export const ownerAnnotation = 'parley.dev/owner';
+export const OWNER_ANNOTATION = 'parley.dev/owner';
 
 /** Annotation in files only: who owned the fields, for an import that gives them back to the same one. */
-export const managerAnnotation = 'parley.dev/field-manager';
+export const MANAGER_ANNOTATION = 'parley.dev/field-manager';
 
 /** Label and annotations that speak of one cluster at one moment. */
 const passing = new Set([
@@ -57,8 +57,8 @@ function identity(
   const { name, namespace } = metadata;
   const labels = cleaned(metadata.labels);
   const annotations = cleaned(metadata.annotations, {
-    ...(owner !== undefined && { [ownerAnnotation]: owner }),
-    ...(manager !== undefined && { [managerAnnotation]: manager }),
+    ...(owner !== undefined && { [OWNER_ANNOTATION]: owner }),
+    ...(manager !== undefined && { [MANAGER_ANNOTATION]: manager }),
   });
   return {
     apiVersion,
@@ -85,7 +85,7 @@ export function portableSecret(object: Stored<Manifest>, remarks: Remarks, mode:
   const { type, data = {} } = object;
   const common = { ...identity(object, remarks), ...(type !== undefined && type !== 'Opaque' && { type }) };
   if (mode === 'values') return { ...common, data };
-  return { ...common, stringData: Object.fromEntries(Object.keys(data).map((key) => [key, placeholder])) };
+  return { ...common, stringData: Object.fromEntries(Object.keys(data).map((key) => [key, PLACEHOLDER])) };
 }
 
 /** Who wrote what an object says: the facade where it did, else the first manager that applied or wrote it. */

@@ -4,10 +4,10 @@ import { Document, parseAllDocuments, Scalar, visit } from 'yaml';
 import type { KubeObject } from '../../kube/types.ts';
 
 /** Words that are a word in every version of YAML, unless the library knows better (`yes`, `null`). */
-const plain = /^[A-Za-z][A-Za-z0-9 _./@-]*$/;
+const PLAIN = /^[A-Za-z][A-Za-z0-9 _./@-]*$/;
 /** What YAML 1.1 refuses or folds when it stands there as it is, and what turns the direction of text around. */
 // oxlint-disable-next-line no-control-regex -- they are what this is about
-const foreign = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/;
+const FOREIGN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/;
 
 const order = ['apiVersion', 'kind', 'type', 'metadata', 'name', 'namespace', 'labels', 'annotations'];
 
@@ -20,8 +20,8 @@ export function toYaml(object: KubeObject): string {
   visit(document, {
     Scalar(_key, node) {
       if (typeof node.value !== 'string') return;
-      if (foreign.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
-      else if (!node.value.includes('\n') && !plain.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
+      if (FOREIGN.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
+      else if (!node.value.includes('\n') && !PLAIN.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
     },
   });
   return document

@@ -5,9 +5,9 @@ import { UserError } from '../../platform/user-error.ts';
 import type { RestClient } from '../../api/client/rest-client.ts';
 import type { AttemptView, DeliveryView, SubscriptionRow } from './tables.ts';
 
-const root = '/v1/public/webhook';
-const subscriptionPath = (subscription: string): string => `${root}/subscription/${encodeURIComponent(subscription)}`;
-const deliveryPath = (delivery: string): string => `${root}/subscription/deliveries/${encodeURIComponent(delivery)}`;
+const ROOT = '/v1/public/webhook';
+const subscriptionPath = (subscription: string): string => `${ROOT}/subscription/${encodeURIComponent(subscription)}`;
+const deliveryPath = (delivery: string): string => `${ROOT}/subscription/deliveries/${encodeURIComponent(delivery)}`;
 /** The most that a page may have. */
 const PAGE = 100;
 
@@ -54,7 +54,7 @@ export class WebhookClient {
   }
 
   listSubscriptions(): Promise<readonly SubscriptionRow[]> {
-    return pages(this.#rest, `${root}/subscriptions`, Infinity);
+    return pages(this.#rest, `${ROOT}/subscriptions`, Infinity);
   }
 
   /** Newest first. */

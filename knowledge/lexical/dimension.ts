@@ -3,8 +3,8 @@
 /** pgvector's sparsevec takes indices up to 10⁹; one less keeps the hash's range clear of both its ends. */
 export const DIMENSIONS = 999_999_999;
 
-const c1 = 0xcc9e2d51;
-const c2 = 0x1b873593;
+const C1 = 0xcc9e2d51;
+const C2 = 0x1b873593;
 
 /**
  * MurmurHash3 (x86, 32 bits, seed 0) of the term's UTF-16 code units as little-endian bytes, modulo 999,999,999, plus 1.
@@ -27,6 +27,6 @@ export function dimensionOf(term: string): number {
 }
 
 function scramble(block: number): number {
-  const mixed = Math.imul(block, c1);
-  return Math.imul((mixed << 15) | (mixed >>> 17), c2);
+  const mixed = Math.imul(block, C1);
+  return Math.imul((mixed << 15) | (mixed >>> 17), C2);
 }

@@ -8,11 +8,11 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /** Latin letters in lower case, their punctuation and signs of currencies: what the pattern cuts as ICU does. */
 const LATIN = /^[\0-@[-\x7f\xa0-\xac\xae-\xb7\xb9-\u024f\u2010-\u2018\u201a-\u2023\u2025\u2026\u2030-\u2038\u20a0-\u20bf\u2122]*$/;
-const letters = 'a-z\\xaa\\xb5\\xba\\xc0-\\xd6\\xd8-\\xf6\\xf8-\\u024f';
+const LETTERS = 'a-z\\xaa\\xb5\\xba\\xc0-\\xd6\\xd8-\\xf6\\xf8-\\u024f';
 const LATIN_WORDS = new RegExp(
   // From a line of underscores' beginning alone, or one of n would take n² steps.
-  `(?<!_)_*[${letters}0-9][${letters}0-9_]*` +
-    `(?:(?:(?<=[${letters}])[.':\\xb7\\u2018](?=[${letters}])|(?<=[0-9])[.,;'\\u2018](?=[0-9]))[${letters}0-9_]+)*`,
+  `(?<!_)_*[${LETTERS}0-9][${LETTERS}0-9_]*` +
+    `(?:(?:(?<=[${LETTERS}])[.':\\xb7\\u2018](?=[${LETTERS}])|(?<=[0-9])[.,;'\\u2018](?=[0-9]))[${LETTERS}0-9_]+)*`,
   'g',
 );
 

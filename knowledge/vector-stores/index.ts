@@ -87,13 +87,13 @@ function instrumentStore(store: VectorStore, registry: Registry): VectorStore {
   };
 }
 
-const name = 'parley_vector_store_seconds';
+const NAME = 'parley_vector_store_seconds';
 
 function histogram(registry: Registry): Histogram<'store' | 'operation' | 'outcome'> {
-  const registered = registry.getSingleMetric(name);
+  const registered = registry.getSingleMetric(NAME);
   if (registered instanceof Histogram) return registered;
   const made = new Histogram({
-    name,
+    name: NAME,
     help: 'Time of a call to the vector store, in seconds.',
     labelNames: ['store', 'operation', 'outcome'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],

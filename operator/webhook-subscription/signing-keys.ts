@@ -1,13 +1,13 @@
 /** Which keys in a signing Secret cannot be used, and which have expired. */
 import { secretText } from '../../kube/index.ts';
-import { currentKeyName, previousKeyNames, readExpiry } from '../../webhooks/signing/signing-secret.ts';
+import { CURRENT_KEY_NAME, previousKeyNames, readExpiry } from '../../webhooks/signing/signing-secret.ts';
 import { parseSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import type { DataObject, UnusableKeys } from '../references/cluster-snapshot.ts';
 import type { Problem } from '../status/reasons.ts';
 
 type Present = Extract<DataObject, { readonly state: 'present' }>;
 
-const KEY_NAMES: readonly string[] = [currentKeyName, ...previousKeyNames];
+const KEY_NAMES: readonly string[] = [CURRENT_KEY_NAME, ...previousKeyNames];
 
 /** In characters, each of which is a byte when it is sent; most servers take no more in all headers together. */
 const LONGEST_HEADER = 8_192;
@@ -37,7 +37,7 @@ export function signingKeyProblems(namespace: string, name: string, secret: Data
 
 /** The current key is required; previous ones only add signatures. */
 export function cannotSign(secret: DataObject): boolean {
-  return secret.state === 'present' && secret.unusable?.signing.has(currentKeyName) === true;
+  return secret.state === 'present' && secret.unusable?.signing.has(CURRENT_KEY_NAME) === true;
 }
 
 export interface Expiry {

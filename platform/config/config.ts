@@ -14,7 +14,7 @@ import { voiceFields } from './voice.ts';
 import { parseCidr } from '../egress/address.ts';
 import { parseHosts } from '../egress/hosts.ts';
 import { parseDnsServer } from '../egress/name-resolver.ts';
-import { defaultPorts, parseDeniedPorts, parsePorts } from '../egress/ports.ts';
+import { DEFAULT_PORTS, parseDeniedPorts, parsePorts } from '../egress/ports.ts';
 import { parseSmtpServers } from './smtp-servers.ts';
 
 const schema = z.object({
@@ -259,7 +259,7 @@ const schema = z.object({
     .describe(
       'Networks that webhooks, tools, websites and SIP may be on although they are not public, separated by commas, e.g. 10.20.0.0/16; none by default.',
     ),
-  PARLEY_EGRESS_PORTS: readable(parsePorts, defaultPorts).describe('Ports that webhooks, tools, websites and SIP may be on.'),
+  PARLEY_EGRESS_PORTS: readable(parsePorts, DEFAULT_PORTS).describe('Ports that webhooks, tools, websites and SIP may be on.'),
   PARLEY_EGRESS_DENY_PORTS: readable(parseDeniedPorts, '').describe(
     'Ports that are not called on addresses that PARLEY_EGRESS_ALLOW_CIDRS lets through, such as those of the installation itself: ports and ranges separated by commas. Names of PARLEY_EGRESS_HOSTS with a port lead there all the same.',
   ),

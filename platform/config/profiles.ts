@@ -12,7 +12,7 @@ const oneKey = ({
   readonly apiKeyEnv?: string | undefined;
   readonly apiKeyFile?: string | undefined;
 }): boolean => apiKeyEnv === undefined || apiKeyFile === undefined;
-const oneKeyMessage = 'apiKeyEnv and apiKeyFile exclude each other';
+const ONE_KEY_MESSAGE = 'apiKeyEnv and apiKeyFile exclude each other';
 
 const profileName = z.string().min(1).max(63).describe('What KnowledgeBases call the profile.');
 
@@ -44,7 +44,7 @@ export const embeddingProfile = z.discriminatedUnion('provider', [
       concurrency: z.int().min(1).max(64).default(4).describe('Requests at once.'),
       timeoutMs: z.int().min(100).default(30_000).describe('Longest time for one request, in milliseconds.'),
     })
-    .refine(oneKey, oneKeyMessage),
+    .refine(oneKey, ONE_KEY_MESSAGE),
   z.strictObject({
     provider: z.literal('local').describe('A model in a folder, run in a process of its own; needs @huggingface/transformers.'),
     ...embeddingModel,
@@ -67,7 +67,7 @@ export const rerankProfile = z
     candidates: z.int().min(2).max(200).default(30).describe('How many of the first hits are reranked.'),
     timeoutMs: z.int().min(20).max(10_000).default(500).describe('Longest wait, in milliseconds; then the order of the search holds.'),
   })
-  .refine(oneKey, oneKeyMessage)
+  .refine(oneKey, ONE_KEY_MESSAGE)
   .refine(
     ({ provider, baseURL }) => baseURL !== undefined || !['openai_compatible', 'text_embeddings_inference'].includes(provider),
     'openai_compatible and text_embeddings_inference need a baseURL',
@@ -92,4 +92,4 @@ export const providerDefaults = z
     ttsModel: z.string().min(1).optional().describe('Model that speaks, likewise.'),
     voice: z.string().min(1).optional().describe('Voice, likewise.'),
   })
-  .refine(oneKey, oneKeyMessage);
+  .refine(oneKey, ONE_KEY_MESSAGE);

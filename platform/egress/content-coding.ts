@@ -7,7 +7,7 @@ import { EgressError } from './egress-error.ts';
 const unzip = { gzip: promisify(gunzip), zlib: promisify(inflate), deflate: promisify(inflateRaw), br: promisify(brotliDecompress) };
 
 /** `Accept-Encoding` where the caller wants bodies inflated. */
-export const acceptedCodings = 'gzip, deflate, br';
+export const ACCEPTED_CODINGS = 'gzip, deflate, br';
 
 /** @throws EgressError `too_large`, or `protocol` for a damaged body or another coding */
 export async function decodeBody(body: Buffer, coding: string | undefined, options: { maxBytes: number; host: string }): Promise<Buffer> {
@@ -28,7 +28,7 @@ export async function decodeBody(body: Buffer, coding: string | undefined, optio
   const failure = (kind: 'too_large' | 'protocol', message: string, cause?: unknown): EgressError =>
     new EgressError({ kind, phase: 'body', host, message, cause });
   if (decode === undefined)
-    throw failure('protocol', `${host} answered in the coding ${JSON.stringify(name)}; supported are ${acceptedCodings}`);
+    throw failure('protocol', `${host} answered in the coding ${JSON.stringify(name)}; supported are ${ACCEPTED_CODINGS}`);
   try {
     return await decode(body, { maxOutputLength: maxBytes });
   } catch (error) {

@@ -18,18 +18,18 @@ import { type Address, parseCidr } from './address.ts';
 import { createAddressPolicy } from './address-policy.ts';
 import { Connection, type ExchangeResponse, wentStale } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { acceptedCodings, decodeBody } from './content-coding.ts';
+import { ACCEPTED_CODINGS, decodeBody } from './content-coding.ts';
 import { EgressError, type EgressPhase } from './egress-error.ts';
 import { parseHosts } from './hosts.ts';
 import { createNameResolver, type NameResolver } from './name-resolver.ts';
 import { openSocket, type SocketOpening } from './open-socket.ts';
-import { defaultPorts, parseDeniedPorts, parsePorts } from './ports.ts';
+import { DEFAULT_PORTS, parseDeniedPorts, parsePorts } from './ports.ts';
 import { checkHeaders, redirected } from './request-head.ts';
 import { readTarget, type Target, type UrlProblem } from './target.ts';
 import { VettedNames } from './vetted-names.ts';
 
 /** Connect timeout of connections for other HTTP clients, in milliseconds. */
-const connectMs = 10_000;
+const CONNECT_MS = 10_000;
 /** Keep-alive of such a connection, in milliseconds, unless the server sends less. */
 const KEPT_MS = 30_000;
 
@@ -126,7 +126,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
     allow: (options.allowCidrs ?? []).map(parseCidr),
     denyPorts: parseDeniedPorts(options.denyPorts ?? ''),
   });
-  const rules = { policy, ports: parsePorts(options.allowedPorts ?? defaultPorts), hosts: parseHosts(options.hosts ?? []) };
+  const rules = { policy, ports: parsePorts(options.allowedPorts ?? DEFAULT_PORTS), hosts: parseHosts(options.hosts ?? []) };
   const resolver = options.resolver ?? createNameResolver({ clock, ...(options.dnsServers && { servers: options.dnsServers }) });
   const names = new VettedNames({ resolver, policy, clock });
   const pool = new ConnectionPool({ clock });
@@ -227,10 +227,10 @@ export function createEgress(options: EgressOptions = {}): Egress {
     let opening: SocketOpening | undefined;
     let late = false;
     const { promise: timedOut, reject } = Promise.withResolvers<never>();
-    const timer = clock.after(connectMs, () => {
+    const timer = clock.after(CONNECT_MS, () => {
       late = true;
       opening?.cancel();
-      const message = `${target.host} took longer than ${connectMs} ms to accept the connection: is a server listening there?`;
+      const message = `${target.host} took longer than ${CONNECT_MS} ms to accept the connection: is a server listening there?`;
       reject(new EgressError({ kind: 'timeout', phase: 'connect', host: target.host, message }));
     });
     const connect = async (): Promise<Socket> => {
@@ -328,7 +328,7 @@ const limits = (request: EgressRequest, target: Target): { maxBytes: number; hos
 
 const withCodings = (request: EgressRequest): EgressRequest => ({
   ...request,
-  headers: { ...request.headers, 'accept-encoding': acceptedCodings },
+  headers: { ...request.headers, 'accept-encoding': ACCEPTED_CODINGS },
 });
 
 /** The state of one request: its phase, and how to stop it at any point. */

@@ -44,7 +44,7 @@ export function parseDnsServer(text: string): void {
 const SLOW_MS = 250;
 
 /** How long an answer with IPv4 addresses waits for the IPv6 ones, in milliseconds: many name servers never answer those. */
-const graceMs = 100;
+const GRACE_MS = 100;
 
 type Family =
   | { readonly outcome: 'found'; readonly records: readonly { readonly address: string; readonly ttl: number }[] }
@@ -87,7 +87,7 @@ export function createNameResolver(options: { readonly servers?: readonly string
       const v6 = family(servers.ask((resolver) => resolver.resolve6(absolute, { ttl: true })));
       const first = await v4;
       const second =
-        first.outcome === 'found' ? await Promise.race([v6, sleep(clock, graceMs).then((): Family => ({ outcome: 'none' }))]) : await v6;
+        first.outcome === 'found' ? await Promise.race([v6, sleep(clock, GRACE_MS).then((): Family => ({ outcome: 'none' }))]) : await v6;
       slow.cancel();
       const records = [first, second].flatMap((answer) => (answer.outcome === 'found' ? answer.records : []));
       if (records.length > 0) {

@@ -5,7 +5,7 @@ export interface PortRange {
 }
 
 /** The web's own ports and those that need no privilege: the rest belongs to mail, DNS, SSH and other protocols that HTTP can be smuggled into. */
-export const defaultPorts = '80,443,1024-65535';
+export const DEFAULT_PORTS = '80,443,1024-65535';
 
 /** As a message names them: `80, 443 and 1024-65535`. */
 export function shownPorts(ports: readonly PortRange[]): string {
@@ -26,7 +26,7 @@ export function parsePorts(text: string): readonly PortRange[] {
     const from = Number(match?.[1]);
     const to = Number(match?.[2] ?? match?.[1]);
     if (match === null || from < 1 || to > 65_535 || from > to) {
-      throw new RangeError(`${JSON.stringify(part.trim())} is not a port: write them as ${defaultPorts}`);
+      throw new RangeError(`${JSON.stringify(part.trim())} is not a port: write them as ${DEFAULT_PORTS}`);
     }
     return { from, to };
   });

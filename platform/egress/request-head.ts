@@ -7,17 +7,17 @@ import type { Target } from './target.ts';
 const ours = new Set(['host', 'connection', 'content-length', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
 
 /** What HTTP can carry (RFC 9110, 5.1 and 5.5). */
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** @throws EgressError `forbidden_header`, with the name and never the value */
 export function checkHeaders(headers: Readonly<Record<string, string>>, host: string): void {
   for (const name in headers) {
-    if (!token.test(name)) throw forbidden(host, `${JSON.stringify(name)} is not a valid header name: use letters, digits and hyphens`);
+    if (!TOKEN.test(name)) throw forbidden(host, `${JSON.stringify(name)} is not a valid header name: use letters, digits and hyphens`);
     const lower = name.toLowerCase();
     if (ours.has(lower) || lower.startsWith('proxy-'))
       throw forbidden(host, `the header ${name} cannot be set, because Parley sets it itself: remove it`);
-    if (!fieldValue.test(headers[name] ?? '')) {
+    if (!FIELD_VALUE.test(headers[name] ?? '')) {
       throw forbidden(
         host,
         `the value of the header ${name} can't be sent: no line breaks, control characters or characters beyond Latin-1`,

@@ -34,11 +34,11 @@ export interface TargetRules {
   readonly policy: AddressPolicy;
   readonly ports: readonly PortRange[];
   readonly hosts?: ReadonlyMap<string, FixedHost>;
-  /** The cure in a refusal; {@link publicOnly} by default. */
+  /** The cure in a refusal; {@link PUBLIC_ONLY} by default. */
   readonly cure?: string;
 }
 
-const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const loopbacks = ['127.0.0.1', '::1'].map((text) => parseAddress(text) as Address);
 
 /** The loopback addresses that the policy allows, for `localhost`. */
@@ -50,12 +50,12 @@ export function allowedLoopbacks(policy: AddressPolicy, port?: number): readonly
 export const isLocalhost = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost');
 
 /** The cure in a refusal of an address. */
-export const publicOnly =
+export const PUBLIC_ONLY =
   'use a host on the public internet, or have the operator of this installation allow its network (PARLEY_EGRESS_ALLOW_CIDRS)';
 
 /** Checks spelling, scheme, port and literal addresses; the resolver checks names. */
 export function readTarget(text: string, rules: TargetRules): Target | UrlProblem {
-  const { cure = publicOnly } = rules;
+  const { cure = PUBLIC_ONLY } = rules;
   const refuse = (message: string): UrlProblem => ({ kind: 'forbidden_url', message });
   // The URL parser drops some of these silently and takes \ for /, so that two readers could see two hosts.
   if (/[\p{Cc}\p{Zs}]|^[^?#]*\\/u.test(text)) return refuse('an address has no spaces, control characters or backslashes');
@@ -97,7 +97,7 @@ export function readTarget(text: string, rules: TargetRules): Target | UrlProble
     if (allowedLoopbacks(rules.policy, port).length > 0) return target;
     return { kind: 'forbidden_address', message: `${hostname} is the machine that Parley itself runs on: ${cure}` };
   }
-  if (hostname.length > 253 || !hostname.split('.').every((part) => label.test(part))) {
+  if (hostname.length > 253 || !hostname.split('.').every((part) => LABEL.test(part))) {
     return refuse(`${shorten(hostname)} is not a host name: use labels of letters, digits and hyphens, at most 63 each and 253 in all`);
   }
   return target;

@@ -4,8 +4,8 @@
  */
 import type { Socket } from 'node:net';
 
-const interim = /^HTTP\/1\.[01] 1\d\d$/;
-const unasked = '100';
+const INTERIM = /^HTTP\/1\.[01] 1\d\d$/;
+const UNASKED = '100';
 const statusAt = 'HTTP/1.1 '.length;
 const headEnd = Buffer.from('\r\n\r\n');
 
@@ -22,10 +22,10 @@ export function skipUnaskedContinue(socket: Socket, awaitsHead: () => boolean): 
 /** Replaces each `100 Continue` among the interim answers at the start of the chunk by `102 Processing`. */
 function disguise(chunk: Buffer): void {
   for (let at = 0; ;) {
-    const statusEnd = at + statusAt + unasked.length;
+    const statusEnd = at + statusAt + UNASKED.length;
     const line = chunk.toString('latin1', at, statusEnd);
-    if (!interim.test(line)) return;
-    if (line.endsWith(unasked)) chunk.write('2', statusEnd - 1, 'latin1');
+    if (!INTERIM.test(line)) return;
+    if (line.endsWith(UNASKED)) chunk.write('2', statusEnd - 1, 'latin1');
     const end = chunk.indexOf(headEnd, at);
     if (end < 0) return;
     at = end + headEnd.length;

@@ -5,7 +5,7 @@ import { type Address, parseAddress } from './address.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { EgressError } from './egress-error.ts';
 import type { NameResolver } from './name-resolver.ts';
-import { allowedLoopbacks, isLocalhost, publicOnly, type Target } from './target.ts';
+import { allowedLoopbacks, isLocalhost, PUBLIC_ONLY, type Target } from './target.ts';
 
 /** Longest time that an answer is cached, in seconds, however long its TTL. */
 const LONGEST_SECONDS = 30;
@@ -24,12 +24,12 @@ export class VettedNames {
   readonly #known = new LruMap<string, Entry>(10_000);
   readonly #asking = new Map<string, Promise<Entry>>();
 
-  /** @param options.cure of a refusal; {@link publicOnly} by default */
+  /** @param options.cure of a refusal; {@link PUBLIC_ONLY} by default */
   constructor(options: { readonly resolver: NameResolver; readonly policy: AddressPolicy; readonly clock: Clock; readonly cure?: string }) {
     this.#resolver = options.resolver;
     this.#policy = options.policy;
     this.#clock = options.clock;
-    this.#cure = options.cure ?? publicOnly;
+    this.#cure = options.cure ?? PUBLIC_ONLY;
   }
 
   /** The cached addresses of a name; undefined when it has to be resolved. */

@@ -19,11 +19,11 @@ export interface SpanReference {
 
 /** Longest `tracestate` that is passed on, in characters; a longer one is dropped. Source: section 3.3.1.5. */
 const LONGEST_STATE = 512;
-const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /** @returns undefined for an invalid `traceparent`: a new trace starts then, as the standard demands */
 export function readTraceparent(text: unknown): SpanReference | undefined {
-  const match = typeof text === 'string' ? form.exec(text) : null;
+  const match = typeof text === 'string' ? FORM.exec(text) : null;
   const [, version, traceId, spanId, flags, rest] = match ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined || version === 'ff') return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId) || (version === '00' && rest !== undefined)) return undefined;

@@ -19,7 +19,7 @@ interface Alert {
   readonly steps: readonly string[];
 }
 
-const every = 'namespace="$NAMESPACE",job=~"$NAME-(operator|api|worker|dispatcher|voice)"';
+const EVERY = 'namespace="$NAMESPACE",job=~"$NAME-(operator|api|worker|dispatcher|voice)"';
 const of = (role: string): string => `namespace="$NAMESPACE",job="$NAME-${role}"`;
 /** Requests of clients. The kubelet and Prometheus ask more often, and what they hear says nothing of how clients fare. */
 const requests = `${of('api')},route!~"/healthz|/readyz|/metrics"`;
@@ -28,7 +28,7 @@ const alerts: readonly Alert[] = [
   {
     alert: 'ParleyDown',
     severity: 'critical',
-    expr: `up{${every}} == 0`,
+    expr: `up{${EVERY}} == 0`,
     for: '5m',
     summary: 'A pod of {{ $labels.job }} does not answer',
     description: 'Prometheus has not been able to read the metrics of {{ $labels.pod }} for five minutes.',
@@ -121,7 +121,7 @@ const alerts: readonly Alert[] = [
   {
     alert: 'ParleyCacheOld',
     severity: 'warning',
-    expr: `max by (job, resource) (informer_last_contact_seconds{${every}}) > 300`,
+    expr: `max by (job, resource) (informer_last_contact_seconds{${EVERY}}) > 300`,
     for: '5m',
     summary: '{{ $labels.job }} gets no changes of {{ $labels.resource }}',
     description: 'The API server has sent nothing for {{ $value | humanizeDuration }}; a minute is usual.',
@@ -173,7 +173,7 @@ const alerts: readonly Alert[] = [
   {
     alert: 'ParleyDatabaseBusy',
     severity: 'warning',
-    expr: `max by (job) (parley_database_connections{${every},state="waiting"}) > 0`,
+    expr: `max by (job) (parley_database_connections{${EVERY},state="waiting"}) > 0`,
     for: '5m',
     summary: '{{ $labels.job }} waits for connections to Postgres',
     description: '{{ $value }} callers have been waiting for five minutes.',
@@ -294,7 +294,7 @@ const alerts: readonly Alert[] = [
   {
     alert: 'ParleyEventLoopSlow',
     severity: 'warning',
-    expr: `max by (job, pod) (nodejs_eventloop_lag_p99_seconds{${every}}) > 0.5`,
+    expr: `max by (job, pod) (nodejs_eventloop_lag_p99_seconds{${EVERY}}) > 0.5`,
     for: '15m',
     summary: '{{ $labels.pod }} is short of processor time',
     description: 'What is due waits up to {{ $value | humanizeDuration }} for its turn.',

@@ -1,5 +1,5 @@
 /** The panels of the dashboards, and what they ask Prometheus. */
-import { ofRole, quantile, rate, selected, slowest, type Panel } from './chart-dashboard-queries.ts';
+import { ofRole, quantile, rate, SELECTED, slowest, type Panel } from './chart-dashboard-queries.ts';
 import { modelPanels } from './chart-model-panels.ts';
 
 export interface Dashboard {
@@ -19,19 +19,19 @@ export const dashboards: readonly Dashboard[] = [
         title: 'Live calls',
         about: 'Calls that are talking now, of all voice pods.',
         stat: true,
-        lines: [[`sum(parley_voice_calls{${selected}})`, 'calls']],
+        lines: [[`sum(parley_voice_calls{${SELECTED}})`, 'calls']],
       },
       {
         title: 'Operators that lead',
         about: 'Exactly one is right. 0: nothing is reconciled; 2 for more than a moment: two releases share a Lease.',
         stat: true,
-        lines: [[`sum(leader_election_master_status{${selected}})`, 'leaders']],
+        lines: [[`sum(leader_election_master_status{${SELECTED}})`, 'leaders']],
       },
       {
         title: 'Resources that are not Ready',
         about: 'Objects with Ready=False. `kubectl get parley -A` shows which, `parley explain` why.',
         stat: true,
-        lines: [[`sum(max by (kind) (parley_objects{${selected},ready="False"}))`, 'not Ready']],
+        lines: [[`sum(max by (kind) (parley_objects{${SELECTED},ready="False"}))`, 'not Ready']],
       },
       {
         title: 'Oldest event that waits',
@@ -39,7 +39,7 @@ export const dashboards: readonly Dashboard[] = [
           'Age of the oldest event that no subscriber has yet. Above a minute something holds up deliveries; see the dashboard of webhooks.',
         stat: true,
         unit: 's',
-        lines: [[`max(parley_webhook_oldest_seconds{${selected}})`, 'oldest']],
+        lines: [[`max(parley_webhook_oldest_seconds{${SELECTED}})`, 'oldest']],
       },
       {
         title: 'Requests by status',
@@ -60,24 +60,24 @@ export const dashboards: readonly Dashboard[] = [
         title: 'Processor time',
         about: 'Cores that each role uses, all pods together.',
         unit: 'short',
-        lines: [[`sum by (job) (rate(process_cpu_seconds_total{${selected}}[$__rate_interval]))`, '{{job}}']],
+        lines: [[`sum by (job) (rate(process_cpu_seconds_total{${SELECTED}}[$__rate_interval]))`, '{{job}}']],
       },
       {
         title: 'Memory',
         about: 'Resident memory of each role, all pods together.',
         unit: 'bytes',
-        lines: [[`sum by (job) (process_resident_memory_bytes{${selected}})`, '{{job}}']],
+        lines: [[`sum by (job) (process_resident_memory_bytes{${SELECTED}})`, '{{job}}']],
       },
       {
         title: 'Event loop: wait of what is due (p99)',
         about: 'How late timers and answers are within a process. Above 0.1 s a pod has too much to do.',
         unit: 's',
-        lines: [[`max by (job) (nodejs_eventloop_lag_p99_seconds{${selected}})`, '{{job}}']],
+        lines: [[`max by (job) (nodejs_eventloop_lag_p99_seconds{${SELECTED}})`, '{{job}}']],
       },
       {
         title: 'Connections to Postgres',
         about: 'Open connections by state. Any that are waiting for long mean a pool that is too small, or a slow database.',
-        lines: [[`sum by (job, state) (parley_database_connections{${selected}})`, '{{job}} {{state}}']],
+        lines: [[`sum by (job, state) (parley_database_connections{${SELECTED}})`, '{{job}} {{state}}']],
       },
     ],
   },
@@ -89,7 +89,7 @@ export const dashboards: readonly Dashboard[] = [
       {
         title: 'Objects by Ready',
         about: 'Objects of each kind by the status of Ready; Unknown are suspended, empty ones not seen yet.',
-        lines: [[`max by (kind, ready) (parley_objects{${selected}})`, '{{kind}} {{ready}}']],
+        lines: [[`max by (kind, ready) (parley_objects{${SELECTED}})`, '{{kind}} {{ready}}']],
       },
       {
         title: 'From a change to Ready',
@@ -112,7 +112,7 @@ export const dashboards: readonly Dashboard[] = [
       {
         title: 'Objects that wait',
         about: 'Keys in the queue of each kind. It empties within seconds after a start.',
-        lines: [[`max by (name) (workqueue_depth{${selected}})`, '{{name}}']],
+        lines: [[`max by (name) (workqueue_depth{${SELECTED}})`, '{{name}}']],
       },
       {
         title: 'Wait before a reconcile',
@@ -136,12 +136,12 @@ export const dashboards: readonly Dashboard[] = [
         title: 'Silence of the API server',
         about: 'Since anything was last heard on a watch. Minutes of silence mean a watch that is stuck.',
         unit: 's',
-        lines: [[`max by (job, resource) (informer_last_contact_seconds{${selected}})`, '{{job}} {{resource}}']],
+        lines: [[`max by (job, resource) (informer_last_contact_seconds{${SELECTED}})`, '{{job}} {{resource}}']],
       },
       {
         title: 'Objects in caches',
         about: 'What each role keeps in memory, by resource.',
-        lines: [[`sum by (job, resource) (informer_objects{${selected}})`, '{{job}} {{resource}}']],
+        lines: [[`sum by (job, resource) (informer_objects{${SELECTED}})`, '{{job}} {{resource}}']],
       },
     ],
   },
@@ -177,7 +177,7 @@ export const dashboards: readonly Dashboard[] = [
       {
         title: 'API server reachable',
         about: '1 while this pod reaches the API server. At 0 it answers from its cache, and refuses writes.',
-        lines: [[`min by (pod) (parley_kubernetes_reachable{${selected}})`, '{{pod}}']],
+        lines: [[`min by (pod) (parley_kubernetes_reachable{${SELECTED}})`, '{{pod}}']],
       },
       {
         title: 'Connections to Postgres',
@@ -194,13 +194,13 @@ export const dashboards: readonly Dashboard[] = [
       {
         title: 'What waits',
         about: 'Deliveries by state: due now, waiting for a retry, or parked with a failing endpoint.',
-        lines: [[`max by (state) (parley_webhook_backlog{${selected}})`, '{{state}}']],
+        lines: [[`max by (state) (parley_webhook_backlog{${SELECTED}})`, '{{state}}']],
       },
       {
         title: 'Oldest that waits',
         about: 'Age of the oldest event before the relay, and of the oldest delivery that is due.',
         unit: 's',
-        lines: [[`max by (of) (parley_webhook_oldest_seconds{${selected}})`, '{{of}}']],
+        lines: [[`max by (of) (parley_webhook_oldest_seconds{${SELECTED}})`, '{{of}}']],
       },
       {
         title: 'Attempts by outcome',
@@ -226,18 +226,18 @@ export const dashboards: readonly Dashboard[] = [
       {
         title: 'Endpoints that are left alone',
         about: 'Circuit breakers by state: Open gets one delivery now and then, HalfOpen is being tried.',
-        lines: [[`max by (state) (parley_webhook_breakers{${selected}})`, '{{state}}']],
+        lines: [[`max by (state) (parley_webhook_breakers{${SELECTED}})`, '{{state}}']],
       },
       {
         title: 'Under way',
         about: 'What is in memory now, by stage.',
-        lines: [[`sum by (stage) (parley_webhook_in_flight{${selected}})`, '{{stage}}']],
+        lines: [[`sum by (stage) (parley_webhook_in_flight{${SELECTED}})`, '{{stage}}']],
       },
       {
         title: 'Events relayed',
         about: 'Events for which deliveries were made.',
         unit: 'ops',
-        lines: [[`sum(rate(parley_webhook_relayed_events_total{${selected}}[$__rate_interval]))`, 'events']],
+        lines: [[`sum(rate(parley_webhook_relayed_events_total{${SELECTED}}[$__rate_interval]))`, 'events']],
       },
     ],
   },
@@ -267,7 +267,7 @@ export const dashboards: readonly Dashboard[] = [
       {
         title: 'Files being read',
         about: 'Parser processes of each worker.',
-        lines: [[`sum by (pod) (parley_parsers_running{${selected}})`, '{{pod}}']],
+        lines: [[`sum by (pod) (parley_parsers_running{${SELECTED}})`, '{{pod}}']],
       },
       {
         title: 'Requests to embedding servers',
@@ -300,11 +300,11 @@ export const dashboards: readonly Dashboard[] = [
     title: 'Parley / Calls',
     about: 'Live calls and the room that is left.',
     panels: [
-      { title: 'Live calls', about: 'Calls that are talking now.', lines: [[`sum(parley_voice_calls{${selected}})`, 'all']] },
+      { title: 'Live calls', about: 'Calls that are talking now.', lines: [[`sum(parley_voice_calls{${SELECTED}})`, 'all']] },
       {
         title: 'Live calls by pod',
         about: 'A pod takes up to PARLEY_VOICE_CALLS. One that stops keeps its calls until they end.',
-        lines: [[`sum by (pod) (parley_voice_calls{${selected}})`, '{{pod}}']],
+        lines: [[`sum by (pod) (parley_voice_calls{${SELECTED}})`, '{{pod}}']],
       },
       {
         title: 'Calls ended by the worker',
@@ -327,12 +327,12 @@ export const dashboards: readonly Dashboard[] = [
       {
         title: 'Releases by the operator',
         about: 'What the operator did with releases: begun, promoted or aborted.',
-        lines: [[`sum by (change) (increase(parley_agent_releases_total{${selected}}[$__rate_interval]))`, '{{change}}']],
+        lines: [[`sum by (change) (increase(parley_agent_releases_total{${SELECTED}}[$__rate_interval]))`, '{{change}}']],
       },
       {
         title: 'Canaries that run',
         about: 'Agents of which some calls go to a new revision.',
-        lines: [[`max(parley_agent_canaries{${selected}})`, 'canaries']],
+        lines: [[`max(parley_agent_canaries{${SELECTED}})`, 'canaries']],
       },
       {
         title: 'Calls that end as error: canaries and what serves next to them',
@@ -340,7 +340,7 @@ export const dashboards: readonly Dashboard[] = [
         unit: 'percentunit',
         lines: [
           [
-            `max by (slot) (parley_agent_release_errors{${selected}}) / (max by (slot) (parley_agent_release_calls{${selected}}) > 0)`,
+            `max by (slot) (parley_agent_release_errors{${SELECTED}}) / (max by (slot) (parley_agent_release_calls{${SELECTED}}) > 0)`,
             '{{slot}}',
           ],
         ],
@@ -349,7 +349,7 @@ export const dashboards: readonly Dashboard[] = [
         title: 'Voice to voice (p95): canaries and what serves next to them',
         about: "From the end of the user's speech to the agent's first sound, of the slowest twentieth.",
         unit: 's',
-        lines: [[`max by (slot) (parley_agent_release_voice_to_voice_seconds{${selected}})`, '{{slot}}']],
+        lines: [[`max by (slot) (parley_agent_release_voice_to_voice_seconds{${SELECTED}})`, '{{slot}}']],
       },
     ],
   },

@@ -11,13 +11,13 @@ export interface Panel {
 }
 
 /** The pods of one release: other programs in its namespace have metrics of the same names. */
-export const selected = 'namespace="$namespace",job=~"$release-(operator|api|worker|dispatcher|voice)"';
+export const SELECTED = 'namespace="$namespace",job=~"$release-(operator|api|worker|dispatcher|voice)"';
 export const ofRole = (role: string): string => `namespace="$namespace",job="$release-${role}"`;
 export const rate = (metric: string, by: string, labels = ''): string =>
-  `sum by (${by}) (rate(${metric}{${selected}${labels}}[$__rate_interval]))`;
+  `sum by (${by}) (rate(${metric}{${SELECTED}${labels}}[$__rate_interval]))`;
 export const anHour = (metric: string, by: string): string => `${rate(metric, by)} * 3600`;
 export const quantile = (share: number, metric: string, by = ''): string =>
-  `histogram_quantile(${share}, sum by (${['le', by].filter((label) => label !== '').join(', ')}) (rate(${metric}_bucket{${selected}}[$__rate_interval])))`;
+  `histogram_quantile(${share}, sum by (${['le', by].filter((label) => label !== '').join(', ')}) (rate(${metric}_bucket{${SELECTED}}[$__rate_interval])))`;
 export const slowest = (metric: string, by: string): Panel['lines'] => [
   [quantile(0.5, metric, by), `p50 {{${by}}}`],
   [quantile(0.99, metric, by), `p99 {{${by}}}`],

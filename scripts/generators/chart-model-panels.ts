@@ -1,8 +1,8 @@
 /** Of models: how long requests take, how many fail, and what they use and cost. */
 import { anHour, quantile, rate, type Panel } from './chart-dashboard-queries.ts';
 
-const model = 'gen_ai_operation_name, gen_ai_request_model';
-const legend = '{{gen_ai_operation_name}} {{gen_ai_request_model}}';
+const MODEL = 'gen_ai_operation_name, gen_ai_request_model';
+const LEGEND = '{{gen_ai_operation_name}} {{gen_ai_request_model}}';
 
 export const modelPanels: readonly Panel[] = [
   {
@@ -10,8 +10,8 @@ export const modelPanels: readonly Panel[] = [
     about: 'Of answers (chat) and speech, by model: median and slowest hundredth. Cancelled requests are not in it.',
     unit: 's',
     lines: [
-      [quantile(0.5, 'gen_ai_client_operation_duration_seconds', model), `p50 ${legend}`],
-      [quantile(0.99, 'gen_ai_client_operation_duration_seconds', model), `p99 ${legend}`],
+      [quantile(0.5, 'gen_ai_client_operation_duration_seconds', MODEL), `p50 ${LEGEND}`],
+      [quantile(0.99, 'gen_ai_client_operation_duration_seconds', MODEL), `p99 ${LEGEND}`],
     ],
   },
   {
@@ -19,8 +19,8 @@ export const modelPanels: readonly Panel[] = [
     about: 'Of streamed answers and speech, by model: what callers wait for. A fallback takes over where it is late.',
     unit: 's',
     lines: [
-      [quantile(0.5, 'gen_ai_client_operation_time_to_first_chunk_seconds', model), `p50 ${legend}`],
-      [quantile(0.99, 'gen_ai_client_operation_time_to_first_chunk_seconds', model), `p99 ${legend}`],
+      [quantile(0.5, 'gen_ai_client_operation_time_to_first_chunk_seconds', MODEL), `p50 ${LEGEND}`],
+      [quantile(0.99, 'gen_ai_client_operation_time_to_first_chunk_seconds', MODEL), `p99 ${LEGEND}`],
     ],
   },
   {

@@ -34,8 +34,8 @@ const ownVariables = new Set([
   'KUBECONFIG',
 ]);
 
-const namePattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
-const secretNamePattern = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
+const NAME_PATTERN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
+const SECRET_NAME_PATTERN = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
 
 /**
  * Texts that are often a number, and are one in YAML unless they are quoted. No others: of +15550100 YAML makes a number, too, and takes away
@@ -94,7 +94,7 @@ function secretsValue(): Value {
   const reference: JsonSchema = {
     type: 'object',
     properties: {
-      name: { type: 'string', maxLength: 253, anyOf: [{ pattern: secretNamePattern }, { maxLength: 0 }] },
+      name: { type: 'string', maxLength: 253, anyOf: [{ pattern: SECRET_NAME_PATTERN }, { maxLength: 0 }] },
       key: { type: 'string', minLength: 1, maxLength: 253 },
       optional: { type: 'boolean' },
       roles: {
@@ -131,11 +131,11 @@ const organizations: Value = {
     uniqueItems: true,
     items: {
       anyOf: [
-        { type: 'string', pattern: namePattern, maxLength: 63 },
+        { type: 'string', pattern: NAME_PATTERN, maxLength: 63 },
         {
           type: 'object',
           properties: {
-            name: { type: 'string', pattern: namePattern, maxLength: 63 },
+            name: { type: 'string', pattern: NAME_PATTERN, maxLength: 63 },
             createNamespace: { type: 'boolean', description: 'false for a namespace that another tool creates and labels.' },
             labels: { type: 'object', additionalProperties: { type: 'string' } },
             annotations: { type: 'object', additionalProperties: { type: 'string' } },

@@ -3,7 +3,7 @@ import type { ImageMeta, WritableFolder } from './oci.ts';
 import { APP_FOLDER } from './stage.ts';
 
 /** Of the user that the image runs as, and of its group. */
-const user = 65_532;
+const USER = 65_532;
 
 /**
  * What a container without mounts may write to, and what a new volume takes over: Docker gives it the owner and the mode of the folder
@@ -11,7 +11,7 @@ const user = 65_532;
  */
 export const writableFolders: readonly WritableFolder[] = [
   { path: 'tmp', mode: '1777', owner: 0 },
-  { path: 'var/lib/parley', mode: '0750', owner: user },
+  { path: 'var/lib/parley', mode: '0750', owner: USER },
 ];
 
 /** How the image is run. The Dockerfile says the same, which a test compares. */
@@ -23,7 +23,7 @@ export function imageMeta({
   readonly architecture: ImageMeta['architecture'];
 }): ImageMeta {
   return {
-    user: `${user}:${user}`,
+    user: `${USER}:${USER}`,
     // tini is process 1: it hands SIGTERM on, and reaps what the processes of parsers and calls leave behind.
     entrypoint: ['/usr/bin/tini', '--', '/usr/local/bin/node', `/${APP_FOLDER}/dist/parley.mjs`],
     environment: {

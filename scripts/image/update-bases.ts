@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-const file = 'Dockerfile';
-let text = await readFile(file, 'utf8');
+const FILE = 'Dockerfile';
+let text = await readFile(FILE, 'utf8');
 for (const [line, name, image] of text.matchAll(/^ARG (NODE_IMAGE|DEBIAN_IMAGE)=([^@\s]+)(?:@sha256:[0-9a-f]{64})?$/gm)) {
   const { stdout } = await promisify(execFile)('docker', [
     'buildx',
@@ -19,4 +19,4 @@ for (const [line, name, image] of text.matchAll(/^ARG (NODE_IMAGE|DEBIAN_IMAGE)=
   text = text.replace(line, `ARG ${name}=${image}@${digest}`);
   process.stdout.write(`${image} ${digest}\n`);
 }
-await writeFile(file, text);
+await writeFile(FILE, text);

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 
 import type { DebianPackages } from './debian.ts';
 
-const file = 'scripts/image/debian-packages.json';
-const pinned = JSON.parse(await readFile(file, 'utf8')) as DebianPackages;
+const FILE = 'scripts/image/debian-packages.json';
+const pinned = JSON.parse(await readFile(FILE, 'utf8')) as DebianPackages;
 const packages: Record<string, DebianPackages['packages'][string]> = {};
 for (const [name, { reason }] of Object.entries(pinned.packages)) {
   const { stdout } = await promisify(execFile)('apt-cache', ['show', '--no-all-versions', name]);
@@ -18,4 +18,4 @@ for (const [name, { reason }] of Object.entries(pinned.packages)) {
   packages[name] = { version: field('Version'), sha256: field('SHA256'), reason };
   process.stdout.write(`${name} ${packages[name].version}\n`);
 }
-await writeFile(file, `${JSON.stringify({ ...pinned, packages }, null, 2)}\n`);
+await writeFile(FILE, `${JSON.stringify({ ...pinned, packages }, null, 2)}\n`);

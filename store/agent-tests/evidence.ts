@@ -1,7 +1,7 @@
 /** What is known of the tests of an agent: for each configuration and each test, the newest result and the run that has yet to evaluate it. */
 import type { StoredVerdict, TestEvidence } from './test-run-record.ts';
 
-export const evidenceQuery = `
+export const EVIDENCE_QUERY = `
 WITH results AS (
   SELECT r.config_hash, t.test_uid, t.test_digest, t.verdict, t.message, t.finished_at, r.id, r.due_at,
     max(t.finished_at) FILTER (WHERE t.verdict IN ('passed', 'failed')) OVER (PARTITION BY r.config_hash, t.test_uid, t.test_digest) AS last_sound

@@ -2,8 +2,8 @@
 import { DAY_MS } from '../../platform/time.ts';
 import type { Database } from '../database.ts';
 import {
-  resultColumns,
-  runColumns,
+  RESULT_COLUMNS,
+  RUN_COLUMNS,
   type AgentResult,
   type TestResultRecord,
   type TestRunRecord,
@@ -32,12 +32,12 @@ export async function getRun(database: Database, { org, id }: TestRunRef): Promi
     org,
     async (transaction) => {
       const runs = await transaction.query<TestRunRecord & Record<string, unknown>>(
-        `SELECT ${runColumns} FROM parley.test_runs WHERE org = $1 AND id = $2`,
+        `SELECT ${RUN_COLUMNS} FROM parley.test_runs WHERE org = $1 AND id = $2`,
         [org, id],
       );
       if (runs.rows[0] === undefined) return undefined;
       const { rows } = await transaction.query<TestResultRecord & Record<string, unknown>>(
-        `SELECT ${resultColumns}, t.result FROM parley.test_results t WHERE t.org = $1 AND t.run_id = $2 ORDER BY t.test_name, t.test_uid`,
+        `SELECT ${RESULT_COLUMNS}, t.result FROM parley.test_results t WHERE t.org = $1 AND t.run_id = $2 ORDER BY t.test_name, t.test_uid`,
         [org, id],
       );
       return { ...runs.rows[0], results: rows };
@@ -56,7 +56,7 @@ export async function listRuns(
 }> {
   const { rows } = await database.queryAs<TestRunRecord & Record<string, unknown>>(
     org,
-    `SELECT ${runColumns} FROM parley.test_runs r
+    `SELECT ${RUN_COLUMNS} FROM parley.test_runs r
      WHERE org = $1 AND ($2::text IS NULL OR agent_name = $2) AND ($3::text IS NULL OR state = $3) AND ($4::text IS NULL OR id < $4)
        AND ($5::text IS NULL OR EXISTS (SELECT FROM parley.test_results t WHERE t.org = r.org AND t.run_id = r.id AND t.test_name = $5))
      ORDER BY id DESC LIMIT $6`,
@@ -74,7 +74,7 @@ export async function newestResultsOf(
   const { rows } = await database.queryAs<AgentResult & Record<string, unknown>>(
     org,
     `SELECT DISTINCT ON (r.agent_name) r.agent_name AS "agentName", r.revision, r.id AS "runId", r.state AS "runState", r.created_at AS "createdAt",
-       ${resultColumns}
+       ${RESULT_COLUMNS}
      FROM parley.test_results t JOIN parley.test_runs r ON r.org = t.org AND r.id = t.run_id
      WHERE t.org = $1 AND t.test_uid = $2 AND (t.verdict IS NOT NULL OR r.state IN ('queued', 'running'))
      ORDER BY r.agent_name, r.id DESC`,

@@ -101,8 +101,8 @@ export interface AgentResult extends TestResultSummary, Pick<TestRunRecord, 'age
   readonly runState: TestRunState;
 }
 
-export const runColumns = `id, org, agent_uid AS "agentUid", agent_name AS "agentName", revision, config_hash AS "configHash", trigger, state, verdict,
+export const RUN_COLUMNS = `id, org, agent_uid AS "agentUid", agent_name AS "agentName", revision, config_hash AS "configHash", trigger, state, verdict,
   requested_by AS "requestedBy", created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
 
-export const resultColumns = `t.test_uid AS "testUid", t.test_name AS "testName", t.test_digest AS digest, t.required, t.mode, t.verdict,
+export const RESULT_COLUMNS = `t.test_uid AS "testUid", t.test_name AS "testName", t.test_digest AS digest, t.required, t.mode, t.verdict,
   t.passed, t.failed, t.flaky, t.message, t.finished_at AS "finishedAt"`;

@@ -12,11 +12,11 @@ import { listenForChanges, type ObjectChanges } from '../object-changes.ts';
 import { storableJson } from '../storable-json.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
-import { evidenceQuery, toEvidence, type EvidenceRow } from './evidence.ts';
+import { EVIDENCE_QUERY, toEvidence, type EvidenceRow } from './evidence.ts';
 import { getRun, listRuns, newestResultsOf, pruneRuns, type TestRunList, type TestRunWithResults } from './test-run-queries.ts';
 import {
-  resultColumns,
-  runColumns,
+  RESULT_COLUMNS,
+  RUN_COLUMNS,
   type AgentResult,
   type DueTestRun,
   type NewTestRun,
@@ -71,7 +71,7 @@ export class TestRuns {
         throw new StoreError('not_found', `agent ${agentName}: revision ${revision} was never stored, so that it can't be tested`);
       const { rows } = await transaction.query<TestRunRecord & Record<string, unknown>>(
         `INSERT INTO parley.test_runs (org, id, agent_uid, agent_name, revision, config_hash, trigger, requested_by)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${runColumns}`,
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${RUN_COLUMNS}`,
         [org, `run_${uuidv7()}`, agentUid, agentName, revision, configHash, trigger, requestedBy ?? null],
       );
       const made = rows[0]!;
@@ -111,7 +111,7 @@ export class TestRuns {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<TestRunRecord & Record<string, unknown>>(
         `UPDATE parley.test_runs SET state = 'running', started_at = coalesce(started_at, now())
-         WHERE org = $1 AND id = $2 AND state IN ('queued', 'running') RETURNING ${runColumns}`,
+         WHERE org = $1 AND id = $2 AND state IN ('queued', 'running') RETURNING ${RUN_COLUMNS}`,
         [org, id],
       );
       if (rows[0] !== undefined) await notify(transaction, rows[0]);
@@ -197,11 +197,11 @@ export class TestRuns {
         `UPDATE parley.test_runs SET state = 'finished', finished_at = now(), started_at = coalesce(started_at, now()), verdict = (
            SELECT CASE WHEN bool_or(verdict = 'failed') THEN 'failed' WHEN bool_and(verdict = 'passed') THEN 'passed' ELSE 'error' END
            FROM parley.test_results WHERE org = $1 AND run_id = $2)
-         WHERE org = $1 AND id = $2 RETURNING ${runColumns}`,
+         WHERE org = $1 AND id = $2 RETURNING ${RUN_COLUMNS}`,
         [org, id],
       );
       const results = await transaction.query<TestResultSummary & Record<string, unknown>>(
-        `SELECT ${resultColumns} FROM parley.test_results t WHERE t.org = $1 AND t.run_id = $2 ORDER BY t.test_name, t.test_uid`,
+        `SELECT ${RESULT_COLUMNS} FROM parley.test_results t WHERE t.org = $1 AND t.run_id = $2 ORDER BY t.test_name, t.test_uid`,
         [org, id],
       );
       await insertEvents(transaction, events(rows[0]!, results.rows));
@@ -212,7 +212,7 @@ export class TestRuns {
 
   /** What is known of the tests of an agent, of each configuration. */
   async evidenceOf({ org, agentUid }: Pick<NewTestRun, 'org' | 'agentUid'>): Promise<readonly TestEvidence[]> {
-    const { rows } = await this.#database.queryAs<EvidenceRow>(org, evidenceQuery, [org, agentUid]);
+    const { rows } = await this.#database.queryAs<EvidenceRow>(org, EVIDENCE_QUERY, [org, agentUid]);
     return rows.map(toEvidence);
   }
 

@@ -1,6 +1,6 @@
 /** Lists of calls, without those of tests: filtered, page by page, with the number of all of them. */
 import type { Database } from '../database.ts';
-import { callColumns, toCall, type CallRecord, type Row } from './call-record.ts';
+import { CALL_COLUMNS, toCall, type CallRecord, type Row } from './call-record.ts';
 import type { CallStatus } from './call-state.ts';
 
 export interface CallFilter {
@@ -42,7 +42,7 @@ export async function listCalls(database: Database, { org, filter, direction, pa
     org,
     async (transaction) => {
       const { rows } = await transaction.query<Row>(
-        `SELECT ${callColumns} FROM parley.calls WHERE ${where} ${behind} ORDER BY id ${order} LIMIT $${values.length + 1}`,
+        `SELECT ${CALL_COLUMNS} FROM parley.calls WHERE ${where} ${behind} ORDER BY id ${order} LIMIT $${values.length + 1}`,
         [...values, pageSize + 1, ...(after === undefined ? [] : [after])],
       );
       const counted = await transaction.query<{ n: number }>(`SELECT count(*)::float8 AS n FROM parley.calls WHERE ${where}`, values);

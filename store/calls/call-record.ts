@@ -101,7 +101,7 @@ export interface CallRecord extends CallRef {
 }
 
 /** What the statements below select, in the words of {@link Row}. */
-export const callColumns = `org, id, call_type AS "callType", direction, status, finish_reason AS "finishReason", agent_name AS "agentName",
+export const CALL_COLUMNS = `org, id, call_type AS "callType", direction, status, finish_reason AS "finishReason", agent_name AS "agentName",
   agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", agent_uid AS "agentUid", revision, canary, workspace,
   max_duration_ms AS "maxDurationMs", room, token_expires_at AS "tokenExpiresAt", from_number AS "fromNumber", to_number AS "toNumber",
   sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", created_by AS "createdBy", created_by_key AS "createdByKey", traceparent, created_at AS "createdAt",

@@ -3,7 +3,7 @@ import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
 import type { CallRef } from './call-record.ts';
 import { pruneSpending, spentSince, type Spending } from './spending.ts';
-import { lineSums, storeUsage, toLine, usageOfCall, type CallUsageRows, type UsageLine, type UsageRow } from './usage.ts';
+import { LINE_SUMS, storeUsage, toLine, usageOfCall, type CallUsageRows, type UsageLine, type UsageRow } from './usage.ts';
 import { usageSums, type UsageGroup, type UsageSumsOptions } from './usage-sums.ts';
 
 export class CallUsage extends Repository {
@@ -15,7 +15,7 @@ export class CallUsage extends Repository {
   async ofCalls(org: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly UsageLine[]>> {
     const { rows } = await this.database.queryAs<UsageRow & { readonly id: string }>(
       org,
-      `SELECT call_id AS id, kind, purpose, provider, model, ${lineSums} FROM parley.call_usage WHERE org = $1 AND call_id = ANY ($2)
+      `SELECT call_id AS id, kind, purpose, provider, model, ${LINE_SUMS} FROM parley.call_usage WHERE org = $1 AND call_id = ANY ($2)
        GROUP BY call_id, kind, purpose, provider, model`,
       [org, ids],
     );

@@ -5,13 +5,13 @@ import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
-import { callColumns, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
+import { CALL_COLUMNS, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
 import { spentSince } from './spending.ts';
 import { usageOfCall, type UsageLine } from './usage.ts';
 import { HEARTBEAT_TIMEOUT_MS } from './unserved.ts';
 import { isTerminal, terminalStatusOf, type CallStatus, type FinishReason } from './call-state.ts';
 
-const idShape = /^call_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ID_SHAPE = /^call_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Raised by the table itself: see the migration. */
 const LIMIT_REACHED = 'PCL01';
@@ -91,7 +91,7 @@ export class Calls extends Repository {
            recording_enabled AND $24, $25, $26,
            CASE WHEN $6::text IS NULL THEN NULL ELSE now() END, $27
          FROM parley.organizations WHERE name = $1
-         ON CONFLICT DO NOTHING RETURNING ${callColumns}`,
+         ON CONFLICT DO NOTHING RETURNING ${CALL_COLUMNS}`,
         [
           call.org,
           call.id,
@@ -131,13 +131,13 @@ export class Calls extends Repository {
 
   /** A malformed id is one that no call has. */
   async get({ org, id }: CallRef): Promise<CallRecord | undefined> {
-    if (!idShape.test(id)) return undefined;
-    return this.#one(org, `SELECT ${callColumns} FROM parley.calls WHERE org = $1 AND id = $2`, [org, id]);
+    if (!ID_SHAPE.test(id)) return undefined;
+    return this.#one(org, `SELECT ${CALL_COLUMNS} FROM parley.calls WHERE org = $1 AND id = $2`, [org, id]);
   }
 
   /** The call's organisation. For callers that know only the id of a call, from the media server. */
   async organizationOf(id: string): Promise<string | undefined> {
-    if (!idShape.test(id)) return undefined;
+    if (!ID_SHAPE.test(id)) return undefined;
     const [row] = await this.database.query<{ org: string | null }>('SELECT parley.organization_of_call($1) AS org', [id]);
     return row?.org ?? undefined;
   }
@@ -157,7 +157,7 @@ export class Calls extends Repository {
       { org, id, events },
       `UPDATE parley.calls SET status = 'ongoing', started_at = greatest(now() - $4 * interval '1 millisecond', created_at),
               job_id = $3, job_seen_at = now()
-       WHERE org = $1 AND id = $2 AND status = 'registered' RETURNING ${callColumns}`,
+       WHERE org = $1 AND id = $2 AND status = 'registered' RETURNING ${CALL_COLUMNS}`,
       [org, id, jobId, Math.max(0, startedAgoMs)],
     );
   }
@@ -175,7 +175,7 @@ export class Calls extends Repository {
     return this.#transition(
       { org, id, events },
       `UPDATE parley.calls SET status = $3, finish_reason = $4, ended_at = greatest(now() - $5 * interval '1 millisecond', started_at, created_at)
-       WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing') ${given} RETURNING ${callColumns}`,
+       WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing') ${given} RETURNING ${CALL_COLUMNS}`,
       [
         org,
         id,
@@ -242,7 +242,7 @@ export class Calls extends Repository {
     return this.database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<Row>(
         `UPDATE parley.calls SET recording_key = $3, recording_bytes = $4, recording_duration_ms = $5, recorded_at = now()
-         WHERE org = $1 AND id = $2 AND recording_key IS NULL RETURNING ${callColumns}`,
+         WHERE org = $1 AND id = $2 AND recording_key IS NULL RETURNING ${CALL_COLUMNS}`,
         [org, id, key, bytes, Math.round(durationMs)],
       );
       if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0]), []));
@@ -270,7 +270,7 @@ export class Calls extends Repository {
         await insertEvents(transaction, ref.events(call, usage));
         return { changed: true, call };
       }
-      const found = await transaction.query<Row>(`SELECT ${callColumns} FROM parley.calls WHERE org = $1 AND id = $2`, [ref.org, ref.id]);
+      const found = await transaction.query<Row>(`SELECT ${CALL_COLUMNS} FROM parley.calls WHERE org = $1 AND id = $2`, [ref.org, ref.id]);
       if (found.rows[0] === undefined) throw new StoreError('not_found', `there is no call ${ref.id} in the organisation ${ref.org}`);
       return { changed: false, call: toCall(found.rows[0]) };
     });
@@ -285,7 +285,7 @@ export class Calls extends Repository {
 /** The row of this very call, by its id or by what the gateway calls it. */
 async function findKnown(transaction: Transaction, { org, id, sipCallId, toNumber }: NewCall): Promise<CallRecord | undefined> {
   const { rows } = await transaction.query<Row>(
-    `SELECT ${callColumns} FROM parley.calls WHERE org = $1
+    `SELECT ${CALL_COLUMNS} FROM parley.calls WHERE org = $1
      AND (id = $2 OR (direction = 'inbound' AND sip_call_id = $3 AND to_number = $4))`,
     [org, id, sipCallId ?? null, toNumber ?? null],
   );

@@ -1,6 +1,6 @@
 /** What the calls of an organisation have used, by agent, day or model; without those of tests. */
 import type { Database } from '../database.ts';
-import { lineSums, toLine, type UsageLine, type UsageRow } from './usage.ts';
+import { LINE_SUMS, toLine, type UsageLine, type UsageRow } from './usage.ts';
 
 export type UsageGrouping = 'agent' | 'day' | 'model';
 
@@ -50,7 +50,7 @@ export async function usageSums(database: Database, options: UsageSumsOptions): 
       const last = groups.rows.at(-1);
       if (last === undefined) return [];
       const { rows } = await transaction.query<UsageRow & { readonly key: string[] }>(
-        `SELECT ${key} AS key, u.kind, u.purpose, u.provider, u.model, ${lineSums} FROM ${used} AND ${key} <= $6::text[]
+        `SELECT ${key} AS key, u.kind, u.purpose, u.provider, u.model, ${LINE_SUMS} FROM ${used} AND ${key} <= $6::text[]
          GROUP BY 1, u.kind, u.purpose, u.provider, u.model ORDER BY 1, u.purpose DESC, u.kind, u.provider, u.model`,
         [...values, last.key],
       );

@@ -47,7 +47,7 @@ export interface UsageRow extends Omit<UsageLine, 'cost'>, Record<string, unknow
 }
 
 /** Of rows that are one line, whoever has counted them. */
-export const lineSums = `sum(requests)::float8 AS requests, sum(estimated_requests)::float8 AS "estimatedRequests",
+export const LINE_SUMS = `sum(requests)::float8 AS requests, sum(estimated_requests)::float8 AS "estimatedRequests",
   sum(input_tokens)::float8 AS "inputTokens", sum(cached_input_tokens)::float8 AS "cachedInputTokens",
   sum(output_tokens)::float8 AS "outputTokens", sum(reasoning_tokens)::float8 AS "reasoningTokens",
   sum(characters)::float8 AS characters, sum(audio_ms)::float8 AS "audioMilliseconds",
@@ -57,7 +57,7 @@ export const lineSums = `sum(requests)::float8 AS requests, sum(estimated_reques
 /** By kind, provider and model: conversations before analyses. */
 export async function usageOfCall(transaction: Pick<Transaction, 'query'>, { org, id }: CallRef): Promise<readonly UsageLine[]> {
   const { rows } = await transaction.query<UsageRow>(
-    `SELECT kind, purpose, provider, model, ${lineSums} FROM parley.call_usage WHERE org = $1 AND call_id = $2
+    `SELECT kind, purpose, provider, model, ${LINE_SUMS} FROM parley.call_usage WHERE org = $1 AND call_id = $2
      GROUP BY kind, purpose, provider, model ORDER BY purpose DESC, kind, provider, model`,
     [org, id],
   );

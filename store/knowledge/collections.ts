@@ -45,7 +45,7 @@ export interface CollectionOverview {
 }
 
 /** What {@link fromCollectionRow} reads. By name, so that a plan that a connection keeps stands when a column is added. */
-export const collectionColumns = `org, id, name, uid, profile, model, dimension, language, max_tokens AS "maxTokens", overlap_tokens AS "overlapTokens",
+export const COLLECTION_COLUMNS = `org, id, name, uid, profile, model, dimension, language, max_tokens AS "maxTokens", overlap_tokens AS "overlapTokens",
   chunk_count::float8 AS "chunkCount", term_total::float8 AS "termTotal", average_length AS "averageLength", rerank_profile AS "rerankProfile",
   workspace, created_at AS "createdAt", released_at IS NOT NULL AS released, deleted_at IS NOT NULL AS deleted`;
 
@@ -60,7 +60,7 @@ export const KNOWLEDGE_CHANNEL = 'parley_knowledge';
 /** Rows of a deleted collection that go in one transaction, so that none takes long. */
 const REMOVED_AT_ONCE = 20_000;
 
-const ofName = `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL`;
+const ofName = `SELECT ${COLLECTION_COLUMNS} FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL`;
 
 export class Collections extends Repository {
   /**
@@ -107,7 +107,7 @@ export class Collections extends Repository {
   async get({ org, id }: { readonly org: string; readonly id: string }): Promise<Collection | undefined> {
     const { rows } = await this.database.queryAs<CollectionRow>(
       org,
-      `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND id = $2`,
+      `SELECT ${COLLECTION_COLUMNS} FROM parley.collections WHERE org = $1 AND id = $2`,
       [org, id],
     );
     return rows[0] && fromCollectionRow(rows[0]);
@@ -144,7 +144,7 @@ export class Collections extends Repository {
   async tombstoned(org: string): Promise<readonly Collection[]> {
     const { rows } = await this.database.queryAs<CollectionRow>(
       org,
-      `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND deleted_at IS NOT NULL ORDER BY id LIMIT 100`,
+      `SELECT ${COLLECTION_COLUMNS} FROM parley.collections WHERE org = $1 AND deleted_at IS NOT NULL ORDER BY id LIMIT 100`,
       [org],
     );
     return rows.map(fromCollectionRow);
@@ -154,7 +154,7 @@ export class Collections extends Repository {
   async list(org: string): Promise<readonly Collection[]> {
     const { rows } = await this.database.queryAs<CollectionRow>(
       org,
-      `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND deleted_at IS NULL ORDER BY id`,
+      `SELECT ${COLLECTION_COLUMNS} FROM parley.collections WHERE org = $1 AND deleted_at IS NULL ORDER BY id`,
       [org],
     );
     return rows.map(fromCollectionRow);

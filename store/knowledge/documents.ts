@@ -3,7 +3,7 @@ import { uuidv7 } from '../../platform/uuid.ts';
 import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import { Repository } from '../repository.ts';
-import { collectionColumns, fromCollectionRow, tellOfCollection, type Collection, type CollectionRow } from './collections.ts';
+import { COLLECTION_COLUMNS, fromCollectionRow, tellOfCollection, type Collection, type CollectionRow } from './collections.ts';
 import { uncountTerms } from './term-counts.ts';
 
 export type DocumentStatus = 'processing' | 'completed' | 'failed';
@@ -92,12 +92,12 @@ export interface DocumentPosition {
   readonly id: string;
 }
 
-const columns = `org, id, collection_id AS "collectionId", kind, filename, extension, object_key AS "objectKey", bytes::float8 AS bytes, sha256, urls, metadata,
+const COLUMNS = `org, id, collection_id AS "collectionId", kind, filename, extension, object_key AS "objectKey", bytes::float8 AS bytes, sha256, urls, metadata,
   source, source_revision AS "sourceRevision", status, stage, done, total, message, error_code AS "errorCode", title, pages, warnings,
   page_outcomes AS "pageOutcomes", chunk_count AS "chunkCount", term_total::float8 AS "termTotal", created_by AS "createdBy",
   created_at AS "createdAt", updated_at AS "updatedAt", progress_at AS "progressAt"`;
 
-const idShape = /^doc_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ID_SHAPE = /^doc_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function newDocumentId(): string {
   return `doc_${uuidv7()}`;
@@ -122,7 +122,7 @@ export class Documents extends Repository {
         `INSERT INTO parley.documents
            (org, id, collection_id, kind, filename, extension, object_key, bytes, sha256, urls, content, metadata, source, source_revision, created_by)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING
-         RETURNING ${columns}`,
+         RETURNING ${COLUMNS}`,
         [
           org,
           id,
@@ -146,7 +146,7 @@ export class Documents extends Repository {
         return made[0];
       }
       const { rows } = await transaction.query<DocumentRecord>(
-        `SELECT ${columns} FROM parley.documents
+        `SELECT ${COLUMNS} FROM parley.documents
          WHERE org = $1 AND (id = $2 OR (collection_id = $3 AND source = $4 AND source_revision = $5)) AND deleted_at IS NULL`,
         [org, id, collectionId, document.source ?? null, document.sourceRevision ?? null],
       );
@@ -157,10 +157,10 @@ export class Documents extends Repository {
 
   /** Not those that are deleted. */
   async get({ org, id, collectionId }: DocumentRef & { readonly collectionId?: string | undefined }): Promise<DocumentRecord | undefined> {
-    if (!idShape.test(id)) return undefined;
+    if (!ID_SHAPE.test(id)) return undefined;
     const { rows } = await this.database.queryAs<DocumentRecord>(
       org,
-      `SELECT ${columns} FROM parley.documents WHERE org = $1 AND id = $2 AND deleted_at IS NULL AND collection_id = coalesce($3, collection_id)`,
+      `SELECT ${COLUMNS} FROM parley.documents WHERE org = $1 AND id = $2 AND deleted_at IS NULL AND collection_id = coalesce($3, collection_id)`,
       [org, id, collectionId ?? null],
     );
     return rows[0];
@@ -176,11 +176,11 @@ export class Documents extends Repository {
   }): Promise<ReadonlyMap<string, { readonly document: DocumentRecord; readonly collection: Collection }>> {
     return this.database.asOrganization(org, async (transaction) => {
       const { rows: documents } = await transaction.query<DocumentRecord>(
-        `SELECT ${columns} FROM parley.documents WHERE org = $1 AND id = ANY ($2) AND status = 'processing' AND deleted_at IS NULL`,
+        `SELECT ${COLUMNS} FROM parley.documents WHERE org = $1 AND id = ANY ($2) AND status = 'processing' AND deleted_at IS NULL`,
         [org, ids],
       );
       const { rows } = await transaction.query<CollectionRow>(
-        `SELECT ${collectionColumns} FROM parley.collections WHERE org = $1 AND id = ANY ($2) AND deleted_at IS NULL`,
+        `SELECT ${COLLECTION_COLUMNS} FROM parley.collections WHERE org = $1 AND id = ANY ($2) AND deleted_at IS NULL`,
         [org, documents.map(({ collectionId }) => collectionId)],
       );
       const collections = new Map(rows.map((row) => [row.id, fromCollectionRow(row)]));
@@ -213,7 +213,7 @@ export class Documents extends Repository {
     const { org, collectionId, pageSize, after } = options;
     const { rows } = await this.database.queryAs<DocumentRecord>(
       org,
-      `SELECT ${columns} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND deleted_at IS NULL
+      `SELECT ${COLUMNS} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND deleted_at IS NULL
            AND ($3::timestamptz IS NULL OR (created_at, id) > ($3, $4)) ORDER BY created_at, id LIMIT $5`,
       [org, collectionId, after?.createdAt ?? null, after?.id ?? null, pageSize + 1],
     );
@@ -226,7 +226,7 @@ export class Documents extends Repository {
   async ofSources({ org, collectionId }: { readonly org: string; readonly collectionId: string }): Promise<readonly DocumentRecord[]> {
     const { rows } = await this.database.queryAs<DocumentRecord>(
       org,
-      `SELECT ${columns} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND source IS NOT NULL AND deleted_at IS NULL ORDER BY created_at, id`,
+      `SELECT ${COLUMNS} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND source IS NOT NULL AND deleted_at IS NULL ORDER BY created_at, id`,
       [org, collectionId],
     );
     return rows;
@@ -242,7 +242,7 @@ export class Documents extends Repository {
   }): Promise<readonly (DocumentRecord & { readonly deleted: boolean })[]> {
     const { rows } = await this.database.queryAs<DocumentRecord & { readonly deleted: boolean }>(
       org,
-      `SELECT ${columns}, deleted_at IS NOT NULL AS deleted FROM parley.documents
+      `SELECT ${COLUMNS}, deleted_at IS NOT NULL AS deleted FROM parley.documents
        WHERE org = $1 AND (status = 'processing' OR deleted_at IS NOT NULL) ORDER BY progress_at LIMIT $2`,
       [org, limit],
     );
@@ -261,7 +261,7 @@ export class Documents extends Repository {
     collectionId,
     unlessCompleted = false,
   }: DocumentRef & { readonly collectionId: string; readonly unlessCompleted?: boolean }): Promise<boolean> {
-    if (!idShape.test(id)) return false;
+    if (!ID_SHAPE.test(id)) return false;
     return this.database.asOrganization(org, async (transaction) => {
       // Before the look at it: of two deletions one reports that it was the first.
       await lockCounters(transaction, { org, id: collectionId });

@@ -1,6 +1,6 @@
 /** What a search asks of Postgres: how rare its terms are, and what stands behind the hits of the vector store. */
 import { Repository } from '../repository.ts';
-import { collectionColumns, fromCollectionRow, type Collection, type CollectionRow } from './collections.ts';
+import { COLLECTION_COLUMNS, fromCollectionRow, type Collection, type CollectionRow } from './collections.ts';
 import { readChunks, type StoredChunk } from './ingestion.ts';
 
 export interface FoundChunk extends Omit<StoredChunk, 'indexedText' | 'tokens'> {
@@ -47,7 +47,7 @@ export class KnowledgeLookup extends Repository {
   }): Promise<Prepared | undefined> {
     const { rows } = await this.database.queryAs<PreparedRow>(
       org,
-      `SELECT ${collectionColumns},
+      `SELECT ${COLLECTION_COLUMNS},
          (SELECT jsonb_agg(jsonb_build_array(f.term, f.chunks)) FROM parley.term_frequencies f
           WHERE f.org = $1 AND f.collection_id = c.id AND f.term = ANY ($3::int[])) AS frequencies,
          (SELECT jsonb_agg(jsonb_build_array(d.id, d.arriving)) FROM (

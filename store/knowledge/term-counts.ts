@@ -34,7 +34,7 @@ export async function uncountTerms(transaction: Transaction, document: CountedDo
   await addSlice(transaction, document, { sign: -1, ...range });
   await transaction.query(
     `DELETE FROM parley.term_frequencies WHERE ctid = ANY(ARRAY(
-       SELECT found.ctid FROM (${slice}) t CROSS JOIN LATERAL (
+       SELECT found.ctid FROM (${SLICE}) t CROSS JOIN LATERAL (
          SELECT ctid, chunks FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND term = t.term OFFSET 0) found
        WHERE found.chunks <= 0))`,
     [document.org, document.collectionId, document.id, range.from, range.until],
@@ -54,7 +54,7 @@ async function addSlice(
 ): Promise<void> {
   await transaction.query(
     `INSERT INTO parley.term_frequencies AS f (org, collection_id, term, chunks)
-     SELECT $1, $2, t.term, t.chunks * $6::int FROM (${slice}) t
+     SELECT $1, $2, t.term, t.chunks * $6::int FROM (${SLICE}) t
      ON CONFLICT (org, collection_id, term) DO UPDATE SET chunks = f.chunks + excluded.chunks`,
     [org, collectionId, id, from, until, sign],
   );
@@ -74,7 +74,7 @@ export async function addFrequencies(
   );
 }
 
-const slice = `SELECT unnest(terms[$4::int:$5::int]) AS term, unnest(chunks[$4::int:$5::int]) AS chunks
+const SLICE = `SELECT unnest(terms[$4::int:$5::int]) AS term, unnest(chunks[$4::int:$5::int]) AS chunks
   FROM parley.document_terms WHERE org = $1 AND document_id = $3`;
 
 async function countedOf(

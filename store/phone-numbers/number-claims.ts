@@ -32,13 +32,13 @@ interface Row extends NumberOwner {
 }
 
 /** $1: how long reservations last, in milliseconds. */
-const columns = `org, uid, released_at + $1::float8 * interval '1 millisecond' AS until,
+const COLUMNS = `org, uid, released_at + $1::float8 * interval '1 millisecond' AS until,
   released_at <= now() - $1::float8 * interval '1 millisecond' AS expired`;
 
 export class NumberClaims extends Repository {
   /** Of any organisation. */
   async get(number: string, { reservedMs }: Pick<ClaimTerms, 'reservedMs'>): Promise<(NumberOwner & NumberClaim) | undefined> {
-    const [row] = await this.database.query<Row>(`SELECT $2::text AS number, ${columns} FROM parley.claim_of_number($2)`, [
+    const [row] = await this.database.query<Row>(`SELECT $2::text AS number, ${COLUMNS} FROM parley.claim_of_number($2)`, [
       reservedMs,
       number,
     ]);
@@ -93,7 +93,7 @@ export class NumberClaims extends Repository {
   }: Pick<ClaimTerms, 'reservedMs'> & { readonly org?: string | undefined }): Promise<readonly (NumberOwner & NumberClaim)[]> {
     return this.database.asDirectory(async (transaction) => {
       const { rows } = await transaction.query<Row>(
-        `SELECT number, ${columns} FROM parley.number_claims WHERE $2::text IS NULL OR org = $2 ORDER BY number LIMIT ${LIST_LIMIT}`,
+        `SELECT number, ${COLUMNS} FROM parley.number_claims WHERE $2::text IS NULL OR org = $2 ORDER BY number LIMIT ${LIST_LIMIT}`,
         [reservedMs, org ?? null],
       );
       return rows.map(fromRow);

@@ -16,7 +16,7 @@ export interface PhoneRoute {
   readonly outboundTrunk: string | null;
 }
 
-const columns = `org, uid, name, number, provider, inbound_agent AS "inboundAgent", outbound_agent AS "outboundAgent", outbound_trunk AS "outboundTrunk"`;
+const COLUMNS = `org, uid, name, number, provider, inbound_agent AS "inboundAgent", outbound_agent AS "outboundAgent", outbound_trunk AS "outboundTrunk"`;
 
 type Row = PhoneRoute & Record<string, unknown>;
 
@@ -58,7 +58,7 @@ export class PhoneRoutes extends Repository {
 
   /** The number within an organisation: another one's is not found. */
   async get({ org, number }: Pick<PhoneRoute, 'org' | 'number'>): Promise<PhoneRoute | undefined> {
-    const { rows } = await this.database.queryAs<Row>(org, `SELECT ${columns} FROM parley.phone_routes WHERE org = $1 AND number = $2`, [
+    const { rows } = await this.database.queryAs<Row>(org, `SELECT ${COLUMNS} FROM parley.phone_routes WHERE org = $1 AND number = $2`, [
       org,
       number,
     ]);

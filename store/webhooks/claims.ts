@@ -1,6 +1,6 @@
 /** Who may attempt which delivery until when. */
 import { liveStates, type ClaimedDelivery, type DeliveryState, type NextStep } from './types.ts';
-import { spanOf, stateList, unhurried, type Statements } from './statements.ts';
+import { spanOf, stateList, UNHURRIED, type Statements } from './statements.ts';
 
 /** Of one claim, whatever is asked for. Stands in the text of the statement: a plan has to know that these are few. */
 const LARGEST_CLAIM = 1_000;
@@ -15,7 +15,7 @@ const CLAIMED = `d.id, d.org, d.event_id AS "eventId", d.event_name AS "eventNam
 
 /** Retries before first attempts: an endpoint that refuses whatever it hasn't seen takes the ones that it has, and is no longer left alone. */
 const claimStatement = `
-  WITH ${unhurried}, picked AS MATERIALIZED (
+  WITH ${UNHURRIED}, picked AS MATERIALIZED (
     SELECT * FROM (SELECT d.id, w.lease_ms
     FROM unnest($1::text[], $2::int[], $3::int[]) AS w (uid, room, lease_ms)
     CROSS JOIN LATERAL (
@@ -44,7 +44,7 @@ const claimOneStatement = `
   LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = c."eventId" LIMIT 1) b ON true`;
 
 /** From one subscription to the next through the index, however many rows each of them has. */
-const pendingSubscriptions = `
+const PENDING_SUBSCRIPTIONS = `
   WITH RECURSIVE subscriptions (uid) AS (
     (SELECT d.subscription_uid FROM parley.deliveries d WHERE d.state = 'pending' ORDER BY d.subscription_uid LIMIT 1)
     UNION ALL
@@ -52,7 +52,7 @@ const pendingSubscriptions = `
     FROM subscriptions s WHERE s.uid IS NOT NULL
   )`;
 
-const dueStatement = `${pendingSubscriptions}
+const dueStatement = `${PENDING_SUBSCRIPTIONS}
   SELECT s.uid FROM subscriptions s
   WHERE s.uid IS NOT NULL
     AND (SELECT d.due_at FROM parley.deliveries d WHERE d.state = 'pending' AND d.subscription_uid = s.uid ORDER BY d.due_at LIMIT 1) <= statement_timestamp()`;
@@ -117,7 +117,9 @@ export async function dueSubscriptions(statements: Statements): Promise<readonly
 export async function subscriptionsIn(statements: Statements, states: readonly DeliveryState[]): Promise<readonly string[]> {
   const found = new Set<string>();
   if (states.includes('pending')) {
-    const { rows } = await statements.query<{ uid: string }>(`${pendingSubscriptions} SELECT uid FROM subscriptions WHERE uid IS NOT NULL`);
+    const { rows } = await statements.query<{ uid: string }>(
+      `${PENDING_SUBSCRIPTIONS} SELECT uid FROM subscriptions WHERE uid IS NOT NULL`,
+    );
     for (const { uid } of rows) found.add(uid);
   }
   const others = states.filter((state) => state !== 'pending' && state !== 'succeeded');

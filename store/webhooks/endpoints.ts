@@ -4,7 +4,7 @@ import type { Transaction } from '../database.ts';
 import { withoutNulls, type Statements } from './statements.ts';
 import type { AttemptResult, AttemptCounts, BreakerChange, Disabling, EndpointRecord, NewEvent } from './types.ts';
 
-export const endpointColumns = `subscription_uid AS "subscriptionUid", org, breaker, probe_at AS "probeAt", opened, ramp, ramp_left AS "rampLeft",
+export const ENDPOINT_COLUMNS = `subscription_uid AS "subscriptionUid", org, breaker, probe_at AS "probeAt", opened, ramp, ramp_left AS "rampLeft",
   last_success_at AS "lastSuccessAt", last_failure_at AS "lastFailureAt", consecutive_failures AS "consecutiveFailures", failing_since AS "failingSince",
   failure_slots AS "failureSlots", disabled_at AS "disabledAt", disabled_reason AS "disabledReason", disabled_generation::float8 AS "disabledGeneration",
   version::float8 AS version, changed_at AS "changedAt", status_written_at AS "statusWrittenAt"`;
@@ -46,7 +46,7 @@ const note = `
     last_failure_slot = CASE WHEN excluded.last_success_at IS NULL THEN greatest(e.last_failure_slot, excluded.last_failure_slot)
       ELSE excluded.last_failure_slot END,
     changed_at = clock_timestamp()
-  RETURNING ${endpointColumns}`;
+  RETURNING ${ENDPOINT_COLUMNS}`;
 
 /** How endpoints stood the last time that was written down. */
 type Standing = ReadonlyMap<string, { readonly failures: number; readonly success_at: Date | null }>;
@@ -130,7 +130,7 @@ export async function readEndpoints(
   { changedSince, uids }: { readonly changedSince?: Date | undefined; readonly uids?: readonly string[] | undefined } = {},
 ): Promise<readonly EndpointRecord[]> {
   const { rows } = await statements.query<EndpointRecord>(
-    `SELECT ${endpointColumns} FROM parley.webhook_endpoints
+    `SELECT ${ENDPOINT_COLUMNS} FROM parley.webhook_endpoints
      WHERE ($1::timestamptz IS NULL OR changed_at >= $1) AND ($2::text[] IS NULL OR subscription_uid = ANY ($2)) ORDER BY subscription_uid`,
     [changedSince ?? null, uids ?? null],
   );
@@ -145,7 +145,7 @@ export async function changeBreaker(statements: Statements, change: BreakerChang
      WHERE $3::bigint = 0 OR EXISTS (SELECT FROM parley.webhook_endpoints WHERE subscription_uid = $1)
      ON CONFLICT (subscription_uid) DO UPDATE SET breaker = excluded.breaker, probe_at = excluded.probe_at, opened = excluded.opened,
        ramp = excluded.ramp, ramp_left = excluded.ramp_left, version = e.version + 1, changed_at = clock_timestamp()
-     WHERE e.version = $3 RETURNING ${endpointColumns}`,
+     WHERE e.version = $3 RETURNING ${ENDPOINT_COLUMNS}`,
     [subscriptionUid, org, version, breaker, probeInMs ?? null, opened, ramp, rampLeft],
   );
   return rows[0] && withoutNulls(rows[0]);
@@ -210,12 +210,12 @@ export async function disableEndpoint(
 }
 
 /** Its breaker is closed and its failures are forgotten: its next attempts decide. */
-const startedOver = `consecutive_failures = 0, failing_since = NULL, failure_slots = 0, last_failure_slot = NULL, breaker = 'closed', probe_at = NULL,
+const STARTED_OVER = `consecutive_failures = 0, failing_since = NULL, failure_slots = 0, last_failure_slot = NULL, breaker = 'closed', probe_at = NULL,
   opened = 0, ramp = 0, ramp_left = 0, version = version + 1, changed_at = clock_timestamp()`;
 
 export async function enableEndpoint(statements: Statements, subscriptionUid: string): Promise<boolean> {
   const { rowCount } = await statements.query(
-    `UPDATE parley.webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL, disabled_generation = NULL, ${startedOver}
+    `UPDATE parley.webhook_endpoints SET disabled_at = NULL, disabled_reason = NULL, disabled_generation = NULL, ${STARTED_OVER}
      WHERE subscription_uid = $1 AND disabled_at IS NOT NULL`,
     [subscriptionUid],
   );
@@ -224,8 +224,8 @@ export async function enableEndpoint(statements: Statements, subscriptionUid: st
 
 export async function forgetFailures(statements: Statements, subscriptionUid: string): Promise<EndpointRecord | undefined> {
   const { rows } = await statements.query<EndpointRecord>(
-    `UPDATE parley.webhook_endpoints SET ${startedOver}
-     WHERE subscription_uid = $1 AND (breaker <> 'closed' OR consecutive_failures > 0) RETURNING ${endpointColumns}`,
+    `UPDATE parley.webhook_endpoints SET ${STARTED_OVER}
+     WHERE subscription_uid = $1 AND (breaker <> 'closed' OR consecutive_failures > 0) RETURNING ${ENDPOINT_COLUMNS}`,
     [subscriptionUid],
   );
   return rows[0] && withoutNulls(rows[0]);

@@ -1,9 +1,9 @@
 /** Deliveries and their attempts, as lists show them. */
 import type { Transaction } from '../database.ts';
-import { stateList, uuidPattern, withoutNulls } from './statements.ts';
+import { stateList, UUID_PATTERN, withoutNulls } from './statements.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryState, EventRecord } from './types.ts';
 
-const deliveryColumns = `id, org, event_id AS "eventId", event_name AS "eventName", subscription_uid AS "subscriptionUid", state, reason, attempts,
+const DELIVERY_COLUMNS = `id, org, event_id AS "eventId", event_name AS "eventName", subscription_uid AS "subscriptionUid", state, reason, attempts,
   series_start AS "seriesStart", CASE WHEN ended_at IS NULL THEN due_at END AS "dueAt", created_at AS "createdAt", ended_at AS "endedAt"`;
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -44,10 +44,10 @@ export interface DeliveriesPage {
 
 export async function listDeliveries(transaction: Transaction, page: DeliveriesPage): Promise<readonly DeliveryRecord[]> {
   const { org, subscriptionUid, states, eventName, callId, before, limit } = page;
-  if (before !== undefined && !uuidPattern.test(before)) return [];
+  if (before !== undefined && !UUID_PATTERN.test(before)) return [];
   const [from, to] = callId === undefined ? ALL_IDS : idsOfCall(callId);
   const { rows } = await transaction.query<DeliveryRecord>(
-    `SELECT ${deliveryColumns} FROM parley.deliveries
+    `SELECT ${DELIVERY_COLUMNS} FROM parley.deliveries
      WHERE org = $1 AND subscription_uid = $2 ${states === undefined ? '' : `AND state IN (${stateList(states)})`}
        AND ($3::text IS NULL OR event_name = $3) AND id >= $6 AND id < least($4::uuid, $7::uuid)
        AND ($8::text IS NULL OR EXISTS (SELECT FROM parley.event_bodies b WHERE b.id = event_id AND position(convert_to($8, 'UTF8') IN b.body) > 0))
@@ -58,8 +58,8 @@ export async function listDeliveries(transaction: Transaction, page: DeliveriesP
 }
 
 export async function readDelivery(transaction: Transaction, org: string, deliveryId: string): Promise<DeliveryRecord | undefined> {
-  if (!uuidPattern.test(deliveryId)) return undefined;
-  const { rows } = await transaction.query<DeliveryRecord>(`SELECT ${deliveryColumns} FROM parley.deliveries WHERE org = $1 AND id = $2`, [
+  if (!UUID_PATTERN.test(deliveryId)) return undefined;
+  const { rows } = await transaction.query<DeliveryRecord>(`SELECT ${DELIVERY_COLUMNS} FROM parley.deliveries WHERE org = $1 AND id = $2`, [
     org,
     deliveryId,
   ]);
@@ -70,7 +70,7 @@ export async function listAttempts(
   transaction: Transaction,
   { org, deliveryId, limit = 1_000 }: { readonly org: string; readonly deliveryId: string; readonly limit?: number | undefined },
 ): Promise<readonly AttemptRecord[]> {
-  if (!uuidPattern.test(deliveryId)) return [];
+  if (!UUID_PATTERN.test(deliveryId)) return [];
   const { rows } = await transaction.query<AttemptRecord>(
     `SELECT number, started_at AS "startedAt", duration_ms AS "durationMs", succeeded, reason, status_code AS "statusCode", message
      FROM parley.delivery_attempts

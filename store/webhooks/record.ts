@@ -19,7 +19,7 @@ interface KnownRow {
   readonly started_at: Date;
 }
 
-const writeStatement = `
+const WRITE_STATEMENT = `
   WITH attempts AS (
     INSERT INTO parley.delivery_attempts (delivery_id, number, org, subscription_uid, started_at, duration_ms, succeeded, reason, status_code, message)
     SELECT a.delivery_id, a.number, a.org, a.subscription_uid, 'epoch'::timestamptz + a.started_at * interval '1 millisecond', a.duration_ms,
@@ -71,7 +71,7 @@ export async function record(transaction: Transaction, results: readonly Attempt
   const changed = noteworthy(news, standing);
   const disabling = news.some(({ disable }) => disable !== undefined);
   const [, endpoints] = await Promise.all([
-    transaction.query(writeStatement, [...attemptColumns(fresh), ...deliveryColumns(steps)], {
+    transaction.query(WRITE_STATEMENT, [...attemptColumns(fresh), ...deliveryColumns(steps)], {
       prepared: true,
       last: changed.length === 0 && !disabling,
     }),

@@ -4,7 +4,7 @@ import { deliveryIdOf } from './delivery-id.ts';
 import type { DecideAboutEvents } from './dispatch.ts';
 import { readEndpoints } from './endpoints.ts';
 import { LANES } from './events.ts';
-import { unhurried } from './statements.ts';
+import { UNHURRIED } from './statements.ts';
 import type { NewDelivery, OutboxOrder, OutboxEvent, PlannedDelivery, RelayResult } from './types.ts';
 
 interface Row {
@@ -29,7 +29,7 @@ interface Row {
  * an event that was committed after a watermark is never seen without it.
  */
 const take = (picked: string): string => `
-  WITH ${unhurried}, taken AS (
+  WITH ${UNHURRIED}, taken AS (
     DELETE FROM parley.outbox WHERE event_id = ANY (ARRAY(${picked}))
     RETURNING event_id, org, lane
   )
@@ -57,7 +57,7 @@ const takeBy: Readonly<Record<OutboxOrder, string>> = {
       LIMIT $1`),
 };
 
-const insert = `
+const INSERT = `
   INSERT INTO parley.deliveries (id, org, event_id, event_name, subscription_uid, state, reason, due_at, ended_at)
   SELECT g.id, g.org, g.event_id, g.event_name, g.subscription_uid, g.state, g.reason,
     CASE WHEN g.state = 'pending' THEN statement_timestamp() + g.lease_ms * interval '1 millisecond' END,
@@ -66,7 +66,7 @@ const insert = `
     AS g (id, org, event_id, event_name, subscription_uid, state, reason, lease_ms)
   ON CONFLICT (id) DO NOTHING RETURNING id`;
 
-const putBack = `
+const PUT_BACK = `
   INSERT INTO parley.outbox (event_id, org, lane, due_at)
   SELECT g.event_id, g.org, g.lane, statement_timestamp() + g.delay_ms * interval '1 millisecond'
   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[]) AS g (event_id, org, delay_ms, lane)`;
@@ -90,7 +90,7 @@ export async function takeOutbox(
     const lanes = new Map(rows.map(({ event_id: id, lane }) => [id, lane]));
     const delays = back.map(({ id }) => Math.max(0, Math.round(later.get(id) ?? 0)));
     await transaction.query(
-      putBack,
+      PUT_BACK,
       [back.map(({ id }) => id), back.map(({ org }) => org), delays, back.map(({ id }) => lanes.get(id) ?? 0)],
       { prepared: true },
     );
@@ -111,7 +111,7 @@ async function insertDeliveries(
 ): Promise<readonly NewDelivery[]> {
   const ids = planned.map(({ event, subscriptionUid }) => deliveryIdOf(event.id, subscriptionUid));
   const { rows } = await transaction.query<{ id: string }>(
-    insert,
+    INSERT,
     [
       ids,
       planned.map(({ event }) => event.org),

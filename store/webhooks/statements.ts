@@ -24,14 +24,14 @@ export function spanOf(ids: readonly string[]): readonly [string, string] {
   return [least, most];
 }
 
-export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+export const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
  * A common table expression, to be joined: its transaction commits without waiting for the disk. For work that is merely repeated
  * when a crash of Postgres takes it back. Results are committed after it and do wait, and flush all that came before: only what has no
  * result can be taken back.
  */
-export const unhurried = "unhurried AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS done)";
+export const UNHURRIED = "unhurried AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS done)";
 
 /** A row as a record: what is NULL is undefined. */
 export function withoutNulls<T extends object>(row: T): T {

@@ -1,5 +1,5 @@
 /** Coordinates which process writes the health of endpoints into the status of their resources, and when. */
-import { endpointColumns } from './endpoints.ts';
+import { ENDPOINT_COLUMNS } from './endpoints.ts';
 import { withoutNulls, type Statements } from './statements.ts';
 import type { EndpointRecord } from './types.ts';
 
@@ -15,7 +15,7 @@ export async function takeStatusWrites(
        WHERE changed_at > coalesce(status_written_at, '-infinity')
          AND (status_written_at IS NULL OR status_written_at <= statement_timestamp() - $1 * interval '1 millisecond')
        ORDER BY status_written_at NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED))
-     RETURNING ${endpointColumns}`,
+     RETURNING ${ENDPOINT_COLUMNS}`,
     [everyMs, limit],
   );
   return rows.map(withoutNulls);

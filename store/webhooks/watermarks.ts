@@ -1,7 +1,7 @@
 import type { Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 
-const version = /^[0-9]{1,40}$/;
+const VERSION = /^[0-9]{1,40}$/;
 
 /** Numbers of any length compare as numbers do when the longer one is larger. */
 const larger = (column: string): string => `
@@ -15,7 +15,7 @@ export async function raiseWatermark(
   { subscriptions, secrets }: { readonly subscriptions?: string | undefined; readonly secrets?: string | undefined },
 ): Promise<void> {
   for (const given of [subscriptions, secrets]) {
-    if (given !== undefined && !version.test(given)) throw new StoreError('invalid', 'a resource version that can be compared is a number');
+    if (given !== undefined && !VERSION.test(given)) throw new StoreError('invalid', 'a resource version that can be compared is a number');
   }
   await transaction.query(
     `INSERT INTO parley.webhook_watermarks AS w (org, subscriptions_version, secrets_version) VALUES ($1, $2, $3)

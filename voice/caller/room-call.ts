@@ -21,7 +21,7 @@ import { CALLER_RATE } from './caller-rate.ts';
 import type { OutgoingAudio } from './outgoing-audio.ts';
 
 /** The attribute in which LiveKit's agents report their state. */
-const stateAttribute = 'lk.agent.state';
+const STATE_ATTRIBUTE = 'lk.agent.state';
 /** Longest time to get into the room, in milliseconds. */
 const JOIN_WITHIN_MS = 15_000;
 
@@ -65,7 +65,7 @@ export async function joinCall(
   const agentHeard = Promise.withResolvers<void>();
   const { promise: over, resolve } = Promise.withResolvers<string>();
   const tellState = (participant: Participant): void => {
-    const { [stateAttribute]: state, [WELCOMED_ATTRIBUTE]: welcomed } = participant.attributes;
+    const { [STATE_ATTRIBUTE]: state, [WELCOMED_ATTRIBUTE]: welcomed } = participant.attributes;
     if (participant.identity === userIdentityOf(id)) return;
     if (state !== undefined) events.onAgentState(state);
     if (welcomed !== undefined) events.onWelcomed();

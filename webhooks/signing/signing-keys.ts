@@ -5,14 +5,14 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 export type SigningKey = KeyObject;
 
 /** What every key begins with. Source: Standard Webhooks 1.0.0, "Signature scheme". */
-const prefix = 'whsec_';
+const PREFIX = 'whsec_';
 
 /** Of keys that are made here. */
 const GENERATED_BYTES = 32;
 
 /** @returns a new key in its written form, `whsec_` and base64 */
 export function generateSigningKey(random: (size: number) => Buffer = randomBytes): string {
-  return `${prefix}${random(GENERATED_BYTES).toString('base64')}`;
+  return `${PREFIX}${random(GENERATED_BYTES).toString('base64')}`;
 }
 
 /** In bytes. Source: as above. */
@@ -22,8 +22,8 @@ const LONGEST = 64;
 /** @returns undefined for an invalid key: no prefix, no base64, fewer than 24 or more than 64 bytes */
 export function parseSigningKey(text: string): SigningKey | undefined {
   const trimmed = text.trim();
-  if (!trimmed.startsWith(prefix)) return undefined;
-  const encoded = trimmed.slice(prefix.length);
+  if (!trimmed.startsWith(PREFIX)) return undefined;
+  const encoded = trimmed.slice(PREFIX.length);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || encoded.replace(/=+$/, '').length % 4 === 1) return undefined;
   const bytes = Buffer.from(encoded, 'base64');
   return bytes.length < SHORTEST || bytes.length > LONGEST ? undefined : createSecretKey(bytes);

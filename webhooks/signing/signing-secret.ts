@@ -2,7 +2,7 @@
 import { parseSigningKey, type SigningKey } from './signing-keys.ts';
 
 /** The key that signs. */
-export const currentKeyName = 'current';
+export const CURRENT_KEY_NAME = 'current';
 
 /** Former keys that sign along, newest first. */
 export const previousKeyNames = ['previous-1', 'previous-2', 'previous-3', 'previous-4'] as const;
@@ -22,7 +22,7 @@ export function readSigningSecret(
   value: (keyName: string) => string | undefined,
   expiry: string | undefined,
 ): readonly DatedKey[] | undefined {
-  const current = parseSigningKey(value(currentKeyName) ?? '');
+  const current = parseSigningKey(value(CURRENT_KEY_NAME) ?? '');
   if (current === undefined) return undefined;
   const dates = readExpiry(expiry);
   const former = previousKeyNames.flatMap((name): DatedKey[] => {

@@ -2,7 +2,7 @@
 import { wellKnown } from '../../crds/index.ts';
 import { secretText, type SecretVersion } from '../../kube/index.ts';
 import type { SigningKey } from '../signing/signing-keys.ts';
-import { currentKeyName, keysAt, readSigningSecret, type DatedKey } from '../signing/signing-secret.ts';
+import { CURRENT_KEY_NAME, keysAt, readSigningSecret, type DatedKey } from '../signing/signing-secret.ts';
 import { DeliverySecretError } from './delivery-secret-error.ts';
 import type { Endpoint } from './endpoint.ts';
 import { versionOf } from './watched-secrets.ts';
@@ -56,12 +56,12 @@ function signingKeys(org: string, name: string, secrets: ReadonlyMap<string, Sec
   const secret = secrets.get(name);
   const keys = readSigningSecret((key) => textOf(secret, key), secret?.annotations[wellKnown.signingExpiry]);
   if (keys !== undefined) return keys;
-  const there = secret?.data[currentKeyName] !== undefined;
+  const there = secret?.data[CURRENT_KEY_NAME] !== undefined;
   throw new DeliverySecretError({
     reason: there ? 'invalid' : 'missing',
     message: there
-      ? `key "${currentKeyName}" of Secret ${org}/${name} cannot sign; write whsec_ followed by 24 to 64 random bytes in base64`
-      : `Secret ${org}/${name} has no key "${currentKeyName}" to sign with`,
+      ? `key "${CURRENT_KEY_NAME}" of Secret ${org}/${name} cannot sign; write whsec_ followed by 24 to 64 random bytes in base64`
+      : `Secret ${org}/${name} has no key "${CURRENT_KEY_NAME}" to sign with`,
   });
 }
 

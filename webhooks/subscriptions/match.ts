@@ -25,11 +25,11 @@ function inScope({ scope }: Endpoint, { agent, workspace }: EventToMatch): boole
   return true;
 }
 
-const separator = '\n';
+const SEPARATOR = '\n';
 /** No event and no place is called so. */
-const every = '';
+const EVERY = '';
 
-const key = (...parts: readonly string[]): string => parts.join(separator);
+const key = (...parts: readonly string[]): string => parts.join(SEPARATOR);
 
 /** Of one endpoint; more for one with many agents or workspaces. */
 const MOST_KEYS = 100;
@@ -42,18 +42,18 @@ export function indexKeys({ org, kind, name, events, scope }: Endpoint): readonl
       ? scope.agents.map((agent) => key('agent', agent))
       : scope?.workspaces !== undefined
         ? scope.workspaces.map((workspace) => key('workspace', workspace))
-        : [every];
+        : [EVERY];
   // Rather looked at in vain now and then than entered under thousands of keys.
-  const names = events.length === 0 || events.length * places.length > MOST_KEYS ? [every] : events;
+  const names = events.length === 0 || events.length * places.length > MOST_KEYS ? [EVERY] : events;
   return names.flatMap((event) => places.map((place) => key(org, event, place)));
 }
 
 /** Under which keys the subscriptions are to be looked for that may get an event which is not for one subscription alone. No endpoint stands under two of them. */
 export function lookupKeys({ org, name, agent, workspace }: EventToMatch): readonly string[] {
-  const places = [every];
+  const places = [EVERY];
   if (agent !== undefined) places.push(key('agent', agent));
   if (workspace !== undefined) places.push(key('workspace', workspace));
-  return [every, name].flatMap((event) => places.map((place) => key(org, event, place)));
+  return [EVERY, name].flatMap((event) => places.map((place) => key(org, event, place)));
 }
 
 /** Under which key the implicit endpoint of an agent stands that gets the event. */

@@ -41,7 +41,7 @@ interface Listed extends KubeObject {
   readonly endpoint?: Endpoint;
 }
 
-const fieldManager = 'parley-dispatcher';
+const FIELD_MANAGER = 'parley-dispatcher';
 
 /** How many endpoints' Secrets are read ahead at the same time: no delivery waits for it, and the API server has other clients. */
 const READ_AHEAD = 2;
@@ -169,7 +169,7 @@ class WatchedDirectory implements EndpointDirectory {
     endpointOf: (object: Stored<KubeObject>) => Endpoint | undefined,
   ): Informer<Listed> {
     const informer = createInformer<Listed>({
-      client: new ResourceClient<Listed>({ transport, descriptor, fieldManager }),
+      client: new ResourceClient<Listed>({ transport, descriptor, fieldManager: FIELD_MANAGER }),
       ...(namespace === undefined ? {} : { namespace }),
       transform: (object) => lean(object, endpointOf(object)),
       indexes: {

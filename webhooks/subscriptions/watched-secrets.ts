@@ -34,12 +34,12 @@ export interface SecretValuesOptions {
 }
 
 const descriptor: ResourceDescriptor = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
-const fieldManager = 'parley-dispatcher';
+const FIELD_MANAGER = 'parley-dispatcher';
 
 /** Secrets of which values are kept. */
 const MOST_SECRETS = 20_000;
 /** Longest value that is kept, in characters of base64. No header or key is longer; what else is in a Secret is nothing to us. */
-const longestValue = 16_384;
+const LONGEST_VALUE = 16_384;
 /** How long one may take to read, in milliseconds. */
 const READ_TIMEOUT_MS = 5_000;
 /** How long one that could not be read is not asked for again, in milliseconds, unless it changes: many deliveries may wait for it. */
@@ -67,7 +67,13 @@ export class WatchedSecrets {
   constructor(options: SecretValuesOptions) {
     this.#options = options;
     const { transport, clock } = options;
-    this.#secrets = new SecretReader({ transport, clock, limit: MOST_SECRETS, longestValue, annotations: [wellKnown.signingExpiry] });
+    this.#secrets = new SecretReader({
+      transport,
+      clock,
+      limit: MOST_SECRETS,
+      longestValue: LONGEST_VALUE,
+      annotations: [wellKnown.signingExpiry],
+    });
   }
 
   /** Begins to watch the Secrets of an organisation, for one more user. */
@@ -78,7 +84,7 @@ export class WatchedSecrets {
       return;
     }
     const { transport, logger, registry, clock } = this.#options;
-    const client = new ResourceClient<KubeObject>({ transport, descriptor, fieldManager, metadataOnly: true });
+    const client = new ResourceClient<KubeObject>({ transport, descriptor, fieldManager: FIELD_MANAGER, metadataOnly: true });
     const informer = createInformer<KubeObject>({
       client,
       namespace: org,

@@ -28,7 +28,7 @@ export interface AgentTestActivityDependencies {
 const MARGIN_MS = 300_000;
 const LONGEST_MS = 24 * 3_600_000;
 
-const revisionGone = 'the revision is not stored any more';
+const REVISION_GONE = 'the revision is not stored any more';
 
 export function createAgentTestActivities(dependencies: AgentTestActivityDependencies): AgentTestActivities {
   const { store, evaluate, clock, logger, registry } = dependencies;
@@ -66,7 +66,7 @@ export function createAgentTestActivities(dependencies: AgentTestActivityDepende
       const { run, test } = found;
       const { org, agentUid, revision } = run;
       const stored = await store.agentRevisions.get({ org, agentUid, revision });
-      if (stored === undefined) return record(job, unevaluated(found, revisionGone));
+      if (stored === undefined) return record(job, unevaluated(found, REVISION_GONE));
       const cancelled = new AbortController();
       const signal = AbortSignal.any([context.cancellationSignal, cancelled.signal]);
       const stillWanted = async (): Promise<void> => {

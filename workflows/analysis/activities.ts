@@ -22,7 +22,7 @@ import type { PriceTable } from '../../voice/calls/usage/price-table.ts';
 import { UsageMeter } from '../../voice/calls/usage/usage-meter.ts';
 import { usageMetrics } from '../../voice/calls/usage/usage-metrics.ts';
 import { whileAlive } from '../while-alive.ts';
-import { modelFailure, type AnalysisActivities, type AnalysisEnd } from './types.ts';
+import { MODEL_FAILURE, type AnalysisActivities, type AnalysisEnd } from './types.ts';
 
 export interface AnalysisActivityDependencies {
   readonly store: Pick<Store, 'calls' | 'agentRevisions'>;
@@ -164,5 +164,5 @@ function inTemporalsWords(error: unknown, attempt: number): unknown {
   if (!(error instanceof ProviderError)) return error;
   const { message, kind } = error;
   const nonRetryable = kind === 'refused' || (kind === 'payload' && attempt >= UNREADABLE_ATTEMPTS);
-  return ApplicationFailure.create({ message, type: modelFailure, details: [codes[kind]], nonRetryable });
+  return ApplicationFailure.create({ message, type: MODEL_FAILURE, details: [codes[kind]], nonRetryable });
 }

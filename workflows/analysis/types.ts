@@ -12,4 +12,4 @@ export interface AnalysisActivities {
 }
 
 /** Failures that the model's provider, or its settings, are the reason of; their detail is the code. */
-export const modelFailure = 'ModelFailure';
+export const MODEL_FAILURE = 'ModelFailure';

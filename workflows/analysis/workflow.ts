@@ -2,7 +2,7 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 
 import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
-import { modelFailure, type AnalysisActivities, type AnalysisEnd } from './types.ts';
+import { MODEL_FAILURE, type AnalysisActivities, type AnalysisEnd } from './types.ts';
 
 const { analyse } = proxyActivities<Pick<AnalysisActivities, 'analyse'>>({
   // Two rounds, each of up to three requests.
@@ -24,7 +24,7 @@ export async function analyseCall(job: AnalysisJob): Promise<AnalysisEnd> {
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const { cause } = error;
-    if (!(cause instanceof ApplicationFailure) || cause.type !== modelFailure)
+    if (!(cause instanceof ApplicationFailure) || cause.type !== MODEL_FAILURE)
       return giveUp(job, { code: 'internal_error', message: 'the analysis could not be made: see the log of the worker' });
     const [code] = (cause.details ?? []) as readonly string[];
     return giveUp(job, { code: code ?? 'model_unavailable', message: cause.message });

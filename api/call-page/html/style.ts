@@ -1,5 +1,5 @@
 /** The style of both pages: system fonts, both colour schemes, one column on a phone. */
-export const style = `:root {
+export const STYLE = `:root {
   color-scheme: light dark;
   --ground: #f5f6f8;
   --paper: #ffffff;

@@ -8,7 +8,7 @@ import { fromRandomAccessReaderPromise, type Entry as ZipEntry, type ZipFile } f
 import { ARCHIVE_LIMITS } from '../../../knowledge/parsing/limits.ts';
 import { StorageError } from '../../../knowledge/storage/file-storage.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { maxFileBytes } from '../schema.ts';
+import { MAX_FILE_BYTES } from '../schema.ts';
 import { MANIFEST, readManifest, type ManifestEntry } from './archive-manifest.ts';
 import { archiveName, baseName, isNoFile, pathFault } from './archive-names.ts';
 import { EntryError, requireFileName, tooLargeFile, type BulkEntry, type SoundEntry } from './entry.ts';
@@ -91,7 +91,7 @@ function requireReadable(entry: ZipEntry): void {
       code: 'unsupported_media_type',
       message: `the entry is compressed with method ${entry.compressionMethod}: only stored and deflated entries are read`,
     });
-  if (entry.uncompressedSize > maxFileBytes) throw tooLargeFile();
+  if (entry.uncompressedSize > MAX_FILE_BYTES) throw tooLargeFile();
 }
 
 async function readDirectory(zip: ZipFile): Promise<{ readonly files: readonly File[]; readonly manifest: File | undefined }> {

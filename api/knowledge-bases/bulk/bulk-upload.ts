@@ -10,7 +10,7 @@ import { newDocumentId, StoreError, type Collection, type KnowledgeStore } from 
 import { submissionKey, type NewFile } from '../../../store/knowledge/bulk-documents.ts';
 import { ApiError, notFound } from '../../http/api-error.ts';
 import { toApiError } from '../../http/reply.ts';
-import { maxFileBytes } from '../schema.ts';
+import { MAX_FILE_BYTES } from '../schema.ts';
 import type { UploadStorage } from '../upload.ts';
 import { EntryError, tooLargeFile, type BulkEntry, type EntryFailure, type SoundEntry } from './entry.ts';
 
@@ -115,7 +115,7 @@ export class BulkUpload {
     try {
       const { content } = candidate.file;
       const stream = Buffer.isBuffer(content) ? Readable.from([content], { objectMode: false }) : await content();
-      candidate.stored = await files.put(fileKey(collection.org, candidate.id), stream, { maxBytes: maxFileBytes, signal });
+      candidate.stored = await files.put(fileKey(collection.org, candidate.id), stream, { maxBytes: MAX_FILE_BYTES, signal });
       candidate.sha256 = candidate.stored.sha256;
     } catch (error) {
       if (error instanceof EntryError) candidate.outcome = error.failure;

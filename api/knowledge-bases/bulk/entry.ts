@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Scalar } from '../../../knowledge/vector-stores/vector-store.ts';
 import type { ErrorCode } from '../../http/api-error.ts';
 import { judgeFileName, type FileExtension } from '../file-name.ts';
-import { fileExtensions, maxFileBytes } from '../schema.ts';
+import { fileExtensions, MAX_FILE_BYTES } from '../schema.ts';
 
 export interface EntryFailure {
   readonly code: ErrorCode;
@@ -67,6 +67,6 @@ export function requireFileName(name: string): Pick<SoundEntry, 'filename' | 'ex
 export function tooLargeFile(): EntryError {
   return new EntryError({
     code: 'payload_too_large',
-    message: `the file is too large: at most ${maxFileBytes / 1024 / 1024} MB are taken`,
+    message: `the file is too large: at most ${MAX_FILE_BYTES / 1024 / 1024} MB are taken`,
   });
 }

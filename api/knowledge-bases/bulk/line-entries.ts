@@ -7,7 +7,7 @@ import { unknownFields } from '../../validation/unknown-fields.ts';
 import { validate } from '../../validation/validate.ts';
 import { unknownFieldWarnings } from '../../validation/warning.ts';
 import { readMetadata } from '../metadata.ts';
-import { documentMetadata, maxFileBytes } from '../schema.ts';
+import { documentMetadata, MAX_FILE_BYTES } from '../schema.ts';
 import { EntryError, requireFileName, tooLargeFile, type BulkEntry, type SoundEntry } from './entry.ts';
 import { MAX_BODY_BYTES, MAX_ENTRIES, MAX_KEY_CHARACTERS, MAX_LINE_BYTES, MAX_LINE_VALUES } from './limits.ts';
 import { readLines, type BodyLine } from './read-lines.ts';
@@ -159,7 +159,7 @@ function contentOf(text: string | null | undefined, base64: string | null | unde
   if ((text ?? undefined) !== undefined && (base64 ?? undefined) !== undefined)
     throw new EntryError({ code: 'bad_request', message: 'send either content or content_base64, not both' });
   const content = typeof text === 'string' ? textContent(text) : decoded(base64);
-  if (content.length > maxFileBytes) throw tooLargeFile();
+  if (content.length > MAX_FILE_BYTES) throw tooLargeFile();
   return content;
 }
 

@@ -7,7 +7,7 @@ import { addOutput, formatOf, writeAs, type OutputFlags } from '../../output.ts'
 import { styleOf } from '../style.ts';
 import type { Api, ApiFlags } from './api.ts';
 import { callStatuses, type CallStatus } from '../../../store/calls/call-state.ts';
-import { maxCalls, type ListCallsOptions } from './read.ts';
+import { MAX_CALLS, type ListCallsOptions } from './read.ts';
 
 interface CallsFlags extends ConnectionFlags, OutputFlags, ApiFlags {
   readonly agent?: string;
@@ -17,7 +17,7 @@ interface CallsFlags extends ConnectionFlags, OutputFlags, ApiFlags {
   readonly cost?: true;
 }
 
-const help = `
+const HELP = `
 Calls are in Postgres, not in the cluster; reading them takes an API key of the organisation (permission calls:read). The command asks
 the REST API at PARLEY_URL or, without it, through the Kubernetes API server's proxy to the chart's Service. The key is PARLEY_API_KEY
 or, without it, the key apiKey of the Secret parley-api-key in the namespace. --context and --kubeconfig make the command ignore both
@@ -38,14 +38,14 @@ export function addCalls(plugin: Command, io: Io): void {
     .argument('[id]', 'id of a call')
     .option('--agent <name>', 'only calls of this agent')
     .addOption(new Option('--status <state>', 'only calls in this state; live: registered and ongoing').choices(['live', ...callStatuses]))
-    .option('--limit <count>', `maximum number of calls, up to ${maxCalls}`, wholeNumber(1, maxCalls), 20)
+    .option('--limit <count>', `maximum number of calls, up to ${MAX_CALLS}`, wholeNumber(1, MAX_CALLS), 20)
     .option('-w, --watch', 'keep running, and print a call again when its state changes')
     .option('--cost', 'what each call has cost, and sums of the last 30 days by agent and day')
     .option('--api-key-secret <name[/key]>', 'Secret in the namespace that holds the API key (default: parley-api-key/apiKey)')
     .option('--api-url <url>', 'address of the REST API (default: PARLEY_URL, else through the API server)')
     .option('--api-service <namespace/name>', 'Service of the api (default: found by its labels)');
   addOutput(addConnection(command), 'as the REST API has them; wide: more columns')
-    .addHelpText('after', help)
+    .addHelpText('after', HELP)
     .action(async (id: string | undefined, flags: CallsFlags) => {
       const { openApi } = await import('./api.ts');
       await withConnection(flags, io, async (connection) => {

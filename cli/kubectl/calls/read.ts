@@ -43,7 +43,7 @@ export interface ListCallsOptions {
 }
 
 /** As large as a page of the API gets. */
-export const maxCalls = 1_000;
+export const MAX_CALLS = 1_000;
 
 /** Newest first. Without a state, live calls come whatever their age, and the newest others after them. */
 export async function listCalls(api: Api, { agent, status, limit }: ListCallsOptions): Promise<readonly ListedCall[]> {

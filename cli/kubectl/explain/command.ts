@@ -5,7 +5,7 @@ import type { Io } from '../io.ts';
 import { addOutput, formatOf, writeAs, type OutputFlags } from '../../output.ts';
 import { styleOf } from '../style.ts';
 
-const help = `
+const HELP = `
 Of a Secret it shows whether it and the key exist, never a value.
 
 Exit codes: 0 the resource is ready, 1 it is not ready, or does not exist.
@@ -26,7 +26,7 @@ export function addExplain(plugin: Command, io: Io): void {
     )
     .argument('[name]');
   addOutput(addConnection(command), 'everything that is known, for scripts')
-    .addHelpText('after', help)
+    .addHelpText('after', HELP)
     .action(async (kind: string, name: string | undefined, flags: ConnectionFlags & OutputFlags) => {
       const [{ parseTarget }, { gatherExplanation }, { printExplanation }, { loadConfig }] = await Promise.all([
         import('./target.ts'),

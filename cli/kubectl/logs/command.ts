@@ -15,7 +15,7 @@ export interface LogsFlags extends ConnectionFlags {
   readonly output?: 'json';
 }
 
-const help = `
+const HELP = `
 Reads the logs of the operator, api, worker, dispatcher and voice pods through the API server (permission: get pods/log in the
 namespace of the installation), keeps the lines about the agent and the calls it has had, and sorts them by time. With the local
 stack it reads the files of \`parley dev\`.
@@ -39,7 +39,7 @@ export function addLogs(plugin: Command, io: Io): void {
     .option('--tail <count>', 'only this many of the last lines', wholeNumber(1, 999_999_999))
     .addOption(new Option('-o, --output <format>', 'json: the lines as they were written').choices(['json']));
   addConnection(command)
-    .addHelpText('after', help)
+    .addHelpText('after', HELP)
     .action(async (agent: string, flags: LogsFlags) => {
       const { runLogs } = await import('./run.ts');
       await runLogs(agent, flags, io);

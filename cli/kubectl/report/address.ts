@@ -3,7 +3,7 @@ import { MASK } from '../../../platform/masking.ts';
 import type { Redactor } from './redactor.ts';
 
 /** A text that is an address and nothing else. */
-export const addressPattern = /^[a-z][a-z0-9+.-]*:\/\/\S+$/i;
+export const ADDRESS_PATTERN = /^[a-z][a-z0-9+.-]*:\/\/\S+$/i;
 
 /**
  * Host and shape are left: no user, no password, no values of the query, and of the path only words. Many webhooks have their secret

@@ -12,7 +12,7 @@ export interface ReportFlags extends ConnectionFlags {
   readonly logLines: number;
 }
 
-const help = `
+const HELP = `
 The report does not read the contents of Secrets. It contains what you may see, and lists what is missing. Without -n it covers all
 namespaces that you may see.
 
@@ -31,7 +31,7 @@ export function addReport(plugin: Command, io: Io): void {
     .option('--no-logs', 'leave out the logs')
     .option('--log-lines <count>', 'number of last lines of each pod', wholeNumber(1, 999_999_999), 2_000);
   addConnection(command, { allNamespaces: true })
-    .addHelpText('after', help)
+    .addHelpText('after', HELP)
     .action(async (flags: ReportFlags) => {
       const { runReport } = await import('./run.ts');
       await runReport(flags, io);

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../kube/index.ts';
 import { configEntries } from '../../../platform/config/config.ts';
 import { parseJson } from '../../../platform/json.ts';
 import { MASK } from '../../../platform/masking.ts';
-import { addressPattern, maskAddress } from './address.ts';
+import { ADDRESS_PATTERN, maskAddress } from './address.ts';
 import type { Redactor } from './redactor.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ const knownAnnotations: ReadonlySet<string> = new Set([
   'parley.dev/reconcile-requested-at',
   'parley.dev/force-release',
 ]);
-const knownLabels =
+const KNOWN_LABELS =
   /^(app\.kubernetes\.io\/.*|helm\.sh\/chart|kubernetes\.io\/.*|parley\.dev\/.*|pod-template-hash|batch\.kubernetes\.io\/.*|job-name|controller-uid|name|owner|status|version|modifiedAt)$/;
 
 /** Settings of Parley that are no secrets, and what every container has. */
@@ -32,13 +32,13 @@ const plainVariables: ReadonlySet<string> = new Set([
 ]);
 
 /** Names of members whose texts are masked whatever they look like. */
-const secretMember =
+const SECRET_MEMBER =
   /passw(or)?d|passphrase|secret|token|api_?key|access_?key|private_?key|signing_?key|authorization|credential|cookie|signature|prompt|transcript|utterance|dynamic_?data/i;
 /** Names like these say where a secret is, or which. */
-const namesOnly =
+const NAMES_ONLY =
   /^(key|keyId|keyID)$|(SecretRef|SecretKeyRef|secretRef|secretKeyRef|secretName|secrets|Secrets|automountServiceAccountToken|serviceAccountToken|imagePullSecrets)$/;
 /** Members in which roles would log what people or models have said. */
-const privateMember = /^(body|content|said|text|arguments|args|answer|input|output|headers)$/;
+const PRIVATE_MEMBER = /^(body|content|said|text|arguments|args|answer|input|output|headers)$/;
 
 export function maskMetadata(metadata: KubeObject['metadata'], redactor: Redactor): Tree {
   const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, finalizers, ownerReferences, labels, annotations } =
@@ -52,7 +52,7 @@ export function maskMetadata(metadata: KubeObject['metadata'], redactor: Redacto
     deletionTimestamp,
     finalizers,
     ownerReferences: ownerReferences?.map(({ kind, name: owner, uid: ownerUid }) => ({ kind, name: owner, uid: ownerUid })),
-    labels: labels && map(labels, (key, value) => (knownLabels.test(key) ? redactor.text(value) : redactor.unknown(value))),
+    labels: labels && map(labels, (key, value) => (KNOWN_LABELS.test(key) ? redactor.text(value) : redactor.unknown(value))),
     annotations:
       annotations && map(annotations, (key, value) => (knownAnnotations.has(key) ? redactor.text(value) : redactor.unknown(value))),
   };
@@ -139,7 +139,7 @@ function maskVariable(
 ): Tree {
   if (value === undefined) return { name, valueFrom };
   if (plainVariables.has(name)) return { name, value: maskSetting(value, redactor) };
-  return { name, value: secretMember.test(name) ? redactor.secret(value) : redactor.unknown(value) };
+  return { name, value: SECRET_MEMBER.test(name) ? redactor.secret(value) : redactor.unknown(value) };
 }
 
 /** A setting that is no secret may have one in it: an address with a password, a list of profiles with headers. */
@@ -148,7 +148,7 @@ function maskSetting(value: string, redactor: Redactor): string {
     const setting = parseJson(value);
     return setting === undefined ? redactor.unknown(value) : JSON.stringify(maskTree(setting, redactor));
   }
-  return addressPattern.test(value) ? maskAddress(value, redactor) : redactor.text(value);
+  return ADDRESS_PATTERN.test(value) ? maskAddress(value, redactor) : redactor.text(value);
 }
 
 /** The name, the kind, and what it refers to by name; never what is written into it. */
@@ -169,9 +169,9 @@ export function maskTree(value: unknown, redactor: Redactor): unknown {
   if (Array.isArray(value)) return value.map((item) => maskTree(item, redactor));
   if (typeof value !== 'object' || value === null) return value;
   return map(value as Tree, (name, member) => {
-    if (namesOnly.test(name)) return maskTree(member, redactor);
-    if (secretMember.test(name)) return maskAll(member, redactor);
-    return privateMember.test(name) && typeof member === 'string' ? redactor.hidden(member) : maskTree(member, redactor);
+    if (NAMES_ONLY.test(name)) return maskTree(member, redactor);
+    if (SECRET_MEMBER.test(name)) return maskAll(member, redactor);
+    return PRIVATE_MEMBER.test(name) && typeof member === 'string' ? redactor.hidden(member) : maskTree(member, redactor);
   });
 }
 

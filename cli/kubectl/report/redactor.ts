@@ -3,7 +3,7 @@
  * wherever else it stands: in a line of a log, in an event, in an error that quotes it.
  */
 import { MASK } from '../../../platform/masking.ts';
-import { addressPattern, maskAddress } from './address.ts';
+import { ADDRESS_PATTERN, maskAddress } from './address.ts';
 
 /** Shorter ones are words that stand everywhere. */
 const MIN_KNOWN = 6;
@@ -11,10 +11,10 @@ const MIN_KNOWN = 6;
 const MIN_WORD = 8;
 const MAX_KNOWN = 512;
 /** One word, or several: a name, as often as not. */
-const wordsOnly = /^[a-z]+([-_. ][a-z]+)*$/i;
+const WORDS_ONLY = /^[a-z]+([-_. ][a-z]+)*$/i;
 
 /** Names whose values are secret. */
-const secretWord =
+const SECRET_WORD =
   '(?:[a-z0-9_.-]{0,64}(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signing[_-]?key|authorization|credential|cookie|session[_-]?id|signature)[a-z0-9_.-]{0,64})';
 
 interface Rule {
@@ -49,19 +49,19 @@ const rules: readonly Rule[] = [
   },
   // "password": "two words"
   {
-    pattern: new RegExp(`((?:\\\\?["'])?${secretWord}(?:\\\\?["'])?\\s*(?:=>|[:=])\\s*\\\\?)(["'])((?:(?!\\\\?\\2)[^\\n])+)`, 'gi'),
+    pattern: new RegExp(`((?:\\\\?["'])?${SECRET_WORD}(?:\\\\?["'])?\\s*(?:=>|[:=])\\s*\\\\?)(["'])((?:(?!\\\\?\\2)[^\\n])+)`, 'gi'),
     parts: ([, name = '', quote = '', value = '']) => [name + quote, value, ''],
   },
   // password=x, the password is x, --token x
   {
     pattern: new RegExp(
-      `((?:\\\\?["'])?${secretWord}(?:\\\\?["'])?\\s*(?:=>|[:=]|\\bis\\b)\\s*(?:\\\\?["'])?)((?!(?:bearer|basic|digest)\\b)[^\\s"'\\\\,;&}\\])]+)`,
+      `((?:\\\\?["'])?${SECRET_WORD}(?:\\\\?["'])?\\s*(?:=>|[:=]|\\bis\\b)\\s*(?:\\\\?["'])?)((?!(?:bearer|basic|digest)\\b)[^\\s"'\\\\,;&}\\])]+)`,
       'gi',
     ),
     parts: ([, name = '', value = '']) => [name, value, ''],
   },
   {
-    pattern: new RegExp(`(--?${secretWord}\\s+)([^\\s"'-][^\\s"']*)`, 'gi'),
+    pattern: new RegExp(`(--?${SECRET_WORD}\\s+)([^\\s"'-][^\\s"']*)`, 'gi'),
     parts: ([, name = '', value = '']) => [name, value, ''],
   },
   // JSON web tokens, and keys by the prefixes that their makers gave them
@@ -100,7 +100,7 @@ export class Redactor {
   /** The mask for what stands where secrets stand, and the value is known from now on, even where it is a word. */
   secret(value: string): string {
     const word = value.trim();
-    if (wordsOnly.test(word) && word.length >= MIN_WORD && word.length <= MAX_KNOWN) this.#words.add(word);
+    if (WORDS_ONLY.test(word) && word.length >= MIN_WORD && word.length <= MAX_KNOWN) this.#words.add(word);
     return this.unknown(value);
   }
 
@@ -113,7 +113,7 @@ export class Redactor {
     this.#remember(value);
     // Its parts may stand alone elsewhere: the password of an address, the value behind a flag.
     this.text(value);
-    if (addressPattern.test(value) && URL.canParse(value)) maskAddress(value, this);
+    if (ADDRESS_PATTERN.test(value) && URL.canParse(value)) maskAddress(value, this);
     const [, part] = /^-{0,2}[\w.-]+=(\S+)$/.exec(value) ?? [];
     if (part !== undefined) this.#remember(part);
     return MASK;
@@ -154,7 +154,7 @@ export class Redactor {
   #remember(value: string): void {
     const word = value.trim();
     if (word.length < MIN_KNOWN || word.length > MAX_KNOWN || word.includes('\n')) return;
-    if (wordsOnly.test(word) || /^[\d.]+$/.test(word)) return;
+    if (WORDS_ONLY.test(word) || /^[\d.]+$/.test(word)) return;
     this.#known.add(word);
   }
 }

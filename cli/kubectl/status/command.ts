@@ -5,7 +5,7 @@ import type { Io } from '../io.ts';
 import { addOutput, formatOf, writeAs, type OutputFlags } from '../../output.ts';
 import { styleOf } from '../style.ts';
 
-const help = `
+const HELP = `
 Exit codes: 0 everything that you may see is ready, 1 something is not, or the cluster can't be reached.
 
 Needs only the role \`view\` in one namespace: the output names what you may not see.
@@ -22,7 +22,7 @@ export function addStatus(plugin: Command, io: Io): void {
     .command('status')
     .description('show what is installed and ready, what is not, and what to do; exit code 1 when something is not ready');
   addOutput(addConnection(command, { allNamespaces: true }))
-    .addHelpText('after', help)
+    .addHelpText('after', HELP)
     .action(async (flags: ConnectionFlags & OutputFlags) => {
       const [{ gatherStatus }, { printStatus }, { loadConfig }] = await Promise.all([
         import('./gather.ts'),

@@ -130,7 +130,7 @@ export async function addScores(
 ): Promise<void> {
   // A block's entries are in the row that begins with it, or in the one before.
   const { rows } = await transaction.query<ReadRow>(
-    `SELECT term, block, ${base64} FROM (
+    `SELECT term, block, ${BASE64} FROM (
        SELECT DISTINCT posting.term, posting.block
        FROM unnest($3::int[]) AS wanted (term) CROSS JOIN unnest($4::int[]) AS holding (block) CROSS JOIN LATERAL (
          SELECT term, block FROM parley.vector_postings
@@ -174,12 +174,12 @@ export async function numbersFiltered(transaction: Transaction, { org, collectio
   });
 }
 
-const base64 = "encode(entries, 'base64') AS base64";
+const BASE64 = "encode(entries, 'base64') AS base64";
 
 /** One look-up by the whole key for each term: a plan that needs no statistics, which a table that has just been filled doesn't have. */
 function postingsOf(wanted: string, ...columns: readonly string[]): string {
   return `SELECT ${['posting.*', ...columns].join(', ')} FROM ${wanted} CROSS JOIN LATERAL (
-    SELECT term, block, ${base64} FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND term = wanted.term OFFSET 0
+    SELECT term, block, ${BASE64} FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND term = wanted.term OFFSET 0
   ) AS posting`;
 }
 

@@ -195,7 +195,7 @@ function stepsOf(scored: readonly ChunkScores[], units: QueryUnits): Steps {
   };
 }
 
-const columns = 'chunk.number, chunk.chunk_id, chunk.document_id, chunk.ordinal, chunk.tie_breaker::float8 AS tie_breaker';
+const COLUMNS = 'chunk.number, chunk.chunk_id, chunk.document_id, chunk.ordinal, chunk.tie_breaker::float8 AS tie_breaker';
 
 /** One look-up by the whole key for each number: a plan that needs no statistics. */
 async function lookUp(
@@ -207,7 +207,7 @@ async function lookUp(
   if (numbers.length === 0) return [];
   const condition = conditionOf(query, 4);
   const { rows } = await transaction.query<ChunkRow>(
-    `SELECT ${columns} FROM unnest($3::int[]) AS wanted (number) CROSS JOIN LATERAL (
+    `SELECT ${COLUMNS} FROM unnest($3::int[]) AS wanted (number) CROSS JOIN LATERAL (
        SELECT * FROM parley.vector_chunks AS chunk
        WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.number = wanted.number${condition.sql} OFFSET 0
      ) AS chunk`,
@@ -220,7 +220,7 @@ async function lookUp(
 async function allThatMeet(transaction: Transaction, { org, collectionId }: Scope, query: VectorQuery): Promise<readonly ChunkRow[]> {
   const condition = conditionOf(query, 3);
   const { rows } = await transaction.query<ChunkRow>(
-    `SELECT ${columns} FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${condition.sql}`,
+    `SELECT ${COLUMNS} FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${condition.sql}`,
     [org, collectionId, ...condition.values],
   );
   return rows;

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
-import { webhookRoot } from '../../../api/http/webhook-failure.ts';
+import { WEBHOOK_ROOT } from '../../../api/http/webhook-failure.ts';
 import { generateApiKey } from '../../../store/api-key-format.ts';
 import { unlimited } from '../../support/limits.ts';
 import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
-const one = `${webhookRoot}/subscription`;
+const one = `${WEBHOOK_ROOT}/subscription`;
 const begun = Date.now();
 let facade: Facade;
 let org: TestOrganization;
@@ -36,7 +36,7 @@ const expectFailure = (answer: Answer, status: number, type: string, path: strin
 };
 
 const routes = describedRoutes()
-  .filter(({ path }) => path.startsWith(webhookRoot))
+  .filter(({ path }) => path.startsWith(WEBHOOK_ROOT))
   .map(({ method, path, permission }) => [method, path.replaceAll(/:\w+/g, 'x'), permission] as const);
 
 describe('without a sound key', () => {
@@ -88,7 +88,7 @@ describe('a request that can not be used', () => {
   });
 
   it('is for an address or a method that is not there', async () => {
-    for (const path of [webhookRoot, `${webhookRoot}/nothing`, `${one}/x/y`, `${one}s/x`])
+    for (const path of [WEBHOOK_ROOT, `${WEBHOOK_ROOT}/nothing`, `${one}/x/y`, `${one}s/x`])
       expectFailure(await org.call('GET', path), 404, 'NOT_FOUND', path);
     const patch = await org.call('PATCH', one, {});
     expectFailure(patch, 405, 'METHOD_NOT_ALLOWED', one);
@@ -126,9 +126,9 @@ describe('too many requests', () => {
   it('are 429 in the same body, with Retry-After', async () => {
     const [key] = [{ name: 'key', of: 'key', limit: { perSecond: 0.01, burst: 1 } } as const];
     const limited = await startFacade({ database: facade.database, limits: { ...unlimited, classes: [key] } });
-    await limited.call('GET', `${webhookRoot}/event-types`, { key: org.key });
-    const answer = await limited.call('GET', `${webhookRoot}/event-types`, { key: org.key });
-    expectFailure(answer, 429, 'RATE_LIMITED', `${webhookRoot}/event-types`);
+    await limited.call('GET', `${WEBHOOK_ROOT}/event-types`, { key: org.key });
+    const answer = await limited.call('GET', `${WEBHOOK_ROOT}/event-types`, { key: org.key });
+    expectFailure(answer, 429, 'RATE_LIMITED', `${WEBHOOK_ROOT}/event-types`);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(answer.headers.get('ratelimit-remaining')).toBe('0');
     await limited.close();

@@ -1,7 +1,7 @@
 /** What of the REST API's port an Ingress or an HTTPRoute lets in. */
 import { describe, expect, it } from 'vitest';
 
-import { mediaEventsPath } from '../../../api/media-events/routes.ts';
+import { MEDIA_EVENTS_PATH } from '../../../api/media-events/routes.ts';
 import { unstartedApi } from '../../../api/openapi/described-routes.ts';
 import { find, render, withValues } from './helm.ts';
 
@@ -29,7 +29,7 @@ async function published(): Promise<readonly (readonly string[])[]> {
 
 describe('Ingress and HTTPRoute', () => {
   it('publish every route of the REST API, and neither metrics nor readiness', async () => {
-    const routes = [...unstartedApi({ page: true }).descriptions.map(({ path }) => path), mediaEventsPath];
+    const routes = [...unstartedApi({ page: true }).descriptions.map(({ path }) => path), MEDIA_EVENTS_PATH];
     expect(routes).toEqual(expect.arrayContaining(inside));
     for (const prefixes of await published()) {
       const reached = (route: string): boolean => prefixes.some((prefix) => route === prefix || route.startsWith(`${prefix}/`));

@@ -6,7 +6,7 @@ import { dispose, Room } from '@livekit/rtc-node';
 import { AccessToken } from 'livekit-server-sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { mediaEventsPath } from '../../../api/media-events/routes.ts';
+import { MEDIA_EVENTS_PATH } from '../../../api/media-events/routes.ts';
 import { accessTokenOf, TOKEN_TTL_MS } from '../../../voice/calls/access-token.ts';
 import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = livekit.address;
   facade = await startFacade({ calls: { mediaServer: server } });
   await facade.store.organizations.create({ name: org });
-  await livekit.start({ eventUrls: [facade.url + mediaEventsPath], roomsByJoining: true });
+  await livekit.start({ eventUrls: [facade.url + MEDIA_EVENTS_PATH], roomsByJoining: true });
 });
 afterAll(async () => {
   for (const agent of agents) agent.kill('SIGKILL');
@@ -135,7 +135,7 @@ it.concurrent('removes participants who join after the end of a call, where the 
 
 it('takes events from the media server only, and no long ones', async () => {
   const post = (body: string, headers: Record<string, string> = {}) =>
-    fetch(facade.url + mediaEventsPath, { method: 'POST', headers: { 'content-type': 'application/webhook+json', ...headers }, body });
+    fetch(facade.url + MEDIA_EVENTS_PATH, { method: 'POST', headers: { 'content-type': 'application/webhook+json', ...headers }, body });
   const event = JSON.stringify({ event: 'room_finished', room: { name: 'call-x' } });
   const sign = async (secret: string, body: string): Promise<string> => {
     const token = new AccessToken(server.apiKey, secret, { ttl: 60 });

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 
-import { modelFailure, type AnalysisActivities } from '../../../workflows/analysis/types.ts';
+import { MODEL_FAILURE, type AnalysisActivities } from '../../../workflows/analysis/types.ts';
 
 /** A model that is unavailable at first, and then answers or refuses. */
 export function pretendedAnalysis(outcome: 'completed' | 'refused'): AnalysisActivities {
@@ -8,9 +8,9 @@ export function pretendedAnalysis(outcome: 'completed' | 'refused'): AnalysisAct
   return {
     analyse() {
       asked += 1;
-      if (asked === 1) throw ApplicationFailure.create({ message: 'away', type: modelFailure, details: ['model_unavailable'] });
+      if (asked === 1) throw ApplicationFailure.create({ message: 'away', type: MODEL_FAILURE, details: ['model_unavailable'] });
       if (outcome === 'refused')
-        throw ApplicationFailure.create({ message: 'no', type: modelFailure, details: ['model_refused'], nonRetryable: true });
+        throw ApplicationFailure.create({ message: 'no', type: MODEL_FAILURE, details: ['model_refused'], nonRetryable: true });
       return Promise.resolve('completed');
     },
     giveUp: () => Promise.resolve('failed'),

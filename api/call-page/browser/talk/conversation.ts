@@ -19,7 +19,7 @@ import { rms } from '../../session/level.ts';
 import { pause } from '../shared/wait.ts';
 
 /** `listening`, `thinking` or `speaking`: what LiveKit's agents report. */
-const stateAttribute = 'lk.agent.state';
+const STATE_ATTRIBUTE = 'lk.agent.state';
 
 /** How loud a track is now. */
 export interface LevelSource {
@@ -121,7 +121,7 @@ export class PageConversation {
   }
 
   #tellState(participant: Participant): void {
-    const { [stateAttribute]: state } = participant.attributes;
+    const { [STATE_ATTRIBUTE]: state } = participant.attributes;
     if (!participant.isLocal && state !== undefined) this.#events.onAgentState(state);
   }
 }
