@@ -28,3 +28,13 @@ it('ends the name of every class that extends an error in Error', () => {
   );
   expect(others).toEqual([]);
 });
+
+it('writes the names of fixed module constants in upper case', () => {
+  const literal = /(?:-?\d[\w.]*|true|false|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`$\\]|\\[^]|\$(?!\{))*`|\/.+\/[a-z]*)/.source;
+  const fixed = new RegExp(
+    `^(?:export )?const (\\w*[a-z]\\w*)(?:: [\\w ]+)? =\\s+${literal}(?:\\s+[-+*/]+\\s+${literal})*(?: as const)?;`,
+    'gm',
+  );
+  const others = sources.flatMap(({ file, text }) => [...text.matchAll(fixed)].map(([, name]) => `${file}: ${name}`));
+  expect(others).toEqual([]);
+});
