@@ -26,7 +26,7 @@ const PODS = '10.211.0.0/16';
 const SERVICES = '10.96.0.0/16';
 const apiserverPort = 6443;
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly work: string;
   /** Namespace of the kubeconfig for people. */
   readonly organization: string;
@@ -35,7 +35,7 @@ export interface ClusterOptions {
   ) => string;
 }
 
-export interface Cluster {
+interface Cluster {
   readonly components: readonly Component[];
   /** The administrator's. */
   readonly kubeconfig: string;

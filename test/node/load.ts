@@ -16,7 +16,7 @@ import { callLines, spokenByAgent } from '../support/call-lines.ts';
 import { startWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
 import { output } from './output.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly url: string;
   readonly apiKey: string;
   /** Of the organisation's namespace. */

@@ -44,7 +44,7 @@ export interface ProviderRequest {
 }
 
 /** What every script may say. */
-export interface Behaviour {
+interface Behaviour {
   /** Before anything is answered, in milliseconds. */
   readonly delayMs?: number;
   /** The same, until it resolves. */
@@ -79,7 +79,7 @@ export interface ChatScript extends Behaviour {
   readonly breakAfter?: number;
 }
 
-export interface ChatMessage {
+interface ChatMessage {
   readonly role: string;
   readonly content: string;
   readonly tool_call_id?: string;

@@ -30,7 +30,7 @@ export interface ReferRequest {
 }
 
 /** A SIP status that the other side gives, or that the media server has no gateway, or a phone that is taken. */
-export type Answer = { readonly status: number } | 'no_gateway' | TestCaller;
+type Answer = { readonly status: number } | 'no_gateway' | TestCaller;
 
 export interface SipGatewayDouble {
   /** The real server behind this address. */

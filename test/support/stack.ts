@@ -50,7 +50,7 @@ export async function readStackEnv(folder: string): Promise<StackEnv> {
   return values as unknown as StackEnv;
 }
 
-export interface Answer<T = Record<string, unknown>> {
+interface Answer<T = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: T;

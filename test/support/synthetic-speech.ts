@@ -7,7 +7,7 @@
 
 import { goertzel } from './tones.ts';
 
-export interface SpeechOptions {
+interface SpeechOptions {
   readonly sampleRate: number;
   /** In milliseconds; begins and ends with voice. */
   readonly ms: number;

@@ -33,7 +33,7 @@ const heardRate = 24_000;
 const windowMs = 100;
 
 /** What was heard within {@link windowMs}. */
-export interface Heard {
+interface Heard {
   /** `performance.now()` at its end. */
   readonly at: number;
   readonly track: string;

@@ -41,7 +41,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export type Rest = (method: string, path: string, body?: object | FormData) => Promise<Answer>;
+type Rest = (method: string, path: string, body?: object | FormData) => Promise<Answer>;
 
 export function restOf({ PARLEY_URL: url, PARLEY_API_KEY: key }: StackEnv): Rest {
   return async (method, path, body) => {

@@ -4,7 +4,7 @@ import { CustomObjectsApi, KubeConfig, PatchStrategy, setHeaderOptions } from '@
 import { createTransport, loadKubeConfig, ResourceClient } from '../../../kube/index.ts';
 import { agentDescriptor, agentWithCondition, type BenchAgent } from './agents.ts';
 
-export interface Contender {
+interface Contender {
   get(name: string): Promise<unknown>;
   /** Writes a condition that differs from the stored one in `observedGeneration`. */
   applyStatus(name: string, observedGeneration: number): Promise<unknown>;

@@ -14,7 +14,7 @@ const ready = 'Ready';
 const settleMs = 5_000;
 const fillTimeoutMs = 3_600_000;
 
-export interface Latencies {
+interface Latencies {
   readonly fromSent: Summary;
   readonly fromStored: Summary;
 }

@@ -21,7 +21,7 @@ const unhindered = {
   PARLEY_RATE_LIMIT_ORGANIZATION_BURST: '1000000',
 };
 
-export type RoleName = 'operator' | 'api';
+type RoleName = 'operator' | 'api';
 
 export interface Role {
   readonly pid: number;

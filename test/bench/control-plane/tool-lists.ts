@@ -12,7 +12,7 @@ const readsInFlight = [1, 16] as const;
 /** Keys: clients are many. */
 const clients = 16;
 
-export interface Latencies {
+interface Latencies {
   readonly what: string;
   readonly requests: number;
   readonly perSecond: number;

@@ -1,6 +1,6 @@
 /** Reads what a role or the API server shows at `/metrics`. */
 
-export interface Sample {
+interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

@@ -24,7 +24,7 @@ export async function interleave<N extends string, R>(options: InterleaveOptions
   return results;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   /** How many are under way at any time. */
   readonly inFlight: number;
   /** Stops starting new ones after this many milliseconds; those under way are waited for and count. */

@@ -20,7 +20,7 @@ export interface Query {
   readonly answers?: readonly string[];
 }
 
-export interface Layout {
+interface Layout {
   readonly name: string;
   readonly documents: string;
   readonly queries: string;

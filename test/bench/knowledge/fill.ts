@@ -11,7 +11,7 @@ import type { Texts } from './texts.ts';
 /** Words of a chunk: about the 400 tokens that a knowledge base cuts at. */
 export const wordsInChunk = 220;
 
-export interface NewDocument {
+interface NewDocument {
   readonly store: Store;
   readonly collection: Collection;
   readonly chunks: number;

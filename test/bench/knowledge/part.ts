@@ -30,7 +30,7 @@ export interface LargeOptions {
   readonly stores: readonly ('pgvector' | 'milvus')[];
 }
 
-export interface PartContext {
+interface PartContext {
   /** Folder of the test collections. */
   readonly dataFolder: string | undefined;
   readonly scale: Scale;

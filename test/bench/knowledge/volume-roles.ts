@@ -29,7 +29,7 @@ const unhindered = {
   PARLEY_RATE_LIMIT_SEARCH_PER_SECOND: '1000000',
 };
 
-export interface Hit {
+interface Hit {
   readonly document_id: string;
 }
 

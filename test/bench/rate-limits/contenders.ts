@@ -17,7 +17,7 @@ export interface Replica {
   stop(): Promise<void>;
 }
 
-export type Contender = (options: { readonly databaseUrl: string; readonly limit: LimitClass['limit'] }) => Promise<Replica>;
+type Contender = (options: { readonly databaseUrl: string; readonly limit: LimitClass['limit'] }) => Promise<Replica>;
 
 const logger = createLogger({ role: 'bench', level: 'silent' });
 const route = { method: 'GET', path: '/' } as const;

@@ -66,7 +66,7 @@ export interface Host {
   stop(): Promise<void>;
 }
 
-export interface HostOptions {
+interface HostOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly progress: (line: string) => void;
   readonly fromSources: boolean;

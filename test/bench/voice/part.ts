@@ -26,7 +26,7 @@ export interface Scale {
   readonly perProcess: number;
 }
 
-export interface PartContext {
+interface PartContext {
   readonly scale: Scale;
   readonly host: Host;
   /** One line of what is being done now. */

@@ -39,7 +39,7 @@ export interface SubscriptionOptions {
   readonly spec?: Readonly<Record<string, unknown>>;
 }
 
-export interface Dispatcher {
+interface Dispatcher {
   readonly pid: number;
   metrics(): Promise<Metrics>;
   stop(): Promise<void>;
@@ -59,7 +59,7 @@ export interface Host {
   stop(): Promise<void>;
 }
 
-export interface HostOptions {
+interface HostOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly progress: (line: string) => void;
   readonly profileFolder: string | undefined;

@@ -19,7 +19,7 @@ export interface Request {
 }
 
 /** What is known of the answer of a caller who has the permission. */
-export interface Expected {
+interface Expected {
   readonly status: number;
   /** Looks at a successful answer, and remembers what the request did. */
   readonly learn?: (answer: Answer) => void;

@@ -13,7 +13,7 @@ export const chart = join(repositoryRoot(), 'charts/parley');
 export const RELEASE = 'parley';
 export const NAMESPACE = 'parley-system';
 
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 export interface Container {
   readonly name: string;

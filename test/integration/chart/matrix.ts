@@ -15,7 +15,7 @@ interface Schema {
   readonly items?: Schema;
 }
 
-export interface Case {
+interface Case {
   readonly name: string;
   readonly values: Record<string, unknown>;
 }

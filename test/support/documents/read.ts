@@ -2,7 +2,7 @@ import { IngestionError, type IngestionFailureCode } from '../../../knowledge/in
 import type { Block, ParsedDocument } from '../../../knowledge/parsing/block.ts';
 import type { ParserPool, ParseRequest } from '../../../knowledge/parsing/parser-pool.ts';
 
-export interface Read {
+interface Read {
   readonly blocks: readonly Block[];
   readonly document: ParsedDocument;
 }

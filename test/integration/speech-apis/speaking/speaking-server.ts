@@ -11,7 +11,7 @@ import { soundOf } from './spoken-text.ts';
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** One connection, as a client made it. */
-export interface Opened {
+interface Opened {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   /** Header and value. */
@@ -19,7 +19,7 @@ export interface Opened {
   readonly messages: Fields[];
 }
 
-export interface Faults {
+interface Faults {
   /** Instead of the handshake, and of an answer over HTTP. */
   status?: number | undefined;
   /** Ends the connection without a word after so many pieces of sound; once for each entry. */

@@ -20,7 +20,7 @@ export interface Opened {
   dead: boolean;
 }
 
-export interface Faults {
+interface Faults {
   /** Instead of the handshake. */
   status?: number | undefined;
   /** Ends the connection without a word after so much audio; once for each entry. */
