@@ -39,7 +39,7 @@ export class BlockSink implements Sink {
   }
 
   warn(warning: string): void {
-    if (this.#warnings.size < 100) this.#warnings.add(warning);
+    if (this.#warnings.size < 100) this.#warnings.add(oneLine(warning));
   }
 
   progress(done: number, total: number): void {
