@@ -1,4 +1,5 @@
 /** Documents as they are answered. Pure. */
+import { addressOf } from '../../knowledge/websites/fetch-pages.ts';
 import type { DocumentRecord } from '../../store/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -58,9 +59,10 @@ const doing: Readonly<Record<DocumentRecord['stage'], string>> = {
 
 function pagesToRest({ urls, pageOutcomes }: DocumentRecord): readonly Json[] | null {
   if (urls === null) return null;
-  const outcomes = new Map((pageOutcomes ?? []).map((outcome) => [outcome.url, outcome]));
+  // What leads to one page is fetched once.
+  const outcomes = new Map((pageOutcomes ?? []).map((outcome) => [addressOf(outcome.url), outcome]));
   return urls.map((url) => {
-    const { status = 'pending', reason } = outcomes.get(url) ?? {};
+    const { status = 'pending', reason } = outcomes.get(addressOf(url)) ?? {};
     return { url, status, ...(reason !== undefined && { reason }) };
   });
 }

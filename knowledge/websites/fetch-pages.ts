@@ -89,7 +89,7 @@ function once(result: PageResult, led: Map<string, string>): PageResult {
 }
 
 /** What makes two addresses the same: the part behind # is for browsers. */
-function addressOf(text: string): string {
+export function addressOf(text: string): string {
   const url = URL.parse(text);
   if (url === null) return text;
   url.hash = '';
