@@ -55,3 +55,20 @@ it('mocks each function by what it answered, and expects what is likely to hold 
   });
   expect(checkSpec(agentTestKind, saved['spec']).problems).toEqual([]);
 });
+
+it('puts a mock that fits every call last', () => {
+  const calls = [call('find', { name: 'Ada Lovelace' }, { error: 'which one?' }), call('find', { id: 'c-17' }, { result: 'found' })];
+  const saved = agentTestOf({
+    name: 'saved',
+    agent: 'a',
+    namespace: 'acme',
+    dynamicData: {},
+    turns: [{ user: 'Ada', turn: turn(...calls) }],
+  });
+  expect(saved['spec']).toMatchObject({
+    tools: [
+      { name: 'find', when: { id: 'c-17' }, returns: 'found' },
+      { name: 'find', error: 'which one?' },
+    ],
+  });
+});

@@ -40,7 +40,10 @@ export function agentTestOf({ name, agent, namespace, dynamicData, turns }: Conv
 /** By arguments where a function was called with several. */
 function mocksOf(calls: readonly ToolCallRecord[]): readonly object[] {
   return [...Map.groupBy(calls, ({ name }) => name)].flatMap(([name, own]) => {
-    const byArguments = [...Map.groupBy(own, (call) => canonicalJson(stableArguments(call))).values()];
+    const count = ([call]: readonly ToolCallRecord[]): number => (call === undefined ? 0 : Object.keys(stableArguments(call)).length);
+    const groups = Map.groupBy(own, (call) => canonicalJson(stableArguments(call)));
+    // The first that fits answers: the one that wants most comes first.
+    const byArguments = [...groups.values()].toSorted((a, b) => count(b) - count(a));
     return byArguments.map((alike) => {
       const [first] = alike;
       const when = byArguments.length === 1 || first === undefined ? {} : stableArguments(first);
