@@ -73,11 +73,12 @@ const agentState = z
   })
   .meta({ id: 'AgentState', description: STATE });
 
-const prompt = withRule(z.string().max(MAX_PROMPT_BYTES), (value, loc) =>
-  Buffer.byteLength(value) > MAX_PROMPT_BYTES
-    ? [issues.value(loc, `a prompt may have ${MAX_PROMPT_BYTES} bytes, and this one has ${Buffer.byteLength(value)}`)]
-    : [],
-);
+const prompt = withRule(z.string().max(MAX_PROMPT_BYTES), (value, loc) => {
+  if (Buffer.byteLength(value) > MAX_PROMPT_BYTES)
+    return [issues.value(loc, `a prompt may have ${MAX_PROMPT_BYTES} bytes, and this one has ${Buffer.byteLength(value)}`)];
+  // In a ConfigMap nothing else would find it; a short one is judged with the rest of the spec.
+  return isLong(value) && value.includes('\0') ? [issues.value(loc, 'holds the character U+0000; take it out')] : [];
+});
 
 const needsBaseUrl = (provider: unknown, baseURL: unknown): boolean =>
   provider === 'openai_compatible' && (baseURL === undefined || baseURL === null);
@@ -399,13 +400,17 @@ function requireBaseUrl(spec: Draft<AgentSpec>): readonly ValidationIssue[] {
   return needsBaseUrl(spec.llm?.provider, spec.llm?.baseURL) ? [issues.value(['body', 'llm', 'base_url'], BASE_URL_MISSING)] : [];
 }
 
+const isLong = (text: string): boolean => Array.from(text).length > MAX_INLINE_PROMPT;
+
 /** A prompt that is too long for the resource goes into a ConfigMap. */
 function promptFromRest(sent: string | null | undefined, spec: Draft<AgentSpec> | undefined, encoding: AgentEncoding): unknown {
   const { systemPrompt: _text, systemPromptFrom, ...others } = spec?.llm ?? {};
   const isStored = sent !== null && systemPromptFrom !== undefined && sent === encoding.storedLongPrompt;
   if (sent === undefined || isStored) return spec;
-  const isLong = sent !== null && Array.from(sent).length > MAX_INLINE_PROMPT;
-  const own = isLong ? { systemPromptFrom: { configMapKeyRef: encoding.promptRef(sent) } } : { systemPrompt: sent ?? undefined };
+  const own =
+    sent !== null && isLong(sent)
+      ? { systemPromptFrom: { configMapKeyRef: encoding.promptRef(sent) } }
+      : { systemPrompt: sent ?? undefined };
   return { ...spec, llm: { ...others, ...present(own) } };
 }
 

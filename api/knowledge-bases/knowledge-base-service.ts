@@ -1,14 +1,16 @@
 /** Making, changing and deleting knowledge bases. Deleting one takes all that was put into it along, at once. */
 import type { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { knowledgeBaseKind, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
+import { knowledgeBaseProblems } from '../../crds/limits.ts';
 import type { KnowledgeStore } from '../../store/index.ts';
 import type { CollectionOverview } from '../../store/knowledge/collections.ts';
 import type { Stored } from '../../kube/types.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { orUndefined } from '../resources/companions.ts';
 import { releaseFrom, type FindUsers } from '../references/users.ts';
 import type { KindContext } from '../kinds/context.ts';
+import { specIssues } from '../resources/kube-failures.ts';
 import { readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
@@ -46,11 +48,16 @@ export class KnowledgeBaseService {
   }
 
   async create(caller: Caller, body: KnowledgeBaseCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Stored<KnowledgeBase>> {
+    const spec = soundSpec(body, undefined);
     const claims = [this.#claim(caller.org, body.name)];
     await requireFree(claims);
-    const spec = { ...knowledgeBaseFromRest(body, undefined), deletionPolicy: 'Delete' };
     const confirm = (created: Stored<KnowledgeBase>): Promise<void> => requireFirst(created, claims);
-    return this.#writer.create(caller, readableName('kb', body.name), { spec }, { ...mode, confirm });
+    return this.#writer.create(
+      caller,
+      readableName('kb', body.name),
+      { spec: { ...spec, deletionPolicy: 'Delete' } },
+      { ...mode, confirm },
+    );
   }
 
   /**
@@ -60,8 +67,9 @@ export class KnowledgeBaseService {
   update(org: string, name: string, body: KnowledgeBaseUpdate, options: WriteMode): Promise<Stored<KnowledgeBase> | undefined> {
     const claims = (to: string) => [this.#claim(org, to, name)];
     const change = async (stored: Stored<KnowledgeBase>) => {
+      const spec = soundSpec(body, stored.spec);
       if (body.name !== undefined && body.name !== nameOf(stored)) await requireFree(claims(body.name));
-      return { spec: knowledgeBaseFromRest(body, stored.spec) };
+      return { spec };
     };
     const writer = this.#writer;
     const update = (mode: WriteMode) => writer.update(org, name, change, mode);
@@ -116,4 +124,12 @@ export class KnowledgeBaseService {
 
 function nameTaken(name: string): ApiError {
   return new ApiError('conflict', `the organisation has a knowledge base called ${JSON.stringify(name)} already; use another name`);
+}
+
+/** @throws ValidationError with what only shows in the whole spec */
+function soundSpec(body: KnowledgeBaseUpdate, previous: KnowledgeBaseSpec | undefined): ReturnType<typeof knowledgeBaseFromRest> {
+  const spec = knowledgeBaseFromRest(body, previous);
+  const found = specIssues(knowledgeBaseResource, knowledgeBaseProblems, spec, previous);
+  if (found.length > 0) throw new ValidationError(found);
+  return spec;
 }

@@ -87,7 +87,8 @@ class UploadForm {
     } else if (part.name === 'metadata') {
       const read = readMetadata(part.value);
       this.#metadata = read.ok ? read.metadata : {};
-      this.metadataIssues = read.ok ? [] : [read.issue];
+      // A later part takes nothing back: the file may have been passed over already.
+      if (!read.ok) this.metadataIssues = [read.issue];
     }
   }
 

@@ -196,6 +196,18 @@ describe('the agent object', () => {
     });
   });
 
+  it.each([1, 5000])('refuses U+0000 in a prompt of %i characters', async (length) => {
+    const { status, body } = await org.call(
+      'POST',
+      '/v2/ai-agents',
+      anAgentRequest('Nul', { llm: { model_name: 'm', system_prompt: `${'x'.repeat(length)}\0` } }),
+    );
+    expect([status, body.detail]).toEqual([
+      422,
+      [expect.objectContaining({ loc: ['body', 'llm', 'system_prompt'], msg: expect.stringContaining('holds the character U+0000') })],
+    ]);
+  });
+
   it('keeps a prompt of up to 128 KiB in a ConfigMap that goes with the agent', async () => {
     const long = 'Réponds. '.repeat(5000);
     const {

@@ -109,8 +109,13 @@ describe('knowledge bases', () => {
       'body.description string_too_long',
       'body.document_language string_pattern_mismatch',
     ]);
+    expect(brief(await ours.call('POST', all, { name: 'n', description: 'x\0', document_language: 'en-a' }))).toEqual([
+      'body.document_language value_error',
+      'body.description value_error',
+    ]);
     const { id } = await make();
     expect(brief(await ours.call('PATCH', `${all}/${id}`, { name: null }))).toEqual(['body.name string_type']);
+    expect(brief(await ours.call('PATCH', `${all}/${id}`, { description: '\0' }))).toEqual(['body.description value_error']);
     expect(brief(await ours.call('GET', `${all}?page_size=0`))).toEqual(['query.page_size greater_than_equal']);
   });
 

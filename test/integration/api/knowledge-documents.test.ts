@@ -167,6 +167,7 @@ describe('an uploaded file', () => {
       [[filePart('', '')], ['body.file missing']],
       [[fieldPart('metadata', '{')], ['body.file missing', 'body.metadata json_invalid']],
       [[file, fieldPart('metadata', '{')], ['body.metadata json_invalid']],
+      [[fieldPart('metadata', '{'), file, fieldPart('metadata', '{}')], ['body.metadata json_invalid']],
       [[fieldPart('metadata', '[1]'), file], ['body.metadata dict_type']],
       [[file, fieldPart('metadata', '{"a": null}')], ['body.metadata value_error']],
       [[file, fieldPart('metadata', `{"a": "${'x'.repeat(8190)}"}`)], ['body.metadata value_error']],
