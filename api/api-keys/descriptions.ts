@@ -66,7 +66,7 @@ const apiKeyList = z
   .meta({ id: 'ApiKeyList' });
 
 const example = {
-  key_id: 'key_019aa1f2b3c47d5e8f90a1b2c3d4e5f6',
+  key_id: 'key_019aa1f2-b3c4-7d5e-8f90-a1b2c3d4e5f6',
   name: 'ci',
   permissions: ['agents:read'],
   expiration_date: '2026-12-21T04:00:00.000Z',

@@ -85,7 +85,7 @@ export const redeliver = defineRoute({
   operationId: 'redeliverWebhook',
   summary: 'Send a delivery again',
   description:
-    'With the same body and the same `webhook-id`, as a new series of attempts. One that has not ended, one whose body is no longer kept (7 days, unless the operator of the service says otherwise), and one of a paused subscription answer 409.',
+    'With the same body and the same `webhook-id`, as a new series of attempts; one that waits for a retry goes out at once, in its series. One whose body is no longer kept (7 days, unless the operator of the service says otherwise) and one of a paused subscription answer 409.',
   permission: 'webhooks:write',
   params: ofSubscription,
   answers: redelivered,
