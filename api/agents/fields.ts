@@ -400,7 +400,7 @@ function requireBaseUrl(spec: Draft<AgentSpec>): readonly ValidationIssue[] {
   return needsBaseUrl(spec.llm?.provider, spec.llm?.baseURL) ? [issues.value(['body', 'llm', 'base_url'], BASE_URL_MISSING)] : [];
 }
 
-const isLong = (text: string): boolean => Array.from(text).length > MAX_INLINE_PROMPT;
+const isLong = (sent: string): boolean => Array.from(sent).length > MAX_INLINE_PROMPT;
 
 /** A prompt that is too long for the resource goes into a ConfigMap. */
 function promptFromRest(sent: string | null | undefined, spec: Draft<AgentSpec> | undefined, encoding: AgentEncoding): unknown {
