@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { cutText } from './cut-text.ts';
+import { cutText, fitText } from './cut-text.ts';
 
 it.each([
   ['', ''],
@@ -15,4 +15,8 @@ it.each([
 
 it('takes another mark', () => {
   expect(cutText('abcd', 3, ' …')).toBe('abc …');
+});
+
+it('makes a text fit, its ellipsis included', () => {
+  expect(['abc', 'abcd', 'a😀b'].map((text) => fitText(text, 3))).toEqual(['abc', 'ab…', 'a\uFFFD…']);
 });

@@ -11,6 +11,7 @@ import { knowledgeBaseReferences } from '../references/references-of.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { backoffDelay } from '../../platform/backoff.ts';
 import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
+import { fitText } from '../../platform/cut-text.ts';
 import { timestamp } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 import { parseRevision, printRevision, type SourceRevision } from './source-revision.ts';
@@ -104,7 +105,7 @@ function planSource(
   const shown = { name: source.name, ...(served && { documentID: served.id, lastRefreshedAt: timestamp(served.progressAt) }) };
   const problem = sourceProblem(knowledgeBase, source, snapshot);
   if (problem !== undefined) {
-    const message = clip(served === undefined ? problem : `${problem}; the previous content stays in use`);
+    const message = fitText(served === undefined ? problem : `${problem}; the previous content stays in use`, MESSAGE_LIMIT);
     return { superfluous: [], status: { ...shown, state: 'failed', message }, dueAt: Infinity };
   }
 
@@ -172,17 +173,13 @@ function messageOf(
   { served, dueAt }: { readonly served: SourceDocument | undefined; readonly dueAt: number },
 ): Pick<SourceStatus, 'message'> {
   if (latest.status === 'processing' || latest.message === '') return {};
-  if (latest.status === 'completed') return { message: clip(latest.message) };
+  if (latest.status === 'completed') return { message: fitText(latest.message, MESSAGE_LIMIT) };
   const until = [
     ...(served === undefined ? [] : ['the previous content stays in use']),
     dueAt === Infinity ? 'retried when the source changes' : `retried at ${timestamp(dueAt)}`,
   ].join('; ');
   const what = `${latest.errorCode ?? 'failed'}: ${latest.message}`;
-  return { message: `${clip(what, MESSAGE_LIMIT - until.length - 2)}; ${until}` };
-}
-
-function clip(text: string, limit = MESSAGE_LIMIT): string {
-  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`.toWellFormed();
+  return { message: `${fitText(what, MESSAGE_LIMIT - until.length - 2)}; ${until}` };
 }
 
 /** The document of the source now, and a hash of everything that makes it what it is. */

@@ -1,5 +1,6 @@
 import { timestamp } from '../../kube/timestamps.ts';
 import type { Condition } from '../../kube/types.ts';
+import { fitText } from '../../platform/cut-text.ts';
 import { conditionTypes, reasons, type ConditionType, type Problem, type Reason } from './reasons.ts';
 
 export { timestamp };
@@ -37,7 +38,7 @@ function describe(problems: readonly Problem[]): string {
   const shown = problems.slice(0, PROBLEMS_SHOWN).map((problem) => problem.message);
   const more = problems.length - shown.length;
   const text = more > 0 ? `${shown.join('; ')}; and ${more} more` : shown.join('; ');
-  return text.length > MESSAGE_LIMIT ? `${text.slice(0, MESSAGE_LIMIT - 1).toWellFormed()}…` : text;
+  return fitText(text, MESSAGE_LIMIT);
 }
 
 function conditionFrom(stage: ConditionStage): PlannedCondition {

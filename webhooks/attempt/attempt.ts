@@ -8,6 +8,7 @@
  */
 import { isReservedHeader } from '../../crds/delivery-header.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
+import { fitText } from '../../platform/cut-text.ts';
 import type { Egress, EgressResponse } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
 import type { TraceContext } from '../../platform/telemetry/trace-context.ts';
@@ -149,7 +150,7 @@ function outcomeOf(error: unknown, timing: Timing): AttemptOutcome {
     // Not known to the guard: a fault of this program, and none of the endpoint.
     return { ...timing, succeeded: false, ours: true, reason: 'local', message: `the request could not be made: ${String(error)}` };
   }
-  const message = shorten(error.message);
+  const message = fitText(error.message, LONGEST_MESSAGE);
   switch (error.kind) {
     case 'dns_unavailable':
     case 'local':
@@ -163,8 +164,4 @@ function outcomeOf(error: unknown, timing: Timing): AttemptOutcome {
 /** Neither redirects nor long bodies are errors to an attempt, so the first two never come. */
 function reasonOf(kind: Exclude<EgressErrorKind, NoFault>): FailureReason {
   return kind === 'redirect' || kind === 'too_large' ? 'protocol' : kind;
-}
-
-function shorten(message: string): string {
-  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE - 1).toWellFormed()}…`;
 }
