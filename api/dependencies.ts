@@ -41,6 +41,7 @@ export interface KnowledgeDependencies {
   readonly search: Search;
   /** That a KnowledgeBase can name. */
   readonly profiles: Config['PARLEY_EMBEDDING_PROFILES'];
+  readonly rerankProfiles: Config['PARLEY_RERANK_PROFILES'];
 }
 
 /** What calls need in addition to their rows in the store. */

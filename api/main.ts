@@ -66,7 +66,7 @@ async function start(
     signing: new SigningKeys({ given: config.PARLEY_SIGNING_SECRETS, stored: () => store.signingSecret() }),
     limits: limitsOf(config),
     namespace: config.PARLEY_NAMESPACE,
-    knowledge: { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
+    knowledge: { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES, rerankProfiles: config.PARLEY_RERANK_PROFILES },
     addresses: createAddressChecks(config),
     calls: {
       mediaServer,

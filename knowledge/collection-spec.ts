@@ -1,4 +1,5 @@
-import { type KnowledgeBase, wellKnown } from '../crds/index.ts';
+import { type KnowledgeBase, type KnowledgeBaseSpec, wellKnown } from '../crds/index.ts';
+import type { SpecProblem } from '../crds/limits.ts';
 import type { CollectionSpec } from '../store/index.ts';
 import type { EmbeddingProfile } from './embedding/embedder.ts';
 
@@ -21,4 +22,26 @@ export function collectionSpecOf(
     // An empty label names no workspace.
     workspace: metadata.labels?.[wellKnown.workspaceLabel] || undefined,
   };
+}
+
+interface Profile {
+  readonly name: string;
+}
+
+/** A resource that names a rerank profile which this installation doesn't have. */
+export function unknownRerankProfile({ reranking }: KnowledgeBaseSpec, profiles: readonly Profile[]): readonly SpecProblem[] {
+  const profile = reranking?.profile;
+  if (profile === undefined || profiles.some(({ name }) => name === profile)) return [];
+  const message = `rerank profile "${profile}" is not configured (configured: ${configuredNames(profiles)}); name a configured one or none, or add it to PARLEY_RERANK_PROFILES`;
+  return [{ path: 'spec.reranking.profile', message }];
+}
+
+/** For messages. */
+export function configuredNames(profiles: readonly Profile[]): string {
+  return (
+    profiles
+      .map(({ name }) => name)
+      .sort()
+      .join(', ') || 'none'
+  );
 }

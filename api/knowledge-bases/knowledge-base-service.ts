@@ -1,10 +1,12 @@
 /** Making, changing and deleting knowledge bases. Deleting one takes all that was put into it along, at once. */
+import { unknownRerankProfile } from '../../knowledge/collection-spec.ts';
 import type { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { knowledgeBaseKind, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
 import { knowledgeBaseProblems } from '../../crds/limits.ts';
 import type { KnowledgeStore } from '../../store/index.ts';
 import type { CollectionOverview } from '../../store/knowledge/collections.ts';
 import type { Stored } from '../../kube/types.ts';
+import type { ApiDependencies } from '../dependencies.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { orUndefined } from '../resources/companions.ts';
@@ -26,6 +28,8 @@ export const knowledgeBaseResource: ResourceKind<KnowledgeBase> = {
 export interface KnowledgeBaseServiceOptions {
   readonly context: KindContext;
   readonly collections: KnowledgeStore['collections'];
+  /** That a knowledge base can name. */
+  readonly rerankProfiles: ApiDependencies['knowledge']['rerankProfiles'];
   readonly starter: JobStarter;
   /** What can use a knowledge base. */
   readonly users: readonly FindUsers[];
@@ -48,7 +52,7 @@ export class KnowledgeBaseService {
   }
 
   async create(caller: Caller, body: KnowledgeBaseCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Stored<KnowledgeBase>> {
-    const spec = soundSpec(body, undefined);
+    const spec = this.#soundSpec(body, undefined);
     const claims = [this.#claim(caller.org, body.name)];
     await requireFree(claims);
     const confirm = (created: Stored<KnowledgeBase>): Promise<void> => requireFirst(created, claims);
@@ -67,7 +71,7 @@ export class KnowledgeBaseService {
   update(org: string, name: string, body: KnowledgeBaseUpdate, options: WriteMode): Promise<Stored<KnowledgeBase> | undefined> {
     const claims = (to: string) => [this.#claim(org, to, name)];
     const change = async (stored: Stored<KnowledgeBase>) => {
-      const spec = soundSpec(body, stored.spec);
+      const spec = this.#soundSpec(body, stored.spec);
       if (body.name !== undefined && body.name !== nameOf(stored)) await requireFree(claims(body.name));
       return { spec };
     };
@@ -110,6 +114,18 @@ export class KnowledgeBaseService {
       this.#options.starter.clearCollection({ org, knowledgeBase, collectionId });
   }
 
+  /** @throws ValidationError with what only shows in the whole spec */
+  #soundSpec(body: KnowledgeBaseUpdate, previous: KnowledgeBaseSpec | undefined): ReturnType<typeof knowledgeBaseFromRest> {
+    const spec = knowledgeBaseFromRest(body, previous);
+    const check = (base: KnowledgeBaseSpec) => [
+      ...knowledgeBaseProblems(base),
+      ...unknownRerankProfile(base, this.#options.rerankProfiles),
+    ];
+    const found = specIssues(knowledgeBaseResource, check, spec, previous);
+    if (found.length > 0) throw new ValidationError(found);
+    return spec;
+  }
+
   #claim(org: string, displayName: string, except?: string): NameClaim<KnowledgeBase> {
     return {
       view: this.#view,
@@ -124,12 +140,4 @@ export class KnowledgeBaseService {
 
 function nameTaken(name: string): ApiError {
   return new ApiError('conflict', `the organisation has a knowledge base called ${JSON.stringify(name)} already; use another name`);
-}
-
-/** @throws ValidationError with what only shows in the whole spec */
-function soundSpec(body: KnowledgeBaseUpdate, previous: KnowledgeBaseSpec | undefined): ReturnType<typeof knowledgeBaseFromRest> {
-  const spec = knowledgeBaseFromRest(body, previous);
-  const found = specIssues(knowledgeBaseResource, knowledgeBaseProblems, spec, previous);
-  if (found.length > 0) throw new ValidationError(found);
-  return spec;
 }

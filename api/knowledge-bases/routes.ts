@@ -33,7 +33,7 @@ export function registerKnowledgeBases(
   const { collections } = store.knowledge;
   const starter = new JobStarter({ jobs: knowledge.jobs, logger });
   const bases = new BaseCollections({ views: context.views, collections, profiles: knowledge.profiles });
-  const service = new KnowledgeBaseService({ context, collections, starter, users });
+  const service = new KnowledgeBaseService({ context, collections, rerankProfiles: knowledge.rerankProfiles, starter, users });
   registerDocuments(app, {
     documents: new DocumentService({ bases, store: store.knowledge, files: knowledge.files, starter }),
     pageTokens: context.pageTokens,

@@ -151,7 +151,7 @@ describe('the collection', () => {
     expect(conditionOf({ status }, 'Accepted')).toMatchObject({ status: 'False', reason: 'UnknownRerankProfile' });
     expect(conditionOf({ status }, 'Stalled')).toMatchObject({
       message:
-        'rerank profile "better" is not configured (configured: good); change spec.reranking.profile or add it to PARLEY_RERANK_PROFILES',
+        'rerank profile "better" is not configured (configured: good); name a configured one or none, or add it to PARLEY_RERANK_PROFILES',
     });
     expect(types(actions)).not.toContain('ensureCollection');
     const known = plan(baseWith({ reranking: { profile: 'good' } }), holding());

@@ -1,6 +1,6 @@
 import type { KnowledgeBase, KnowledgeBaseStatus } from '../../crds/index.ts';
 import { knowledgeBaseProblems } from '../../crds/limits.ts';
-import { collectionSpecOf } from '../../knowledge/collection-spec.ts';
+import { collectionSpecOf, configuredNames, unknownRerankProfile } from '../../knowledge/collection-spec.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { CollectionSpec } from '../../store/index.ts';
 import { ingesting } from './ingesting.ts';
@@ -65,7 +65,7 @@ export function planKnowledgeBase(
   const acceptance = [
     ...specProblems(knowledgeBaseProblems(knowledgeBase.spec)),
     ...unknownProfile(knowledgeBase, options.profiles),
-    ...unknownRerankProfile(knowledgeBase, options.rerankProfiles),
+    ...unconfiguredReranking(knowledgeBase, options.rerankProfiles),
     ...displayNameTaken(knowledgeBase, displayName, snapshot.knowledgeBasesNamed(namespace, displayName)),
   ];
   const spec = acceptance.length > 0 || profile === undefined ? undefined : collectionSpecOf(knowledgeBase, profile);
@@ -193,29 +193,13 @@ function unknownProfile(knowledgeBase: KnowledgeBase, profiles: readonly Configu
   return [
     {
       reason: 'UnknownEmbeddingProfile',
-      message: `embedding profile "${profile}" is not configured (configured: ${namesOf(profiles)}); it cannot be changed in place, so create the knowledge base again with one of these or add it to PARLEY_EMBEDDING_PROFILES`,
+      message: `embedding profile "${profile}" is not configured (configured: ${configuredNames(profiles)}); it cannot be changed in place, so create the knowledge base again with one of these or add it to PARLEY_EMBEDDING_PROFILES`,
     },
   ];
 }
 
-function unknownRerankProfile({ spec }: KnowledgeBase, profiles: KnowledgeBasePlanOptions['rerankProfiles']): readonly Problem[] {
-  const profile = spec.reranking?.profile;
-  if (profile === undefined || profiles.some((candidate) => candidate.name === profile)) return [];
-  return [
-    {
-      reason: 'UnknownRerankProfile',
-      message: `rerank profile "${profile}" is not configured (configured: ${namesOf(profiles)}); change spec.reranking.profile or add it to PARLEY_RERANK_PROFILES`,
-    },
-  ];
-}
-
-function namesOf(profiles: readonly Pick<ConfiguredProfile, 'name'>[]): string {
-  return (
-    profiles
-      .map((candidate) => candidate.name)
-      .sort()
-      .join(', ') || 'none'
-  );
+function unconfiguredReranking({ spec }: KnowledgeBase, profiles: KnowledgeBasePlanOptions['rerankProfiles']): readonly Problem[] {
+  return unknownRerankProfile(spec, profiles).map(({ message }) => ({ reason: 'UnknownRerankProfile', message }));
 }
 
 /** From the first action on none of its documents are found; the worker clears the stores afterwards. */

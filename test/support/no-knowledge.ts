@@ -10,4 +10,5 @@ export const noKnowledge: ApiDependencies['knowledge'] = {
   // Nothing was ever put into any.
   search: { search: () => Promise.resolve(undefined) },
   profiles: loadConfig({}).PARLEY_EMBEDDING_PROFILES,
+  rerankProfiles: [],
 };

@@ -88,6 +88,13 @@ describe('knowledge bases', () => {
     const without = await ours.call('PATCH', `${all}/${base.id}`, { rerank_profile: null });
     expect([without.status, without.body.rerank_profile]).toEqual([200, undefined]);
     expect((await stored(base.id)).spec.reranking).toBeUndefined();
+    for (const refused of [
+      await ours.call('POST', all, { name: aName(), rerank_profile: 'better' }),
+      await ours.call('PATCH', `${all}/${base.id}`, { rerank_profile: 'better' }),
+    ]) {
+      expect([refused.status, brief(refused)]).toEqual([422, ['body.rerank_profile value_error']]);
+      expect(refused.text).toContain('(configured: good)');
+    }
   });
 
   it('take a PATCH: absent keeps, null brings the default back', async () => {

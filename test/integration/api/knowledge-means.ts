@@ -38,6 +38,7 @@ export async function knowledgeMeans(instead: Partial<ApiDependencies['knowledge
     TEMPORAL_ADDRESS: address,
     TEMPORAL_TASK_QUEUE: unique('knowledge'),
     PARLEY_WORKER_PORT: '0',
+    PARLEY_RERANK_PROFILES: JSON.stringify([{ name: 'good', provider: 'cohere', model: 'm' }]),
   };
   const config = loadConfig(env);
   const logger = createLogger({ role: 'test', level: 'silent' });
@@ -51,7 +52,7 @@ export async function knowledgeMeans(instead: Partial<ApiDependencies['knowledge
       const knowledge = openKnowledge({ config, store, logger, registry: createRegistry({ role: 'api', version: 'test' }) });
       opened.push(knowledge);
       const { storage: files, jobs, search } = knowledge;
-      return { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES, ...instead };
+      return { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES, rerankProfiles: config.PARLEY_RERANK_PROFILES, ...instead };
     },
     async files() {
       // Of a document that is cleared away meanwhile the folder is gone before it is listed.

@@ -73,7 +73,7 @@ export function knowledgeOf(env: Readonly<Record<string, string>>): (store: Stor
   return (store) => {
     const logger = createLogger({ role: 'api', level: 'silent' });
     const { storage, jobs, search } = openKnowledge({ config, store, logger, registry: createRegistry({ role: 'api', version: 'test' }) });
-    return { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES };
+    return { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES, rerankProfiles: config.PARLEY_RERANK_PROFILES };
   };
 }
 
