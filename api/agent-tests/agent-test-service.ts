@@ -8,6 +8,7 @@ import { ApiError, ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
+import { agentTestAddressProblems } from '../../voice/calls/address-problems.ts';
 import { specIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
@@ -90,7 +91,8 @@ export class AgentTestService {
     found: ValidationIssue[],
   ): Promise<void> {
     const known = found.map(({ loc }) => loc);
-    const problems = specIssues(agentTestResource, agentTestProblems, spec, previous);
+    const check = (test: AgentTestSpec) => [...agentTestProblems(test), ...agentTestAddressProblems(test, this.#context.addresses)];
+    const problems = specIssues(agentTestResource, check, spec, previous);
     found.push(...problems.filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
     const before = (previous?.agentRefs ?? []).map(({ name }) => name);
     const named = (ids ?? []).map((id, index) => ({ loc: ['body', 'ai_agent_ids', index], id, before }));

@@ -2,6 +2,7 @@
 import { agentKind, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { agentProblems } from '../../crds/limits.ts';
 import type { Stored } from '../../kube/types.ts';
+import { companionAddressProblems, providerAddressProblems } from '../../voice/calls/address-problems.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, type KeyRef } from '../codec/secrets.ts';
 import { ValidationError } from '../http/api-error.ts';
@@ -13,7 +14,6 @@ import { specIssues } from '../resources/kube-failures.ts';
 import { randomId, readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceChange, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { AgentTools } from '../tools/agent-tools.ts';
-import { requireCallable } from '../codec/address-issues.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
 import {
@@ -131,9 +131,13 @@ export class AgentService {
       return { name: promptName, key };
     };
     const desired = agentFromRest(body, previous, { secrets, loc: ['body'], found, objectName: name, promptRef, storedLongPrompt });
-    found.push(...specIssues(agentResource, agentProblems, desired, previous));
-    const webhook = { loc: ['body', 'webhook_url'], value: desired.webhookURL, before: previous?.webhookURL };
-    requireCallable({ ...webhook, check: this.#context.addresses.web }, found);
+    const { addresses } = this.#context;
+    const check = (agent: AgentSpec) => [
+      ...agentProblems(agent),
+      ...providerAddressProblems(agent, addresses),
+      ...companionAddressProblems(agent, addresses),
+    ];
+    found.push(...specIssues(agentResource, check, desired, previous));
     const base = { loc: ['body', 'knowledge_base_id'], id: body.knowledge_base_id, before: [previous?.knowledgeBaseRef?.name] };
     found.push(...(await unknownReferences(this.#context.views.knowledgeBases, org, 'knowledge base', [base])));
     const items = body.llm?.tools;

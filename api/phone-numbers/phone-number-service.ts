@@ -1,7 +1,6 @@
 /** Making, changing and deleting phone numbers. */
 import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { requireCallable } from '../codec/address-issues.ts';
 import type { Draft } from '../codec/present.ts';
 import { masked } from '../codec/secrets.ts';
 import { ValidationError } from '../http/api-error.ts';
@@ -11,6 +10,7 @@ import { unknownReferences } from '../references/unknown-references.ts';
 import { usersAmong, type FindUsers } from '../references/users.ts';
 import { readableName } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import { sameJson } from '../../platform/json.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import {
   phoneNumberFieldNames,
@@ -105,8 +105,12 @@ export class PhoneNumberService {
     previous: PhoneNumberSpec | undefined,
     found: ValidationIssue[],
   ): Promise<void> {
-    const [value, before] = [spec.sip?.terminationURI, previous?.sip?.terminationURI];
-    requireCallable({ loc: ['body', 'sip_termination_uri'], value, before, check: this.#context.addresses.sip }, found);
+    const uri = spec.sip?.terminationURI;
+    const loc = ['body', 'sip_termination_uri'];
+    if (uri !== undefined && uri !== previous?.sip?.terminationURI && !found.some((other) => sameJson(other.loc, loc))) {
+      const forbidden = this.#context.addresses.sip(uri);
+      if (forbidden !== undefined) found.push(issues.value(loc, forbidden));
+    }
     found.push(
       ...(await unknownReferences(this.#context.views.agents, org, 'AI agent', [
         { loc: ['body', 'inbound_agent_id'], id: body.inbound_agent_id, before: [previous?.inboundAgentRef?.name] },

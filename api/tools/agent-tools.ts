@@ -1,6 +1,5 @@
 /** `llm.tools` of an agent: tools attach themselves, so that this list is a set of changes to Tools and never touches the agent. */
 import type { Tool, ToolSpec } from '../../crds/index.ts';
-import { toolProblems } from '../../crds/limits.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, masked, SecretWriter } from '../codec/secrets.ts';
@@ -8,14 +7,13 @@ import { ApiError, ValidationError, type FieldConflict } from '../http/api-error
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { sameJson } from '../../platform/json.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { specIssues } from '../resources/kube-failures.ts';
 import { isObjectName, newSuffix, randomId, readableName, suffixOf } from '../resources/names.ts';
 import type { Parts, WriteMode } from '../resources/resource-writer.ts';
 import { requireFree } from '../resources/unique-names.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { attachedToolToRest, functionNameOf, toolBringsSecrets, toolFromRest, type InlineTool } from './fields.ts';
 import { functionNameClaims } from './function-names.ts';
-import { TOOL_NAME_RULE, toolResource, ToolWriter, withAgent } from './tool-writer.ts';
+import { TOOL_NAME_RULE, ToolWriter, withAgent } from './tool-writer.ts';
 
 const at: Loc = ['body', 'llm', 'tools'];
 
@@ -141,7 +139,7 @@ export class AgentTools {
       randomId: () => randomId(8),
     });
     const spec = toolFromRest(item, undefined, { secrets, loc: [...at, index], found });
-    found.push(...problemsOf(spec, undefined, index));
+    found.push(...this.#issuesOf(spec, undefined, index));
     return { type: 'create', index, name, item, spec: { ...spec, agentRefs: [{ name: agentName }] }, secrets };
   }
 
@@ -165,9 +163,13 @@ export class AgentTools {
     }
     const secrets = await this.#writer.secretWriter(caller, tool.metadata.name, toolBringsSecrets(item) ? tool : undefined);
     const changed = toolFromRest(item, spec, { secrets, loc: [...at, index], found });
-    if (isBuiltin) return { spec: changed };
-    found.push(...problemsOf(changed, tool.spec, index));
-    return { spec: changed, secrets };
+    // What a built-in tool can't have is refused once.
+    if (!isBuiltin || found.length === 0) found.push(...this.#issuesOf(changed, tool.spec, index));
+    return isBuiltin ? { spec: changed } : { spec: changed, secrets };
+  }
+
+  #issuesOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined, index: number): readonly ValidationIssue[] {
+    return this.#writer.issuesOf(spec, previous).map(({ type, loc, msg }) => ({ type, loc: inList(loc, index), msg }));
   }
 
   async #run(
@@ -263,10 +265,6 @@ function notOwn(id: string): ApiError {
 
 function creationOrder({ metadata }: Stored<Tool>): string {
   return `${metadata.creationTimestamp} ${suffixOf(metadata.name)} ${metadata.name}`;
-}
-
-function problemsOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined, index: number): readonly ValidationIssue[] {
-  return specIssues(toolResource, toolProblems, spec, previous).map(({ type, loc, msg }) => ({ type, loc: inList(loc, index), msg }));
 }
 
 function inList(loc: Loc | undefined, index: number): Loc {

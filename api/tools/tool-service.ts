@@ -1,7 +1,5 @@
 /** The tools of one agent, as their own routes see them: what a request means, carried out so that nothing is left half. */
 import type { Tool, ToolSpec } from '../../crds/index.ts';
-import { toolProblems } from '../../crds/limits.ts';
-import { isSip } from '../../voice/calls/sip/termination.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { masked, type SecretWriter } from '../codec/secrets.ts';
@@ -9,11 +7,9 @@ import { ApiError, ValidationError } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { sameJson } from '../../platform/json.ts';
 import type { KindContext } from '../kinds/context.ts';
-import { specIssues } from '../resources/kube-failures.ts';
 import { isObjectName, readableName } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
 import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resources/unique-names.ts';
-import { requireCallable } from '../codec/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import {
   functionNameOf,
@@ -29,7 +25,7 @@ import {
   type McpToolUpdate,
 } from './fields.ts';
 import { functionNameClaims } from './function-names.ts';
-import { isLastAgent, TOOL_NAME_RULE, toolResource, ToolWriter } from './tool-writer.ts';
+import { isLastAgent, TOOL_NAME_RULE, ToolWriter } from './tool-writer.ts';
 
 type ToolCreate = CustomTool | BuiltinToolCreate | McpTool;
 type ToolUpdate = CustomToolUpdate | BuiltinToolUpdate | McpToolUpdate;
@@ -170,20 +166,8 @@ export class ToolService {
     const spec = toolFromRest(body, previous, { secrets, loc: ['body'], found });
     // What is missing because it was refused is refused once.
     const known = found.map(({ loc }) => loc);
-    const problems = specIssues(toolResource, toolProblems, spec, previous);
+    const problems = this.#writer.issuesOf(spec, previous);
     found.push(...problems.filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
-    const [to, before] = [spec.transferCall?.to, previous?.transferCall?.to];
-    const { sip, web } = this.#context.addresses;
-    const { mcp } = spec;
-    requireCallable({ loc: ['body', 'server_url'], value: mcp?.url, before: previous?.mcp?.url, check: web }, found);
-    requireCallable(
-      { loc: ['body', 'oauth', 'token_url'], value: mcp?.oauth?.tokenURL, before: previous?.mcp?.oauth?.tokenURL, check: web },
-      found,
-    );
-    requireCallable(
-      { loc: ['body', 'transfer_to'], value: to, before, check: (address) => (isSip(address) ? sip(address) : undefined) },
-      found,
-    );
     if (found.length > 0) throw new ValidationError(found);
     return spec;
   }

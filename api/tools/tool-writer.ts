@@ -1,6 +1,8 @@
 /** Writes of single tools, with their secrets: made, changed, attached to an agent and detached from it. */
 import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
+import { toolProblems } from '../../crds/limits.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
+import { toolAddressProblems } from '../../voice/calls/address-problems.ts';
 import type { Draft } from '../codec/present.ts';
 import type { SecretWriter } from '../codec/secrets.ts';
 import type { Caller } from '../http/caller.ts';
@@ -9,9 +11,11 @@ import { field, ownersOf } from '../partial/path.ts';
 import type { FindUsers } from '../references/users.ts';
 import { orUndefined } from '../resources/companions.ts';
 import type { KindContext } from '../kinds/context.ts';
+import { specIssues } from '../resources/kube-failures.ts';
 import { mergePatch } from '../resources/merge-patch.ts';
 import { ResourceWriter, type CreationMode, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { ownerReferenceTo, stageMarks, withoutMarks } from '../resources/staging.ts';
+import type { ValidationIssue } from '../validation/issue.ts';
 import { toolFieldNames, toolSecretRefs } from './fields.ts';
 
 /** Annotation, value `true`: made over REST, as a part of an agent; it goes when the last agent lets go of it. */
@@ -51,6 +55,12 @@ export class ToolWriter extends ResourceWriter<Tool> {
   constructor(context: KindContext) {
     super(context, toolResource, context.views.tools);
     this.#context = context;
+  }
+
+  /** What only shows in the whole spec. */
+  issuesOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined): readonly ValidationIssue[] {
+    const check = (tool: ToolSpec) => [...toolProblems(tool), ...toolAddressProblems(tool, this.#context.addresses)];
+    return specIssues(toolResource, check, spec, previous);
   }
 
   /** Makes a tool as a part of an agent: see {@link NewTool.madeWith}. */

@@ -1,13 +1,14 @@
 import { agentTestProblems } from '../../crds/agent-test-problems.ts';
 import type { AgentTest, AgentTestStatus } from '../../crds/index.ts';
 import type { AgentResult } from '../../store/index.ts';
+import { agentTestAddressProblems } from '../../voice/calls/address-problems.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { agentTestReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { Plan } from '../runtime/reconciler.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { timestamp } from '../status/conditions.ts';
-import { checkedOnce } from '../status/spec-problems.ts';
+import { checkedOnce, forbiddenAddresses } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { scheduleOf, type RequestRun } from './schedule.ts';
 
@@ -39,7 +40,8 @@ export function planAgentTest(
     return agent === undefined || isDeleting(agent) ? [] : [agent];
   });
   const problems = checkAgentTestSpec(test.spec);
-  const stages = [accepted(problems), resolvedRefs(unresolved(namespace, agentTestReferences(test), snapshot))];
+  const unreachable = forbiddenAddresses(agentTestAddressProblems(test.spec, snapshot.addresses));
+  const stages = [accepted([...problems, ...unreachable]), resolvedRefs(unresolved(namespace, agentTestReferences(test), snapshot))];
   const message = `tests ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}`;
   // What is due depends on the former results.
   const schedule = view.state === 'known' && problems.length === 0 ? scheduleOf(test, agents, view.results, now) : undefined;

@@ -41,6 +41,20 @@ describe('a webhook that may not be called', () => {
     expect(conditionOf(plan(agentWith(), { addresses }), 'Accepted')?.status).toBe('True');
   });
 
+  it('nor does a lookup, but a provider does', () => {
+    const addresses = { web: (url: string) => (url.includes('169.254') ? `${url} is inside` : undefined), sip: () => undefined };
+    const lookup = plan(agentWith({ dynamicData: [{ name: 'caller', url: 'http://169.254.169.254/{{id}}' }] }), { addresses });
+    expect(lookup.actions.map(({ type }) => type)).toContain('serve');
+    expect(conditionOf(lookup, 'Accepted')?.message).toContain('spec.dynamicData[0].url: http://169.254.169.254 is inside');
+    const { llm } = agentWith().spec;
+    const provider = plan(agentWith({ llm: { ...llm, baseURL: 'http://169.254.169.254/v1' } }), { addresses });
+    expect(provider.actions.map(({ type }) => type)).not.toContain('serve');
+    expect(conditionOf(provider, 'Accepted')).toMatchObject({
+      reason: 'AddressForbidden',
+      message: expect.stringContaining('spec.llm.baseURL: http://169.254.169.254 is inside'),
+    });
+  });
+
   it('nor does a forbidden transfer, which its tool reports', () => {
     const tool = toolNamed('desk', { custom: undefined, transferCall: { to: 'sip:10.0.0.1', mode: 'Cold', showCallerNumber: false } });
     const snapshot = worldOf({

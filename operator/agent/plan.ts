@@ -1,6 +1,7 @@
 import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import { inputsDigest } from '../../crds/agent-inputs.ts';
 import { agentProblems, agentRemarks } from '../../crds/limits.ts';
+import { companionAddressProblems, providerAddressProblems } from '../../voice/calls/address-problems.ts';
 import { notAnOrganization } from '../references/unresolved.ts';
 import { promptText, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { RequestedTest, TestEvidence } from '../../store/index.ts';
@@ -9,7 +10,7 @@ import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } 
 import type { ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import type { Problem } from '../status/reasons.ts';
-import { checkedOnce } from '../status/spec-problems.ts';
+import { checkedOnce, forbiddenAddresses } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { planBudget, type BudgetView } from './budget.ts';
@@ -84,7 +85,8 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   const offered = offeredTools(namespace, agent.metadata.name, snapshot);
   const tools = withinLimits(offered, snapshot);
   const desired = compileRevision(agent, tools, snapshot);
-  const acceptance = [...checkSpec(agent.spec), ...tooMany(offered, tools, snapshot)];
+  const unreachable = forbiddenAddresses(providerAddressProblems(agent.spec, snapshot.addresses));
+  const acceptance = [...checkSpec(agent.spec), ...unreachable, ...tooMany(offered, tools, snapshot)];
   const { essential, optional, rest } = degradationOf(agent, tools, snapshot);
   const blocking = [...acceptance, ...essential, ...promptProblems(agent, snapshot)];
   const sound = blocking.length === 0 && (optional.length === 0 || serving !== undefined);
@@ -112,8 +114,8 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
     store: store.state === 'known' ? store : undefined,
   });
   const stages = [
-    // A forbidden webhook address does not keep calls from starting.
-    accepted([...acceptance, ...forbiddenWebhook(agent, snapshot)], agentRemarks(agent.spec)),
+    // Calls start without a webhook and without what a lookup would have found.
+    accepted([...acceptance, ...forbiddenAddresses(companionAddressProblems(agent.spec, snapshot.addresses))], agentRemarks(agent.spec)),
     resolvedRefs(references),
     ...(gate.tested === undefined ? [] : [gate.tested]),
     synced({ sound, current, reduced, rejected, store, gate, release }),
@@ -240,11 +242,6 @@ function servingOf(agent: Agent, store: StoreView): Serving | undefined {
 function servingFields(serving: Serving | undefined): Pick<AgentStatus, 'servingRevision' | 'activeSince'> {
   if (serving === undefined) return {};
   return { servingRevision: serving.revision, ...(serving.activeSince === '' ? {} : { activeSince: serving.activeSince }) };
-}
-
-function forbiddenWebhook({ spec }: Agent, { addresses }: ClusterSnapshot): readonly Problem[] {
-  const message = spec.webhookURL === undefined ? undefined : addresses.web(spec.webhookURL);
-  return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.webhookURL: ${message}` }];
 }
 
 /** Includes tools that lose their function name to another: REST lists them, too. */

@@ -73,7 +73,7 @@ export const acceptedReasons = {
   }),
   AddressForbidden: stalled('Accepted', {
     meaning:
-      'An address may not be called: it is not on the public internet, has a port that is not allowed, or is not a web or SIP address. An agent serves all the same, and a phone number keeps its former trunk.',
+      'An address may not be called: it is not on the public internet, has a port that is not allowed, or is not a web or SIP address. An agent serves all the same, unless it is the `baseURL` of a provider, and a phone number keeps its former trunk.',
     cure: 'Use an address that the message allows, or have the operator of the installation allow it (PARLEY_EGRESS_ALLOW_CIDRS, PARLEY_EGRESS_PORTS, PARLEY_SIP_ALLOW_CIDRS for SIP).',
   }),
 } as const satisfies Record<string, ReasonDefinition>;

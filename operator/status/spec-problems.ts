@@ -19,7 +19,12 @@ export function specProblems(found: readonly SpecProblem[]): readonly Problem[] 
   }));
 }
 
-/** The same, of what is checked again and again: once for each spec, which is never changed in place. */
+/** Of `voice/calls/address-problems.ts`, whose messages begin with the address. */
+export function forbiddenAddresses(found: readonly SpecProblem[]): readonly Problem[] {
+  return found.map(({ path, message }) => ({ reason: 'AddressForbidden', message: `${path}: ${message}` }));
+}
+
+/** {@link specProblems} of what is checked again and again: once for each spec, which is never changed in place. */
 export function checkedOnce<S extends object>(check: (spec: S) => readonly SpecProblem[]): (spec: S) => readonly Problem[] {
   const checked = new WeakMap<S, readonly Problem[]>();
   return (spec) => {

@@ -1,4 +1,4 @@
-import { isSip } from '../../voice/calls/sip/termination.ts';
+import { toolAddressProblems } from '../../voice/calls/address-problems.ts';
 import type { Tool, ToolStatus } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import { toolCredentials, toolReferences } from '../references/references-of.ts';
@@ -7,7 +7,7 @@ import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Plan } from '../runtime/reconciler.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import type { Problem } from '../status/reasons.ts';
-import { checkedOnce } from '../status/spec-problems.ts';
+import { checkedOnce, forbiddenAddresses } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { planMcp, type ToolAction } from './mcp-plan.ts';
 import { chooseTools } from '../references/tool-list-view.ts';
@@ -30,7 +30,12 @@ export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Pl
     const found = snapshot.agent(namespace, agent);
     return found !== undefined && !isDeleting(found) && isOffered(tool, agent, snapshot);
   });
-  const acceptance = [...checkToolSpec(tool.spec), ...forbiddenAddresses(tool, snapshot), ...functionNameConflicts(tool, snapshot)];
+  // Agents offer a tool with a forbidden address all the same: it is refused during the call, and the model learns why.
+  const acceptance = [
+    ...checkToolSpec(tool.spec),
+    ...forbiddenAddresses(toolAddressProblems(tool.spec, snapshot.addresses)),
+    ...functionNameConflicts(tool, snapshot),
+  ];
   const credentials = unresolved(namespace, toolCredentials(tool), snapshot);
   const sound = acceptance.length === 0 && credentials.length === 0;
   const mcp = tool.spec.mcp && planMcp(tool, tool.spec.mcp, { snapshot, sound });
@@ -54,20 +59,6 @@ export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Pl
 
 /** Checking a JSON Schema takes milliseconds, and each agent checks each of its tools. */
 export const checkToolSpec = checkedOnce(toolProblems);
-
-/** Agents offer the tool all the same: the transfer or request is refused during the call, and the model learns why. */
-function forbiddenAddresses({ spec }: Tool, { addresses }: ClusterSnapshot): readonly Problem[] {
-  const to = spec.transferCall?.to ?? '';
-  const { url, oauth } = spec.mcp ?? {};
-  const found = {
-    'spec.transferCall.to': isSip(to) ? addresses.sip(to) : undefined,
-    'spec.mcp.url': url === undefined ? undefined : addresses.web(url),
-    'spec.mcp.oauth.tokenURL': oauth === undefined ? undefined : addresses.web(oauth.tokenURL),
-  };
-  return Object.entries(found).flatMap(([path, message]) =>
-    message === undefined ? [] : [{ reason: 'AddressForbidden', message: `${path}: ${message}` } as const],
-  );
-}
 
 /** What keeps a tool from being part of an agent; the other agents that it names don't matter. */
 export function usability(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {

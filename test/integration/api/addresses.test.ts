@@ -95,6 +95,52 @@ describe('an address that leads inside', () => {
     expect((await org.call('GET', `${agents}/${agent.ai_agent_id}`)).body.webhook_url).toBeUndefined();
   });
 
+  it('is no provider, fallback, lookup or tool either, and each is named', async () => {
+    const http = (host: string): string => `http://${host}/v1`;
+    const listed = [
+      tool('a', 'https://{{region}}.example.com/{id}'),
+      tool('b', 'http://10.0.0.1/{id}?{{x y}}'),
+      tool('c', 'http://{{host}}/'),
+    ];
+    const answer = await org.call('POST', agents, {
+      ...least,
+      llm: {
+        model_name: 'm',
+        base_url: http('10.0.0.1'),
+        fallbacks: [
+          { model_provider: 'openai', model_name: 'n' },
+          { model_provider: 'openai', model_name: 'o', base_url: http('[::1]') },
+        ],
+        tools: listed,
+      },
+      dynamic_data_config: [{ url: 'https://example.com/{{caller id}}' }, { url: 'http://169.254.169.254/{{caller id}}' }],
+    });
+    expect(issuesOf(answer).map((issue) => issue.split(' ')[0])).toEqual([
+      'body.llm.base_url',
+      'body.llm.fallbacks.1.base_url',
+      'body.dynamic_data_config.1.url',
+      'body.llm.tools.1.additional_tool_info.api.endpoint',
+    ]);
+    const { body: agent } = await org.call('POST', agents, least);
+    const path = `${agents}/${agent.ai_agent_id}`;
+    const { body: made } = await org.call('POST', `${path}/custom-tools`, tool('a', 'https://example.com'));
+    const change = { additional_tool_info: { api: { endpoint: 'http://10.0.0.1' } } };
+    for (const refused of [
+      await org.call('PUT', `${path}/custom-tools/${made.tool_id}`, change),
+      await org.call('PUT', path, { llm: { tools: [{ tool_id: made.tool_id, ...change }] } }),
+    ])
+      expect(issuesOf(refused)).toEqual([
+        expect.stringMatching(/^body\.(llm\.tools\.0\.)?additional_tool_info\.api\.endpoint .*10\.0\.0\.1/),
+      ]);
+    const test = {
+      name: 'Hours',
+      ai_agent_ids: [agent.ai_agent_id],
+      conversation: [{ user: 'Hi' }],
+      judge: { model_provider: 'openai', model_name: 'm', base_url: http('10.0.0.1') },
+    };
+    expect(issuesOf(await org.call('POST', '/v1/agent-tests', test))).toEqual([expect.stringContaining('10.0.0.1')]);
+  });
+
   it('is no trunk of a number, nor is what is no address, and the number stays as it is', async () => {
     const sip_termination_uri = 'sip:trunk.example.com';
     const number = (): string => `+1${randomInt(1e12, 1e13)}`;

@@ -505,6 +505,7 @@ describe('a tool', () => {
       tool_start_message: 'I connect you',
     });
     expect(brief(await put({ function_tool: { name: 'mine' } }))).toEqual(['body.llm.tools.0.function_tool value_error']);
+    expect(brief(await put({ tool_start_message: 'a\0b' }))).toEqual(['body.llm.tools.0.tool_start_message value_error']);
   });
 
   it('that Git attached to another agent is not taken from it', async () => {
