@@ -34,7 +34,7 @@ let working: Promise<void>;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  await cluster.operator();
+  await cluster.operator({ env: { PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } });
   provider = await startProviderServer();
   folder = await mkdtemp(join(tmpdir(), 'parley-story-'));
   // The model does what its prompt says.
