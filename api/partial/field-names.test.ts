@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { agentKind } from '../../crds/index.ts';
 import { agentFieldNames } from '../agents/fields.ts';
-import { restLoc, restName } from './field-names.ts';
+import { inRestNames, restLoc, restName } from './field-names.ts';
 import { shapeOf, type Shape } from './shape.ts';
 
 describe('paths of a resource in the words of REST', () => {
@@ -23,6 +23,15 @@ describe('paths of a resource in the words of REST', () => {
     ['spec.postCallAnalysis[0].choices[3]', ['body', 'post_call_analysis', 0, 'choices', 3]],
     ['spec.suspend', undefined],
   ])('%s stands at %j', (path, loc) => expect(restLoc(agentFieldNames, path)).toEqual(loc));
+
+  it.each([
+    [
+      'names no item of spec.postCallAnalysis; there is no maxDuration',
+      'names no item of post_call_analysis; there is no max_call_duration_seconds',
+    ],
+    ['names must differ, and "maxDuration" is there twice', 'names must differ, and "maxDuration" is there twice'],
+    ['must be a JavaScript name, or at most maxFoo', 'must be a JavaScript name, or at most maxFoo'],
+  ])('stand in a message: %s', (message, text) => expect(inRestNames(agentFieldNames, message)).toBe(text));
 
   it('exist for every field of an agent that REST knows', () => {
     const leaves = (shape: Shape, path: string): readonly string[] => {

@@ -49,3 +49,13 @@ export function restLoc(names: FieldNames, path: string): Loc | undefined {
     ? undefined
     : ['body', ...found.loc.filter((segment) => segment !== '*'), ...found.rest.filter((segment) => segment !== '*')];
 }
+
+/** A message about the resource with REST's names of its fields. What stands in quotes was sent, and stays. */
+export function inRestNames(names: FieldNames, message: string): string {
+  const last = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+  const words = new Map(Object.entries(names).map(([path, rest]) => [last(path), last(rest)]));
+  return message.replaceAll(
+    /"(?:[^"\\]|\\.)*"|\b(?:spec\.)?([a-z]+[A-Z]\w*)/g,
+    (text, word: string | undefined) => words.get(word ?? '') ?? text,
+  );
+}

@@ -5,7 +5,7 @@ import { KubeError } from '../../kube/error.ts';
 import { sameJson } from '../../platform/json.ts';
 import type { Draft } from '../codec/present.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
-import { restLoc, type FieldNames } from '../partial/field-names.ts';
+import { inRestNames, restLoc, type FieldNames } from '../partial/field-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 
 /**
@@ -15,7 +15,9 @@ import { issues, type ValidationIssue } from '../validation/issue.ts';
 function requestFailure(error: KubeError, names: FieldNames): ApiError | ValidationError | undefined {
   if (error.code === 422 || error.code === 400) {
     const located = error.causes.map((cause) => ({ loc: restLoc(names, cause.field), cause }));
-    const found: ValidationIssue[] = located.flatMap(({ loc, cause }) => (loc === undefined ? [] : [issues.value(loc, cause.message)]));
+    const found: ValidationIssue[] = located.flatMap(({ loc, cause }) =>
+      loc === undefined ? [] : [issues.value(loc, inRestNames(names, cause.message))],
+    );
     if (found.length > 0 && found.length === located.length) return new ValidationError(found);
     return new ApiError('bad_request', `the resource was refused: ${error.message}`, { cause: error });
   }
@@ -49,7 +51,7 @@ export function specIssues<S>(
   const known = previous === undefined || problems.length === 0 ? [] : check(previous);
   return problems
     .filter((problem) => !known.some((other) => sameJson(other, problem)))
-    .map(({ path, message }) => issues.value(restLoc(fieldNames, path) ?? ['body'], message));
+    .map(({ path, message }) => issues.value(restLoc(fieldNames, path) ?? ['body'], inRestNames(fieldNames, message)));
 }
 
 /** What the resource's own schema refuses, in the client's words. What REST has no word for is left to the API server. */
@@ -57,6 +59,8 @@ function schemaIssues(error: z.ZodError, names: FieldNames): readonly Validation
   return error.issues.flatMap((issue) => {
     const loc = restLoc(names, `spec${issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')}`);
     if (loc === undefined) return [];
+    // A part that is new in what is stored: an update's schema requires nothing of it.
+    if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [issues.missing(loc)];
     const pattern =
       issue.code === 'invalid_format' && typeof issue.pattern === 'string' ? issue.pattern.slice(1, -1).replaceAll('\\/', '/') : undefined;
     return [pattern === undefined ? issues.value(loc, issue.message) : issues.patternMismatch(loc, pattern)];

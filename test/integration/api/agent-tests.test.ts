@@ -97,9 +97,17 @@ describe('agent tests', () => {
     ]);
     const both = await ours.call('POST', all, { ...body('both'), simulated_user: { goal: 'g' } });
     expect(both.status).toBe(422);
-    expect(JSON.stringify(both.body)).toContain('set exactly one of');
+    expect(both.body.detail).toMatchObject([{ loc: ['body'], msg: 'Value error, set exactly one of conversation, simulated_user' }]);
     await ours.call('POST', all, body('taken'));
     expect((await ours.call('POST', all, body('taken'))).status).toBe(409);
+  });
+
+  it('are refused where a part of what is stored would lack a field', async () => {
+    const { judge: _judge, ...rest } = body('partial');
+    await ours.call('POST', all, rest);
+    const answer = await ours.call('PUT', `${all}/partial`, { judge: { model_name: 'm' } });
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toEqual([{ type: 'missing', loc: ['body', 'judge', 'model_provider'], msg: 'Field required' }]);
   });
 
   it('of one test_id are made once, however many requests on two replicas want it', async () => {
