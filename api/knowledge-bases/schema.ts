@@ -33,8 +33,14 @@ const pageUrl = withRule(
     .string()
     .max(2048)
     .regex(/^https?:\/\//),
-  // Half of what the pattern lets through, `http://` and spaces, can't be asked for.
-  (url, loc) => (URL.canParse(url) && !/[\s\p{Cc}]/u.test(url) ? [] : [issues.value(loc, 'this is no address of a web page')]),
+  (url, loc) => {
+    // Half of what the pattern lets through, `http://` and spaces, can't be asked for.
+    if (!URL.canParse(url) || /[\s\p{Cc}]/u.test(url)) return [issues.value(loc, 'this is no address of a web page')];
+    const holdsCredentials = /^https?:\/\/[^/?#]*@/.test(url);
+    return holdsCredentials
+      ? [issues.value(loc, 'holds a user name or password, which anybody could read here: name pages without a login')]
+      : [];
+  },
 );
 
 /** What the fields have to look like is read by `readMetadata`, as for a file. */

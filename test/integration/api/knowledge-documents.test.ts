@@ -352,6 +352,10 @@ describe('a website', () => {
       { page_urls: ['http://', 'https://a b', 'https://x/\u0000', 'https://[', 'https://ok.example'] },
       [0, 1, 2, 3].map((at) => `body.page_urls.${at} value_error`),
     ],
+    [
+      { page_urls: ['https://user:secret@example.com/', 'https://user@example.com', 'https://@example.com', 'https://example.com/@me'] },
+      [0, 1, 2].map((at) => `body.page_urls.${at} value_error`),
+    ],
   ] as [object, string[]][])('is refused where its addresses are none (%#)', async (body, failures) => {
     const answer = await submit(body);
     expect([answer.status, brief(answer)]).toEqual([422, failures]);
