@@ -29,7 +29,7 @@ import { distinct, named, text } from '../codec/schemas.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
 import { STATE, stateFields } from '../state/answers.ts';
-import { attachedTool, inlineTool } from '../tools/fields.ts';
+import { attachedTool, inlineTool, MAX_TOOLS } from '../tools/fields.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import { withRule } from '../validation/validate.ts';
@@ -40,7 +40,6 @@ import { FALLBACKS, stt, tts } from './speech.ts';
 
 /** Longest prompt that stands in the resource itself, in characters. */
 export const MAX_INLINE_PROMPT = 4096;
-const MAX_TOOLS = 64;
 /** Bytes. */
 const MAX_PROMPT_BYTES = 128 * 1024;
 

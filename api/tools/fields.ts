@@ -343,6 +343,9 @@ export type McpToolUpdate = z.output<typeof mcpToolUpdate>;
 export type BuiltinToolCreate = z.output<typeof builtinTool>;
 export type BuiltinToolUpdate = z.output<(typeof builtinToolUpdates)[BuiltinVariant]>;
 
+/** The most tools of an agent that REST attaches. */
+export const MAX_TOOLS = 64;
+
 /**
  * An item of `llm.tools`: a tool that exists, by `tool_id`, or a custom tool that is to be made, by its definition. With both, the tool of
  * that id is made where there is none, and a tool of the agent is updated; of a built-in tool that is what `llm.tools` shows of it.

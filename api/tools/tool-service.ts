@@ -13,6 +13,7 @@ import { requireFirst, requireFree, updateNamed, type NameClaim } from '../resou
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import {
   functionNameOf,
+  MAX_TOOLS,
   toolBringsSecrets,
   toolFromRest,
   toolSecretRefs,
@@ -57,12 +58,14 @@ export class ToolService {
 
   /**
    * @returns undefined when there is no such agent
-   * @throws ApiError `conflict` when the name or the function name is taken
+   * @throws ApiError `conflict` when the name or the function name is taken, or the agent has its most tools
    */
   async create(caller: Caller, agentName: string, body: ToolCreate, mode: WriteMode): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
-    const agent = await this.#context.views.agents.stored(org, agentName);
+    const { agents, tools } = this.#context.views;
+    const agent = await agents.stored(org, agentName);
     if (agent === undefined) return undefined;
+    if ((await tools.find('agent', `${org}/${agentName}`)).length >= MAX_TOOLS) throw tooManyTools();
     const wanted = body.tool_id ?? undefined;
     if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationError([issues.value(['body', 'tool_id'], TOOL_NAME_RULE)]);
     const name = wanted ?? readableName('tool', suggestedName(body));
@@ -192,4 +195,8 @@ function toolNameTaken(name: string): ApiError {
     'conflict',
     `there is a tool ${JSON.stringify(name)} already: leave tool_id out or use another one; to attach that tool, list it in the agent's llm.tools`,
   );
+}
+
+function tooManyTools(): ApiError {
+  return new ApiError('conflict', `the agent has ${MAX_TOOLS} tools, the most it may have: delete one of them first`);
 }

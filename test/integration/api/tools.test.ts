@@ -539,6 +539,21 @@ describe('a tool', () => {
     expect(await kubectl(['get', 'tool', name, '-n', org.name, '--ignore-not-found', '-o', 'name'])).toBe('');
   });
 
+  it('is refused where the agent has as many as its list takes, so that the list can be sent back', async () => {
+    const agent = await makeAgent();
+    const tools = Array.from({ length: 64 }, (_, index) => custom(`t${index}`));
+    expect((await org.call('PUT', `/v2/ai-agents/${agent}`, { llm: { tools } })).status).toBe(200);
+    for (const [path, body] of [
+      ['custom-tools', custom('t64')],
+      ['builtin-tools', builtin.transfer_call],
+    ] as const) {
+      const answer = await org.call('POST', `/v2/ai-agents/${agent}/${path}`, body);
+      expect([answer.status, answer.body.message]).toEqual([409, 'the agent has 64 tools, the most it may have: delete one of them first']);
+    }
+    const { body: whole } = await org.call('GET', `/v2/ai-agents/${agent}`);
+    expect((await org.call('PUT', `/v2/ai-agents/${agent}`, whole)).status).toBe(200);
+  });
+
   it('answers If-Match, and changes nothing in a dry run', async () => {
     const all = `/v2/ai-agents/${await makeAgent()}/builtin-tools`;
     const dryRun = await org.call('POST', `${all}?dry_run=true`, builtin.send_email);
