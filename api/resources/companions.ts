@@ -201,7 +201,13 @@ export class Companions {
           ...Object.fromEntries(own.filter(([key]) => stageOf(now)?.keys.includes(key))),
           ...withoutKeys(values.replaced),
         });
-        return (await settle(dataOf, metadata)).metadata.resourceVersion;
+        try {
+          return (await settle(dataOf, metadata)).metadata.resourceVersion;
+        } catch (error) {
+          // A new object is there with its values, and who tries again would make a second one: the sweeper does the rest.
+          if (values.owner !== undefined || !isAway(error)) throw error;
+          return resourceVersion;
+        }
       },
       discard: async () => {
         // Of the key that others name alike the sweeper asks the object whether it is in use.

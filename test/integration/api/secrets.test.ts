@@ -4,6 +4,7 @@ import { createContext } from '../../../api/kinds/context.ts';
 import { createSweeper } from '../../../api/app.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
 import type { Agent } from '../../../crds/index.ts';
+import { KubeError } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
@@ -222,6 +223,35 @@ const staged = (name: string, agent: string, keys: string[]) => ({
 });
 const exists = async (kind: string, name: string): Promise<boolean> =>
   (await kubectl(['get', kind, name, '-n', org.name, '--ignore-not-found', '-o', 'name'])) !== '';
+
+describe('a new object', () => {
+  it('is answered as made where only what follows it fails, and finished later', async () => {
+    const replica = await startFacade({
+      database: facade.database,
+      wrap: (transport) => ({
+        server: transport.server,
+        request: (request) =>
+          request.method === 'PATCH' && request.path.includes('/secrets/')
+            ? Promise.reject(new KubeError({ code: 0, reason: 'Timeout', message: 'took too long' }))
+            : transport.request(request),
+        stream: (request) => transport.stream(request),
+        close: () => transport.close(),
+      }),
+    });
+    const [apiKey, url] = [canary(), 'https://example.com'];
+    const agent = anAgentRequest('Unmarked', { llm: { model_name: 'm', api_key: apiKey } });
+    const made = await replica.call('POST', '/v2/ai-agents', { key: org.key, body: agent });
+    const subscription = { name: 'Unmarked', url, enable_signed_webhooks: true };
+    const signed = await replica.call('POST', '/v1/public/webhook/subscription', { key: org.key, body: subscription });
+    await replica.close();
+    expect([made.status, signed.status, signed.body.secret]).toEqual([201, 201, expect.stringMatching(/^whsec_/)]);
+    await sweep(3);
+    const id = made.body.ai_agent_id as string;
+    const secret = await secretsOf(id);
+    expect([values(secret), secret.metadata.labels]).toEqual([[apiKey], undefined]);
+    expect(secret.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([(await stored(id)).metadata.uid]);
+  });
+});
 
 describe('writes that a crash interrupted', () => {
   it('leave no Secret, text or tool behind when the object was never made', async () => {
