@@ -70,10 +70,7 @@ export class TestRunService {
     if (wanted === undefined) {
       const active = all.filter(({ spec }) => spec.suspend !== true);
       if (active.length === 0)
-        throw new ApiError(
-          'conflict',
-          'no AgentTest selects the AI agent: apply one whose spec.agentRefs names it, or resume a suspended one',
-        );
+        throw new ApiError('conflict', 'no agent test names the AI agent: create one with it in ai_agent_ids, or resume a suspended one');
       return active;
     }
     const byName = new Map(all.map((test) => [test.metadata.name, test]));

@@ -167,7 +167,7 @@ describe('a test run over REST', () => {
     for (const name of ['hours', 'order']) await kubectl(['delete', 'agenttest', name, '-n', org.name]);
     await eventually(async () => {
       const refused = await org.call('POST', path, {});
-      expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('no AgentTest selects the AI agent')]);
+      expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('no agent test names the AI agent')]);
     });
   });
 
