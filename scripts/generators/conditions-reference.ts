@@ -2,36 +2,27 @@ import type { GeneratedFile } from '../../crds/generate.ts';
 import { reasons, type ReasonDefinition } from '../../operator/status/reasons.ts';
 import { code, table } from './markdown.ts';
 
-const sections = [
-  { condition: 'Accepted', text: 'The spec is consistent beyond what the API server checks by itself.' },
-  {
-    condition: 'ResolvedRefs',
-    text: 'Every Secret, ConfigMap, Agent and KnowledgeBase that the spec names exists and can be used. Tools are looked at by the agents that they attach themselves to.',
-  },
-  {
-    condition: 'Tested',
-    text: 'Of an Agent that required AgentTests name: whether the revision that the spec asks for passed them. One that did not is never put into service; one that serves is not taken out of service when a test is added or edited. Does not affect `Ready` by itself: where a revision is held back, `Synced` says so.',
-  },
-  {
-    condition: 'Synced',
-    text: 'The outside world matches: the revision of an Agent in Postgres, the collection of a KnowledgeBase, whether events are sent to a WebhookSubscription, later the trunks of a PhoneNumber. A Tool and an AgentTest have nothing outside, hence no `Synced`.',
-  },
-  {
-    condition: 'EndpointHealthy',
-    text: 'Of a WebhookSubscription only: its endpoint is sent what is due. Follows the state of its circuit breaker within half a minute.',
-  },
-  {
-    condition: 'Ingesting',
-    text: 'Of a KnowledgeBase with documents: whether some of them are being read; the message counts them. Says nothing about `Ready`, and neither kstatus nor Argo CD waits for it. `kubectl wait --for=condition=Ingesting=False` does, from two seconds after an upload on.',
-  },
-  {
-    condition: 'BudgetExceeded',
-    text: 'Of an Agent with `spec.budget` only, and absent while there is some of it left. Does not affect `Ready`: the agent takes calls again by itself.',
-  },
-  { condition: 'Ready', text: 'The summary. Where an earlier stage failed, `Ready` repeats the reason and message of the first that did.' },
-  { condition: 'Suspended', text: 'Stands alone, in place of every other condition, while `spec.suspend` is true.' },
-  { condition: 'Reconciling', text: 'Only present while the operator still works on the object by itself.' },
-] as const;
+/** What is said of each condition above its reasons, in the order of the page; the type leaves none out. */
+const sections: Record<ReasonDefinition['condition'], string> = {
+  Accepted: 'The spec is consistent beyond what the API server checks by itself.',
+  ResolvedRefs:
+    'Every Secret, ConfigMap, Agent and KnowledgeBase that the spec names exists and can be used. Tools are looked at by the agents that they attach themselves to.',
+  Tested:
+    'Of an Agent that required AgentTests name: whether the revision that the spec asks for passed them. One that did not is never put into service; one that serves is not taken out of service when a test is added or edited. Does not affect `Ready` by itself: where a revision is held back, `Synced` says so.',
+  Synced:
+    'The outside world matches: the revision of an Agent in Postgres, the collection of a KnowledgeBase, whether events are sent to a WebhookSubscription, the trunks of a PhoneNumber, the tools of a Tool that is an MCP server. Other Tools and AgentTests have nothing outside, hence no `Synced`.',
+  UpToDate:
+    'Of a Tool that is an MCP server only: agents use the list of tools that the server has now. Never keeps the Tool from being ready.',
+  EndpointHealthy:
+    'Of a WebhookSubscription only: its endpoint is sent what is due. Follows the state of its circuit breaker within half a minute.',
+  Ingesting:
+    'Of a KnowledgeBase with documents: whether some of them are being read; the message counts them. Says nothing about `Ready`, and neither kstatus nor Argo CD waits for it. `kubectl wait --for=condition=Ingesting=False` does, from two seconds after an upload on.',
+  BudgetExceeded:
+    'Of an Agent with `spec.budget` only, and absent while there is some of it left. Does not affect `Ready`: the agent takes calls again by itself.',
+  Ready: 'The summary. Where an earlier stage failed, `Ready` repeats the reason and message of the first that did.',
+  Suspended: 'Stands alone, in place of every other condition, while `spec.suspend` is true.',
+  Reconciling: 'Only present while the operator still works on the object by itself.',
+};
 
 /** `docs/reference/conditions.md`: every condition and reason, from the operator's own table. */
 export function generateConditionsReference(): readonly GeneratedFile[] {
@@ -64,7 +55,12 @@ A broken edit never takes a working agent off the air: \`status.desiredRevision\
 A tool that can't be used (its Secret is missing, its parameters are no JSON Schema) holds back the next revision of its agents with \`ToolNotUsable\`; a tool that lost its function name to an older one is left out of that agent, which goes on without it.
 Suspending a tool stops the reconciling of the tool's own status. Its agents keep the tool and follow changes of its spec; to take it away from them, change \`spec.agentRefs\`.
 
-${sections.map(({ condition, text }) => `## ${condition}\n\n${text}\n\n${table(['Reason', 'Status', 'Sets', 'Meaning', 'What to do'], rowsOf(condition))}`).join('\n')}
+${Object.entries(sections)
+  .map(
+    ([condition, text]) =>
+      `## ${condition}\n\n${text}\n\n${table(['Reason', 'Status', 'Sets', 'Meaning', 'What to do'], rowsOf(condition))}`,
+  )
+  .join('\n')}
 ## Deletion
 
 The finalizer \`parley.dev/finalizer\` holds an Agent until its revisions are taken out of service in Postgres, a KnowledgeBase until its collection is deleted or released there, and a PhoneNumber until its route is removed from Postgres and, with \`deletionPolicy: Delete\`, its trunks from the media server.
