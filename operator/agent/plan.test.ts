@@ -251,6 +251,18 @@ describe('an agent that lacks something it can do without', () => {
     expect(configOf(plan(agentWith(), { tools: [lame, toolNamed('sound')] }, served))?.tools.map(({ name }) => name)).toEqual(['sound']);
   });
 
+  it('serves a rotated Secret at once meanwhile, also where new revisions are tried first', () => {
+    const release = { canary: { percent: 10, for: '30m', minCalls: 20, abortOn: {} } };
+    const agent = agentWith({ release, llm: { model: 'm', apiKeySecretRef: { name: 'keys', key: 'k' } } });
+    const lame = toolNamed('lame', { custom: { function: { name: 'lame', parameters: { type: 'string' } }, http: { url: 'https://a' } } });
+    const before = compileRevision(agent, [], worldOf({ secrets: [secret('1')] }));
+    const state = { version: 1, ...before, activeSince: new Date(0), canary: null, rolledBack: [] };
+    const result = plan(agent, { tools: [lame], secrets: [secret('2')] }, { ...served, release: { state } });
+    const { revision, configHash } = compileRevision(agent, [], worldOf({ secrets: [secret('2')] }));
+    expect(result.actions).toContainEqual(expect.objectContaining({ type: 'serve', revision, configHash }));
+    expect(result.status?.configHash).not.toBe(configHash);
+  });
+
   it('keeps a lookup whose header is missing: one that fails keeps no call from beginning', () => {
     const headers = [{ name: 'x', valueFrom: { secretKeyRef: { name: 'gone', key: 'k' } } }];
     const result = plan(agentWith({ dynamicData: [{ name: 'crm', url: 'https://crm.example.com', headers }] }), {}, served);

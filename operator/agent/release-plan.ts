@@ -70,6 +70,7 @@ export function planRelease(input: ReleaseInput): ReleasePlan {
   const facts: ReleaseFacts = {
     release: agent.spec.release,
     target: open === false ? undefined : { revision: target.revision, configHash: input.desired.configHash },
+    ownHash: target.configHash,
     state: stateIn(input),
     pinned: pinnedIn(input),
     figures: store?.release?.figures,

@@ -68,6 +68,15 @@ describe('with a canary', () => {
     expect(decide({ release, target: target('b', 'hash-a'), state: state('a') }).step?.type).toBe('serve');
   });
 
+  it('tries no rotated Secret while something new is missing, and tries that once it is there', () => {
+    const rotated = { revision: hex('b'), configHash: 'hash-a' };
+    expect(decide({ release, target: target('b', 'hash-c'), ownHash: 'hash-a', state: state('a') }).step).toEqual({
+      type: 'serve',
+      ...rotated,
+    });
+    expect(decide({ release, target: target('c'), ownHash: 'hash-c', state: state('a', rotated) }).step?.type).toBe('begin_canary');
+  });
+
   it('waits for time and calls, and promotes', () => {
     for (const early of [undefined, figures({ elapsedMs: 30 * MINUTE - 1 }), figures({ calls: 19 })])
       expect(decide({ release, target: target('b'), state: running, figures: early })).toEqual({ phase: { type: 'canary' } });

@@ -22,6 +22,8 @@ export interface ReleaseFacts {
   readonly release: Release | undefined;
   /** What the spec asks for, where it is sound and its tests let it through. */
   readonly target: (Candidate & { readonly configHash: string }) | undefined;
+  /** `configHash` of the target itself, in which something that is missing may have been left out. */
+  readonly ownHash?: string;
   /** Undefined for an agent that has never served. */
   readonly state: Omit<ReleaseState, 'version' | 'activeSince'> | undefined;
   /** The revision that `release.pin` names, where one that served before has that name. */
@@ -47,7 +49,7 @@ export interface ReleaseDecision {
 const SERVING: ReleasePhase = { type: 'serving' };
 const CANARY: ReleasePhase = { type: 'canary' };
 
-export function decideRelease({ release, target, state, pinned, figures }: ReleaseFacts): ReleaseDecision {
+export function decideRelease({ release, target, ownHash, state, pinned, figures }: ReleaseFacts): ReleaseDecision {
   const { pin, canary: wanted } = release ?? {};
   if (pin !== undefined) return decidePinned(pin, target?.revision.startsWith(pin) === true ? target : pinned, state);
   if (state === undefined) return target === undefined ? { phase: SERVING } : { phase: SERVING, step: { type: 'serve', ...target } };
@@ -68,6 +70,9 @@ export function decideRelease({ release, target, state, pinned, figures }: Relea
   }
   // A rotated Secret is nothing to try, and neither is doing without what is missing.
   if (wanted === undefined || target.configHash === state.configHash) return { phase: SERVING, step: { type: 'serve', ...target } };
+  // It keeps its hash: what is missing has not been tried yet.
+  if (ownHash === state.configHash)
+    return { phase: SERVING, step: { type: 'serve', revision: target.revision, configHash: state.configHash } };
   const { percent } = wanted;
   if (canary?.revision !== target.revision) return { phase: CANARY, step: { type: 'begin_canary', ...target, percent } };
   if (canary.percent !== percent) return { phase: CANARY, step: { type: 'set_percent', percent } };
