@@ -34,3 +34,24 @@ it.each([
     problems: [{ reason: named, message, cure: expect.stringMatching(cure) as string }],
   });
 });
+
+it.each([
+  ['True', 'TrunksReady', true, 'it is in use', []],
+  ['False', 'TrunksWithheld', true, 'it is in use', []],
+  ['False', 'MediaServerNotConfigured', true, 'it is in use', ['MediaServerNotConfigured']],
+  ['False', 'MediaServerUnavailable', false, 'the operator is held up', []],
+] as const)('takes from the operator what the media server has of a number: %s %s', (status, reason, ready, summary, remarks) => {
+  const number = storedObject('PhoneNumber', 'desk', { number: '+15550100', sip: {} });
+  const conditions = [
+    condition('Ready', ready ? 'True' : 'False', ready ? 'Available' : reason, 'm'),
+    condition('Synced', status, reason, 'in its words'),
+  ];
+  const object = { ...number, status: { observedGeneration: number.metadata.generation, conditions } } as never;
+  const snapshot = memorySnapshot({ organizations: ['acme'], phoneNumbers: [object] });
+  expect(assess({ object, snapshot, notes: [], operator: { state: 'leading' } }, 0)).toMatchObject({
+    ready,
+    summary,
+    problems: ready ? [] : [{ reason, message: 'in its words' }],
+    remarks: remarks.map((remark) => ({ reason: remark, message: 'in its words' })),
+  });
+});

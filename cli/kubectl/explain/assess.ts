@@ -45,6 +45,7 @@ const consequences: ReadonlySet<string> = new Set<Reason>([
   'CollectionWithheld',
   'CollectionPending',
   'DeliveryHeldUp',
+  'TrunksWithheld',
 ]);
 /** Results of tests are in Postgres, which this command doesn't ask: what the operator reported counts. */
 const heldByTests: ReadonlySet<string> = new Set<Reason>(['RevisionAwaitsTests', 'RevisionFailedTests']);
@@ -174,20 +175,16 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
         return undefined;
     }
   };
-  // What an MCP server has is in Postgres: what the operator reported counts.
-  if (object.kind === 'Tool')
-    return [
-      ...(status()?.conditions ?? []).filter(({ type }) => !servers.has(type)),
-      ...reported.filter(({ type }) => servers.has(type)),
-    ].map(
-      (condition) =>
-        (isOperatorsOwn(condition)
-          ? reported.find((said) => said.type === condition.type && said.reason === condition.reason)
-          : undefined) ?? condition,
-    );
+  // What an MCP server and the media server have, only the operator knows: what it reported counts.
+  const asked = askedByOperator[object.kind] ?? [];
+  const conditions = [
+    ...(status()?.conditions ?? []).filter(({ type }) => !asked.includes(type)),
+    // A media server that holds a number up is nothing to correct in it.
+    ...reported.filter(({ type, reason }) => asked.includes(type) && (object.kind === 'Tool' || !blocks(reason))),
+  ];
   // The operator's own words about its configuration and about releases, which only it knows.
   const release = reported.find(({ type, reason }) => type === 'Synced' && Object.hasOwn(releaseReasons, reason));
-  return (status()?.conditions ?? []).map(
+  return conditions.map(
     (condition) =>
       (condition.reason === 'RevisionPending' ? release : undefined) ??
       (isOperatorsOwn(condition) ? reported.find((said) => said.type === condition.type && said.reason === condition.reason) : undefined) ??
@@ -195,7 +192,7 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
   );
 }
 
-const servers: ReadonlySet<string> = new Set(['Synced', 'UpToDate']);
+const askedByOperator: Partial<Record<ParleyObject['kind'], readonly string[]>> = { Tool: ['Synced', 'UpToDate'], PhoneNumber: ['Synced'] };
 
 const operatorsOwn: ReadonlySet<string> = new Set<Reason>([
   'UnknownEmbeddingProfile',
