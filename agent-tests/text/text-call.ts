@@ -166,7 +166,8 @@ export class TextCall implements AgentDriver {
       if (this.#failure === undefined) await finish.farewell?.();
       await this.close();
     }
-    const { turn, firstWordsAt } = turnOf(this.#entries, this.#began);
+    // Of tool calls, times are of the conversation's clock: in a replay, of the recording.
+    const { turn, firstWordsAt } = turnOf(this.#entries, this.#options.now ?? this.#began);
     return {
       ...turn,
       ...(firstWordsAt !== undefined && { firstWordsMs: Math.max(0, firstWordsAt - began) }),

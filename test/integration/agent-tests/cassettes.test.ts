@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
-import { aTestFolder, KEY, orderStatus, receptionist, shop } from './test-folder.ts';
+import { aTestFolder, KEY, orderStatus, receptionist, reportIn, shop } from './test-folder.ts';
 
 const noKeys = { OPENAI_API_KEY: undefined, PARLEY_PROVIDERS: undefined };
 const judged = () =>
@@ -35,6 +35,21 @@ it('records answers, and replays them without a key, a server or a difference', 
   expect(folder.provider.requests('chat')).toHaveLength(asked);
   await folder.parley(['test', '.', '--live']);
   expect(folder.provider.requests('chat').length).toBeGreaterThan(asked);
+});
+
+it('says of a tool call when it began, also in a recording and its replay', async () => {
+  await using folder = await aTestFolder();
+  // The second call begins after the answer of the first one, which takes 60 ms.
+  const tools = [{ name: 'look_up_order', delay: '60ms', returns: { state: 'shipped' } }];
+  const conversation = [{ user: 'Where is my order 42?' }, { user: 'And order 43?' }];
+  await folder.write('tests/order.yaml', orderStatus('twice', { tools, conversation, atEnd: undefined }));
+  for (const mode of ['--live', '--record', '--replay']) {
+    const done = await folder.parley(['test', '.', mode, '-o', 'json']);
+    const [attempt] = reportIn(done).results[0]!.attempts;
+    const began = attempt?.transcript.flatMap(({ role, atMs }) => (role === 'tool' ? [atMs] : [])) ?? [];
+    expect([mode, began]).toEqual([mode, [expect.any(Number), expect.any(Number)]]);
+    expect(began[1]! - began[0]!).toBeGreaterThanOrEqual(50);
+  }
 });
 
 it('keeps a recording when another one breaks off', async () => {

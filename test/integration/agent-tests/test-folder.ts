@@ -153,7 +153,7 @@ export interface JsonReport {
       readonly verdict: string;
       readonly finishReason?: string;
       readonly error?: { readonly path?: string; readonly message: string };
-      readonly transcript: readonly { readonly role: string; readonly text: string }[];
+      readonly transcript: readonly { readonly role: string; readonly text: string; readonly atMs: number }[];
       readonly checks: readonly {
         readonly path: string;
         readonly kind: string;
