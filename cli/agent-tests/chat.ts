@@ -1,15 +1,17 @@
 /** `parley chat`: a conversation in the terminal, in text. */
-import { basename } from 'node:path';
+import { access, constants, writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { writeFile } from 'node:fs/promises';
 
 import { stringify } from 'yaml';
 
 import { DriverError, type AgentTurn } from '../../agent-tests/driver.ts';
 import { spokenLine } from '../../agent-tests/reports/report.ts';
 import { TextCall } from '../../agent-tests/text/text-call.ts';
-import { UserError } from '../../platform/user-error.ts';
+import { agentTestKind } from '../../crds/index.ts';
+import { causeOf, UserError } from '../../platform/user-error.ts';
 import { ToolMocks } from '../../voice/tools/tool-mocks.ts';
+import { checkSpec } from '../agent-files/check-object.ts';
 import type { Io } from '../kubectl/io.ts';
 import { styleOf } from '../kubectl/style.ts';
 import type { ChattedAgent } from './chatted-agent.ts';
@@ -31,6 +33,7 @@ export async function chat(
   { agent, open, dynamicData, saveAsTest, input }: ChatOptions,
   io: Pick<Io, 'out' | 'err' | 'env' | 'signal'>,
 ): Promise<void> {
+  if (saveAsTest !== undefined) await expectWritable(saveAsTest);
   const { name, org, namespace, config, keys, test } = agent;
   const { services } = open;
   const data = { ...test?.dynamicData, ...dynamicData };
@@ -94,10 +97,28 @@ async function save(file: string, conversation: Omit<Parameters<typeof agentTest
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, '-')
       .replaceAll(/^-+|-+$/g, '') || 'saved';
-  await writeFile(file, stringify(agentTestOf({ ...conversation, name }), { lineWidth: 0 }), { flag: 'wx' }).catch(
-    (cause: NodeJS.ErrnoException) => {
-      throw new UserError(`${file} can't be written: ${cause.code === 'EEXIST' ? 'there is such a file' : cause.message}`, { cause });
-    },
-  );
+  const test = agentTestOf({ ...conversation, name });
+  await writeFile(file, stringify(test, { lineWidth: 0 }), { flag: 'wx' }).catch((cause: NodeJS.ErrnoException) => {
+    throw unwritable(file, cause);
+  });
+  const problems = checkSpec(agentTestKind, test['spec']).problems.map(({ path, message }) => `${path}: ${message}`);
+  if (problems.length > 0)
+    throw new UserError(`what is written to ${file} is not yet a test: ${problems.join('; ')}`, { cure: 'change it in the file' });
   err.write(`saved as the test ${name} in ${file}\n`);
+}
+
+/** Found out before anything is said: a conversation can't be held a second time. @throws UserError */
+async function expectWritable(file: string): Promise<void> {
+  const exists = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw unwritable(file, { code: 'EEXIST' });
+  await access(dirname(file), constants.W_OK).catch((cause: NodeJS.ErrnoException) => {
+    throw unwritable(file, cause);
+  });
+}
+
+function unwritable(file: string, cause: Partial<NodeJS.ErrnoException>): UserError {
+  return new UserError(`${file} can't be written: ${cause.code === 'EEXIST' ? 'there is such a file' : causeOf(cause)}`, { cause });
 }

@@ -67,7 +67,25 @@ describe('parley chat', () => {
     const tested = await folder.parley(['test', '.', '-t', 'my-order']);
     expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('1 passed, 0 failed')]);
     const again = await folder.parley(['chat', 'receptionist', '.', '--save-as-test', 'tests/my order.yaml'], { input: 'Hello\n/quit\n' });
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("can't be written: there is such a file")]);
+    expect([again.code, again.stdout, again.stderr]).toEqual([1, '', expect.stringContaining("can't be written: there is such a file")]);
+    const nowhere = await folder.parley(['chat', 'receptionist', '.', '--save-as-test', 'gone/new.yaml'], { input: 'Hello\n/quit\n' });
+    expect([nowhere.code, nowhere.stdout, nowhere.stderr]).toEqual([
+      1,
+      '',
+      expect.stringContaining("gone/new.yaml can't be written: ENOENT"),
+    ]);
+  });
+
+  it('says what has to be changed in a saved conversation before it is a test', async () => {
+    await using folder = await aTestFolder();
+    const input = `${'x'.repeat(4_097)}\n/quit\n`;
+    const done = await folder.parley(['chat', 'receptionist', '.', '--save-as-test', 'long.yaml'], { input });
+    expect([done.code, done.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^parley: what is written to long\.yaml is not yet a test: spec\.conversation\[0\]\.user: .*4096/),
+    ]);
+    const saved = parse(await readFile(join(folder.path, 'long.yaml'), 'utf8')) as object;
+    expect(saved).toMatchObject({ kind: 'AgentTest', spec: { conversation: [{ user: 'x'.repeat(4_097) }] } });
   });
 
   it('calls the tools themselves, with the data that it is given', async () => {
