@@ -31,14 +31,16 @@ export async function showStatus(folder: string): Promise<void> {
       async ({ name, state, liveUrl }) => state === 'ready' && liveUrl !== undefined && !(await answers(name, liveUrl, layout)),
     ),
   );
+  let ready = env !== undefined;
   for (const [index, { name, state, pid: componentPid, restarts }] of components.entries()) {
     const shown = silent[index] ? `does not answer within ${ANSWER_MS / 1000} s` : state;
+    ready &&= shown === 'ready';
     process.stdout.write(
       `  ${shown === 'ready' ? '✓' : '!'} ${name.padEnd(24)}${shown}${componentPid === undefined ? '' : `, process ${componentPid}`}${restarts === 0 ? '' : `, restarted ${restarts}×`}\n`,
     );
   }
   process.stdout.write(env === undefined ? '' : `\n${stackSummary(env, layout)}`);
-  process.exitCode = env === undefined || silent.includes(true) ? 1 : 0;
+  process.exitCode = ready ? 0 : 1;
 }
 
 /** Whether a component gives any answer over HTTP, whatever it says. */
