@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 
@@ -17,6 +17,9 @@ export interface LoadKubeConfigOptions {
   readonly context?: string;
 }
 
+/** What client-node takes where it finds no configuration. */
+const NOTHING_FOUND = 'http://localhost:8080';
+
 /**
  * Finds out where the API server is and who we are.
  * Users with a `tokenFile` (which client-node 2.0.1 drops) have that file read again as it changes.
@@ -34,7 +37,15 @@ export function loadKubeConfig(options: LoadKubeConfigOptions = {}): KubeConfig 
     throw new KubeError({ code: 0, reason: 'BadKubeConfig', message: `${where} can't be used: ${(cause as Error).message}`, cause });
   }
   if (options.context !== undefined) useContext(config, options.context);
-  if (config.getCurrentCluster() === null) {
+  const cluster = config.getCurrentCluster();
+  if (options.path === undefined && cluster?.server === NOTHING_FOUND && !defaultFiles().some((file) => existsSync(file))) {
+    throw new KubeError({
+      code: 0,
+      reason: 'BadKubeConfig',
+      message: `there is no kubeconfig: neither KUBECONFIG nor ${defaultFiles().join()}`,
+    });
+  }
+  if (cluster === null) {
     const where = options.path ?? process.env['KUBECONFIG'] ?? 'the default kubeconfig';
     throw new KubeError({
       code: 0,
