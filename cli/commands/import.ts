@@ -20,12 +20,16 @@ export function registerImport(program: Command): void {
         paths: readonly string[],
         options: { readonly org?: string; readonly fieldManager?: string; readonly forceConflicts?: true; readonly dryRun?: true },
       ) => {
-        const [{ applyImport, planImport }, { withOrganizationObjects }, { readDocuments }] = await Promise.all([
+        const [{ applyImport, planImport }, { withOrganizationObjects }, { readDocuments }, { UserError }] = await Promise.all([
           import('../transfer/import.ts'),
           import('../transfer/cluster.ts'),
           import('../transfer/files.ts'),
+          import('../../platform/user-error.ts'),
         ]);
         const planned = planImport(await readDocuments(paths), options.org);
+        // What an export that failed leaves behind: nothing would be a success.
+        if (planned.length === 0)
+          throw new UserError(`there is no object in ${paths.join(', ')}`, { cure: 'write one with `parley export`' });
         const dryRun = options.dryRun === true;
         await withOrganizationObjects((transport) =>
           applyImport(transport, planned, {
