@@ -57,6 +57,8 @@ export function registerTest(program: Command): void {
       await interruptible(async (io) => {
         if (paths.some(isAgentOfCluster)) {
           if (!paths.every(isAgentOfCluster)) throw new TestUsageError('files and agents of the cluster are tested by separate commands');
+          const ofFiles = (['agent', 'record', 'replay', 'live', 'watch', 'repeat'] as const).find((name) => flags[name] !== undefined);
+          if (ofFiles !== undefined) throw new TestUsageError(`--${ofFiles} is for tests of files, not for those of the cluster`);
           io.exit((await testAgents(paths, flags, io)) ? 0 : 1);
           return;
         }

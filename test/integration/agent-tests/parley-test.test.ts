@@ -275,6 +275,7 @@ describe('nothing is run, with exit code 2,', () => {
       /Agent default\/receptionist is also in agents\/receptionist\.yaml:4/,
     ],
     ['for options that exclude each other', '', ['.', '--record', '--replay'], /cannot be used with/],
+    ['for an option of files with an agent of the cluster', '', ['agent/x', '--replay'], /--replay is for tests of files/],
     ['for an option that does not exist', '', ['.', '--fast'], /unknown option '--fast'/],
   ])('%s', async (_what, bad, args, message) => {
     await using folder = await aTestFolder();
