@@ -35,7 +35,8 @@ it('takes folders with all below them, each file once, without hidden ones and w
 
 it('says of each one that cannot be read why, when it is opened', async () => {
   const folder = await aFolder();
-  const [empty, missing] = await found([join(folder, 'empty'), join(folder, 'missing.md')]);
+  const [empty, missing, , link] = await found([join(folder, 'empty'), join(folder, 'missing.md'), join(folder, 'b')]);
+  await expect(link?.open()).rejects.toThrow('it is a link to a folder');
   await expect(empty?.open()).rejects.toThrow('a folder without files');
   await expect(missing?.open()).rejects.toThrow(/cannot be read: ENOENT/);
 });

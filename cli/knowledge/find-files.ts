@@ -1,6 +1,6 @@
 /** The files that `parley kb add` is given: by name, as folders, or on standard input. */
 import { openAsBlob } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 
 import type { DocumentUpload } from '../../api/client/prepare-uploads.ts';
@@ -49,7 +49,10 @@ async function* filesAt(path: string): AsyncGenerator<string> {
 async function openFile(file: string): Promise<Blob> {
   try {
     const stats = await stat(file);
-    if (stats.isDirectory()) throw new UserError('it is a folder without files that can be read');
+    if (stats.isDirectory()) {
+      const isLink = (await lstat(file)).isSymbolicLink();
+      throw new UserError(isLink ? 'it is a link to a folder: name the folder itself' : 'it is a folder without files that can be read');
+    }
     if (!stats.isFile()) throw new UserError('it is no file');
     return await openAsBlob(file);
   } catch (error) {
