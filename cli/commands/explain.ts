@@ -7,7 +7,7 @@ export function registerExplain(program: Command): void {
   program
     .command('explain')
     .description("explain why an object isn't ready, and what to do; exit code 0 when it is ready")
-    .argument('<object>', 'kind and name, as in agent/receptionist; short names too: pagent, ptool, pphone, pkb, pwebhook')
+    .argument('<object>', 'kind and name, as in agent/receptionist; short names too: pagent, ptool, pphone, pkb, pwebhook, ptest')
     .option('-n, --org <organisation>', 'organisation of the object; default: PARLEY_ORG, then the namespace of the kubeconfig')
     .addOption(outputOption())
     .addOption(jsonOption())

@@ -44,7 +44,7 @@ export function restSource(api: Api): ReleaseSource {
       return (await api.request(method, `/v2/ai-agents/${encodeURIComponent(agent)}${path}`, body)) as T;
     } catch (error) {
       if (error instanceof RestError && [404, 409, 422].includes(error.status))
-        throw new UserError(`agent ${agent}: ${error.message}`, { cure: CURE, cause: error });
+        throw new UserError(`agent ${agent}: ${error.message}`, { cure: cureFor(error), cause: error });
       throw error;
     }
   };
@@ -60,7 +60,11 @@ export function restSource(api: Api): ReleaseSource {
   };
 }
 
-const CURE = '`parley history <agent>` lists the revisions';
+function cureFor({ said }: RestError): string {
+  return said === 'AI agent not found'
+    ? '`kubectl get agents.parley.dev` lists the agents'
+    : '`parley history <agent>` lists the revisions';
+}
 
 /** Reaches new calls without the api and without Kubernetes. The operator reads it when it is back. */
 export function storeSource({ agentReleases, releaseHistory, releaseFigures }: Store, org: string, now: number): ReleaseSource {

@@ -182,7 +182,10 @@ describe('a canary', () => {
     expect(revisions(await desk.until(settled))[0]).toBe(second);
     const refused = await desk.parley('promote', 'agent/desk');
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('there is nothing to promote') });
-    expect(await desk.parley('history', 'agent/nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('AI agent not found') });
+    expect(await desk.parley('history', 'agent/nobody')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/AI agent not found\n {2}→ `kubectl get agents/),
+    });
   });
 });
 
