@@ -1,7 +1,15 @@
 /** The state changes of calls, each with its event in one transaction; those of tests have none. */
 import type { Clock } from '../../platform/clock.ts';
 import { currentTrace } from '../../platform/telemetry/tracing.ts';
-import type { CallRecord, CallStore, FinishReason, NewCall, NewEvent, UsageLine } from '../../store/index.ts';
+import {
+  isTerminal,
+  type CallRecord,
+  type CallStore,
+  type FinishReason,
+  type NewCall,
+  type NewEvent,
+  type UsageLine,
+} from '../../store/index.ts';
 import { usageShown } from '../../events/call-usage.ts';
 import { buildEvent } from '../../events/emit.ts';
 import type { EventName, EventPayload } from '../../events/catalogue.ts';
@@ -58,17 +66,16 @@ export class CallLifecycle {
       events: unlessTest((record, usage) => [
         ...(transferredTo === undefined ? [] : [this.#transferred(record, transferredTo)]),
         this.#ended(record, usage),
+        ...this.#recorded(record),
       ]),
     });
   }
 
-  /** The recording is in the storage. @returns false when the call had one */
+  /** The recording is in the storage: it can be downloaded once the call is over. @returns false when the call had one */
   addRecording(recording: Omit<Parameters<Calls['addRecording']>[0], 'events'>): Promise<boolean> {
     return this.#calls.addRecording({
       ...recording,
-      events: unlessTest((record) => [
-        this.#event(record, 'CallHandler.RecordingReady', { ...about(record), duration_seconds: recording.durationMs / 1000 }),
-      ]),
+      events: unlessTest((record) => (isTerminal(record.status) ? this.#recorded(record) : [])),
     });
   }
 
@@ -101,6 +108,12 @@ export class CallLifecycle {
       duration_seconds: (durationOf(record) ?? 0) / 1000,
       ...(usage.length > 0 && { usage: usageShown(usage) }),
     });
+  }
+
+  #recorded(record: CallRecord): readonly NewEvent[] {
+    const { recording } = record;
+    if (recording === null) return [];
+    return [this.#event(record, 'CallHandler.RecordingReady', { ...about(record), duration_seconds: recording.durationMs / 1000 })];
   }
 
   #event<N extends EventName>(record: CallRecord, name: N, payload: EventPayload<N>): NewEvent {

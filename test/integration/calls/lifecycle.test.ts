@@ -66,6 +66,19 @@ describe('what happens to a call', () => {
     expect(new Set(events.map(({ agent, workspace }) => `${agent} ${workspace}`))).toEqual(new Set(['stand-in sales']));
   });
 
+  it('has a recording that is ready once the call is over', async () => {
+    const { org, lifecycle } = await freshLifecycle();
+    const call = aCall(org);
+    await lifecycle.register(call);
+    const ref = { org, id: call.id };
+    const names = async () => (await eventsOf(org)).map(({ eventName }) => eventName).sort();
+    await lifecycle.addRecording({ ...ref, key: 'recordings/x.ogg', bytes: 1, durationMs: 1500.5 });
+    expect(await names()).toEqual([]);
+    await lifecycle.end({ ...ref, reason: 'user_ended_call' });
+    await lifecycle.end({ ...ref, reason: 'agent_ended_call' });
+    expect(await names()).toEqual(['CallHandler.CallEnded', 'CallHandler.RecordingReady']);
+  });
+
   it('is written for a refused call, too', async () => {
     const { org, lifecycle } = await freshLifecycle();
     const phone = { callType: 'phone_call', direction: 'inbound', sipCallId: 'x', toNumber: '+15550100' } as const;
