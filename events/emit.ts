@@ -17,6 +17,8 @@ interface EventFacts {
   readonly exceptSubscription?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** When it happened, in milliseconds since the epoch; `now` by default. */
+  readonly at?: number | undefined;
   /** Of what it is about, where that has a trace of its own. */
   readonly traceparent?: string | null | undefined;
   /** UUIDv7; a new one by default. */
@@ -40,7 +42,7 @@ export function buildEvent<N extends EventName>(event: EventToBuild<N>): NewEven
 
 /** An event with a given payload, to try receivers with. */
 export function composeEvent(event: EventFacts & { readonly name: EventName; readonly payload: object }): NewEvent {
-  const { name, org, agent, workspace, onlySubscription, exceptSubscription, payload, now } = event;
+  const { name, org, agent, workspace, onlySubscription, exceptSubscription, payload, now, at = now } = event;
   const id = event.id ?? uuidv7At(now);
   return {
     id,
@@ -50,7 +52,7 @@ export function composeEvent(event: EventFacts & { readonly name: EventName; rea
     workspace,
     onlySubscription,
     exceptSubscription,
-    body: envelopeBytes({ id, org, name, at: now, payload }),
+    body: envelopeBytes({ id, org, name, at, payload }),
     traceparent: traceFor(event.traceparent)?.traceparent,
   };
 }

@@ -80,34 +80,28 @@ export class CallLifecycle {
   }
 
   #started(record: CallRecord): NewEvent {
-    const { status, callType, direction } = record;
-    return this.#event(record, 'CallHandler.CallStarted', {
-      ...about(record),
-      status,
-      call_type: callType,
-      ...(direction !== null && { direction }),
-    });
+    const { status, callType, direction, startedAt } = record;
+    const payload = { ...about(record), status, call_type: callType, ...(direction !== null && { direction }) };
+    return this.#event(record, 'CallHandler.CallStarted', payload, startedAt);
   }
 
   #transferred(record: CallRecord, to: string): NewEvent {
-    return this.#event(record, 'CallHandler.CallTransferred', {
-      ...about(record),
-      status: record.status,
-      transfer_to: to,
-      reason: 'call_transferred',
-    });
+    const { status, endedAt } = record;
+    const payload = { ...about(record), status, transfer_to: to, reason: 'call_transferred' };
+    return this.#event(record, 'CallHandler.CallTransferred', payload, endedAt);
   }
 
   #ended(record: CallRecord, usage: readonly UsageLine[]): NewEvent {
-    const { status, callType, finishReason } = record;
-    return this.#event(record, 'CallHandler.CallEnded', {
+    const { status, callType, finishReason, endedAt } = record;
+    const payload = {
       ...about(record),
       status,
       reason: finishReason ?? 'unknown_error',
       call_type: callType,
       duration_seconds: (durationOf(record) ?? 0) / 1000,
       ...(usage.length > 0 && { usage: usageShown(usage) }),
-    });
+    };
+    return this.#event(record, 'CallHandler.CallEnded', payload, endedAt);
   }
 
   #recorded(record: CallRecord): readonly NewEvent[] {
@@ -116,10 +110,12 @@ export class CallLifecycle {
     return [this.#event(record, 'CallHandler.RecordingReady', { ...about(record), duration_seconds: recording.durationMs / 1000 })];
   }
 
-  #event<N extends EventName>(record: CallRecord, name: N, payload: EventPayload<N>): NewEvent {
+  /** @param at when the record says that it happened; now where it says nothing */
+  #event<N extends EventName>(record: CallRecord, name: N, payload: EventPayload<N>, at: Date | null = null): NewEvent {
     return buildEvent({
       name,
       payload,
+      at: at?.getTime(),
       org: record.org,
       agent: talkingAgentOf(record),
       workspace: record.workspace ?? undefined,

@@ -26,6 +26,7 @@ async function freshLifecycle() {
 interface EventBody {
   readonly eventName: string;
   readonly organizationId: string;
+  readonly timestamp: number;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
@@ -77,6 +78,25 @@ describe('what happens to a call', () => {
     await lifecycle.end({ ...ref, reason: 'user_ended_call' });
     await lifecycle.end({ ...ref, reason: 'agent_ended_call' });
     expect(await names()).toEqual(['CallHandler.CallEnded', 'CallHandler.RecordingReady']);
+  });
+
+  it('is written with the time at which it happened, however late that is', async () => {
+    const { store, org, lifecycle } = await freshLifecycle();
+    const call = aCall(org);
+    await lifecycle.register(call);
+    const ref = { org, id: call.id };
+    await (await session(url)).query(`UPDATE parley.calls SET created_at = now() - interval '1 min' WHERE id = $1`, [call.id]);
+    await lifecycle.start({ ...ref, jobId: 'j', startedAgoMs: 30_000 });
+    await lifecycle.end({ ...ref, reason: 'call_transferred', transferredTo: '+15550100', endedAgoMs: 10_000 });
+    const record = await store.calls.calls.get(ref);
+    const [startedAt, endedAt] = [record?.startedAt, record?.endedAt].map((time) => time!.getTime() / 1000);
+    expect(new Map((await eventsOf(org)).map(({ eventName, timestamp }) => [eventName, timestamp]))).toEqual(
+      new Map([
+        ['CallHandler.CallStarted', startedAt],
+        ['CallHandler.CallTransferred', endedAt],
+        ['CallHandler.CallEnded', endedAt],
+      ]),
+    );
   });
 
   it('is written for a refused call, too', async () => {
