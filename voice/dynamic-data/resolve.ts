@@ -23,7 +23,7 @@ export interface DynamicDataCache {
 export interface ResolveOptions {
   readonly org: string;
   readonly lookups: readonly Lookup[];
-  /** What the call was registered with: it fills the lookups' templates, and wins over what they find. */
+  /** What the call was registered with: it fills the lookups' templates, and wins over what they find, unless it is null. */
   readonly given: DynamicData;
   readonly egress: Egress;
   readonly cache: DynamicDataCache;
@@ -48,6 +48,9 @@ export function lookupsToMake({ lookups, given }: Pick<ResolveOptions, 'lookups'
   return lookups.filter(({ response = [] }) => response.length === 0 || response.some(({ name }) => !Object.hasOwn(given, name)));
 }
 
+/** `null` is no value: a lookup may supply one. */
+const isGiven = (name: string, given: DynamicData): boolean => Object.hasOwn(given, name) && given[name] !== null;
+
 /** Never rejects. */
 export async function resolveDynamicData(options: ResolveOptions): Promise<ResolvedDynamicData> {
   const { lookups, given, logger } = options;
@@ -57,7 +60,7 @@ export async function resolveDynamicData(options: ResolveOptions): Promise<Resol
   const explained: { readonly name: string; readonly value: unknown; readonly context: string }[] = [];
   let left = MAX_BYTES;
   for (const { lookup, name, value, context } of found) {
-    if (Object.hasOwn(given, name) || Object.hasOwn(data, name)) continue;
+    if (isGiven(name, given) || Object.hasOwn(data, name)) continue;
     const bytes = Buffer.byteLength(JSON.stringify(value));
     if (bytes > left) {
       logger.warn({ lookup, name }, 'a value was left out: all that is looked up for a call may have 64 KiB');
@@ -67,7 +70,7 @@ export async function resolveDynamicData(options: ResolveOptions): Promise<Resol
     Object.defineProperty(data, name, { value, enumerable: true, configurable: true, writable: true });
     if (context !== undefined) explained.push({ name, value, context });
   }
-  const all = { ...data, ...given };
+  const all = { ...given, ...data };
   // Only what the owner wrote is a template.
   const contexts = explained.map(({ name, value, context }) => `${name} = ${oneLine(textOf(value))} (${fillTemplate(context, all)})`);
   return { data: all, contexts };
