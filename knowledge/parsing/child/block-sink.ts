@@ -10,6 +10,8 @@ const BATCH_BYTES = 64_000;
 const CELL_CHARACTERS = 33_000;
 /** A longer paragraph comes as several blocks, so that no message is much longer than a batch. */
 const BLOCK_CHARACTERS = 32_000;
+/** Zero-width spaces alone, as editors leave them in empty paragraphs, are no text. */
+const VISIBLE = /[^\s\p{Cf}]/u;
 
 export class BlockSink implements Sink {
   readonly #limits: ParserLimits;
@@ -59,7 +61,7 @@ export class BlockSink implements Sink {
       const end = cutPoint(text, at, BLOCK_CHARACTERS);
       const piece = text.slice(at, end).trim();
       at = end;
-      if (piece !== '') this.#push({ ...block, headingPath: shortPath(block.headingPath), text: piece }, Buffer.byteLength(piece));
+      if (VISIBLE.test(piece)) this.#push({ ...block, headingPath: shortPath(block.headingPath), text: piece }, Buffer.byteLength(piece));
     }
   }
 
