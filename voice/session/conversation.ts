@@ -320,12 +320,14 @@ export class Conversation implements ToolHost {
 
   #said(item: llm.ChatMessage): void {
     if (item.role === 'assistant' && this.#options.sound !== undefined) this.#heard.keepIn(item);
+    // Words that are understood after the end have the time of that, and none of the speech.
+    const saidAt = item.role === 'user' && this.#closed !== undefined ? this.#speech.userFrom : undefined;
     this.#write(
       this.#transcript.add({
         role: item.role,
         text: item.textContent ?? '',
         interrupted: item.interrupted,
-        createdAt: item.createdAt,
+        createdAt: saidAt ?? item.createdAt,
         metrics: item.metrics,
       }),
     );

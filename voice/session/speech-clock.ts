@@ -35,6 +35,11 @@ export class SpeechClock {
     if (this.#userFrom !== undefined) this.#userTo ??= Math.max(this.#userFrom, now - this.#detection.minSilenceDuration);
   }
 
+  /** When the user began to speak last; undefined where they never did. */
+  get userFrom(): number | undefined {
+    return this.#userFrom;
+  }
+
   /** @param spokenMs length of the speech so far, by its samples: on a busy machine the events come late */
   userPauses(spokenMs: number): void {
     this.#spokenMs = spokenMs;

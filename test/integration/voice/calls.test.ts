@@ -197,6 +197,20 @@ describe('the voice role', () => {
     expect(over.endedAt!.getTime()).toBeLessThan(Date.parse(String(attempts.at(-1)!['time'])));
   });
 
+  it('has the last words at the time at which they were said', async () => {
+    const call = await ongoing();
+    const left = Promise.withResolvers<void>();
+    call.provider.heard(() => ({ text: 'good bye', holdHead: left.promise }));
+    await call.caller.speak(700);
+    await eventually(() => expect(call.provider.requests('transcriptions').length).toBeGreaterThan(0));
+    await call.caller.leave();
+    left.resolve();
+    const over = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+    const last = (await call.messages()).at(-1);
+    expect(last).toMatchObject({ role: 'user', content: 'good bye' });
+    expect(last!.spokenAt.getTime()).toBeLessThan(over.endedAt!.getTime());
+  });
+
   it('leaves its call to the stale-call sweeper when the job is killed', async () => {
     const call = await ongoing();
     for (const pid of jobProcesses()) process.kill(pid, 'SIGKILL');
