@@ -1,4 +1,4 @@
-/** For writes that must succeed even if Postgres is away for some seconds. */
+/** For what must succeed even if Postgres is away for some seconds. */
 import { backoffDelay } from '../../platform/backoff.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -16,11 +16,11 @@ export interface PersistOptions {
 const BACKOFF = { baseMs: 200, maxMs: 2_000, jitter: 0 } as const;
 
 /** Tries again until it succeeds or the time is over. @throws what the last attempt threw */
-export async function persist<T>(write: () => Promise<T>, { clock, logger, withinMs, what }: PersistOptions): Promise<T> {
+export async function persist<T>(work: () => Promise<T>, { clock, logger, withinMs, what }: PersistOptions): Promise<T> {
   const from = clock.monotonic();
   for (let failures = 1; ; failures += 1) {
     try {
-      return await write();
+      return await work();
     } catch (error) {
       const pauseMs = backoffDelay(failures, BACKOFF);
       const hopeless = error instanceof StoreError && !error.retryable;

@@ -17,7 +17,11 @@ import type { Conversation, ConversationOptions } from '../session/conversation.
 import type { LogWriter } from '../session/log-writer.ts';
 import { AgentTurns } from '../session/agent-turns.ts';
 import { ToolMocks, type ToolMock } from '../tools/tool-mocks.ts';
+import { persist } from './persist.ts';
 import type { Services } from './services.ts';
+
+/** Longest that Postgres may give no answer, in milliseconds. */
+const REVISION_MS = 20_000;
 
 /** The call cannot be held. */
 export class PreparationError extends Error {
@@ -53,7 +57,7 @@ export interface PreparedCall {
 export async function prepareCall(options: PrepareOptions): Promise<PreparedCall> {
   const { services, call, usage, logger, over } = options;
   const { store, egress, keys, clock } = services;
-  const config = await revisionOf(services, call);
+  const config = await revisionOf(services, call, logger);
   const { agent } = config;
   const turns = turnsOf(services, call, config);
   const { dynamicData: lookups = [] } = agent;
@@ -97,8 +101,10 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
 }
 
 /** The revision that the call was registered with, even if another one serves now. */
-async function revisionOf({ store }: Services, { org, agentUid, agentName, revision }: CallRecord): Promise<AgentRevisionConfig> {
-  const stored = await store.agentRevisions.get({ org, agentUid, revision });
+async function revisionOf({ store, clock }: Services, call: CallRecord, logger: Logger): Promise<AgentRevisionConfig> {
+  const { org, agentUid, agentName, revision } = call;
+  const read = () => store.agentRevisions.get({ org, agentUid, revision });
+  const stored = await persist(read, { clock, logger, withinMs: REVISION_MS, what: 'read the revision of the call' });
   if (stored === undefined)
     throw new PreparationError('native_platform_internal_error', `agent ${agentName}: revision ${revision} is not in the database`);
   return stored.config as AgentRevisionConfig;

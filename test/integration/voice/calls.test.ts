@@ -16,7 +16,9 @@ import { createLogger } from '../../../platform/logging.ts';
 import { CallEnding } from '../../../api/calls/call-ending.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ownMediaServer, type OwnMediaServer } from '../../support/own-media-server.ts';
+import { query } from '../../support/sql.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { session } from '../store/support.ts';
 import { openStage, type Stage, type StagedCall } from './stage.ts';
 
 let stage: Stage;
@@ -195,6 +197,25 @@ describe('the voice role', () => {
     const over = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
     // At the moment that the user left, not at the one that it could be written down.
     expect(over.endedAt!.getTime()).toBeLessThan(Date.parse(String(attempts.at(-1)!['time'])));
+  });
+
+  it('begins a call although Postgres gives no answer when its revision is read', async () => {
+    const database = stage.env['DATABASE_URL']!;
+    const call = await stage.call();
+    const holder = await session(database);
+    await holder.query('BEGIN; LOCK TABLE parley.agent_revisions IN ACCESS EXCLUSIVE MODE');
+    await call.join();
+    await eventually(async () => {
+      await query(
+        database,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%parley.agent_revisions%'`,
+      );
+      expect(call.lines().map(({ msg }) => msg)).toContain('failed to read the revision of the call; retrying');
+    });
+    await holder.query('ROLLBACK');
+    await call.becomes({ status: 'ongoing' });
+    await leaves(call);
   });
 
   it('has the last words at the time at which they were said', async () => {
