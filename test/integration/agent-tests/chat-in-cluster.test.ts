@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { aSecret } from '../../support/builders.ts';
-import { startCluster, type Cluster } from '../operator/harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { startCluster } from '../operator/harness.ts';
 import { aTestFolder, lookUpOrder, receptionist } from './test-folder.ts';
 
 const KEY_OF_THE_CLUSTER = 'sk-in-a-secret';
 
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterAll(async () => cluster?.stop());
+const cluster = suiteFixture(startCluster);
 
 it('holds a conversation with an agent of the cluster, its tools and its key', async () => {
   await using folder = await aTestFolder();

@@ -6,18 +6,18 @@ import { openTracing, type Tracing } from '../../../platform/telemetry/open-trac
 import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { eventually } from '../../support/eventually.ts';
 import { isGenAi, messagesIn, violationsOf } from '../../support/gen-ai-conventions.ts';
-import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';
+import { startOtlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { registerCall } from '../store/calls-support.ts';
 import { freshStore } from '../store/support.ts';
 import { keptLines } from '../tracing/roles.ts';
 import { customTool, org, over, requestRun, scriptedProvider, startWorker, storeRevision, workerEnv } from './runs-support.ts';
 
-let collector: OtlpReceiver;
+const collector = suiteFixture(startOtlpReceiver);
 let tracing: Tracing;
 
 beforeAll(async () => {
-  collector = await startOtlpReceiver();
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100');
   vi.stubEnv('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', 'true');
@@ -25,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await tracing.close();
-  await collector.close();
   vi.unstubAllEnvs();
 });
 

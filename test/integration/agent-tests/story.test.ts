@@ -18,14 +18,15 @@ import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { run } from '../../support/run.ts';
 import { parleyEntry } from '../../support/stack.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { realMediaServer } from '../api/calls-support.ts';
 import { startFacade, type Facade } from '../api/facade.ts';
-import { condition, startCluster, type AnyObject, type Cluster } from '../operator/harness.ts';
+import { condition, startCluster, type AnyObject } from '../operator/harness.ts';
 import { sharedBundle, unique } from '../workflows/support.ts';
 import { workerEnv } from './runs-support.ts';
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 let facade: Facade;
 let provider: ProviderServer;
 let folder: string;
@@ -33,7 +34,6 @@ const stopping = new AbortController();
 let working: Promise<void>;
 
 beforeAll(async () => {
-  cluster = await startCluster();
   await cluster.operator({ env: { PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } });
   provider = await startProviderServer();
   folder = await mkdtemp(join(tmpdir(), 'parley-story-'));
@@ -54,7 +54,6 @@ afterAll(async () => {
   stopping.abort();
   await working;
   await facade?.close();
-  await cluster?.stop();
   await provider?.close();
   await rm(folder, { recursive: true, force: true });
 });

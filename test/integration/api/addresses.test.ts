@@ -1,24 +1,22 @@
 /** Addresses that can't be called, and other values that only the whole object shows to be wrong: reported in REST's words, each once. */
 import { randomInt } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade, type Answer } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
 const least = { agent_name: 'Desk', llm: { model_name: 'gpt-4o-mini' }, stt: { provider: 'deepgram' }, tts: { provider: 'cartesia' } };
 const tool = (name: string, endpoint: string) => ({ function_tool: { name }, additional_tool_info: { api: { endpoint } } });
 const noHost =
   'Value error, is not an address that can be called: after http:// or https:// a host is needed, as in https://example.com/path';
 
-let facade: Facade;
-let org: TestOrganization;
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 let agents: string;
 beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
   agents = '/v2/ai-agents';
 });
-afterAll(() => facade.close());
 
 function issuesOf({ status, body }: Answer): readonly string[] {
   expect(status).toBe(422);

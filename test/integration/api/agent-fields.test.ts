@@ -1,19 +1,14 @@
 /** Lookups and tools: what REST takes is stored as it was meant, and what it can't serve is refused. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { smallAgent } from '../../../api/agents/examples.ts';
 import { customToolBody } from '../../../api/tools/examples.ts';
 import type { Agent, Tool } from '../../../crds/index.ts';
-import { kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectlJson, organization, startFacade, type Answer } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 const made = async (fields: object = {}): Promise<Answer['body']> => {
   const answer = await org.call('POST', '/v2/ai-agents', { ...smallAgent, ...fields });

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { AgentTest } from '../../../crds/index.ts';
 import { anAgentRequest, anAgentTest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { brief, canary, type Facade, kubectl, kubectlJson, organization, startFacade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { brief, canary, kubectl, kubectlJson, organization, startFacade } from './facade.ts';
 
 const all = '/v1/agent-tests';
-let facade: Facade;
-let ours: TestOrganization;
-let theirs: TestOrganization;
+const facade = suiteFixture(startFacade);
+const ours = suiteFixture(() => organization(facade));
+const theirs = suiteFixture(() => organization(facade));
 let agent: string;
 
 beforeAll(async () => {
-  facade = await startFacade();
-  [ours, theirs] = [await organization(facade), await organization(facade)];
   agent = (await ours.call('POST', '/v2/ai-agents', anAgentRequest('A'))).body.ai_agent_id;
 });
-afterAll(() => facade.close());
 
 const stored = (id: string) => kubectlJson<AgentTest>(['get', 'agenttest', id, '-n', ours.name]);
 

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Agent } from '../../../crds/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
-import { kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectl, kubectlJson, organization, startFacade } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
   for (const name of ['kb-1', 'kb']) {
     const metadata = { name, namespace: org.name };
     await kubectl(['apply', '-f', '-'], {
@@ -20,7 +19,6 @@ beforeAll(async () => {
     });
   }
 });
-afterAll(() => facade.close());
 
 const stored = (id: string): Promise<Agent> => kubectlJson<Agent>(['get', 'agent', id, '-n', org.name]);
 

@@ -1,22 +1,17 @@
 /** The daily budget of an agent: what it refuses, and what it lets through. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { UsageLine } from '../../../store/index.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { aCall, registerCall, someUsage } from '../store/calls-support.ts';
 import { session } from '../store/support.ts';
 import { realMediaServer, serveAgent } from './calls-support.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade({ calls: { mediaServer: await realMediaServer() } });
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(async () => startFacade({ calls: { mediaServer: await realMediaServer() } }));
+const org = suiteFixture(() => organization(facade));
 
 let agents = 0;
 async function anAgent(budget: { readonly daily: string; readonly currency: string } | undefined) {

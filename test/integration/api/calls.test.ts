@@ -1,26 +1,22 @@
 import { AgentDispatchClient, RoomServiceClient, TokenVerifier } from 'livekit-server-sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { roomOf } from '../../../voice/calls/names.ts';
 import { limitsOf } from '../../../api/limits/limit-class.ts';
 import { KubeError, type Transport } from '../../../kube/index.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import type { CallMessage } from '../../../store/index.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { mediaUrl, realMediaServer, serveAgent, someMediaServer } from './calls-support.ts';
-import { brief, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { brief, organization, startFacade, type TestOrganization } from './facade.ts';
 
-let server: MediaServer;
-let facade: Facade;
-let org: TestOrganization;
+const server = suiteFixture(realMediaServer);
+const facade = suiteFixture(() => startFacade({ calls: { mediaServer: server } }));
+const org = suiteFixture(() => organization(facade));
 
 beforeAll(async () => {
-  server = await realMediaServer();
-  facade = await startFacade({ calls: { mediaServer: server } });
-  org = await organization(facade);
   await serveAgent(facade.store, org.name, 'receptionist', { displayName: 'Receptionist' });
 });
-afterAll(() => facade.close());
 
 const create = (body: object, of: TestOrganization = org) => of.call('POST', '/v1/calls/create-web-call', body);
 const untold = { events: () => [] };

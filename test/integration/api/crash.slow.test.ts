@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Registry } from 'prom-client';
 
 import { createContext } from '../../../api/kinds/context.ts';
@@ -13,7 +13,8 @@ import { createLogger } from '../../../platform/logging.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { testSigning } from '../../support/signing.ts';
 import { unlimited } from '../../support/limits.ts';
-import { kubectlJson, localAddresses, organization, startFacade, type Answer, type Facade } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectlJson, localAddresses, organization, startFacade, type Answer } from './facade.ts';
 
 /** Answers `left` more writes and reads; the next one is the last (carried out or not), and from then on the process is dead. */
 class Mortal implements Transport {
@@ -68,13 +69,8 @@ interface Companion {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-let facade: Facade;
+const facade = suiteFixture(() => startFacade({ wrap: (transport) => (mortal = new Mortal(transport)) }));
 let mortal: Mortal;
-
-beforeAll(async () => {
-  facade = await startFacade({ wrap: (transport) => (mortal = new Mortal(transport)) });
-});
-afterAll(() => facade.close());
 
 async function sweep(org: string): Promise<void> {
   const clock = { ...systemClock, now: () => Date.now() + 180_000 };

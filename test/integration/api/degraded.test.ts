@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 
@@ -19,31 +19,21 @@ import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { unlimited } from '../../support/limits.ts';
 import { testSigning } from '../../support/signing.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import {
-  localAddresses,
-  organization,
-  startFacade,
-  startProxiedFacade,
-  type Answer,
-  type Facade,
-  type TestOrganization,
-} from './facade.ts';
+import { localAddresses, organization, startFacade, startProxiedFacade, type Answer } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 /** A port without a listener: it was free a moment ago. */
 let deadPort: number;
 
 beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
   const server: Server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   deadPort = (server.address() as AddressInfo).port;
   await new Promise((resolve) => server.close(resolve));
 });
-afterAll(() => facade.close());
 
 function build(options: { readonly databaseUrl?: string; readonly kubeServer?: string }) {
   const logger = createLogger({ role: 'api', level: 'silent' });

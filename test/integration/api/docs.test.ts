@@ -4,16 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { run } from '../../support/run.ts';
-import { startFacade, type Facade } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { startFacade } from './facade.ts';
 
-let facade: Facade;
-beforeAll(async () => {
-  facade = await startFacade();
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
 
 describe('/docs', () => {
   it('is a page whose parts all come from here, with and without a slash at the end', async () => {

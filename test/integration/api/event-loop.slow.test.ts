@@ -1,14 +1,15 @@
 /** One organisation sends what takes long to read; the others don't notice. The facade runs in a process of its own, and is measured there. */
 import { setTimeout } from 'node:timers/promises';
 
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { hostileBodies, type HostileBody } from '../../support/hostile-bodies.ts';
 import { spawnRole } from '../../support/role-process.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { organization, startFacade } from './facade.ts';
 
 /** What a request may add to the longest turn of the event loop, in milliseconds. */
 const MOST_MS = 100;
@@ -17,14 +18,8 @@ const MOST_ANSWERED = 400_000;
 const BODIES = 1000;
 const AT_ONCE = 8;
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-  return () => facade.close();
-});
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 it('a thousand hostile bodies delay no other request', async () => {
   const port = await freePort();

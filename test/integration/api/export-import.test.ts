@@ -13,7 +13,8 @@ import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry } from '../../support/stack.ts';
-import { kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectl, kubectlJson, organization, startFacade, type TestOrganization } from './facade.ts';
 
 /** What YAML of one version or another, or a careless writer, would read as something else. */
 const odd = [
@@ -37,7 +38,7 @@ const odd = [
 ];
 const plural = 'agents,tools,phonenumbers,knowledgebases,webhooksubscriptions,secrets,configmaps';
 
-let facade: Facade;
+const facade = suiteFixture(startFacade);
 let org: TestOrganization;
 let key: string;
 let folder: string;
@@ -47,12 +48,10 @@ const parley = (args: readonly string[], input?: string): Promise<Finished> =>
   run(process.execPath, [parleyEntry, ...args], { env: { KUBECONFIG: kubeconfig }, ...(input !== undefined && { input }) });
 
 beforeAll(async () => {
-  facade = await startFacade();
   ({ kubeconfig } = await controlPlane());
   folder = await mkdtemp(join(tmpdir(), 'parley-export-'));
 });
 afterAll(async () => {
-  await facade.close();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -13,14 +13,14 @@ import { createLogger } from '../../../platform/logging.ts';
 import { aPhoneNumber } from '../../support/builders.ts';
 import { testSigning } from '../../support/signing.ts';
 import { unlimited } from '../../support/limits.ts';
-import { localAddresses, organization, startFacade, type Facade } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { localAddresses, organization, startFacade } from './facade.ts';
 
-let facade: Facade;
+const facade = suiteFixture(startFacade);
 let context: KindContext;
 let org: string;
 
 beforeAll(async () => {
-  facade = await startFacade();
   org = (await organization(facade)).name;
   context = createContext({
     store: facade.store,
@@ -38,7 +38,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await context.stop();
-  await facade.close();
 });
 
 const number = `+1${randomInt(1e12, 1e13)}`;

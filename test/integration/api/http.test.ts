@@ -1,22 +1,17 @@
 import { get } from 'node:http';
 import { connect } from 'node:net';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { meets } from '../../../api/http/permissions.ts';
 import { permissions } from '../../../store/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { organization, startFacade } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 /** Those that answer failures as REST does. */
 const routes = describedRoutes()

@@ -1,18 +1,15 @@
 /** `parley kb add` as its user runs it. */
 import { spawn } from 'node:child_process';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import { run } from '../../support/run.ts';
 import { parley, parleyEntry } from '../../support/stack.ts';
-import { add, addsAllButThree, addStage, type AddStage } from './kb-add-stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { add, addsAllButThree, addStage } from './kb-add-stage.ts';
 
-let stage: AddStage;
-beforeAll(async () => {
-  stage = await addStage();
-}, 120_000);
-afterAll(() => stage.close());
+const stage = suiteFixture(addStage);
 
 it('adds a folder but for three bad files, which it names, and doubles nothing when it is repeated', async () => {
   expect(await addsAllButThree(stage, 30)).toHaveLength(29);

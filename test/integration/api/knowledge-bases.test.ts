@@ -1,36 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { KnowledgeBase } from '../../../crds/index.ts';
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { aKnowledgeBase, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  type Answer,
-  brief,
-  type Facade,
-  kubectl,
-  kubectlJson,
-  notLookedAt,
-  organization,
-  startFacade,
-  type TestOrganization,
-} from './facade.ts';
-import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { type Answer, brief, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
+import { knowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
-let means: KnowledgeMeans;
-let facade: Facade;
-let ours: TestOrganization;
-
-beforeAll(async () => {
-  means = await knowledgeMeans();
-  facade = await startFacade({ knowledge: means.knowledge });
-  ours = await organization(facade);
-});
-afterAll(async () => {
-  await facade.close();
-  await means.close();
-});
+const means = suiteFixture(knowledgeMeans);
+const facade = suiteFixture(() => startFacade({ knowledge: means.knowledge }));
+const ours = suiteFixture(() => organization(facade));
 
 let count = 0;
 const aName = (): string => `Manuals ${++count}`;

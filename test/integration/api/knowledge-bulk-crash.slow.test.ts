@@ -12,8 +12,9 @@ import { makeZip } from '../../support/documents/make-zip.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { temporalAddress } from '../../support/temporal.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade } from './facade.ts';
 
 interface Result {
   readonly status: string;
@@ -23,17 +24,14 @@ interface Result {
 
 const all = '/api/v1/knowledge-bases';
 const FILES = 3_000;
-let facade: Facade;
-let org: TestOrganization;
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 let folder: string;
 
 beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
   folder = await mkdtemp(join(tmpdir(), 'parley-bulk-'));
 });
 afterAll(async () => {
-  await facade.close();
   await rm(folder, { recursive: true, force: true });
 });
 

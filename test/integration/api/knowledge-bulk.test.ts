@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { limitsOf } from '../../../api/limits/limit-class.ts';
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
@@ -16,8 +16,9 @@ import { makeZip, type ZipEntry } from '../../support/documents/make-zip.ts';
 import { eventually } from '../../support/eventually.ts';
 import { unlimited } from '../../support/limits.ts';
 import { run } from '../../support/run.ts';
-import { type Answer, canary, type Facade, organization, startFacade, type TestOrganization } from './facade.ts';
-import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { type Answer, canary, organization, startFacade } from './facade.ts';
+import { knowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
 const lines = { 'content-type': 'application/x-ndjson' };
@@ -33,20 +34,10 @@ interface Result {
   readonly warnings?: readonly string[];
 }
 
-let means: KnowledgeMeans;
-let facade: Facade;
-let ours: TestOrganization;
-let theirs: TestOrganization;
-
-beforeAll(async () => {
-  means = await knowledgeMeans();
-  facade = await startFacade({ knowledge: means.knowledge });
-  [ours, theirs] = await Promise.all([organization(facade), organization(facade)]);
-});
-afterAll(async () => {
-  await facade.close();
-  await means.close();
-});
+const means = suiteFixture(knowledgeMeans);
+const facade = suiteFixture(() => startFacade({ knowledge: means.knowledge }));
+const ours = suiteFixture(() => organization(facade));
+const theirs = suiteFixture(() => organization(facade));
 
 const aBase = async (org = ours): Promise<string> => `${all}/${(await org.call('POST', all, { name: `Manuals ${randomUUID()}` })).body.id}`;
 const sendLines = (base: string, body: string | Buffer, org = ours): Promise<Answer> =>

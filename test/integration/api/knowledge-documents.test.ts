@@ -4,34 +4,29 @@ import { request as httpRequest } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { unlimited } from '../../support/limits.ts';
-import { type Answer, brief, canary, type Facade, organization, startFacade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { type Answer, brief, canary, organization, startFacade, type TestOrganization } from './facade.ts';
 import { complete, knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
 import { StorageError } from '../../../knowledge/storage/file-storage.ts';
 
 const all = '/api/v1/knowledge-bases';
-let means: KnowledgeMeans;
-let facade: Facade;
+const means = suiteFixture(knowledgeMeans);
+const facade = suiteFixture(() => startFacade({ knowledge: means.knowledge }));
+const hasty = suiteFixture(() =>
+  startFacade({ database: facade.database, limits: { ...unlimited, requestTimeoutMs: 2_000 }, knowledge: means.knowledge }),
+);
 /** Gives no request more than two seconds. */
-let hasty: Facade;
 let ours: TestOrganization;
 let base: string;
 
 beforeAll(async () => {
-  means = await knowledgeMeans();
-  facade = await startFacade({ knowledge: means.knowledge });
-  hasty = await startFacade({ database: facade.database, limits: { ...unlimited, requestTimeoutMs: 2_000 }, knowledge: means.knowledge });
   ours = await organization(facade);
   base = `${all}/${(await ours.call('POST', all, { name: 'Manuals' })).body.id}`;
-});
-afterAll(async () => {
-  await hasty.close();
-  await facade.close();
-  await means.close();
 });
 
 const boundary = 'xxBOUNDARYxx';

@@ -1,25 +1,16 @@
 /** Knowledge bases while a server behind the facade is unavailable. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { KubeError, type Transport } from '../../../kube/index.ts';
 import { defaultLimits } from '../../support/limits.ts';
-import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
-import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { organization, startFacade, type Answer } from './facade.ts';
+import { knowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
-let means: KnowledgeMeans;
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  means = await knowledgeMeans();
-  facade = await startFacade({ knowledge: means.knowledge });
-  org = await organization(facade);
-});
-afterAll(async () => {
-  await facade.close();
-  await means.close();
-});
+const means = suiteFixture(knowledgeMeans);
+const facade = suiteFixture(() => startFacade({ knowledge: means.knowledge }));
+const org = suiteFixture(() => organization(facade));
 
 const unreachable = (): Promise<never> => Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'away' }));
 /** Of a replica that started after the API server had gone: it knows no resources at all. */

@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { SearchUnavailableError } from '../../../knowledge/search/search.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Answer, brief, type Facade, organization, startFacade, type TestOrganization } from './facade.ts';
-import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { type Answer, brief, organization, startFacade, type TestOrganization } from './facade.ts';
+import { knowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
 const path = '/api/v1/vector/search';
-let means: KnowledgeMeans;
-let facade: Facade;
+const means = suiteFixture(knowledgeMeans);
+const facade = suiteFixture(() => startFacade({ knowledge: means.knowledge }));
 let ours: TestOrganization;
 let theirs: TestOrganization;
 let base: string;
@@ -32,8 +33,6 @@ async function add(org: TestOrganization, to: string, filename: string, content:
 }
 
 beforeAll(async () => {
-  means = await knowledgeMeans();
-  facade = await startFacade({ knowledge: means.knowledge });
   await means.startWorker(facade.database.url);
   [ours, theirs] = [await organization(facade), await organization(facade)];
   [base, theirBase] = [await makeBase(ours, 'Manuals'), await makeBase(theirs, 'Manuals')];
@@ -46,10 +45,6 @@ beforeAll(async () => {
     add(theirs, theirBase, 'secret.txt', 'The brass button opens the vault of the others.', { product: 'XK' }),
   ]);
 }, 180_000);
-afterAll(async () => {
-  await facade.close();
-  await means.close();
-});
 
 describe('a search', () => {
   it('finds what was uploaded, best first, with its place', async () => {

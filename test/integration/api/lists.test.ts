@@ -1,18 +1,13 @@
 import { randomInt } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { anAgentRequest } from '../../support/builders.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { organization, startFacade } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 const makeAgent = async (): Promise<string> =>
   (await org.call('POST', '/v2/ai-agents', anAgentRequest('Walked'))).body.ai_agent_id as string;

@@ -2,23 +2,22 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 
 import { toolsOf } from '../../../api/mcp/tools.ts';
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { anAgent } from '../../support/builders.ts';
 import { run } from '../../support/run.ts';
-import { kubectl, organization, startFacade, type Facade } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectl, organization, startFacade } from './facade.ts';
 
-let facade: Facade;
+const facade = suiteFixture(startFacade);
 let page: string;
 
 beforeAll(async () => {
-  facade = await startFacade();
   page = await readFile(join(repositoryRoot(), 'docs/mcp.md'), 'utf8');
 });
-afterAll(() => facade.close());
 
 it('has commands that make a key, list the tools and try a change', async () => {
   const org = await organization(facade);

@@ -1,13 +1,14 @@
 /** `/mcp` with the official Python SDK, in both protocol versions. */
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
 import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
 import { run } from '../../support/run.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { organization, startFacade } from './facade.ts';
 import { registerLongCall } from './mcp-clients.ts';
 
 const MCP = '2.3.0';
@@ -15,20 +16,13 @@ const perKey = { name: 'key', of: 'key', limit: { perSecond: 0.1, burst: 12 } } 
 const python = await findPython();
 
 describe.skipIf(python === undefined)(`the Python SDK (${withoutPython})`, () => {
-  let facade: Facade;
-  let strict: Facade;
-  let org: TestOrganization;
+  const facade = suiteFixture(startFacade);
+  const strict = suiteFixture(() => startFacade({ database: facade.database, limits: { ...unlimited, classes: [perKey] } }));
+  const org = suiteFixture(() => organization(facade));
   let interpreter: string;
 
   beforeAll(async () => {
-    facade = await startFacade();
-    strict = await startFacade({ database: facade.database, limits: { ...unlimited, classes: [perKey] } });
-    org = await organization(facade);
     interpreter = await pythonWith(python ?? '', { name: 'mcp', version: MCP, requirements: [`mcp==${MCP}`] });
-  });
-  afterAll(async () => {
-    await strict.close();
-    await facade.close();
   });
 
   it.each([

@@ -1,20 +1,16 @@
 /** Tools of MCP servers over REST, as the API server stores them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { Tool } from '../../../crds/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Answer, type Facade, kubectl, kubectlJson, notLookedAt, organization, startFacade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { type Answer, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 let all: string;
 
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
 beforeEach(async () => {
   const { body } = await org.call('POST', '/v2/ai-agents', anAgentRequest('A'));
   all = `/v2/ai-agents/${body.ai_agent_id}/mcp-tools`;

@@ -2,24 +2,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { unstartedApi } from '../../../api/openapi/described-routes.ts';
 import { customToolBody } from '../../../api/tools/examples.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
-import { kubectl, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectl, organization, startFacade } from './facade.ts';
 import { mcpClient, protocolVersions, registerLongCall, textsOf, type ProtocolVersion } from './mcp-clients.ts';
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 const connect = (version: ProtocolVersion, key = org.key): Promise<Client> => mcpClient({ url: facade.url, key, version });
 const call = (client: Client, name: string, given: Record<string, unknown> = {}): Promise<CallToolResult> =>

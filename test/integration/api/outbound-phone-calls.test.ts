@@ -1,25 +1,19 @@
 /** dial-outbound-phone-call, as far as REST, Postgres and the media server go. */
 import { RoomServiceClient } from 'livekit-server-sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { dispatchMetadata, roomOf } from '../../../voice/calls/names.ts';
 import type { PhoneRoute } from '../../../store/index.ts';
 import { mediaServer } from '../../support/media-server.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { serveAgent, someMediaServer } from './calls-support.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade, type TestOrganization } from './facade.ts';
 
 const path = '/v1/calls/dial-outbound-phone-call';
-let facade: Facade;
-let server: Awaited<ReturnType<typeof mediaServer>>;
-let org: TestOrganization;
+const server = suiteFixture(mediaServer);
+const facade = suiteFixture(() => startFacade({ calls: { mediaServer: server } }));
+const org = suiteFixture(freshOrganization);
 let count = 0;
-
-beforeAll(async () => {
-  server = await mediaServer();
-  facade = await startFacade({ calls: { mediaServer: server } });
-  org = await freshOrganization();
-}, 300_000);
-afterAll(() => facade?.close());
 
 async function freshOrganization(liveCalls = 50): Promise<TestOrganization> {
   const made = await organization(facade);

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { updatePartially } from '../../../api/partial/partial-update.ts';
 import { shapeOf } from '../../../api/partial/shape.ts';
 import { agentKind, type Agent, type Tool, type WebhookSubscription } from '../../../crds/index.ts';
 import { ResourceClient } from '../../../kube/index.ts';
 import { aTool, aWebhookSubscription, anAgent, anAgentRequest } from '../../support/builders.ts';
-import { kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectl, kubectlJson, organization, startFacade } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 const apply = (object: unknown, manager = 'gitops'): Promise<string> =>
   kubectl(['apply', '--server-side', `--field-manager=${manager}`, '-f', '-'], object);

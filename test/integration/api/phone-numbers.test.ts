@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { PhoneNumber } from '../../../crds/index.ts';
 import { NumberAssignments, NumberPool } from '../../../platform/config/phone-numbers.ts';
 import { aPhoneNumber, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import {
   type Answer,
   brief,
   canary,
-  type Facade,
   kubectl,
   kubectlJson,
   notLookedAt,
@@ -20,9 +20,9 @@ import {
 } from './facade.ts';
 
 const all = '/v1/phone-numbers';
-let facade: Facade;
-let ours: TestOrganization;
-let theirs: TestOrganization;
+const facade = suiteFixture(startFacade);
+const ours = suiteFixture(() => organization(facade));
+const theirs = suiteFixture(() => organization(facade));
 let agent: string;
 let other: string;
 
@@ -30,11 +30,8 @@ const makeAgent = async (org: TestOrganization): Promise<string> =>
   (await org.call('POST', '/v2/ai-agents', anAgentRequest('A'))).body.ai_agent_id;
 
 beforeAll(async () => {
-  facade = await startFacade();
-  [ours, theirs] = [await organization(facade), await organization(facade)];
   [agent, other] = [await makeAgent(ours), await makeAgent(ours)];
 });
-afterAll(() => facade.close());
 
 /** The test servers are shared, and numbers are unique among all who use them. */
 const number = (): string => `+1${randomInt(1e12, 1e13)}`;

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { LimitClass } from '../../../api/limits/limit-class.ts';
 import { generateApiKey } from '../../../store/api-key-format.ts';
 import { eventually } from '../../support/eventually.ts';
 import { defaultLimits, unlimited } from '../../support/limits.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
 /** Slow enough that a test sees it run out whatever the machine does meanwhile. */
@@ -13,18 +14,9 @@ const perKey: LimitClass = { name: 'key', of: 'key', limit: { perSecond: 0.5, bu
 const perOrganization: LimitClass = { name: 'organization', of: 'organization', limit: { perSecond: 0.01, burst: 25 } };
 const limits = { ...unlimited, classes: [perKey, perOrganization] };
 
-let facade: Facade;
-let replica: Facade;
+const facade = suiteFixture(() => startFacade({ limits }));
+const replica = suiteFixture(() => startFacade({ database: facade.database, limits }));
 let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade({ limits });
-  replica = await startFacade({ database: facade.database, limits });
-});
-afterAll(async () => {
-  await replica.close();
-  await facade.close();
-});
 
 const seconds = (answer: Answer, header: string): number => Number(answer.headers.get(header));
 const ask = (from: Facade, key: string): Promise<Answer> => from.call('GET', '/v1/api-keys?page_size=1', { key });

@@ -1,8 +1,9 @@
 /** What one resource names of others: checked when it is written, and in the way of a deletion. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { aKnowledgeBase, anAgent, anAgentRequest, aTool } from '../../support/builders.ts';
-import { kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectl, kubectlJson, organization, startFacade, type Answer } from './facade.ts';
 
 const agents = '/v2/ai-agents';
 const bases = '/api/v1/knowledge-bases';
@@ -10,20 +11,10 @@ const numbers = '/v1/phone-numbers';
 const hooks = '/v1/public/webhook/subscription';
 
 /** Two replicas. */
-let facade: Facade;
-let other: Facade;
-let ours: TestOrganization;
-let theirs: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  other = await startFacade({ database: facade.database });
-  [ours, theirs] = [await organization(facade), await organization(facade)];
-});
-afterAll(async () => {
-  await other.close();
-  await facade.close();
-});
+const facade = suiteFixture(startFacade);
+const other = suiteFixture(() => startFacade({ database: facade.database }));
+const ours = suiteFixture(() => organization(facade));
+const theirs = suiteFixture(() => organization(facade));
 
 let count = 0;
 const aNumber = (): string => `+1999${Date.now() % 1_000_000}${++count % 1000}`;

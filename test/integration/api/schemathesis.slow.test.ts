@@ -12,9 +12,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registeredCall as webCallExample } from '../../../api/calls/examples.ts';
 import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
 import { run } from '../../support/run.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer, serveAgent } from './calls-support.ts';
-import { organization, startFacade, type Facade } from './facade.ts';
-import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
+import { organization, startFacade } from './facade.ts';
+import { knowledgeMeans } from './knowledge-means.ts';
 
 const version = '4.32.5';
 const examples = process.env['PARLEY_SCHEMATHESIS_EXAMPLES'];
@@ -63,17 +64,13 @@ const phases = [
 ];
 
 const python = await findPython();
-let facade: Facade;
-let knowledge: KnowledgeMeans;
+const knowledge = suiteFixture(knowledgeMeans);
+const facade = suiteFixture(async () => startFacade({ knowledge: knowledge.knowledge, calls: { mediaServer: await realMediaServer() } }));
 let folder: string;
 beforeAll(async () => {
-  knowledge = await knowledgeMeans();
-  facade = await startFacade({ knowledge: knowledge.knowledge, calls: { mediaServer: await realMediaServer() } });
   folder = await mkdtemp(join(tmpdir(), 'parley-schemathesis-'));
 });
 afterAll(async () => {
-  await facade.close();
-  await knowledge.close();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -1,13 +1,28 @@
 /** A stored secret stays at the origin that it was given for: every address that one is sent to, through the routes that change it. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Tool } from '../../../crds/index.ts';
 import type { KubeRequest } from '../../../kube/index.ts';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
-import { canary, kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { canary, kubectl, kubectlJson, organization, startFacade, type TestOrganization } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
+const facade = suiteFixture(
+  async () =>
+    await startFacade({
+      wrap: (transport) => ({
+        server: transport.server,
+        async request<T>(request: KubeRequest): Promise<T> {
+          const answer = await transport.request<T>(request);
+          await afterRequest(request);
+          return answer;
+        },
+        stream: (request) => transport.stream(request),
+        close: () => transport.close(),
+      }),
+    }),
+);
+const org = suiteFixture(() => organization(facade));
 /** May write everything, and read no secret. */
 let writer: string;
 /** Comes between two requests to the API server. */
@@ -15,24 +30,10 @@ let afterRequest: (request: KubeRequest) => Promise<void> = async () => undefine
 let reader: string;
 
 beforeAll(async () => {
-  facade = await startFacade({
-    wrap: (transport) => ({
-      server: transport.server,
-      async request<T>(request: KubeRequest): Promise<T> {
-        const answer = await transport.request<T>(request);
-        await afterRequest(request);
-        return answer;
-      },
-      stream: (request) => transport.stream(request),
-      close: () => transport.close(),
-    }),
-  });
-  org = await organization(facade);
   const permissions = ['agents:write', 'tools:write', 'phone_numbers:write', 'webhooks:write'] as const;
   writer = await org.keyWith(...permissions);
   reader = await org.keyWith(...permissions, 'secrets:read');
 });
-afterAll(() => facade.close());
 
 const agents = '/v2/ai-agents';
 const subscriptions = '/v1/public/webhook/subscription';

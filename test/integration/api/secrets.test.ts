@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { createContext } from '../../../api/kinds/context.ts';
 import { createSweeper } from '../../../api/app.ts';
@@ -13,7 +13,8 @@ import { anAgent, anAgentRequest } from '../../support/builders.ts';
 import { testSigning } from '../../support/signing.ts';
 import { unlimited } from '../../support/limits.ts';
 import { query } from '../../support/sql.ts';
-import { canary, kubectl, kubectlJson, localAddresses, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { canary, kubectl, kubectlJson, localAddresses, organization, startFacade } from './facade.ts';
 
 interface Secret {
   readonly metadata: {
@@ -25,14 +26,8 @@ interface Secret {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 const secretsOf = async (id: string): Promise<Secret> => kubectlJson<Secret>(['get', 'secret', `agent-${id}`, '-n', org.name]);
 const values = ({ data }: Secret): string[] => Object.values(data ?? {}).map((value) => Buffer.from(value, 'base64').toString());

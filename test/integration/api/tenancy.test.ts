@@ -1,21 +1,16 @@
 import { randomInt } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { customToolBody } from '../../../api/tools/examples.ts';
 import { aTool, anAgentRequest } from '../../support/builders.ts';
-import { kubectl, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectl, organization, startFacade, type Answer, type TestOrganization } from './facade.ts';
 
-let facade: Facade;
-let ours: TestOrganization;
-let theirs: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  [ours, theirs] = [await organization(facade), await organization(facade)];
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const ours = suiteFixture(() => organization(facade));
+const theirs = suiteFixture(() => organization(facade));
 
 /** Everything that may differ between two answers for a client. A failure of the webhook group also has its time and path. */
 function visible({ status, text, body, headers }: Answer): unknown {

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectl, kubectlJson, organization, startFacade, type TestOrganization } from './facade.ts';
 
-let facade: Facade;
+const facade = suiteFixture(startFacade);
 let org: TestOrganization;
 let uid: string;
 
 const desired = 'd'.repeat(64);
 const serving = '5'.repeat(64);
-
-beforeAll(async () => {
-  facade = await startFacade();
-});
-afterAll(() => facade.close());
 
 beforeEach(async () => {
   org = await organization(facade);

@@ -1,12 +1,13 @@
 import { connect } from 'node:net';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { KubeRequest, Transport } from '../../../kube/transport.ts';
 import { KubeError } from '../../../kube/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { organization, startFacade } from './facade.ts';
 
 /** An API server that takes writes and never answers them. */
 class Slow implements Transport {
@@ -39,15 +40,11 @@ class Slow implements Transport {
   }
 }
 
-let facade: Facade;
+const facade = suiteFixture(() =>
+  startFacade({ wrap: (transport) => (slow = new Slow(transport)), limits: { ...unlimited, requestTimeoutMs: 5_000 } }),
+);
+const org = suiteFixture(() => organization(facade));
 let slow: Slow;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade({ wrap: (transport) => (slow = new Slow(transport)), limits: { ...unlimited, requestTimeoutMs: 5_000 } });
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
 
 /** Sends `text` and nothing more, and answers what comes back until the server closes. */
 function raw(text: string): Promise<string> {

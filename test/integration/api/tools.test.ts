@@ -1,29 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { Tool } from '../../../crds/index.ts';
 import { aTool, anAgent, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  type Answer,
-  brief,
-  canary,
-  type Facade,
-  kubectl,
-  kubectlJson,
-  notLookedAt,
-  organization,
-  startFacade,
-  type TestOrganization,
-} from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { type Answer, brief, canary, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 const makeAgent = async (of = org): Promise<string> => (await of.call('POST', '/v2/ai-agents', anAgentRequest('A'))).body.ai_agent_id;
 const stored = (id: string): Promise<Tool> => kubectlJson<Tool>(['get', 'tool', id, '-n', org.name]);

@@ -3,26 +3,20 @@ import createClient, { type Client } from 'openapi-fetch';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { repository } from '../../support/stack.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { serveAgent, realMediaServer, mediaUrl } from './calls-support.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade } from './facade.ts';
 // Made by scripts/client-types.ts, which `make test` and `npm run types` run.
 import type { components, paths } from './client-types.ts';
 
-let facade: Facade;
-let org: TestOrganization;
-let client: Client<paths>;
+const facade = suiteFixture(async () => startFacade({ calls: { mediaServer: await realMediaServer() } }));
+const org = suiteFixture(() => organization(facade));
+const client = suiteFixture(() => connect(org.key));
 
 const connect = (key: string): Client<paths> => createClient<paths>({ baseUrl: facade.url, headers: { authorization: `Bearer ${key}` } });
-
-beforeAll(async () => {
-  facade = await startFacade({ calls: { mediaServer: await realMediaServer() } });
-  org = await organization(facade);
-  client = connect(org.key);
-});
-afterAll(() => facade.close());
 
 describe('a typed client', () => {
   it('is made from what the facade serves', async () => {

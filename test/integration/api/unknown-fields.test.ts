@@ -1,26 +1,20 @@
 /** What a request has that nothing reads: refused where it would narrow, named everywhere else. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { fullAgent, smallAgent } from '../../../api/agents/examples.ts';
 import { builtinToolBodies, customToolBody } from '../../../api/tools/examples.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { serveAgent, realMediaServer } from './calls-support.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
-import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
+import { organization, startFacade } from './facade.ts';
+import { knowledgeMeans } from './knowledge-means.ts';
 
-let means: KnowledgeMeans;
-let facade: Facade;
-let org: TestOrganization;
+const means = suiteFixture(knowledgeMeans);
+const facade = suiteFixture(async () => startFacade({ knowledge: means.knowledge, calls: { mediaServer: await realMediaServer() } }));
+const org = suiteFixture(() => organization(facade));
 let agent: string;
 
 beforeAll(async () => {
-  means = await knowledgeMeans();
-  facade = await startFacade({ knowledge: means.knowledge, calls: { mediaServer: await realMediaServer() } });
-  org = await organization(facade);
   agent = (await org.call('POST', '/v2/ai-agents', smallAgent)).body.ai_agent_id;
-});
-afterAll(async () => {
-  await facade.close();
-  await means.close();
 });
 
 const subscription = { name: 'All', url: 'https://hooks.example.com', enable_signed_webhooks: false };

@@ -1,21 +1,16 @@
 /** What calls have used and what it costs, over REST. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { NewCall, UsageLine } from '../../../store/index.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { registerCall, someUsage } from '../store/calls-support.ts';
 import { session } from '../store/support.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 /** A call that has used something. */
 async function used(call: Partial<NewCall>, ...lines: readonly Partial<UsageLine>[]): Promise<string> {

@@ -1,28 +1,19 @@
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
-import { deliveryIdOf, newCallId, openDispatchStore, type AttemptResult, type DispatchStore } from '../../../store/index.ts';
+import { deliveryIdOf, newCallId, openDispatchStore, type AttemptResult } from '../../../store/index.ts';
 import { buildEvent } from '../../../events/emit.ts';
 import { aWebhookSubscription, anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { kubectl, kubectlJson, organization, startFacade, type Answer } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
-let facade: Facade;
-let ours: TestOrganization;
+const facade = suiteFixture(startFacade);
+const ours = suiteFixture(() => organization(facade));
+const dispatcher = suiteFixture(() => openDispatchStore({ databaseUrl: facade.database.url }));
 /** Stands for the dispatcher, of which no more is needed here than what it writes. */
-let dispatcher: DispatchStore;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  ours = await organization(facade);
-  dispatcher = openDispatchStore({ databaseUrl: facade.database.url });
-});
-afterAll(async () => {
-  await dispatcher.close();
-  await facade.close();
-});
 
 let count = 0;
 let id: string;

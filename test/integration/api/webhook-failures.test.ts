@@ -1,22 +1,17 @@
 /** The group's own body for failures, on every occasion for one; keys are refused as everywhere. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { WEBHOOK_ROOT } from '../../../api/http/webhook-failure.ts';
 import { generateApiKey } from '../../../store/api-key-format.ts';
 import { unlimited } from '../../support/limits.ts';
-import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { organization, startFacade, type Answer } from './facade.ts';
 
 const one = `${WEBHOOK_ROOT}/subscription`;
 const begun = Date.now();
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 const expectFailure = (answer: Answer, status: number, type: string, path: string, details: unknown = {}): void => {
   expect([answer.status, answer.body], answer.text).toEqual([

@@ -12,20 +12,18 @@ import { sign } from '../../../webhooks/signing/sign.ts';
 import { parseSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startWebhookSink, type Received, type WebhookSink } from '../../support/webhook-sink.ts';
-import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { startWebhookSink, type Received } from '../../support/webhook-sink.ts';
+import { organization, startFacade, type Answer } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
 const rounds = 50;
-let facade: Facade;
-let ours: TestOrganization;
-let sink: WebhookSink;
+const facade = suiteFixture(startFacade);
+const ours = suiteFixture(() => organization(facade));
+const sink = suiteFixture(startWebhookSink);
 let stopDispatcher: () => Promise<void>;
 
 beforeAll(async () => {
-  facade = await startFacade();
-  ours = await organization(facade);
-  sink = await startWebhookSink();
   const { kubeconfigs } = await controlPlane();
   const stopping = new AbortController();
   const listening = Promise.withResolvers<number>();
@@ -51,8 +49,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stopDispatcher();
-  await sink.close();
-  await facade.close();
 });
 
 let count = 0;

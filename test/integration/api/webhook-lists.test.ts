@@ -1,24 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade, type Answer } from './facade.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
 const one = '/v1/public/webhook/subscription';
 const all = '/v1/public/webhook/subscriptions';
 const seed = Number(process.env['PARLEY_TEST_SEED'] ?? 20_261_121);
-let facade: Facade;
-let other: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  other = await startFacade({ database: facade.database });
-  org = await organization(facade);
-});
-afterAll(async () => {
-  await other.close();
-  await facade.close();
-});
+const facade = suiteFixture(startFacade);
+const other = suiteFixture(() => startFacade({ database: facade.database }));
+const org = suiteFixture(() => organization(facade));
 
 interface Item {
   readonly id: string;

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { organization, startFacade, startProxiedFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade, startProxiedFacade, type Answer } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
 const all = '/v1/public/webhook/subscriptions?page_size=100';
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 let count = 0;
 const aBody = (): object => ({

@@ -1,32 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { wellKnown, type WebhookSubscription } from '../../../crds/index.ts';
 import { eventNames } from '../../../events/catalogue.ts';
 import type { KubeRequest } from '../../../kube/index.ts';
 import { aWebhookSubscription, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  type Answer,
-  canary,
-  type Facade,
-  kubectl,
-  kubectlJson,
-  notLookedAt,
-  organization,
-  startFacade,
-  type TestOrganization,
-} from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { type Answer, canary, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
 const all = '/v1/public/webhook/subscriptions';
-let facade: Facade;
-let ours: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  ours = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const ours = suiteFixture(() => organization(facade));
 
 let count = 0;
 const aBody = (rest: object = {}): object => ({

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { canary, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { canary, organization, startFacade, type Answer } from './facade.ts';
 
-let facade: Facade;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  facade = await startFacade();
-  org = await organization(facade);
-});
-afterAll(() => facade.close());
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
 
 /** The one line that an answer leaves behind: it is written once the answer is out. */
 async function eventOf({ headers }: Answer): Promise<Record<string, unknown>> {

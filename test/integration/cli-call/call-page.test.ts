@@ -7,10 +7,11 @@ import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sendJson, Servers, startEndpoint } from '../../support/http-servers.ts';
 import { aKnowledgeBase } from '../../support/knowledge-base.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { kubectl, startFacade } from '../api/facade.ts';
 import { serveAgent } from '../api/calls-support.ts';
 import { browsers, openPage, type Page } from './browser.ts';
-import { speechWav, startCallPlatform, type CallPlatform } from './call-platform.ts';
+import { speechWav, startCallPlatform } from './call-platform.ts';
 import { pretendMicrophone, speak } from './microphone.ts';
 import { joinAsAgent } from './pretended-agent.ts';
 import { checkLooks, focused, keepScreenshot, tabOrder } from './page-checks.ts';
@@ -21,12 +22,12 @@ const HOURS = 'We are open Monday to Friday from nine to six, and on Saturdays f
 
 describe.skipIf(browser === undefined)('the page in a browser', () => {
   const servers = new Servers();
-  let platform: CallPlatform;
+  afterAll(dispose);
+  const platform = suiteFixture(() => startCallPlatform({ page: true }));
   let page: Page;
   let callKey: string;
 
   beforeAll(async () => {
-    platform = await startCallPlatform({ page: true });
     const { facade, org, folder, provider } = platform;
     const orders = await startEndpoint(servers, (response) => sendJson(response, { order: '417', state: 'ready', shelf: 'B2' }));
     await aKnowledgeBase({ store: facade.store, org: org.name }, 'handbook', HOURS);
@@ -70,8 +71,6 @@ describe.skipIf(browser === undefined)('the page in a browser', () => {
   });
   afterAll(async () => {
     await page.close();
-    await dispose();
-    await platform.close();
     await servers.stop();
   });
 

@@ -4,20 +4,16 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import { Servers, startEndpoint } from '../../support/http-servers.ts';
 import { parleyEntry } from '../../support/stack.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startFacade } from '../api/facade.ts';
-import { speechWav, startCallPlatform, type CallPlatform } from './call-platform.ts';
+import { speechWav, startCallPlatform } from './call-platform.ts';
 
-let platform: CallPlatform;
-
-beforeAll(async () => {
-  platform = await startCallPlatform();
-});
-afterAll(() => platform.close());
+const platform = suiteFixture(startCallPlatform);
 
 interface Run {
   readonly process: ChildProcess;

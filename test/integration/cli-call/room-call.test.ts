@@ -9,18 +9,15 @@ import { AGENT_HEARD_WITHIN_MS } from '../../../voice/calls/microphone.ts';
 import { userIdentityOf } from '../../../voice/calls/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { ownMediaServer, type OwnMediaServer } from '../../support/own-media-server.ts';
+import { ownMediaServer } from '../../support/own-media-server.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { joinAsAgent, type PretendedAgent } from './pretended-agent.ts';
 
-let server: OwnMediaServer;
+afterAll(dispose);
+const server = suiteFixture(ownMediaServer);
 
 beforeAll(async () => {
-  server = await ownMediaServer();
   await server.start({ roomsByJoining: true });
-});
-afterAll(async () => {
-  await dispose();
-  await server.stop();
 });
 
 async function joined(id: string): Promise<{ readonly agent: PretendedAgent; readonly call: RoomCall; readonly clock: FakeClock }> {

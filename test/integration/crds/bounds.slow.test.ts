@@ -5,7 +5,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { agent, custom, manifestOf, openCluster, webhook, type Cluster, type Fields } from './support.ts';
+import { agent, custom, manifestOf, openCluster, webhook, type Fields } from './support.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
 const MIB = 1024 * 1024;
 const many = <T>(count: number, make: (index: number) => T): readonly T[] => Array.from({ length: count }, (_value, index) => make(index));
@@ -111,14 +112,12 @@ const rows: readonly (readonly [string, string, Fields, string])[] = [
 ];
 
 describe('objects far too large', () => {
-  let cluster: Cluster;
+  const cluster = suiteFixture(() => openCluster('bounds'));
   let folder: string;
   beforeAll(async () => {
-    cluster = await openCluster('bounds');
     folder = await mkdtemp(join(tmpdir(), 'parley-bounds-'));
   });
   afterAll(async () => {
-    await cluster.close();
     await rm(folder, { recursive: true, force: true });
   });
 

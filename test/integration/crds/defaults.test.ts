@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { agent, custom, manifestOf, openCluster, webhook, type Cluster, type Fields } from './support.ts';
+import { agent, custom, manifestOf, openCluster, webhook, type Fields } from './support.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
 const secret = { name: 'n', key: 'k' };
 const agentStored: Fields = {
@@ -206,11 +207,7 @@ const emptied: readonly (readonly [string, string, Fields, Fields, Fields])[] = 
 ];
 
 describe('what the API server fills in', () => {
-  let cluster: Cluster;
-  beforeAll(async () => {
-    cluster = await openCluster('defaults');
-  });
-  afterAll(() => cluster.close());
+  const cluster = suiteFixture(() => openCluster('defaults'));
 
   it.each(rows)('%s', async (title, kind, spec, stored) => {
     expect((await cluster.apply(manifestOf(kind, title.replaceAll(/[^a-zA-Z]+/g, '-').toLowerCase(), spec))).spec).toEqual(stored);

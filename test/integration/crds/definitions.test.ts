@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { customResourceDefinitions } from '../../../crds/generate.ts';
 import { kinds } from '../../../crds/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { samples } from './samples.ts';
-import { openCluster, pluralOf, type Cluster } from './support.ts';
+import { openCluster, pluralOf } from './support.ts';
 
 interface InstalledCrd {
   readonly spec: { readonly names: { readonly shortNames: readonly string[]; readonly categories: readonly string[] } };
@@ -18,12 +19,10 @@ interface InstalledCrd {
 const singularOf = (kind: string) => kinds.find((definition) => definition.descriptor.kind === kind)?.singular ?? '';
 
 describe('the definitions on a real API server', () => {
-  let cluster: Cluster;
+  const cluster = suiteFixture(() => openCluster('definitions'));
   beforeAll(async () => {
-    cluster = await openCluster('definitions');
     for (const { status: _status, ...sample } of samples) await cluster.apply(sample);
   });
-  afterAll(() => cluster.close());
 
   it.each(customResourceDefinitions().map((crd) => [crd.spec.names.kind, crd] as const))(
     '%s is established, structural, and has all its names',

@@ -13,18 +13,18 @@ import { ToolListRefresher } from '../../../voice/calls/mcp/tool-list-refresher.
 import type { Manifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Servers } from '../../support/http-servers.ts';
-import { startCluster, type Cluster } from '../operator/harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { startCluster } from '../operator/harness.ts';
 import { readExamples } from './example-files.ts';
 
 const run = promisify(execFile);
 
 describe('the examples under a running operator', () => {
-  let cluster: Cluster;
+  const cluster = suiteFixture(startCluster);
   let examples: readonly Manifest[];
   const servers = new Servers();
   const stopping = new AbortController();
   beforeAll(async () => {
-    cluster = await startCluster();
     examples = await readExamples();
     await cluster.operator();
     // The worker's part of it: to ask the MCP server for its tools.
@@ -44,7 +44,6 @@ describe('the examples under a running operator', () => {
   afterAll(async () => {
     stopping.abort();
     await servers.stop();
-    await cluster.stop();
   });
 
   it.each([

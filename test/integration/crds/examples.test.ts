@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { agentTestProblems } from '../../../crds/agent-test-problems.ts';
 import { agentProblems, knowledgeBaseProblems, toolProblems } from '../../../crds/limits.ts';
 import { kinds, type Agent, type AgentTest, type KnowledgeBase, type Tool } from '../../../crds/index.ts';
 import type { Manifest as ExampleManifest } from '../../support/builders.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { filenameFlags, findExamples } from '../../../local-stack/manifests.ts';
 import { readExamples } from './example-files.ts';
-import { openCluster, type Cluster, type Manifest } from './support.ts';
+import { openCluster, type Manifest } from './support.ts';
 
 const files = filenameFlags(findExamples().files);
 
 describe('the examples', () => {
-  let cluster: Cluster;
+  const cluster = suiteFixture(() => openCluster('examples'));
   let objects: readonly ExampleManifest[];
   beforeAll(async () => {
-    cluster = await openCluster('examples');
     objects = await readExamples();
   });
-  afterAll(() => cluster.close());
 
   it('hold every kind, and name no namespace', () => {
     expect([...new Set(objects.map((object) => object.kind))].toSorted()).toEqual(

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { samples } from './samples.ts';
-import { openCluster, schemaNodes, type Cluster, type Manifest } from './support.ts';
+import { openCluster, schemaNodes, type Manifest } from './support.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
 /** Fields without fields of their own; what is kept as it is (`x-kubernetes-preserve-unknown-fields`) counts as one. */
 const leaves = schemaNodes().filter(
@@ -29,11 +30,10 @@ function valuesAt(manifest: Manifest, path: string): readonly unknown[] {
 }
 
 describe('every field of every kind comes back as it was applied', () => {
-  let cluster: Cluster;
+  const cluster = suiteFixture(() => openCluster('fields'));
   const stored = new Map<Manifest, Manifest>();
 
   beforeAll(async () => {
-    cluster = await openCluster('fields');
     for (const sample of samples) {
       const { status, ...rest } = sample;
       let object = await cluster.apply(rest);
@@ -45,7 +45,6 @@ describe('every field of every kind comes back as it was applied', () => {
       stored.set(sample, object);
     }
   });
-  afterAll(() => cluster.close());
 
   it.each(leaves.map(({ path }) => path))('%s', (path) => {
     const sent = samples.flatMap((sample) => valuesAt(sample, path));

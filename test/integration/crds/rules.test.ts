@@ -1,8 +1,9 @@
 /** Each CEL rule of the schemas: an object that breaks it, and exactly what the API server says. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { checkSpec, testedKinds } from '../../../cli/agent-files/check-object.ts';
-import { agent, custom, manifestOf, openCluster, schemaNodes, webhook, type Cluster, type Fields } from './support.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { agent, custom, manifestOf, openCluster, schemaNodes, webhook, type Fields } from './support.ts';
 
 interface Row {
   /** Node that has the rule. */
@@ -246,11 +247,7 @@ const kindOf = (rule: string) => rule.slice(0, rule.indexOf('.'));
 const messageOf = (answer: string) => answer.replace(/^\S+: (Required value: )?/, '');
 
 describe('CEL rules on a real API server', () => {
-  let cluster: Cluster;
-  beforeAll(async () => {
-    cluster = await openCluster('rules');
-  });
-  afterAll(() => cluster.close());
+  const cluster = suiteFixture(() => openCluster('rules'));
 
   it('each have a row in this table', () => {
     const declared = schemaNodes().flatMap(({ path, schema }) =>

@@ -10,21 +10,20 @@ import { termsOf } from '../../../knowledge/lexical/terms.ts';
 import { dimensionsOf, REFERENCE_LENGTH } from '../../../knowledge/lexical/vectors.ts';
 import { createSearch } from '../../../knowledge/search/create-search.ts';
 import type { FileStorage } from '../../../knowledge/storage/file-storage.ts';
-import { openStore, type Collection, type Store } from '../../../store/index.ts';
+import { openStore, type Collection } from '../../../store/index.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { milvus, pgvector } from './vector-stores-support.ts';
 
 const both = [pgvector(), milvus()];
 const here = both.filter(({ missing }) => missing === undefined);
-let store: Store;
+const store = suiteFixture(async () => openStore({ databaseUrl: (await migratedDatabase()).url, poolSize: 4 }));
 
 beforeAll(async () => {
-  store = openStore({ databaseUrl: (await migratedDatabase()).url, poolSize: 4 });
   await Promise.all(here.map((tested) => tested.start()));
 });
 afterAll(async () => {
   await Promise.all(here.map((tested) => tested.stop()));
-  await store.close();
 });
 
 /** Few words and short chunks, so that many chunks score alike. */

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, describe } from 'vitest';
 
-import { createTransport, loadKubeConfig, ResourceClient, type KubeObject, type Transport } from '../../../kube/index.ts';
+import { createTransport, loadKubeConfig, ResourceClient, type KubeObject } from '../../../kube/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { applyRules } from './contract/apply.ts';
 import type { ContractContext } from './contract/context.ts';
 import { extractRules } from './contract/extract.ts';
@@ -34,7 +35,7 @@ const RULES = {
 } as const;
 
 describe('API server contract', () => {
-  let transport: Transport;
+  const transport = suiteFixture(async () => createTransport({ kubeConfig: loadKubeConfig({ path: (await controlPlane()).kubeconfig }) }));
   const namespace = `contract-${randomBytes(4).toString('hex')}`;
   let count = 0;
   const context: ContractContext = {
@@ -53,7 +54,6 @@ describe('API server contract', () => {
   };
 
   beforeAll(async () => {
-    transport = createTransport({ kubeConfig: loadKubeConfig({ path: (await controlPlane()).kubeconfig }) });
     await transport.request({
       method: 'PATCH',
       path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${widgetDefinition.metadata.name}`,
@@ -69,7 +69,6 @@ describe('API server contract', () => {
       .client('Namespace')
       .delete({ name: namespace })
       .catch(() => undefined);
-    await transport?.close();
   });
 
   describe.each(Object.entries(RULES))('%s', (_, rules) => {

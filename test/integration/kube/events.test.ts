@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import {
   createTransport,
@@ -8,13 +8,13 @@ import {
   type KubeObject,
   type ResourceDescriptor,
   type Stored,
-  type Transport,
 } from '../../../kube/index.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { run } from '../../support/run.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { configMap, configMaps, namespaces, type ConfigMap } from './built-in.ts';
 
 interface Event extends KubeObject {
@@ -29,21 +29,17 @@ interface Event extends KubeObject {
 const descriptor: ResourceDescriptor = { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
 
 describe('the event recorder on a real API server', () => {
-  let transport: Transport;
+  const transport = suiteFixture(async () => createTransport({ kubeConfig: loadKubeConfig({ path: (await controlPlane()).kubeconfig }) }));
   let events: ResourceClient<Event>;
   let namespace: string;
   const lines: string[] = [];
   let recorder: EventRecorder;
 
   beforeAll(async () => {
-    transport = createTransport({ kubeConfig: loadKubeConfig({ path: (await controlPlane()).kubeconfig }) });
     events = new ResourceClient<Event>({ transport, descriptor, fieldManager: 'events-test' });
     namespace = await organizationNamespace('events');
     const logger = createLogger({ role: 'test', level: 'debug', destination: { write: (line: string) => void lines.push(line) } });
     recorder = new EventRecorder({ transport, controller: 'example.com/operator', instance: 'events-test-1', logger });
-  });
-  afterAll(async () => {
-    await transport.close();
   });
 
   const anObject = (name: string): Promise<Stored<ConfigMap>> =>

@@ -1,41 +1,28 @@
 import assert from 'node:assert/strict';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
-import {
-  createInformer,
-  createTransport,
-  KubeError,
-  loadKubeConfig,
-  ResourceClient,
-  type Informer,
-  type Transport,
-} from '../../../kube/index.ts';
+import { createInformer, createTransport, KubeError, loadKubeConfig, ResourceClient, type Informer } from '../../../kube/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { configMap, configMaps, namespaces, type ConfigMap } from './built-in.ts';
-import { ownApiServer, type OwnApiServer } from './own-api-server.ts';
+import { ownApiServer } from './own-api-server.ts';
 
 const values = (informer: Informer<ConfigMap>): Record<string, string> =>
   Object.fromEntries(informer.cache.list().map((object) => [object.metadata.name, object.data?.['value'] ?? '']));
 
 describe('an informer whose API server is killed', () => {
-  let server: OwnApiServer;
-  let transport: Transport;
+  const server = suiteFixture(ownApiServer);
+  const transport = suiteFixture(() => createTransport({ kubeConfig: loadKubeConfig({ path: server.kubeconfig }) }));
   let client: ResourceClient<ConfigMap>;
 
   beforeAll(async () => {
-    server = await ownApiServer();
-    transport = createTransport({ kubeConfig: loadKubeConfig({ path: server.kubeconfig }) });
     client = new ResourceClient<ConfigMap>({ transport, descriptor: configMaps, fieldManager: 'informer-test' });
     await new ResourceClient({ transport, descriptor: namespaces, fieldManager: 'informer-test' }).apply({
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: { name: 'load' },
     });
-  });
-  afterAll(async () => {
-    await transport?.close();
-    await server?.stop();
   });
 
   it('ends up with what the server has, after five kills under load, and its listener with the same', async () => {

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import {
   createInformer,
@@ -9,20 +9,20 @@ import {
   type Informer,
   type InformerOptions,
   type Stored,
-  type Transport,
 } from '../../../kube/index.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startFaultProxy, type FaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
+import { startFaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
 import type { SeenRequest } from '../../support/fault-proxy/faults.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { configMap, configMaps, secrets, type ConfigMap } from './built-in.ts';
 
 describe('createInformer', () => {
-  let proxy: FaultProxy;
+  const proxy = suiteFixture(async () => startFaultProxy((await controlPlane()).kubeconfig));
+  const transport = suiteFixture(() => createTransport({ kubeConfig: proxy.kubeConfig }));
   let namespace: string;
-  let transport: Transport;
   let client: ResourceClient<ConfigMap>;
   const lines: string[] = [];
   const informers: Informer<ConfigMap>[] = [];
@@ -52,8 +52,6 @@ describe('createInformer', () => {
   const put = (name: string, value = '1'): Promise<Stored<ConfigMap>> => client.apply(configMap(namespace, name, value));
 
   beforeAll(async () => {
-    proxy = await startFaultProxy((await controlPlane()).kubeconfig);
-    transport = createTransport({ kubeConfig: proxy.kubeConfig });
     client = new ResourceClient<ConfigMap>({ transport, descriptor: configMaps, fieldManager: 'test' });
   });
   beforeEach(async () => {
@@ -63,10 +61,6 @@ describe('createInformer', () => {
   afterEach(async () => {
     await Promise.all(informers.splice(0).map((each) => each.stop()));
     proxy.faults.clear();
-  });
-  afterAll(async () => {
-    await transport?.close();
-    await proxy?.stop();
   });
 
   it('lists what exists, follows changes, and reads its own writes', async () => {

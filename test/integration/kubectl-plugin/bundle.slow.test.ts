@@ -2,27 +2,26 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { anAgent } from '../../support/builders.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { run } from '../../support/run.ts';
 import { repository } from '../../support/stack.ts';
-import { startPlugin, type Plugin } from './plugin.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { startPlugin } from './plugin.ts';
 
-let plugin: Plugin;
+const plugin = suiteFixture(startPlugin);
 let org: string;
 
 beforeAll(async () => {
-  plugin = await startPlugin();
   // bin/parley prefers a bundle to the sources.
   const dist = join(dirname(plugin.bin), 'dist');
   expect(await run(process.execPath, ['scripts/build.ts', dist], { cwd: repository })).toMatchObject({ code: 0, stderr: '' });
   org = await organizationNamespace('bundle');
   await plugin.put(anAgent('reception', org));
 });
-afterAll(async () => plugin?.stop());
 
 describe('kubectl parley from the bundle', () => {
   it.each([

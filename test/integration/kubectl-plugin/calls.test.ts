@@ -6,14 +6,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aSecret } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer, serveAgent } from '../api/calls-support.ts';
 import { someUsage } from '../store/calls-support.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
-import { chartLabels, grant, pod, startPlugin, type Plugin } from './plugin.ts';
+import { organization, startFacade } from '../api/facade.ts';
+import { chartLabels, grant, pod, startPlugin } from './plugin.ts';
 
-let plugin: Plugin;
-let facade: Facade;
-let org: TestOrganization;
+const plugin = suiteFixture(startPlugin);
+const facade = suiteFixture(async () => startFacade({ calls: { mediaServer: await realMediaServer() } }));
+const org = suiteFixture(() => organization(facade));
 let system: string;
 let relay: Server;
 let live: string;
@@ -25,9 +26,6 @@ const address = Object.values(networkInterfaces())
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
 beforeAll(async () => {
-  plugin = await startPlugin();
-  facade = await startFacade({ calls: { mediaServer: await realMediaServer() } });
-  org = await organization(facade);
   system = await organizationNamespace('callsystem');
   await serveAgent(facade.store, org.name, 'reception');
   await serveAgent(facade.store, org.name, 'billing');
@@ -85,8 +83,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   relay?.close();
-  await facade?.close();
-  await plugin?.stop();
 });
 
 const flags = () => ['-n', org.name, '--system-namespace', system];

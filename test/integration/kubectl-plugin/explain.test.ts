@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { anAgent, aPhoneNumber, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
-import { condition, grant, startPlugin, type Plugin } from './plugin.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { condition, grant, startPlugin } from './plugin.ts';
 
-let plugin: Plugin;
+const plugin = suiteFixture(startPlugin);
 let org: string;
 
 const ref = { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'keys', key: 'apiKey' } };
 const headers = [{ name: 'X-Key', valueFrom: { secretKeyRef: { name: 'shop', key: 'token' } } }];
 
 beforeAll(async () => {
-  plugin = await startPlugin();
   org = await organizationNamespace('explain');
   await plugin.put(
     {
@@ -51,7 +51,6 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(async () => plugin?.stop());
 
 describe('kubectl parley explain', () => {
   it('shows why, what it refers to, who refers to it, what serves and the last events; of Secrets no values', async () => {

@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { anAgent } from '../../support/builders.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { repository } from '../../support/stack.ts';
-import { condition, startPlugin, type Plugin } from './plugin.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { condition, startPlugin } from './plugin.ts';
 
 interface Manifest {
   readonly metadata: { readonly name: string };
@@ -20,7 +21,7 @@ interface Manifest {
   };
 }
 
-let plugin: Plugin;
+const plugin = suiteFixture(startPlugin);
 let out: string;
 let installed: string;
 let manifest: Manifest;
@@ -29,7 +30,6 @@ const platform = `${process.platform}_${process.arch === 'x64' ? 'amd64' : proce
 const version = '0.1.0';
 
 beforeAll(async () => {
-  plugin = await startPlugin();
   [out, installed] = [join(plugin.folder, 'krew'), join(plugin.folder, 'installed')];
   const args = ['scripts/krew.ts', '--base-url', 'https://example.com/releases/', '--out', out, '--without-node'];
   expect(await run(process.execPath, args, { cwd: repository })).toMatchObject({ code: 0, stderr: '' });
@@ -37,7 +37,6 @@ beforeAll(async () => {
   await mkdir(installed);
   expect(await run('tar', ['-xzf', join(out, archiveOf(manifest)), '-C', installed])).toMatchObject({ code: 0 });
 });
-afterAll(async () => plugin?.stop());
 
 function archiveOf({ spec }: Manifest): string {
   return spec.platforms[0]?.uri.split('/').at(-1) ?? '';

@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startKubelet, type Kubelet } from './kubelet.ts';
-import { grant, pod, startPlugin, type Plugin } from './plugin.ts';
+import { grant, pod, startPlugin } from './plugin.ts';
 
-let plugin: Plugin;
+const plugin = suiteFixture(startPlugin);
 let kubelet: Kubelet;
 let org: string;
 let system: string;
@@ -18,7 +19,6 @@ const started = Date.now();
 const at = (secondsAgo: number): string => new Date(started - secondsAgo * 1_000).toISOString();
 
 beforeAll(async () => {
-  plugin = await startPlugin();
   [org, system] = await Promise.all([organizationNamespace('logs'), organizationNamespace('logsystem')]);
   kubelet = await startKubelet(plugin, `node-${system}`);
   await plugin.put(
@@ -52,7 +52,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await kubelet?.stop();
-  await plugin?.stop();
 });
 
 const messages = (text: string): readonly string[] =>

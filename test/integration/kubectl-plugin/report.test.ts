@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anAgent, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { run } from '../../support/run.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startKubelet, type Kubelet } from './kubelet.ts';
-import { condition, deployment, grant, pod, startPlugin, type Plugin } from './plugin.ts';
+import { condition, deployment, grant, pod, startPlugin } from './plugin.ts';
 
-let plugin: Plugin;
+const plugin = suiteFixture(startPlugin);
 let kubelet: Kubelet;
 let org: string;
 let system: string;
@@ -44,7 +45,6 @@ const planted = {
 const prompts = { prompt: 'canary-prompt-4731', welcome: 'canary-welcome-4732' };
 
 beforeAll(async () => {
-  plugin = await startPlugin();
   [org, system] = await Promise.all([organizationNamespace('report'), organizationNamespace('reportsystem')]);
   kubelet = await startKubelet(plugin, `node-${system}`);
   const operator = deployment('operator', system, {
@@ -149,7 +149,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await kubelet?.stop();
-  await plugin?.stop();
 });
 
 async function unpack(file: string): Promise<ReadonlyMap<string, string>> {

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { anAgent, aTool } from '../../support/builders.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
-import { condition, deployment, grant, pod, startPlugin, type AnyObject, type Plugin } from './plugin.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { condition, deployment, grant, pod, startPlugin, type AnyObject } from './plugin.ts';
 
-let plugin: Plugin;
+const plugin = suiteFixture(startPlugin);
 let org: string;
 let system: string;
 
 beforeAll(async () => {
-  plugin = await startPlugin();
   [org, system] = await Promise.all([organizationNamespace('status'), organizationNamespace('system')]);
   const ready = { observedGeneration: 1, conditions: [condition('Ready', 'True', 'Available')] };
   await plugin.put({ ...anAgent('reception', org), status: ready }, deployment('operator', system), deployment('api', system));
 });
-afterAll(async () => plugin?.stop());
 
 const status = (...args: readonly string[]) => plugin.parley(['status', '-n', org, '--system-namespace', system, ...args]);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { AgentStatus, AgentTest, AgentTestStatus } from '../../../crds/index.ts';
 import { requestedTest } from '../../../crds/requested-test.ts';
@@ -7,19 +7,18 @@ import { anAgent, anAgentTest, aSecret } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run } from '../../support/run.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
-import { condition, startCluster, type AnyObject, type Cluster, type RunningOperator } from './harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { condition, startCluster, type AnyObject, type RunningOperator } from './harness.ts';
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 let operator: RunningOperator;
 let org: string;
 beforeAll(async () => {
-  cluster = await startCluster();
   operator = await cluster.operator();
 });
 beforeEach(async () => {
   org = await cluster.organization();
 });
-afterAll(async () => cluster?.stop());
 
 const prompt = (systemPrompt: string) => ({ llm: { provider: 'openai', model: 'm', systemPrompt } });
 const statusOf = (object: AnyObject) => object.status as AgentStatus;

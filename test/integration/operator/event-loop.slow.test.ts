@@ -4,24 +4,20 @@
  */
 import { setTimeout } from 'node:timers/promises';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { anAgent, aTool, type Manifest } from '../../support/builders.ts';
 import { hostileManifests } from '../../support/hostile-manifests.ts';
 import { spawnRole } from '../../support/role-process.ts';
-import { startCluster, type Cluster } from './harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { startCluster } from './harness.ts';
 
 /** What a resource may add to the longest turn of the event loop, in milliseconds. */
 const MOST_MS = 100;
 const ROUNDS = 2;
 const AT_ONCE = 4;
 
-let cluster: Cluster;
-
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterAll(async () => cluster?.stop());
+const cluster = suiteFixture(startCluster);
 
 it('resources of one organisation that take long to compile hold up no other', async () => {
   const operator = spawnRole('operator', cluster.env());

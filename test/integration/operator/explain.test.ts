@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { anAgent, aPhoneNumber, aSecret, aTool } from '../../support/builders.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
-import { startCluster, type Cluster } from './harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { startCluster } from './harness.ts';
 
-let cluster: Cluster;
-
-beforeAll(async () => {
-  cluster = await startCluster();
-});
-afterAll(async () => cluster?.stop());
+const cluster = suiteFixture(startCluster);
 
 function explain(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
   return run(process.execPath, [parleyEntry, 'explain', ...args], {

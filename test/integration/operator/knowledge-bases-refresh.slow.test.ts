@@ -14,12 +14,13 @@ import { createRegistry } from '../../../platform/metrics.ts';
 import { aConfigMap, aKnowledgeBase, type Manifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Servers, startEndpoint, type TestEndpoint } from '../../support/http-servers.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { startWorker } from '../knowledge/harness.ts';
 import { unique } from '../workflows/support.ts';
-import { condition, startCluster, type AnyObject, type Cluster } from './harness.ts';
+import { condition, startCluster, type AnyObject } from './harness.ts';
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 let knowledge: Knowledge;
 let env: Readonly<Record<string, string>>;
 let folder: string;
@@ -29,7 +30,6 @@ let site: TestEndpoint;
 let page: { readonly status: number; readonly words: string } = { status: 200, words: 'edition 1' };
 
 beforeAll(async () => {
-  cluster = await startCluster();
   folder = await mkdtemp(join(tmpdir(), 'parley-refresh-'));
   site = await startEndpoint(servers, (response, request) => {
     const found = request.url === '/prices';
@@ -56,7 +56,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await knowledge?.close();
-  await cluster?.stop();
   await servers.stop();
   await rm(folder, { recursive: true, force: true });
 });

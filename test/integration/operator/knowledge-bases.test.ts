@@ -9,11 +9,12 @@ import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { newDocumentId, type DocumentRecord } from '../../../store/index.ts';
 import { aConfigMap, aKnowledgeBase, type Manifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { temporalAddress } from '../../support/temporal.ts';
-import { condition, metricTotal, startCluster, type AnyObject, type Cluster, type RunningOperator } from './harness.ts';
+import { condition, metricTotal, startCluster, type AnyObject, type RunningOperator } from './harness.ts';
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 let postgres: TcpProxy;
 let temporal: Connection;
 let operator: RunningOperator;
@@ -21,7 +22,6 @@ let operator: RunningOperator;
 const taskQueue = `test-${randomBytes(4).toString('hex')}`;
 
 beforeAll(async () => {
-  cluster = await startCluster();
   const { hostname, port } = new URL(cluster.databaseUrl);
   postgres = await startTcpProxy({ host: hostname, port: Number(port) });
   temporal = await Connection.connect({ address: await temporalAddress() });
@@ -29,7 +29,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await temporal?.close();
   await postgres?.close();
-  await cluster?.stop();
 });
 
 async function startOperator(env: Readonly<Record<string, string>> = {}): Promise<RunningOperator> {

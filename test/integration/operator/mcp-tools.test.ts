@@ -1,34 +1,27 @@
 /** Tools of MCP servers under a running operator and a worker's refresher, with a real API server, Postgres and servers of the official SDK. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Agent, Tool } from '../../../crds/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { createEgress } from '../../../platform/egress/egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { ToolListRefresher } from '../../../voice/calls/mcp/tool-list-refresher.ts';
 import { aSecret, anAgent, type Manifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startMcpServer, type McpTestServer } from '../../support/mcp-server.ts';
-import { condition, startCluster, type AnyObject, type Cluster, type RunningOperator } from './harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { condition, startCluster, type AnyObject, type RunningOperator } from './harness.ts';
 
-let cluster: Cluster;
-let egress: Egress;
+const cluster = suiteFixture(startCluster);
+const egress = suiteFixture(() => createEgress({ allowCidrs: ['127.0.0.0/8'] }));
 let operator: RunningOperator;
 let worker: AbortController;
 let working: Promise<void>;
 let server: McpTestServer;
 let org: string;
 
-beforeAll(async () => {
-  cluster = await startCluster();
-  egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
-});
-afterAll(async () => {
-  egress.close();
-  await cluster.stop();
-});
 beforeEach(async () => {
   server = await startMcpServer({ version: '2026-07-28' });
   org = await cluster.organization();

@@ -6,17 +6,17 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 
 import { aPhoneNumber } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
-import { condition, startCluster, type AnyObject, type Cluster, type RunningOperator } from './harness.ts';
+import { condition, startCluster, type AnyObject, type RunningOperator } from './harness.ts';
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 let postgres: TcpProxy;
 let ours: string;
 let theirs: string;
 const running: RunningOperator[] = [];
 
 beforeAll(async () => {
-  cluster = await startCluster();
   const { hostname, port } = new URL(cluster.databaseUrl);
   postgres = await startTcpProxy({ host: hostname, port: Number(port) });
   [ours, theirs] = [await cluster.organization('ours'), await cluster.organization('theirs')];
@@ -27,7 +27,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await postgres?.close();
-  await cluster?.stop();
 });
 
 async function operator(env: Record<string, string> = {}, identity = 'one'): Promise<RunningOperator> {

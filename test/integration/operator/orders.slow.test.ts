@@ -1,18 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 
 import { anAgent, aKnowledgeBase, aPhoneNumber, aSecret, aTool, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { normalised, startCluster, type Cluster } from './harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { normalised, startCluster } from './harness.ts';
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 
 beforeAll(async () => {
-  cluster = await startCluster();
   await cluster.operator({ env: { PARLEY_LOG_LEVEL: 'error' } });
 });
-afterAll(async () => cluster?.stop());
 
 const kinds = ['Agent', 'Tool', 'PhoneNumber', 'KnowledgeBase', 'WebhookSubscription'] as const;
 type Kind = (typeof kinds)[number];

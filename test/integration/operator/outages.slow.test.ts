@@ -11,8 +11,9 @@ import { anAgent, aPhoneNumber, aSecret, aTool, aWebhookSubscription } from '../
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
-import { condition, metricTotal, startCluster, type Cluster, type RunningOperator } from './harness.ts';
+import { condition, metricTotal, startCluster, type RunningOperator } from './harness.ts';
 
 interface ClusterRole extends KubeObject {
   readonly rules: readonly { readonly resources: readonly string[] }[];
@@ -26,13 +27,12 @@ const clusterRoles: ResourceDescriptor = {
   namespaced: false,
 };
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 let postgres: TcpProxy;
 let operator: RunningOperator | undefined;
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
-  cluster = await startCluster();
   const { hostname, port } = new URL(cluster.databaseUrl);
   postgres = await startTcpProxy({ host: hostname, port: Number(port) });
 });
@@ -44,7 +44,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await postgres?.close();
-  await cluster?.stop();
 });
 
 function proxied(): string {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { KubeError } from '../../../kube/index.ts';
 import {
@@ -12,16 +12,11 @@ import {
   type Manifest,
 } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { condition, metricTotal, startCluster, type Cluster, type RunningOperator } from './harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { condition, metricTotal, startCluster } from './harness.ts';
 
-let cluster: Cluster;
-let operator: RunningOperator;
-
-beforeAll(async () => {
-  cluster = await startCluster();
-  operator = await cluster.operator();
-});
-afterAll(async () => cluster?.stop());
+const cluster = suiteFixture(startCluster);
+const operator = suiteFixture(() => cluster.operator());
 
 const CANARY = 'canary-7f3a9d51c2e84b06';
 let lastNumber = 10_000;

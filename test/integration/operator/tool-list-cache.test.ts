@@ -1,19 +1,16 @@
 /** The operator's cache of lists of tools over a real Postgres, with answers and changes in an order that is rare. */
 import { setImmediate } from 'node:timers/promises';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { PostgresOutage } from '../../../operator/runtime/postgres-outage.ts';
 import { ToolListCache } from '../../../operator/tool/tool-list-cache.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { openStore, type Store } from '../../../store/index.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
-let store: Store;
-beforeAll(async () => {
-  store = openStore({ databaseUrl: (await migratedDatabase()).url });
-});
-afterAll(() => store.close());
+const store = suiteFixture(async () => openStore({ databaseUrl: (await migratedDatabase()).url }));
 
 const echo = { name: 'echo', description: 'Says the same.', parameters: {}, readOnly: true };
 const toolWith = (uid: string) => ({ metadata: { namespace: 'acme', name: uid, uid } });

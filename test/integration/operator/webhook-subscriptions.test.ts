@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 
 import { webhookSubscriptionKind, wellKnown, type WebhookSubscription } from '../../../crds/index.ts';
 import { KubeError, ResourceClient } from '../../../kube/index.ts';
 import { generateSigningKey, parseSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { eventually } from '../../support/eventually.ts';
-import { condition, startCluster, type AnyObject, type Cluster } from './harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { condition, startCluster, type AnyObject } from './harness.ts';
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 let namespace: string;
 beforeAll(async () => {
-  cluster = await startCluster();
   await cluster.operator();
   namespace = await cluster.organization('hooks');
 }, 120_000);
-afterAll(() => cluster.stop());
 
 const subscription = (name: string, spec: object = {}) => ({
   apiVersion: 'parley.dev/v1alpha1',

@@ -1,5 +1,5 @@
 /** How exactly a canary splits calls, and how soon an abort and a rollback reach new ones while 100 calls a second are created. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 
 import { systemClock } from '../../../platform/clock.ts';
 import { newCallId, type Store } from '../../../store/index.ts';
@@ -7,20 +7,20 @@ import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { roomOf } from '../../../voice/calls/names.ts';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { condition, startCluster, type Cluster } from '../operator/harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { condition, startCluster } from '../operator/harness.ts';
 
 const CALLS = 10_000;
 const PERCENT = 5;
 const CREATED_PER_SECOND = 100;
 const ROUNDS = 12;
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 let store: Store;
 let lifecycle: CallLifecycle;
 let org: string;
 
 beforeAll(async () => {
-  cluster = await startCluster();
   await cluster.operator();
   store = cluster.store;
   lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
@@ -28,7 +28,6 @@ beforeAll(async () => {
   await store.organizations.create({ name: org });
   await store.organizations.limitLiveCalls(org, 100_000);
 });
-afterAll(async () => cluster?.stop());
 
 const apply = (prompt: string, percent: number, abortOn: object = {}) =>
   cluster.apply(

@@ -7,23 +7,22 @@ import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer } from '../api/calls-support.ts';
 import { startFacade, type Answer, type Facade } from '../api/facade.ts';
-import { condition, startCluster, type AnyObject, type Cluster, type RunningOperator } from '../operator/harness.ts';
+import { condition, startCluster, type AnyObject, type RunningOperator } from '../operator/harness.ts';
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 let facade: Facade;
 let operator: RunningOperator;
 
 beforeAll(async () => {
-  cluster = await startCluster();
   operator = await cluster.operator();
   const database = { url: cluster.databaseUrl, drop: async () => undefined };
   facade = await startFacade({ database, kubeconfig: cluster.addresses.kubeconfigs.api, calls: { mediaServer: await realMediaServer() } });
 });
 afterAll(async () => {
   await facade?.close();
-  await cluster?.stop();
 });
 
 interface Desk {

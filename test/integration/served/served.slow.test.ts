@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { startFacade, type Facade } from '../api/facade.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
-import { startCluster, type Cluster } from '../operator/harness.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { startCluster } from '../operator/harness.ts';
 import { ModelOrganization, seen } from './organization.ts';
 
 const writes = Number(process.env['PARLEY_TEST_WRITES'] ?? 300);
@@ -17,10 +18,9 @@ const organizations = 6;
 const listsEvery = 20;
 const seed = Number(process.env['PARLEY_TEST_SEED'] ?? randomInt(2 ** 31));
 
-let cluster: Cluster;
+const cluster = suiteFixture(startCluster);
 let facade: Facade;
 beforeAll(async () => {
-  cluster = await startCluster();
   await cluster.operator();
   facade = await startFacade({
     database: { url: cluster.databaseUrl, drop: async () => undefined },
@@ -29,7 +29,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await facade.close();
-  await cluster.stop();
 });
 
 async function organization(index: number): Promise<ModelOrganization> {

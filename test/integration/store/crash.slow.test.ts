@@ -1,17 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { migrate, StoreError, type Store } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { ownPostgres, type OwnPostgres } from './own-postgres.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { ownPostgres } from './own-postgres.ts';
 import { revisionOf, storeAt } from './support.ts';
 
-let server: OwnPostgres;
-beforeAll(async () => {
-  server = await ownPostgres();
-});
-afterAll(() => server?.stop());
+const server = suiteFixture(ownPostgres);
 
 const KILLS = 4;
 const AGENTS = 8;

@@ -1,15 +1,12 @@
 /** Lists of the tools of MCP servers in Postgres: who may see them, who is asked, and who is notified. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { openStore, type Store } from '../../../store/index.ts';
+import { openStore } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
-let store: Store;
-beforeAll(async () => {
-  store = openStore({ databaseUrl: (await migratedDatabase()).url });
-});
-afterAll(() => store.close());
+const store = suiteFixture(async () => openStore({ databaseUrl: (await migratedDatabase()).url }));
 
 const digest = (letter: string): string => letter.repeat(64);
 const tools = (description: string) => [{ name: 'echo', description }];

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { openStore, type Store } from '../../../store/index.ts';
+import { openStore } from '../../../store/index.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
-let store: Store;
-beforeAll(async () => {
-  store = openStore({ databaseUrl: (await migratedDatabase()).url });
-});
-afterAll(() => store.close());
+const store = suiteFixture(async () => openStore({ databaseUrl: (await migratedDatabase()).url }));
 
 /** An api, with servers of its own. */
 function installation() {

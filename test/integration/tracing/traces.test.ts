@@ -6,13 +6,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openTracing, type Tracing } from '../../../platform/telemetry/open-tracing.ts';
 import { expectDocumented } from '../../support/documented-lines.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';
+import { startOtlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startWebhookSink, type Received, type WebhookSink } from '../../support/webhook-sink.ts';
 import { kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from '../api/facade.ts';
 import { keptLines, knowledgeOf, linesOf, sharedSettings, startRoles, type Line, type Roles } from './roles.ts';
 
 const one = '/v1/public/webhook/subscription';
-let collector: OtlpReceiver;
+const collector = suiteFixture(startOtlpReceiver);
 let tracing: Tracing;
 let facade: Facade;
 let ours: TestOrganization;
@@ -21,7 +22,6 @@ let sink: WebhookSink;
 let settings: Awaited<ReturnType<typeof sharedSettings>>;
 
 beforeAll(async () => {
-  collector = await startOtlpReceiver();
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=parley');
   vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test');
@@ -38,7 +38,6 @@ afterAll(async () => {
   await facade.close();
   await sink.close();
   await tracing.close();
-  await collector.close();
   await settings.remove();
   vi.unstubAllEnvs();
 });

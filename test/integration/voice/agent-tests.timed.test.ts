@@ -1,26 +1,20 @@
 /** Tests of agents in audio mode: real calls, with mocks in place of tools, that agree with the same tests in text. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 
 import type { TestResult } from '../../../agent-tests/result.ts';
 import type { TestResultRecord } from '../../../store/index.ts';
 import { startProviderServer, type ChatHandler, type ProviderServer } from '../../support/provider-server.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { syntheticSpeech } from '../../support/synthetic-speech.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { bytesOf } from '../../support/tones.ts';
 import { customTool, over, requestRun, startWorker, workerEnv, type TestSpecs } from '../agent-tests/runs-support.ts';
 import { session } from '../store/support.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
-
-beforeAll(async () => {
-  stage = await openStage();
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStage);
 
 const SPEECH_MS = 1_200;
 /** Of the agents: what their users say may arrive with holes, and a hole is not to be taken for its end. */

@@ -9,8 +9,9 @@ import { budgetOf } from '../../../voice/calls/usage/budget.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import type { SipGatewayDouble } from '../../support/sip-gateway.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { session } from '../store/support.ts';
-import { openPhoneStage, ownNumber as own, type PhoneStage } from './phone-stage.ts';
+import { openPhoneStage, ownNumber as own } from './phone-stage.ts';
 
 const other = '+15550199';
 const agentUid = 'uid-receptionist';
@@ -21,20 +22,18 @@ const timeZone = 'Asia/Kathmandu';
 const prices = [{ kind: 'tts', provider: 'openai_compatible', currency: 'EUR', perMillionCharacters: '15' }];
 
 let gateway: SipGatewayDouble;
-let stage: PhoneStage;
+afterAll(dispose);
+const stage = suiteFixture(() => openPhoneStage({ PARLEY_PRICES: JSON.stringify(prices) }));
 let provider: ProviderServer;
 
 beforeAll(async () => {
-  stage = await openPhoneStage({ PARLEY_PRICES: JSON.stringify(prices) });
   ({ gateway } = stage);
   provider = await startProviderServer();
   const { revision } = await stage.agent({ spec: { welcomeMessage: 'Harbour Bikes.', budget, timeZone } }, provider);
   await stage.store.agentReleases.serve({ org: stage.org, agentUid, revision });
 }, 300_000);
 afterAll(async () => {
-  await stage?.close();
   await provider?.close();
-  await dispose();
 });
 
 const call = () => gateway.comesIn({ from: other, to: own });

@@ -4,19 +4,22 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { serveAgent } from '../api/calls-support.ts';
 import { startFacade, type Facade } from '../api/facade.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openStage } from './stage.ts';
 
 const CAPACITY = 4;
 
-let stage: Stage;
+afterAll(dispose);
+const stage = suiteFixture(() =>
+  openStage({ PARLEY_VOICE_CALLS: String(CAPACITY), PARLEY_VOICE_IDLE_PROCESSES: '1', PARLEY_VOICE_DRAIN_MS: '1000' }),
+);
 let facade: Facade;
 let provider: ProviderServer;
 let key: string;
 
 beforeAll(async () => {
-  stage = await openStage({ PARLEY_VOICE_CALLS: String(CAPACITY), PARLEY_VOICE_IDLE_PROCESSES: '1', PARLEY_VOICE_DRAIN_MS: '1000' });
   const url = stage.env['DATABASE_URL']!;
   facade = await startFacade({ database: { url, drop: async () => undefined }, calls: { mediaServer: stage.server } });
   provider = await startProviderServer();
@@ -33,9 +36,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await facade.close();
-  await stage.close();
   await provider.close();
-  await dispose();
 });
 
 const reporting = () =>

@@ -15,19 +15,20 @@ import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { CallEnding } from '../../../api/calls/call-ending.ts';
 import { eventually } from '../../support/eventually.ts';
-import { ownMediaServer, type OwnMediaServer } from '../../support/own-media-server.ts';
+import { ownMediaServer } from '../../support/own-media-server.ts';
 import { query } from '../../support/sql.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { session } from '../store/support.ts';
 import { openStage, type Stage, type StagedCall } from './stage.ts';
 
 let stage: Stage;
-let livekit: OwnMediaServer;
+afterAll(dispose);
+const livekit = suiteFixture(ownMediaServer);
 let proxy: TcpProxy;
 let rooms: RoomServiceClient;
 
 beforeAll(async () => {
-  livekit = await ownMediaServer();
   await livekit.start();
   stage = await openStage(
     { PARLEY_VOICE_IDLE_PROCESSES: '3', PARLEY_VOICE_DRAIN_MS: '120000' },
@@ -45,8 +46,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stage.close();
   await proxy.close();
-  await livekit.stop();
-  await dispose();
 });
 
 async function ongoing(): Promise<StagedCall> {

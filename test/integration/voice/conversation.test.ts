@@ -1,18 +1,12 @@
 /** A conversation, as a caller hears it. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
-import { openStage, type Stage } from './stage.ts';
+import { openStage } from './stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
-let stage: Stage;
-
-beforeAll(async () => {
-  stage = await openStage();
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStage);
 
 describe('a conversation', () => {
   it('welcomes, hears, answers, and is written down while it goes on', async () => {

@@ -1,20 +1,17 @@
 /** What an agent looks up before its calls begin. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { Servers, sendJson, startEndpoint } from '../../support/http-servers.ts';
-import { openStage, type Stage } from './stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openStage } from './stage.ts';
 
 const servers = new Servers();
-let stage: Stage;
+afterAll(dispose);
+const stage = suiteFixture(openStage);
 
-beforeAll(async () => {
-  stage = await openStage();
-});
 afterAll(async () => {
-  await stage.close();
   await servers.stop();
-  await dispose();
 });
 
 describe.concurrent('dynamic data', () => {

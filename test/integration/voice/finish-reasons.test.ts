@@ -1,22 +1,16 @@
 /** What a call ends with when a provider doesn't do what it should: named, quickly, and never in silence. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import type { FinishReason } from '../../../store/index.ts';
 import type { ProviderServer } from '../../support/provider-server.ts';
 import { apologyIn } from '../../../voice/session/fixed-phrases.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openStage, type Stage } from './stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
-
-beforeAll(async () => {
-  stage = await openStage();
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStage);
 
 /** Speech is made sentence by sentence: the first of them. */
 const apology = apologyIn('en-US').split(/(?<=\.) /)[0]!;

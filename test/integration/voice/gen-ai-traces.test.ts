@@ -1,30 +1,24 @@
 /** Where the time of a call went, in the words of OpenTelemetry's conventions for generative AI, as a collector gets it. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import { isGenAi, violationsOf } from '../../support/gen-ai-conventions.ts';
 import { aKnowledgeBase } from '../../support/knowledge-base.ts';
-import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';
-import { openStage, type Stage } from './stage.ts';
+import { startOtlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openStage } from './stage.ts';
 
 const story = 'Breakfast is served from seven to ten in the large hall behind the reception.';
-let collector: OtlpReceiver;
-let stage: Stage;
-
-beforeAll(async () => {
-  collector = await startOtlpReceiver();
-  stage = await openStage({
+afterAll(dispose);
+const collector = suiteFixture(startOtlpReceiver);
+const stage = suiteFixture(() =>
+  openStage({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_BSP_SCHEDULE_DELAY: '200',
     PARLEY_VOICE_IDLE_PROCESSES: '1',
-  });
-});
-afterAll(async () => {
-  await stage.close();
-  await collector.close();
-  await dispose();
-});
+  }),
+);
 
 const traceIdOf = (n: number): string => `4bf92f3577b34da6a3ce929d0e0e47${n.toString(16).padStart(2, '0')}`;
 const traceparentOf = (n: number): string => `00-${traceIdOf(n)}-00f067aa0ba902b7-01`;

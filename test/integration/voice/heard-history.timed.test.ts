@@ -3,13 +3,14 @@
  * `PARLEY_TEST_INTERRUPTIONS=200` interrupts so often in all.
  */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import type { ChatRequest } from '../../support/provider-server.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import type { TestCaller } from '../../support/test-caller.ts';
 import { frequencyOf } from '../../support/tones.ts';
-import { openStreamingStage, type StreamingStage } from './streaming-stage.ts';
+import { openStreamingStage } from './streaming-stage.ts';
 
 const MS_PER_CHARACTER = 70;
 /** Less than a word: a client goes on with the tone when no more sound comes. */
@@ -26,15 +27,8 @@ const rounds = Math.ceil(Number(process.env['PARLEY_TEST_INTERRUPTIONS'] ?? 20) 
 /** A round takes six to eight seconds where nothing else runs. */
 const longestMs = 120_000 + rounds * 24_000;
 
-let stage: StreamingStage;
-
-beforeAll(async () => {
-  stage = await openStreamingStage();
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStreamingStage);
 
 /** Each has four sentences, with other tones than those before and after it: long enough to be interrupted on a busy machine too. */
 const answers = ((): readonly (readonly string[])[] => {

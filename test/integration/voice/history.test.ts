@@ -1,23 +1,17 @@
 /** Calls that outgrow the context window of their model go on, and know what was said at the beginning. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import type { ChatRequest } from '../../support/provider-server.ts';
-import { openStage, type CallWish, type Stage, type StagedCall } from './stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openStage, type CallWish, type StagedCall } from './stage.ts';
 
 const WINDOW = 1_200;
 const TURNS = 10;
 
-let stage: Stage;
-
-beforeAll(async () => {
-  stage = await openStage();
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStage);
 
 /** About 120 tokens; the first has the fact that the last asks for. */
 const words = (turn: number): string => {

@@ -2,22 +2,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
-import { openStage, type Stage, type StagedCall } from './stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openStage, type StagedCall } from './stage.ts';
 
 const story = 'Once upon a time there was a telephone.';
 
-let stage: Stage;
-
-beforeAll(async () => {
-  stage = await openStage();
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStage);
 
 /** A call whose agent has begun to tell a story, by itself. @param lastsMs long where it is to be interrupted, however slow the machine is */
 async function toldAStory(interruptions: Readonly<Record<string, unknown>>, lastsMs: number): Promise<StagedCall> {

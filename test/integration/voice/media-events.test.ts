@@ -12,18 +12,19 @@ import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import type { CallRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { ownMediaServer, type OwnMediaServer } from '../../support/own-media-server.ts';
+import { ownMediaServer } from '../../support/own-media-server.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startFacade, type Facade } from '../api/facade.ts';
 import { registerCall } from '../store/calls-support.ts';
 
 const org = 'callers';
 let facade: Facade;
-let livekit: OwnMediaServer;
+afterAll(dispose);
+const livekit = suiteFixture(ownMediaServer);
 let server: MediaServer;
 const agents: ChildProcess[] = [];
 
 beforeAll(async () => {
-  livekit = await ownMediaServer();
   server = livekit.address;
   facade = await startFacade({ calls: { mediaServer: server } });
   await facade.store.organizations.create({ name: org });
@@ -31,9 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const agent of agents) agent.kill('SIGKILL');
-  await livekit.stop();
   await facade.close();
-  await dispose();
 });
 
 /** An agent in a process of its own, which knows nothing of any call and can be killed. */

@@ -1,10 +1,11 @@
 /** A user who pauses within a turn gets one answer, to all that was said, however long speech to text takes for it. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import type { StagedCall } from './stage.ts';
-import { openStreamingStage, type StreamingStage } from './streaming-stage.ts';
+import { openStreamingStage } from './streaming-stage.ts';
 
 const PAUSE_MS = 450;
 /** Less than speech to text takes for the last part, and far more than the pause: on a busy machine the user is heard late. */
@@ -13,15 +14,8 @@ const parts = ['please wait', 'I have', 'two questions'];
 const answers = { toAll: 'Ask both of them.', toPart: 'I am waiting.' };
 const story = 'Once upon a time there was a telephone.';
 
-let stage: StreamingStage;
-
-beforeAll(async () => {
-  stage = await openStreamingStage();
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStreamingStage);
 
 interface Manner {
   readonly mode: 'silence' | 'model';

@@ -11,26 +11,25 @@ import { newCallId, type CallRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import type { DialRequest, SipGatewayDouble } from '../../support/sip-gateway.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import type { TestCaller } from '../../support/test-caller.ts';
 import { aCall } from '../store/calls-support.ts';
-import { openPhoneStage, ownNumber as own, type PhoneStage } from './phone-stage.ts';
+import { openPhoneStage, ownNumber as own } from './phone-stage.ts';
 import type { AgentWish } from './stage.ts';
 
 const other = '+15550199';
 const third = '+15550777';
 
 let gateway: SipGatewayDouble;
-let stage: PhoneStage;
+afterAll(dispose);
+const stage = suiteFixture(openPhoneStage);
 const providers: ProviderServer[] = [];
 
 beforeAll(async () => {
-  stage = await openPhoneStage();
   ({ gateway } = stage);
 }, 300_000);
 afterAll(async () => {
-  await stage?.close();
   await Promise.all(providers.map((provider) => provider.close()));
-  await dispose();
 });
 
 /** Somebody takes the call. */

@@ -1,21 +1,15 @@
 /** Each setting of an agent changes what is heard, or when. Silence, durations and interruptions have files of their own. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import type { CallTurn } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer } from '../../support/provider-server.ts';
-import { openStage, type Stage, type StagedCall } from './stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openStage, type StagedCall } from './stage.ts';
 
-let stage: Stage;
-
-beforeAll(async () => {
-  stage = await openStage();
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStage);
 
 const backgroundTrack = 'background_audio';
 

@@ -19,7 +19,8 @@ import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { decodeOgg } from '../../support/ogg.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { startSipMediaServer, type SipMediaServer } from '../../support/sip-media-server.ts';
+import { startSipMediaServer } from '../../support/sip-media-server.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { frequencyOf, heardFrequency } from '../../support/tones.ts';
 import { aCall } from '../store/calls-support.ts';
 import { openStage, type AgentWish, type Stage } from './stage.ts';
@@ -51,21 +52,19 @@ describe.skipIf(!sipp)('the scenarios, one against the other', () => {
 });
 
 describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service', () => {
-  let media: SipMediaServer;
+  afterAll(dispose);
+  const media = suiteFixture(() => startSipMediaServer({ sipService: gatewayProgram }));
   let stage: Stage;
   let carrierPort: number;
   const providers: ProviderServer[] = [];
 
   beforeAll(async () => {
-    media = await startSipMediaServer({ sipService: gatewayProgram });
     carrierPort = await freePort();
     stage = await openStage({}, { server: media });
   }, 300_000);
   afterAll(async () => {
     await stage?.close();
     await Promise.all(providers.map((provider) => provider.close()));
-    await media?.stop();
-    await dispose();
   });
 
   /** A number with its trunks, and an agent that answers it. */

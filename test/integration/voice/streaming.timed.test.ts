@@ -1,22 +1,16 @@
 /** Calls whose speech to text streams. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 
 import { followTranscript, type SpokenLine } from '../../../voice/calls/live-transcript.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import type { StagedCall } from './stage.ts';
-import { openStreamingStage, type StreamingStage } from './streaming-stage.ts';
+import { openStreamingStage } from './streaming-stage.ts';
 
 const STORY = 'Once upon a time there was a telephone.';
-let stage: StreamingStage;
-
-beforeAll(async () => {
-  stage = await openStreamingStage();
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStreamingStage);
 
 async function calling(spec: Readonly<Record<string, unknown>> = {}): Promise<StagedCall & { readonly spoken: SpokenLine[] }> {
   const call = await stage.call({ spec: { ...spec, speechToText: stage.streamingSpeechToText } });

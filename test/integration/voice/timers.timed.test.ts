@@ -2,22 +2,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openStage, type Stage } from './stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openStage } from './stage.ts';
 
-let stage: Stage;
-
-beforeAll(async () => {
-  stage = await openStage();
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStage);
 
 /** The silence is all that ends these calls, and nothing is said into it. */
 const silent = { endAfterSilence: '20s', silenceReminder: { enabled: false } };

@@ -1,25 +1,17 @@
 /** A call as a part of the trace that it was registered in. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 
 import { readTraceparent } from '../../../platform/telemetry/trace-context.ts';
 import { expectDocumented } from '../../support/documented-lines.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startOtlpReceiver, type OtlpReceiver } from '../../support/otlp-receiver.ts';
-import { openStage, type Stage } from './stage.ts';
+import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openStage } from './stage.ts';
 
-let collector: OtlpReceiver;
-let stage: Stage;
-
-beforeAll(async () => {
-  collector = await startOtlpReceiver();
-  stage = await openStage({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, PARLEY_VOICE_IDLE_PROCESSES: '1' });
-});
-afterAll(async () => {
-  await stage.close();
-  await collector.close();
-  await dispose();
-});
+afterAll(dispose);
+const collector = suiteFixture(startOtlpReceiver);
+const stage = suiteFixture(() => openStage({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, PARLEY_VOICE_IDLE_PROCESSES: '1' }));
 
 it('has a span for itself and one for each answer, and its events and its line are of the same trace', async () => {
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { UsageLine } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { openStage, type Stage, type StagedCall } from './stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openStage, type StagedCall } from './stage.ts';
 
 /** 200 for the figure of docs/operations/usage.md: `PARLEY_TEST_USAGE_CALLS=200`. */
 const CALLS = Number(process.env['PARLEY_TEST_USAGE_CALLS'] ?? 4);
@@ -27,11 +28,11 @@ const prices = [
   { kind: 'tts', provider: 'openai_compatible', currency: 'EUR', perMillionCharacters: 15 },
 ];
 
-let stage: Stage;
+afterAll(dispose);
+const stage = suiteFixture(() => openStage({ PARLEY_PRICES: JSON.stringify(prices) }));
 let provider: ProviderServer;
 
 beforeAll(async () => {
-  stage = await openStage({ PARLEY_PRICES: JSON.stringify(prices) });
   provider = await startProviderServer();
 });
 beforeEach(async () => {
@@ -39,9 +40,7 @@ beforeEach(async () => {
   await provider.limitContext(1_000_000);
 });
 afterAll(async () => {
-  await stage.close();
   await provider.close();
-  await dispose();
 });
 
 const jobProcesses = (role: number): readonly number[] =>

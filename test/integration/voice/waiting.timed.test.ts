@@ -2,24 +2,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 
 import { createRooms } from '../../../voice/calls/rooms.ts';
 import { dispatchMetadata, roomOf } from '../../../voice/calls/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer } from '../../support/provider-server.ts';
-import { openPhoneStage, ownNumber, type PhoneStage } from './phone-stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openPhoneStage, ownNumber } from './phone-stage.ts';
 import { redispatcherOf } from './stage.ts';
 
-let stage: PhoneStage;
-
-beforeAll(async () => {
-  stage = await openPhoneStage({}, { redispatches: false });
-});
-afterAll(async () => {
-  await stage.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(() => openPhoneStage({}, { redispatches: false }));
 
 const rooms = () => createRooms(stage.server);
 const redispatcher = () => redispatcherOf(stage);

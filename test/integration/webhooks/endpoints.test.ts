@@ -1,5 +1,5 @@
 /** Endpoints and their credentials as a real API server describes them, also while it refuses or does not answer. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { agentKind, webhookSubscriptionKind, wellKnown } from '../../../crds/index.ts';
 import { createTransport, ResourceClient, type KubeObject, type Stored, type Transport } from '../../../kube/index.ts';
@@ -11,8 +11,9 @@ import { createEndpointDirectory } from '../../../webhooks/subscriptions/open-di
 import { anAgent, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startFaultProxy, type FaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
+import { startFaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
 const secretDescriptor = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true } as const;
 /** A resourceVersion that no server of a test reaches. */
@@ -23,15 +24,12 @@ interface Any extends KubeObject {
   readonly stringData?: Readonly<Record<string, string>>;
 }
 
-let proxy: FaultProxy;
+const proxy = suiteFixture(async () => startFaultProxy((await controlPlane()).kubeconfig));
 let transport: Transport;
 let directory: EndpointDirectory;
 let org: string;
 const lines: string[] = [];
 
-beforeAll(async () => {
-  proxy = await startFaultProxy((await controlPlane()).kubeconfig);
-});
 beforeEach(async () => {
   lines.length = 0;
   org = await organizationNamespace();
@@ -45,7 +43,6 @@ afterEach(async () => {
   await directory.stop();
   await transport.close();
 });
-afterAll(() => proxy?.stop());
 
 const client = (descriptor: ConstructorParameters<typeof ResourceClient>[0]['descriptor']): ResourceClient<Any> =>
   new ResourceClient<Any>({ transport, descriptor, fieldManager: 'test' });

@@ -3,15 +3,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
-import { Servers, type TestServer, whole } from '../../support/http-servers.ts';
+import { createEgress } from '../../../platform/egress/egress.ts';
+import { Servers, whole } from '../../support/http-servers.ts';
 import { createAttempt } from '../../../webhooks/attempt/attempt.ts';
 import { generateSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { keysAt, readSigningSecret } from '../../../webhooks/signing/signing-secret.ts';
 import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
 import { run } from '../../support/run.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 
 interface Delivery {
   readonly headers: Readonly<Record<string, string>>;
@@ -20,20 +21,17 @@ interface Delivery {
 
 const servers = new Servers();
 const arrived: Delivery[] = [];
-let egress: Egress;
-let server: TestServer;
-
-beforeAll(async () => {
-  egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
-  server = await servers.http(
+const egress = suiteFixture(() => createEgress({ allowCidrs: ['127.0.0.0/8'] }));
+const server = suiteFixture(() =>
+  servers.http(
     whole(({ headers }, response, body) => {
       arrived.push({ headers: flat(headers), body });
       response.end();
     }),
-  );
-});
+  ),
+);
+
 afterAll(async () => {
-  egress.close();
   await servers.stop();
 });
 
