@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { KubeError } from './error.ts';
 import { ResourceClient } from './resource-client.ts';
-import { startFaultProxy, type Answer, type FaultProxy } from '../test/support/fault-proxy/fault-proxy.ts';
+import { startFaultProxy, type FaultAnswer, type FaultProxy } from '../test/support/fault-proxy/fault-proxy.ts';
 import { createTransport, loadKubeConfig, type Transport, type TransportOptions } from './transport.ts';
 import type { KubeObject } from './types.ts';
 
@@ -20,7 +20,7 @@ const ref = { namespace: 'default', name: 'a' };
 const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: ref, data: { key: 'value' } };
 
 /** A server that holds one object, and stores what it is sent for as long as the answer takes. */
-const answer: Answer = ({ method, path, watch, authorization, body }) => {
+const answer: FaultAnswer = ({ method, path, watch, authorization, body }) => {
   if (token !== undefined && authorization !== `Bearer ${token}`) {
     return { code: 401, body: { kind: 'Status', code: 401, reason: 'Unauthorized', message: 'Unauthorized' } };
   }

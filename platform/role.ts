@@ -39,7 +39,7 @@ export interface RoleContext extends Pick<RoleOptions, 'config' | 'logger' | 're
   readonly serveProbes: (port: number, fields?: object) => Promise<void>;
 }
 
-export interface Role {
+interface Role {
   readonly name: string;
   /** What it uses Postgres for, for the error without DATABASE_URL: `stores agent revisions in Postgres`. */
   readonly database: string;

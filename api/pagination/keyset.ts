@@ -10,7 +10,7 @@ export const pageQuery = z.object({
     .describe('The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out.'),
 });
 
-export interface Page<T> {
+interface Page<T> {
   readonly items: readonly T[];
   /** Where the next page begins; undefined after the last one. */
   readonly next: readonly [creationTimestamp: string, name: string] | undefined;

@@ -13,7 +13,7 @@ export const labels = {
 /** Of every object of the chart, whatever the release is called. */
 export const INSTALLED = 'app.kubernetes.io/part-of=parley';
 
-export interface Container {
+interface Container {
   readonly name: string;
   readonly image?: string;
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
 
-import { anAgentRequest, aTool, type Manifest } from '../support/builders.ts';
+import { anAgentRequest, aTool, type TestManifest } from '../support/builders.ts';
 import { eventually } from '../support/eventually.ts';
 import { stackClient } from '../support/stack.ts';
 
@@ -23,7 +23,7 @@ interface Agents {
   }[];
 }
 
-function labelled(manifest: Manifest, test: string): unknown {
+function labelled(manifest: TestManifest, test: string): unknown {
   return { ...manifest, metadata: { ...manifest.metadata, labels: { test } } };
 }
 

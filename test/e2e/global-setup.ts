@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
 import { run } from '../support/run.ts';
-import { parley, readStackEnv, type StackEnv } from '../support/stack.ts';
+import { parley, readStackEnv, type TestStackEnv } from '../support/stack.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The folder in which the stack runs, and its `.parley/dev.env`. */
-    stack: { readonly folder: string; readonly env: StackEnv };
+    stack: { readonly folder: string; readonly env: TestStackEnv };
   }
 }
 

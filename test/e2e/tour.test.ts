@@ -6,7 +6,7 @@ import { expect, inject, it } from 'vitest';
 
 import { eventually } from '../support/eventually.ts';
 import { run } from '../support/run.ts';
-import { repository, stackClient, type StackEnv } from '../support/stack.ts';
+import { repository, stackClient, type TestStackEnv } from '../support/stack.ts';
 
 const stack = inject('stack');
 const { folder, env } = stack;
@@ -21,7 +21,7 @@ async function tourBlocks(): Promise<string[]> {
 }
 
 /** What `parley env` prints, of an installation that isn't `parley dev`'s. */
-function exported({ PARLEY_BIN, ...others }: StackEnv): string {
+function exported({ PARLEY_BIN, ...others }: TestStackEnv): string {
   return [`PATH=${PARLEY_BIN}:$PATH`, ...Object.entries(others).map(([name, value]) => `${name}='${value}'`)]
     .map((assignment) => `export ${assignment}`)
     .join('\n');

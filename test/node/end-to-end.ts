@@ -5,14 +5,14 @@ import { join } from 'node:path';
 
 import { writeEnvFile } from '../../local-stack/env-file.ts';
 import { WORLD_ADDRESS } from './cluster.ts';
-import { NAMESPACE, ORGANIZATION, type Servers } from './installation.ts';
+import { NAMESPACE, ORGANIZATION, type InstalledServers } from './installation.ts';
 
 export interface EndToEndOptions {
   /** With the address of the REST API, and a key. */
   readonly env: NodeJS.ProcessEnv;
   readonly kubectl: readonly [string, ...string[]];
   readonly parley: readonly [string, ...string[]];
-  readonly servers: Servers;
+  readonly servers: InstalledServers;
   readonly root: string;
   /** Has `.parley/run` and `.parley/logs`, as the folder of a local stack has. */
   readonly work: string;

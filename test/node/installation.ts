@@ -13,7 +13,7 @@ export const IMAGE = 'parley.test/parley';
 /** As in the image. */
 const uid = 65_532;
 
-export interface Servers {
+export interface InstalledServers {
   readonly databaseUrl: string;
   readonly temporalPort: number;
   readonly livekit: { readonly port: number; readonly apiKey: string; readonly apiSecret: string };
@@ -25,7 +25,7 @@ export interface Servers {
 }
 
 /** The chart's values for this node: servers at the bridge's address, one pod of each role but the operator, which has its standby. */
-export function valuesOf(servers: Servers, tag: string): object {
+export function valuesOf(servers: InstalledServers, tag: string): object {
   const small = { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '512Mi' } };
   const tight = { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '128Mi' } };
   // Named, as in production: pods reach nothing that is not named.
@@ -57,7 +57,7 @@ export function valuesOf(servers: Servers, tag: string): object {
 /** What the chart expects to find: the Secret with the servers' addresses, and a volume. */
 export async function prepareNamespace(options: {
   readonly kubectl: readonly [string, ...string[]];
-  readonly servers: Servers;
+  readonly servers: InstalledServers;
   readonly work: string;
 }): Promise<void> {
   const { kubectl, servers, work } = options;

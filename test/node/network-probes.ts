@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { NODE_ADDRESS } from './cluster.ts';
 import { output } from './output.ts';
 
-export interface Target {
+export interface ProbeTarget {
   readonly host: string;
   readonly port: number;
   readonly udp?: true;
@@ -48,13 +48,13 @@ const udp = ({ host, port }) => new Promise((done) => {
 Promise.all(JSON.parse(process.argv[1]).map((target) => (target.udp ? udp : tcp)(target))).then((all) => console.log(JSON.stringify(all)));`;
 
 /** In the network of that process. */
-export const tryFrom = (pid: number, targets: readonly Target[]): Promise<readonly boolean[]> =>
+export const tryFrom = (pid: number, targets: readonly ProbeTarget[]): Promise<readonly boolean[]> =>
   tryBy(['nsenter', `--net=/proc/${pid}/ns/net`], targets);
 
-export const tryFromOutside = (targets: readonly Target[]): Promise<readonly boolean[]> =>
+export const tryFromOutside = (targets: readonly ProbeTarget[]): Promise<readonly boolean[]> =>
   tryBy(['ip', 'netns', 'exec', MACHINE.name], targets);
 
-async function tryBy(enter: readonly [string, ...string[]], targets: readonly Target[]): Promise<readonly boolean[]> {
+async function tryBy(enter: readonly [string, ...string[]], targets: readonly ProbeTarget[]): Promise<readonly boolean[]> {
   return JSON.parse(await output([...enter, process.execPath, '--eval', TRY, JSON.stringify(targets)])) as readonly boolean[];
 }
 

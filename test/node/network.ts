@@ -7,7 +7,7 @@ import { parseAllDocuments } from 'yaml';
 import { isProgramOf, processesWhere } from '../support/role-pods.ts';
 import { API_SERVER_SERVICE, NODE_ADDRESS, WORLD_ADDRESS } from './cluster.ts';
 import { IMAGE } from './installation.ts';
-import { LISTEN, listenIn, METADATA, PRIVATE, PUBLIC, standIns, type Target, tryFrom, tryFromOutside } from './network-probes.ts';
+import { LISTEN, listenIn, METADATA, PRIVATE, PUBLIC, standIns, type ProbeTarget, tryFrom, tryFromOutside } from './network-probes.ts';
 import { output } from './output.ts';
 import { problemsOf, settled, type Way } from './ways.ts';
 
@@ -42,7 +42,7 @@ export async function whoReachesWhat(options: NetworkOptions): Promise<string> {
     const names = await addressOf('kube-system', 'k8s-app=kube-dns');
     const columns = columnsOf(names);
     const allowed = documented(options.root);
-    const elsewhere: readonly Target[] = [
+    const elsewhere: readonly ProbeTarget[] = [
       { host: PUBLIC, port: 22 },
       { host: PRIVATE, port: 443 },
       { host: PRIVATE, port: 5432 },
@@ -75,7 +75,7 @@ export async function whoReachesWhat(options: NetworkOptions): Promise<string> {
 }
 
 /** Where each column of the table is, on this node. Nothing is installed behind vectors and bucket, so that there are no rules for them. */
-function columnsOf(names: string): Readonly<Record<string, readonly Target[]>> {
+function columnsOf(names: string): Readonly<Record<string, readonly ProbeTarget[]>> {
   return {
     DNS: [
       { host: names, port: 53, udp: true },

@@ -13,7 +13,7 @@ import { redisAddress, redisComponent } from '../../local-stack/components/redis
 import { temporalComponent } from '../../local-stack/components/temporal.ts';
 import type { Component } from '../../local-stack/supervisor.ts';
 import { NODE_ADDRESS, WORLD_ADDRESS } from './cluster.ts';
-import type { Servers } from './installation.ts';
+import type { InstalledServers } from './installation.ts';
 import { ensureSecret } from '../../local-stack/components/secrets.ts';
 
 const ports = {
@@ -34,7 +34,7 @@ export function describeServers(options: {
   readonly kubeconfig: string;
 }): {
   readonly components: readonly Component[];
-  readonly servers: Servers;
+  readonly servers: InstalledServers;
   /** What listens at the loopback address alone, and where pods look for it. */ readonly loopback: readonly {
     readonly host: string;
     readonly port: number;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 import { callLines, spokenByAgent } from '../support/call-lines.ts';
 import { eventually } from '../support/eventually.ts';
-import { requireVerified, type Received } from '../support/received.ts';
+import { requireVerified, type SeenDeliveries } from '../support/received.ts';
 import { Checks } from './checks.ts';
 import { WORLD_ADDRESS } from './cluster.ts';
 import { endToEnd } from './end-to-end.ts';
-import { NAMESPACE, ORGANIZATION, type Servers } from './installation.ts';
+import { NAMESPACE, ORGANIZATION, type InstalledServers } from './installation.ts';
 import { Load } from './load.ts';
 import { whoReachesWhat } from './network.ts';
 import { output } from './output.ts';
@@ -21,7 +21,7 @@ export interface SuiteOptions {
   readonly kubeconfig: string;
   readonly chart: string;
   readonly valuesFile: string;
-  readonly servers: Servers;
+  readonly servers: InstalledServers;
   /** How to run the command of this checkout. */
   readonly parley: readonly [string, ...string[]];
   readonly root: string;
@@ -119,7 +119,7 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
   );
   await check('a webhook arrives', async () => {
     const [eventId = ''] = (await run('webhooks', 'test', 'call-log')).split(' ');
-    await eventually(async () => requireVerified((await (await fetch(servers.receiverUrl)).json()) as Received, eventId));
+    await eventually(async () => requireVerified((await (await fetch(servers.receiverUrl)).json()) as SeenDeliveries, eventId));
   });
   await check('a voice call', async () => {
     const call = ['call', 'receptionist', '--say', 'What are your opening hours?', '--no-record', '--json', '--max-seconds', '60'];

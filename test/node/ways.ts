@@ -1,9 +1,9 @@
 /** Ways in the network, and whether they are open to those whom they should be open to. */
-import type { Target } from './network-probes.ts';
+import type { ProbeTarget } from './network-probes.ts';
 
 export interface Way {
   readonly who: string;
-  readonly target: Target;
+  readonly target: ProbeTarget;
   readonly reached: boolean;
   /** Whether it should be. */
   readonly may: boolean;

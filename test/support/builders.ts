@@ -1,7 +1,7 @@
 /** Small valid objects of every kind, as a person would apply them; `spec` is merged over the smallest one. */
 import { API_VERSION } from '../../crds/kind.ts';
 
-export interface Manifest {
+export interface TestManifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: {
@@ -17,11 +17,11 @@ export interface Manifest {
 
 type Spec = Readonly<Record<string, unknown>>;
 
-function manifest(kind: string, name: string, namespace: string | undefined, spec: Spec): Manifest {
+function manifest(kind: string, name: string, namespace: string | undefined, spec: Spec): TestManifest {
   return { apiVersion: API_VERSION, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) }, spec };
 }
 
-export const anAgent = (name: string, namespace?: string, spec: Spec = {}): Manifest =>
+export const anAgent = (name: string, namespace?: string, spec: Spec = {}): TestManifest =>
   manifest('Agent', name, namespace, {
     llm: { provider: 'openai', model: 'gpt-4o-mini' },
     speechToText: { provider: 'deepgram' },
@@ -29,22 +29,22 @@ export const anAgent = (name: string, namespace?: string, spec: Spec = {}): Mani
     ...spec,
   });
 
-export const aTool = (name: string, namespace?: string, spec: Spec = {}): Manifest =>
+export const aTool = (name: string, namespace?: string, spec: Spec = {}): TestManifest =>
   manifest('Tool', name, namespace, {
     custom: { function: { name: name.replaceAll('.', '_') }, http: { url: 'https://api.example.com/orders' } },
     ...spec,
   });
 
-export const aPhoneNumber = (name: string, number: string, namespace?: string, spec: Spec = {}): Manifest =>
+export const aPhoneNumber = (name: string, number: string, namespace?: string, spec: Spec = {}): TestManifest =>
   manifest('PhoneNumber', name, namespace, { number, native: {}, ...spec });
 
-export const aKnowledgeBase = (name: string, namespace?: string, spec: Spec = {}): Manifest =>
+export const aKnowledgeBase = (name: string, namespace?: string, spec: Spec = {}): TestManifest =>
   manifest('KnowledgeBase', name, namespace, { description: 'What we know', ...spec });
 
-export const aWebhookSubscription = (name: string, namespace?: string, spec: Spec = {}): Manifest =>
+export const aWebhookSubscription = (name: string, namespace?: string, spec: Spec = {}): TestManifest =>
   manifest('WebhookSubscription', name, namespace, { url: 'https://hooks.example.com/parley', ...spec });
 
-export const anAgentTest = (name: string, agent: string, namespace?: string, spec: Spec = {}): Manifest =>
+export const anAgentTest = (name: string, agent: string, namespace?: string, spec: Spec = {}): TestManifest =>
   manifest('AgentTest', name, namespace, {
     agentRefs: [{ name: agent }],
     required: true,
@@ -52,14 +52,14 @@ export const anAgentTest = (name: string, agent: string, namespace?: string, spe
     ...spec,
   });
 
-export const aSecret = (name: string, stringData: Readonly<Record<string, string>>, namespace?: string): Manifest => ({
+export const aSecret = (name: string, stringData: Readonly<Record<string, string>>, namespace?: string): TestManifest => ({
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
   stringData,
 });
 
-export const aConfigMap = (name: string, data: Readonly<Record<string, string>>, namespace?: string): Manifest => ({
+export const aConfigMap = (name: string, data: Readonly<Record<string, string>>, namespace?: string): TestManifest => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name, ...(namespace === undefined ? {} : { namespace }) },

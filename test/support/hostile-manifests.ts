@@ -1,5 +1,5 @@
 /** Resources that are meant to take the operator long to reconcile: each about as large as its schema takes it. */
-import { anAgent, aTool, type Manifest } from './builders.ts';
+import { anAgent, aTool, type TestManifest } from './builders.ts';
 import { hostileSchemas } from './hostile-bodies.ts';
 
 const listOf = <T>(length: number, item: (index: number) => T): T[] => Array.from({ length }, (_, index) => item(index));
@@ -12,7 +12,7 @@ const LARGE_TOOLS = 60;
 const freeValues = (seed: number): Readonly<Record<string, unknown>> => ({ values: listOf(6000, (at) => at % 10), seed });
 
 /** @param seed makes them differ from those of other seeds, so that all are judged and compiled again */
-export function hostileManifests(namespace: string, seed: number): readonly Manifest[] {
+export function hostileManifests(namespace: string, seed: number): readonly TestManifest[] {
   const agentRefs = listOf(AGENTS, (at) => ({ name: `hostile-${at}` }));
   const schemas = Object.values(hostileSchemas(seed)).map((parameters, at) =>
     aTool(`schema-${at}`, namespace, {

@@ -94,7 +94,7 @@ export function whole(listener: (request: IncomingMessage, response: ServerRespo
   };
 }
 
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
   readonly url: string;
@@ -106,16 +106,16 @@ export interface Received {
 export interface TestEndpoint {
   readonly url: string;
   readonly host: string;
-  readonly requests: Received[];
+  readonly requests: ReceivedRequest[];
   /** How many connections are open. */
   readonly open: () => number;
 }
 
 export async function startEndpoint(
   servers: Servers,
-  answer: (response: ServerResponse, request: Received) => void,
+  answer: (response: ServerResponse, request: ReceivedRequest) => void,
 ): Promise<TestEndpoint> {
-  const requests: Received[] = [];
+  const requests: ReceivedRequest[] = [];
   const server = await servers.http(
     whole(({ method = '', url = '', headers }, response, raw) => {
       const received = { method, url, headers, body: raw.toString(), raw };

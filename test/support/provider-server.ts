@@ -86,7 +86,7 @@ interface ChatMessage {
   readonly tool_calls?: readonly { readonly id: string; readonly function: { readonly name: string; readonly arguments: string } }[];
 }
 
-export interface ChatRequest extends ProviderRequest {
+export interface ReceivedChat extends ProviderRequest {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   /** All system and developer messages. */
@@ -142,7 +142,7 @@ export interface SpeechScript extends Behaviour {
   readonly breakAfterMs?: number;
 }
 
-export type ChatHandler = (request: ChatRequest) => string | ChatScript | Promise<string | ChatScript>;
+export type ChatHandler = (request: ReceivedChat) => string | ChatScript | Promise<string | ChatScript>;
 export type HeardHandler = (request: HeardRequest) => string | HeardScript | Promise<string | HeardScript>;
 export type SpeechHandler = (request: SpeechRequest) => SpeechScript | Promise<SpeechScript>;
 
@@ -161,7 +161,7 @@ export interface ProviderServer {
   /** For agents whose speech to text is Deepgram's at this server's address. */
   readonly streamed: Omit<StreamedEars, 'onUpgrade' | 'reset'>;
   /** In the order in which they came. */
-  requests(path: 'chat'): readonly ChatRequest[];
+  requests(path: 'chat'): readonly ReceivedChat[];
   requests(path: 'transcriptions'): readonly HeardRequest[];
   requests(path: 'speech'): readonly SpeechRequest[];
   requests(): readonly ProviderRequest[];
@@ -300,7 +300,7 @@ function chatRequestOf(
   headers: IncomingHttpHeaders,
   body: ChatBody,
   { at, tokens }: { readonly at: number; readonly tokens: number },
-): ChatRequest & Billed & { abandoned: boolean } {
+): ReceivedChat & Billed & { abandoned: boolean } {
   const messages = (body.messages ?? []).map((message): ChatMessage => Object.assign(message, { content: textOf(message.content) }));
   const lastUserAt = messages.findLastIndex(({ role }) => role === 'user');
   const since = messages.slice(lastUserAt + 1);
@@ -325,7 +325,7 @@ function chatRequestOf(
 }
 
 interface Billed {
-  billed: ChatRequest['billed'];
+  billed: ReceivedChat['billed'];
 }
 
 /** Text, or parts of which some have text. */
@@ -394,7 +394,7 @@ function sendJson(response: ServerResponse, value: unknown, headers: Readonly<Re
 
 async function sendChat(
   script: ChatScript,
-  { asked: request, countTokens }: { readonly asked: ChatRequest & Billed; readonly countTokens: ((text: string) => number) | undefined },
+  { asked: request, countTokens }: { readonly asked: ReceivedChat & Billed; readonly countTokens: ((text: string) => number) | undefined },
   response: ServerResponse,
 ): Promise<void> {
   const inputTokens = request.tokens || request.messages.length;

@@ -1,12 +1,12 @@
 /** What the receiver of the local stack, and of the node, answers to `GET /`. */
 import type { SeenDelivery } from '../../cli/webhooks/receiver.ts';
 
-export interface Received {
+export interface SeenDeliveries {
   readonly data: readonly SeenDelivery[];
 }
 
 /** @throws Error with what came instead, until the event has come with the signature of a subscription */
-export function requireVerified({ data }: Received, eventId: string): void {
+export function requireVerified({ data }: SeenDeliveries, eventId: string): void {
   const came = data.filter(({ webhook_id: id }) => id === eventId);
   if (came.some(({ verdict }) => verdict === 'verified')) return;
   const instead = came.map(({ verdict, why }) => (why === undefined ? verdict : `${verdict}: ${why}`));

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 
+import type { StackEnv } from '../../local-stack/env-file.ts';
 import { eventually } from './eventually.ts';
 import { copyPermissions, isRole, killPods } from './role-pods.ts';
 import { run, type Finished } from './run.ts';
@@ -13,24 +14,6 @@ export const repository = fileURLToPath(new URL('../..', import.meta.url));
 export const parley = join(repository, 'bin/parley');
 /** Of the command: in the bundle that `make test` has built, whose processes start in a third of the time; otherwise in the sources. */
 export const parleyEntry = process.env['PARLEY_TEST_ENTRY'] ?? join(repository, 'cli/main.ts');
-
-/** The lines of `.parley/dev.env`. */
-export interface StackEnv {
-  readonly PARLEY_URL: string;
-  readonly PARLEY_ORG: string;
-  readonly PARLEY_API_KEY: string;
-  readonly KUBECONFIG: string;
-  readonly DATABASE_URL: string;
-  readonly TEMPORAL_ADDRESS: string;
-  readonly PARLEY_RECEIVER: string;
-  readonly PARLEY_BIN: string;
-  /** What /metrics of the roles asks for, where it asks. */
-  readonly PARLEY_METRICS_TOKEN?: string;
-  /** Of an installation on a node: the namespace of its pods. Absent from `parley dev`, whose roles are processes. */
-  readonly PARLEY_TEST_NAMESPACE?: string;
-  /** Where a server of a test is reached from the platform; the loopback address where absent. */
-  readonly PARLEY_TEST_HOST?: string;
-}
 
 const required = [
   'PARLEY_URL',
@@ -43,11 +26,19 @@ const required = [
   'PARLEY_BIN',
 ] as const;
 
-export async function readStackEnv(folder: string): Promise<StackEnv> {
+/** What the tests read of `.parley/dev.env`. */
+export interface TestStackEnv extends Pick<StackEnv, (typeof required)[number] | 'PARLEY_METRICS_TOKEN'> {
+  /** Of an installation on a node: the namespace of its pods. Absent from `parley dev`, whose roles are processes. */
+  readonly PARLEY_TEST_NAMESPACE?: string;
+  /** Where a server of a test is reached from the platform; the loopback address where absent. */
+  readonly PARLEY_TEST_HOST?: string;
+}
+
+export async function readStackEnv(folder: string): Promise<TestStackEnv> {
   const values = parseEnv(await readFile(join(folder, '.parley/dev.env'), 'utf8'));
   const missing = required.filter((name) => !values[name]);
   if (missing.length > 0) throw new Error(`.parley/dev.env lacks ${missing.join(', ')}`);
-  return values as unknown as StackEnv;
+  return values as unknown as TestStackEnv;
 }
 
 interface Answer<T = Record<string, unknown>> {
@@ -59,7 +50,7 @@ interface Answer<T = Record<string, unknown>> {
 
 export interface StackClient {
   readonly folder: string;
-  readonly env: StackEnv;
+  readonly env: TestStackEnv;
   /** Runs kubectl; throws with its standard error unless `allowFailure`. */
   kubectl(args: readonly string[], options?: { readonly input?: unknown; readonly allowFailure?: boolean }): Promise<Finished>;
   /** `kubectl get … -o json`, parsed. */
@@ -80,7 +71,7 @@ export interface StackClient {
 }
 
 /** `as` replaces the API key of the example organisation. */
-export function stackClient(stack: { readonly folder: string; readonly env: StackEnv }, as?: string): StackClient {
+export function stackClient(stack: { readonly folder: string; readonly env: TestStackEnv }, as?: string): StackClient {
   const { folder, env } = stack;
   const childEnv = { ...env, PATH: `${env.PARLEY_BIN}:${process.env['PATH'] ?? ''}` };
   const client: StackClient = {

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { eventually } from './eventually.ts';
 import { Servers, whole } from './http-servers.ts';
 
-export interface Received {
+export interface ReceivedWebhook {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** The bytes as they came, for checking signatures. */
@@ -16,7 +16,7 @@ export interface Received {
 }
 
 /** A status, `hang` (takes the request and never answers), or a handler that answers by itself. */
-export type Behaviour = number | 'hang' | ((received: Received, response: ServerResponse, request: IncomingMessage) => void);
+export type Behaviour = number | 'hang' | ((received: ReceivedWebhook, response: ServerResponse, request: IncomingMessage) => void);
 
 export interface WebhookSink {
   readonly port: number;
@@ -25,7 +25,7 @@ export interface WebhookSink {
   /** 200 where nothing is said. Holds for requests that come from now on. */
   behave(path: string, behaviour: Behaviour): void;
   /** In the order in which they came; of one path, or of all. */
-  received(path?: string): readonly Received[];
+  received(path?: string): readonly ReceivedWebhook[];
   /** The different `webhook-id`s that came to a path. */
   ids(path: string): ReadonlySet<string>;
   /** Requests that are being answered now. */
@@ -42,7 +42,7 @@ export interface WebhookSink {
 
 interface PathState {
   behaviour: Behaviour;
-  readonly received: Received[];
+  readonly received: ReceivedWebhook[];
   readonly ids: Set<string>;
   inFlight: number;
   most: number;
@@ -56,7 +56,7 @@ export async function startWebhookSink({
   /** Where it listens, as those who send can reach it. */ readonly host?: string | undefined;
 } = {}): Promise<WebhookSink> {
   const paths = new Map<string, PathState>();
-  const all: Received[] = [];
+  const all: ReceivedWebhook[] = [];
   const stateOf = (path: string): PathState => {
     const found = paths.get(path) ?? { behaviour: 200, received: [], ids: new Set<string>(), inFlight: 0, most: 0 };
     paths.set(path, found);
@@ -70,7 +70,7 @@ export async function startWebhookSink({
     state.inFlight += 1;
     state.most = Math.max(state.most, state.inFlight);
     response.once('close', () => (state.inFlight -= 1));
-    const received: Received = { path, headers, body, id: String(headers['webhook-id']), at: Date.now() };
+    const received: ReceivedWebhook = { path, headers, body, id: String(headers['webhook-id']), at: Date.now() };
     all.push(received);
     state.received.push(received);
     state.ids.add(received.id);

@@ -1,7 +1,7 @@
 /** What an installation has when it is upgraded, and how it is seen that it still has it. */
 import { eventually } from '../support/eventually.ts';
 import { Servers, startEndpoint } from '../support/http-servers.ts';
-import type { StackEnv } from '../support/stack.ts';
+import type { TestStackEnv } from '../support/stack.ts';
 
 /** Long enough for a machine that is busy with other things. */
 const TIMEOUT_MS = 180_000;
@@ -43,7 +43,7 @@ interface Answer {
 
 type Rest = (method: string, path: string, body?: object | FormData) => Promise<Answer>;
 
-export function restOf({ PARLEY_URL: url, PARLEY_API_KEY: key }: StackEnv): Rest {
+export function restOf({ PARLEY_URL: url, PARLEY_API_KEY: key }: TestStackEnv): Rest {
   return async (method, path, body) => {
     const isForm = body instanceof FormData;
     const response = await fetch(url + path, {

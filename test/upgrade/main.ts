@@ -10,7 +10,7 @@ import { join } from 'node:path';
 
 import { eventually } from '../support/eventually.ts';
 import { run } from '../support/run.ts';
-import { readStackEnv, repository, type StackEnv } from '../support/stack.ts';
+import { readStackEnv, repository, type TestStackEnv } from '../support/stack.ts';
 import { checkOut } from './checkout.ts';
 import { checkLiveData, makeLiveData, restOf, startReceiver, work, type LiveData, type Receiver } from './live-data.ts';
 
@@ -18,20 +18,20 @@ const started = performance.now();
 const say = (line: string): void =>
   void process.stdout.write(`${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
 
-async function parley(root: string, folder: string, args: readonly string[], env: Partial<StackEnv> = {}): Promise<string> {
+async function parley(root: string, folder: string, args: readonly string[], env: Partial<TestStackEnv> = {}): Promise<string> {
   const node = join(root, 'node_modules/.bin/node');
   const { code, stdout, stderr } = await run(node, [join(root, 'cli/main.ts'), ...args], { cwd: folder, timeoutMs: 900_000, env });
   if (code !== 0) throw new Error(`parley ${args.join(' ')} of ${root} failed (${code}):\n${stdout}\n${stderr}`);
   return stdout;
 }
 
-async function kubectl(env: StackEnv, args: readonly string[]): Promise<string> {
+async function kubectl(env: TestStackEnv, args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await run(join(env.PARLEY_BIN, 'kubectl'), [`--kubeconfig=${env.KUBECONFIG}`, ...args]);
   if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
   return stdout;
 }
 
-async function allReady(env: StackEnv): Promise<void> {
+async function allReady(env: TestStackEnv): Promise<void> {
   await eventually(async () => {
     const shown = await kubectl(env, [
       'get',
@@ -46,7 +46,7 @@ async function allReady(env: StackEnv): Promise<void> {
   }, 300_000);
 }
 
-const emit = (root: string, folder: string, env: StackEnv): Promise<string> =>
+const emit = (root: string, folder: string, env: TestStackEnv): Promise<string> =>
   parley(root, folder, ['events', 'emit', '--name', 'CallHandler.CallStarted', '--org', env.PARLEY_ORG], env);
 
 async function idsOf(lines: Promise<string>): Promise<string> {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
-import { Servers, sendJson, startEndpoint, type Received } from '../../test/support/http-servers.ts';
+import { Servers, sendJson, startEndpoint, type ReceivedRequest } from '../../test/support/http-servers.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Lookup } from './lookup.ts';
 import { resolveDynamicData, type DynamicDataCache } from './resolve.ts';
@@ -60,7 +60,7 @@ const aLookup = (url: string, more: Partial<Lookup> = {}): Lookup => ({
 });
 
 const customer = { customer: { tier: 'gold', age: 36 } };
-const serve = (answer: (response: ServerResponse, request: Received) => void = (response) => sendJson(response, customer)) =>
+const serve = (answer: (response: ServerResponse, request: ReceivedRequest) => void = (response) => sendJson(response, customer)) =>
   startEndpoint(servers, answer);
 
 describe('a lookup', () => {

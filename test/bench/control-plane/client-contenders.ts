@@ -18,7 +18,7 @@ export interface ContenderOptions {
 }
 
 export const contenders = { own: ownClient, stock: stockClient } as const;
-export type ContenderName = keyof typeof contenders;
+export type ClientName = keyof typeof contenders;
 
 const lastTransitionTime = '2024-01-01T00:00:00Z';
 

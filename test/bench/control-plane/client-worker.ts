@@ -3,9 +3,9 @@ import { channel } from 'node:diagnostics_channel';
 
 import { load } from '../harness/rounds.ts';
 import { summarize } from '../harness/stats.ts';
-import { contenders, type ContenderName } from './client-contenders.ts';
+import { contenders, type ClientName } from './client-contenders.ts';
 
-export interface Turn {
+export interface ClientTurn {
   readonly operation: 'get' | 'applyStatus';
   readonly inFlight: number;
   readonly durationMs: number;
@@ -24,7 +24,7 @@ export interface TurnResult {
 export type WorkerAnswer = { readonly result: TurnResult } | { readonly error: string };
 
 const [contender = '', kubeconfig = '', namespace = '', ...names] = process.argv.slice(2);
-const client = contenders[contender as ContenderName]({ kubeconfig, namespace });
+const client = contenders[contender as ClientName]({ kubeconfig, namespace });
 
 // Both clients speak through undici, each through its own copy; the channel belongs to the process.
 let connections = 0;
@@ -32,7 +32,7 @@ channel('undici:client:connected').subscribe(() => (connections += 1));
 
 let writes = 0;
 
-async function take(turn: Turn): Promise<TurnResult> {
+async function take(turn: ClientTurn): Promise<TurnResult> {
   const cpuBefore = process.cpuUsage();
   const { requests, elapsedMs, latenciesMs } = await load({
     inFlight: turn.inFlight,
@@ -51,7 +51,7 @@ function answer(message: WorkerAnswer): void {
   process.send?.(message);
 }
 
-process.on('message', (turn: Turn) => {
+process.on('message', (turn: ClientTurn) => {
   take(turn).then(
     (result) => answer({ result }),
     (error: unknown) => answer({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),

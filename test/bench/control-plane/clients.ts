@@ -7,18 +7,18 @@ import { interleave } from '../harness/rounds.ts';
 import { median, pairedRatio } from '../harness/stats.ts';
 import { figure, times, type Table } from '../harness/table.ts';
 import { agentNames, benchAgent } from './agents.ts';
-import type { ContenderName } from './client-contenders.ts';
-import type { Turn, TurnResult, WorkerAnswer } from './client-worker.ts';
-import type { Part, PartContext } from './part.ts';
+import type { ClientName } from './client-contenders.ts';
+import type { ClientTurn, TurnResult, WorkerAnswer } from './client-worker.ts';
+import type { ControlPlanePart, ControlPlaneContext } from './part.ts';
 
 const inFlight = 16;
 const objects = 64;
 const operations = ['get', 'applyStatus'] as const;
 const titles = { get: 'GET', applyStatus: 'status apply' } as const;
 
-export type ClientsResult = Record<(typeof operations)[number], Record<ContenderName, readonly TurnResult[]>>;
+export type ClientsResult = Record<(typeof operations)[number], Record<ClientName, readonly TurnResult[]>>;
 
-export const clients: Part<ClientsResult> = {
+export const clients: ControlPlanePart<ClientsResult> = {
   title: '(a) own client against @kubernetes/client-node 2.0.1',
 
   async run(context) {
@@ -28,8 +28,8 @@ export const clients: Part<ClientsResult> = {
 
     const workers = { own: startWorker('own', context, namespace, names), stock: startWorker('stock', context, namespace, names) };
     try {
-      const measure = (operation: Turn['operation']): Promise<Record<ContenderName, TurnResult[]>> => {
-        const turn = { operation, inFlight, durationMs: context.scale.turnMs } satisfies Turn;
+      const measure = (operation: ClientTurn['operation']): Promise<Record<ClientName, TurnResult[]>> => {
+        const turn = { operation, inFlight, durationMs: context.scale.turnMs } satisfies ClientTurn;
         return interleave({
           rounds: context.scale.rounds,
           contenders: { own: () => takeTurn(workers.own, turn), stock: () => takeTurn(workers.stock, turn) },
@@ -49,11 +49,11 @@ export const clients: Part<ClientsResult> = {
   tables: (result) => [clientsTable(result)],
 };
 
-function startWorker(name: ContenderName, context: PartContext, namespace: string, names: readonly string[]): ChildProcess {
+function startWorker(name: ClientName, context: ControlPlaneContext, namespace: string, names: readonly string[]): ChildProcess {
   return fork(fileURLToPath(new URL('client-worker.ts', import.meta.url)), [name, context.cluster.kubeconfig, namespace, ...names]);
 }
 
-async function takeTurn(worker: ChildProcess, turn: Turn): Promise<TurnResult> {
+async function takeTurn(worker: ChildProcess, turn: ClientTurn): Promise<TurnResult> {
   const ended = new AbortController();
   const exit = once(worker, 'exit', { signal: ended.signal }).then(([code]) => ({ error: `the worker ended with code ${String(code)}` }));
   exit.catch(() => undefined);

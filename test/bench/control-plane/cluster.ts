@@ -11,14 +11,14 @@ import {
 import { forEachOf } from '../harness/rounds.ts';
 import { Metrics } from '../harness/prometheus.ts';
 import { agentDescriptor, type BenchAgent } from './agents.ts';
-import type { Stack } from './stack.ts';
+import type { BenchStack } from './stack.ts';
 
 /** As many as the transport has connections. */
 const writesInFlight = 16;
 
 const organizationLabel = { 'parley.dev/organization': 'true' };
 
-export class Cluster {
+export class BenchCluster {
   /** Path of the kubeconfig. */
   readonly kubeconfig: string;
   readonly transport: Transport;
@@ -27,7 +27,7 @@ export class Cluster {
   readonly #disposable: boolean;
   readonly #namespaces: ResourceClient<KubeObject>;
 
-  constructor(options: Pick<Stack, 'kubeconfig' | 'disposable'>) {
+  constructor(options: Pick<BenchStack, 'kubeconfig' | 'disposable'>) {
     this.kubeconfig = options.kubeconfig;
     this.#disposable = options.disposable;
     this.transport = createTransport({ kubeConfig: loadKubeConfig({ path: options.kubeconfig }) });

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 
 import { partsOf, wholeNumber } from '../harness/flags.ts';
-import type { Scale } from './part.ts';
+import type { ControlPlaneScale } from './part.ts';
 
 export const partNames = ['a', 'b', 'c', 'd', 'e'] as const;
-export type PartName = (typeof partNames)[number];
+export type ControlPlanePartName = (typeof partNames)[number];
 
-const full: Scale = {
+const full: ControlPlaneScale = {
   rounds: 5,
   turnMs: 5_000,
   objects: 10_000,
@@ -21,7 +21,7 @@ const full: Scale = {
 };
 
 /** Enough to see that everything works; too little for a figure. */
-const quick: Scale = {
+const quick: ControlPlaneScale = {
   rounds: 2,
   turnMs: 1_000,
   objects: 300,
@@ -37,7 +37,7 @@ const quick: Scale = {
 
 interface Flags {
   readonly quick?: true;
-  readonly only: readonly PartName[];
+  readonly only: readonly ControlPlanePartName[];
   readonly kubeconfig?: string;
   readonly out?: string;
   readonly rounds?: number;
@@ -74,7 +74,7 @@ export function registerControlPlane(program: Command): void {
     });
 }
 
-function scaleOf(flags: Flags): Scale {
+function scaleOf(flags: Flags): ControlPlaneScale {
   const base = flags.quick ? quick : full;
   return {
     ...base,

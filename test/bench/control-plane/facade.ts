@@ -7,8 +7,8 @@ import { interleave, load } from '../harness/rounds.ts';
 import { median, pairedRatio, summarize } from '../harness/stats.ts';
 import { figure, times, type Table } from '../harness/table.ts';
 import { agentDescriptor, agentNames, benchAgent, type BenchAgent } from './agents.ts';
-import type { Part } from './part.ts';
-import { RoleHost, type Role } from './roles.ts';
+import type { ControlPlanePart } from './part.ts';
+import { RoleHost, type BenchRole } from './roles.ts';
 
 const objects = 64;
 /** One at a time measures what a request costs, 16 at once the throughput. */
@@ -35,14 +35,14 @@ export interface FacadeMeasurement {
 
 type Side = Record<(typeof operations)[number], (index: number) => Promise<void>>;
 
-export const facade: Part<readonly FacadeMeasurement[]> = {
+export const facade: ControlPlanePart<readonly FacadeMeasurement[]> = {
   title: '(b) REST facade against the raw Kubernetes API',
 
   async run(context) {
     const { cluster, scale, progress } = context;
     const host = await RoleHost.open(context);
     const namespace = await cluster.createNamespace('facade');
-    let api: Role | undefined;
+    let api: BenchRole | undefined;
     let pool: Pool | undefined;
     try {
       await host.addOrganization(namespace);

@@ -6,7 +6,7 @@ import { median, pairedRatio, percentile } from '../harness/stats.ts';
 import { figure, megabytes, times, type Table } from '../harness/table.ts';
 import { agentNames, benchAgent, type BenchAgent } from './agents.ts';
 import { buildGoLoop, buildNodeLoop, startLoop, type LoopProgram } from './loop-programs.ts';
-import type { Part, PartContext } from './part.ts';
+import type { ControlPlanePart, ControlPlaneContext } from './part.ts';
 import { StatusWatch, type ChangeLatency } from './status-watch.ts';
 
 /** Objects handled at once, as the operator does by default. */
@@ -32,7 +32,7 @@ export interface LoopTurn {
 
 export type LoopsResult = Record<'node' | 'go', readonly LoopTurn[]>;
 
-export const loops: Part<LoopsResult> = {
+export const loops: ControlPlanePart<LoopsResult> = {
   title: '(d) status loop: own library on Node against controller-runtime 0.22 in Go',
 
   async run(context) {
@@ -70,7 +70,7 @@ export const loops: Part<LoopsResult> = {
 };
 
 interface TurnOptions {
-  readonly context: PartContext;
+  readonly context: ControlPlaneContext;
   readonly namespace: string;
   readonly watch: StatusWatch;
   readonly program: LoopProgram;

@@ -1,12 +1,12 @@
 /** (c) From `apply` to Ready with the real operator, what changes cost with many Agents present, and that rest costs nothing. */
 import { quantileAtMost } from '../harness/prometheus.ts';
 import { paced } from '../harness/rounds.ts';
-import { summarize, type Summary } from '../harness/stats.ts';
+import { summarize, type Distribution } from '../harness/stats.ts';
 import { agentNames, benchAgent } from './agents.ts';
 import { operatorTables } from './operator-tables.ts';
-import type { Part, PartContext, Scale } from './part.ts';
+import type { ControlPlanePart, ControlPlaneContext, ControlPlaneScale } from './part.ts';
 import { RoleWatch, type RoleCost } from './role-watch.ts';
-import { RoleHost, type Role } from './roles.ts';
+import { RoleHost, type BenchRole } from './roles.ts';
 import { StatusWatch, type ChangeLatency } from './status-watch.ts';
 import { countWrites, type WriteCounts } from './write-counts.ts';
 
@@ -15,8 +15,8 @@ const settleMs = 5_000;
 const fillTimeoutMs = 3_600_000;
 
 interface Latencies {
-  readonly fromSent: Summary;
-  readonly fromStored: Summary;
+  readonly fromSent: Distribution;
+  readonly fromStored: Distribution;
 }
 
 export interface OperatorResult {
@@ -44,12 +44,12 @@ export interface OperatorResult {
   readonly rest: { readonly seconds: number; readonly cost: RoleCost; readonly writes: WriteCounts };
 }
 
-interface Bench extends Pick<PartContext, 'cluster' | 'scale' | 'progress'> {
+interface Bench extends Pick<ControlPlaneContext, 'cluster' | 'scale' | 'progress'> {
   readonly namespace: string;
   readonly watch: StatusWatch;
 }
 
-export const operator: Part<OperatorResult> = {
+export const operator: ControlPlanePart<OperatorResult> = {
   title: '(c) from apply to Ready',
 
   async run(context) {
@@ -57,7 +57,7 @@ export const operator: Part<OperatorResult> = {
     const host = await RoleHost.open(context);
     const namespace = await cluster.createNamespace('operator');
     const watch = new StatusWatch({ client: cluster.agents, namespace, types: [ready] });
-    let role: Role | undefined;
+    let role: BenchRole | undefined;
     try {
       await host.addOrganization(namespace);
       await watch.start();
@@ -103,7 +103,7 @@ async function measureBursts({ namespace, watch, scale, progress }: Bench): Prom
   return bursts;
 }
 
-function burstPlan(scale: Scale): readonly { readonly size: number; readonly times: number }[] {
+function burstPlan(scale: ControlPlaneScale): readonly { readonly size: number; readonly times: number }[] {
   const { rounds } = scale;
   return [
     { size: 1, times: rounds * 10 },
@@ -131,7 +131,7 @@ async function measureFill({ cluster, namespace, watch, progress }: Bench, names
   };
 }
 
-async function measureRestart({ cluster, scale }: Bench, start: () => Promise<Role>): Promise<OperatorResult['restart']> {
+async function measureRestart({ cluster, scale }: Bench, start: () => Promise<BenchRole>): Promise<OperatorResult['restart']> {
   const before = await cluster.serverMetrics();
   const startedAt = performance.now();
   const role = await start();
@@ -157,7 +157,7 @@ async function settled(watched: RoleWatch, objects: number): Promise<number> {
 
 async function measureSteady(
   { cluster, scale, namespace, watch, progress }: Bench,
-  role: Role,
+  role: BenchRole,
   names: readonly string[],
 ): Promise<OperatorResult['steady']> {
   const { changesPerSecond, steadySeconds } = scale;
@@ -189,7 +189,7 @@ async function measureSteady(
   };
 }
 
-async function measureRest({ cluster, scale, progress }: Bench, role: Role): Promise<OperatorResult['rest']> {
+async function measureRest({ cluster, scale, progress }: Bench, role: BenchRole): Promise<OperatorResult['rest']> {
   progress(`(c) at rest for ${scale.restSeconds} s`);
   const before = await cluster.serverMetrics();
   const watched = await RoleWatch.start(role);

@@ -1,9 +1,9 @@
 import type { Table } from '../harness/table.ts';
-import type { Cluster } from './cluster.ts';
-import type { Stack } from './stack.ts';
+import type { BenchCluster } from './cluster.ts';
+import type { BenchStack } from './stack.ts';
 
 /** How much work a run does. */
-export interface Scale {
+export interface ControlPlaneScale {
   /** Counted turns of each contender in (a) and (b). */
   readonly rounds: number;
   /** Length of one turn of a closed loop, in milliseconds. */
@@ -28,18 +28,18 @@ export interface Scale {
   readonly toolsPerAgent: number;
 }
 
-export interface PartContext {
-  readonly cluster: Cluster;
+export interface ControlPlaneContext {
+  readonly cluster: BenchCluster;
   /** Addresses for the parts that start roles. */
-  readonly stack: Stack;
-  readonly scale: Scale;
+  readonly stack: BenchStack;
+  readonly scale: ControlPlaneScale;
   /** One line of what is being done now. */
   readonly progress: (line: string) => void;
 }
 
 /** One of the comparisons: `run` measures, `tables` shows what `run` answered. */
-export interface Part<R> {
+export interface ControlPlanePart<R> {
   readonly title: string;
-  run(context: PartContext): Promise<R>;
+  run(context: ControlPlaneContext): Promise<R>;
   tables(result: R): readonly Table[];
 }

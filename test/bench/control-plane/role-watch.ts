@@ -2,7 +2,7 @@
 import type { Metrics } from '../harness/prometheus.ts';
 import { ProcessSampler } from '../harness/process-sampler.ts';
 import { median } from '../harness/stats.ts';
-import type { Role } from './roles.ts';
+import type { BenchRole } from './roles.ts';
 
 export interface RoleCost {
   readonly seconds: number;
@@ -20,7 +20,7 @@ export interface RoleCost {
 const intervalMs = 5_000;
 
 export class RoleWatch {
-  readonly #role: Role;
+  readonly #role: BenchRole;
   readonly #sampler: ProcessSampler;
   readonly #startedAt: number;
   readonly #heap: number[] = [];
@@ -28,7 +28,7 @@ export class RoleWatch {
   readonly #loopMax: number[] = [];
   readonly #timer: NodeJS.Timeout;
 
-  private constructor(role: Role, processStartedAt?: number) {
+  private constructor(role: BenchRole, processStartedAt?: number) {
     this.#role = role;
     this.#startedAt = processStartedAt ?? performance.now();
     this.#sampler = new ProcessSampler({ pid: role.pid, sinceProcessStart: processStartedAt !== undefined });
@@ -37,13 +37,13 @@ export class RoleWatch {
   }
 
   /** From now on. The window of event-loop delays begins with a scrape: each resets Node's histogram. */
-  static async start(role: Role): Promise<RoleWatch> {
+  static async start(role: BenchRole): Promise<RoleWatch> {
     await role.metrics();
     return new RoleWatch(role);
   }
 
   /** From the start of a process that has not been scraped yet. @param startedAt `performance.now()` of then */
-  static sinceStart(role: Role, startedAt: number): RoleWatch {
+  static sinceStart(role: BenchRole, startedAt: number): RoleWatch {
     return new RoleWatch(role, startedAt);
   }
 

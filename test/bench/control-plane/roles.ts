@@ -8,7 +8,7 @@ import { bundle, ensureBundle } from '../harness/bundle.ts';
 import { query } from '../../support/sql.ts';
 import { startChild, type Child } from '../harness/child.ts';
 import { Metrics } from '../harness/prometheus.ts';
-import type { PartContext } from './part.ts';
+import type { ControlPlaneContext } from './part.ts';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
@@ -23,7 +23,7 @@ const unhindered = {
 
 type RoleName = 'operator' | 'api';
 
-export interface Role {
+export interface BenchRole {
   readonly pid: number;
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
@@ -45,7 +45,7 @@ export class RoleHost {
     this.#store = openStore({ databaseUrl: options.databaseUrl, poolSize: 2, applicationName: 'bench' });
   }
 
-  static async open({ stack, progress }: Pick<PartContext, 'stack' | 'progress'>): Promise<RoleHost> {
+  static async open({ stack, progress }: Pick<ControlPlaneContext, 'stack' | 'progress'>): Promise<RoleHost> {
     await ensureBundle(progress);
     const server = await stack.databaseUrl();
     if (stack.roles === undefined)
@@ -83,7 +83,7 @@ export class RoleHost {
   }
 
   /** Starts a role with its production defaults, but for the number of requests that it allows, and waits until it says that it is ready. */
-  async start(role: RoleName): Promise<Role> {
+  async start(role: RoleName): Promise<BenchRole> {
     const [port = 0] = await freePorts(1);
     const url = `http://127.0.0.1:${port}`;
     const child: Child = startChild({

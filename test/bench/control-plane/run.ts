@@ -4,18 +4,18 @@ import { publishReport, type Report } from '../harness/report.ts';
 import { watchSignals } from '../harness/signals.ts';
 import type { Table } from '../harness/table.ts';
 import { clients } from './clients.ts';
-import { Cluster } from './cluster.ts';
-import type { PartName } from './command.ts';
+import { BenchCluster } from './cluster.ts';
+import type { ControlPlanePartName } from './command.ts';
 import { facade } from './facade.ts';
 import { loops } from './loops.ts';
 import { operator } from './operator.ts';
-import type { Part, PartContext, Scale } from './part.ts';
+import type { ControlPlanePart, ControlPlaneContext, ControlPlaneScale } from './part.ts';
 import { startStack } from './stack.ts';
 import { toolLists } from './tool-lists.ts';
 
 export interface ControlPlaneOptions {
-  readonly parts: readonly PartName[];
-  readonly scale: Scale;
+  readonly parts: readonly ControlPlanePartName[];
+  readonly scale: ControlPlaneScale;
   /** Path of the kubeconfig of a server to be used instead of one of our own. */
   readonly kubeconfig?: string;
   /** Path of the JSON. */
@@ -40,10 +40,10 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
 
   progress('starting the servers');
   const stack = await startStack({ env: process.env, ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }) });
-  const cluster = new Cluster(stack);
+  const cluster = new BenchCluster(stack);
   const signals = watchSignals(() => stack.stop());
   try {
-    const context: PartContext = { cluster, stack, scale: options.scale, progress };
+    const context: ControlPlaneContext = { cluster, stack, scale: options.scale, progress };
     for (const name of order.filter((part) => options.parts.includes(part))) await parts[name](context, outcome);
   } finally {
     signals.forget();
@@ -66,9 +66,9 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
 }
 
 /** (c) comes last: it leaves a full server behind. */
-const order: readonly PartName[] = ['a', 'b', 'e', 'd', 'c'];
+const order: readonly ControlPlanePartName[] = ['a', 'b', 'e', 'd', 'c'];
 
-const parts: Readonly<Record<PartName, (context: PartContext, outcome: Outcome) => Promise<void>>> = {
+const parts: Readonly<Record<ControlPlanePartName, (context: ControlPlaneContext, outcome: Outcome) => Promise<void>>> = {
   a: runner('a', clients),
   b: runner('b', facade),
   c: runner('c', operator),
@@ -76,8 +76,8 @@ const parts: Readonly<Record<PartName, (context: PartContext, outcome: Outcome) 
   e: runner('e', toolLists),
 };
 
-function runner<R>(name: PartName, part: Part<R>) {
-  return async (context: PartContext, outcome: Outcome): Promise<void> => {
+function runner<R>(name: ControlPlanePartName, part: ControlPlanePart<R>) {
+  return async (context: ControlPlaneContext, outcome: Outcome): Promise<void> => {
     context.progress(part.title);
     try {
       const result = await part.run(context);

@@ -2,7 +2,7 @@
 import { readSharedStack } from '../../support/shared-stack.ts';
 import { TestStack } from '../../support/test-stack.ts';
 
-export interface Stack {
+export interface BenchStack {
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
   /** Paths of kubeconfigs with just the permissions that the roles have; undefined where the API server is somebody else's. */
@@ -15,7 +15,7 @@ export interface Stack {
 }
 
 /** `kubeconfig` is used instead of a server of our own; `PARLEY_TEST_STACK` names a stack that `scripts/test-stack.ts` keeps running. */
-export async function startStack(options: { readonly kubeconfig?: string; readonly env: NodeJS.ProcessEnv }): Promise<Stack> {
+export async function startStack(options: { readonly kubeconfig?: string; readonly env: NodeJS.ProcessEnv }): Promise<BenchStack> {
   if (options.kubeconfig !== undefined) {
     return {
       kubeconfig: options.kubeconfig,

@@ -4,8 +4,8 @@ import { Pool } from 'undici';
 import { forEachOf, load } from '../harness/rounds.ts';
 import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure, type Table } from '../harness/table.ts';
-import type { Part } from './part.ts';
-import { RoleHost, type Role } from './roles.ts';
+import type { ControlPlanePart } from './part.ts';
+import { RoleHost, type BenchRole } from './roles.ts';
 
 const writesInFlight = 16;
 const readsInFlight = [1, 16] as const;
@@ -42,7 +42,7 @@ export interface ToolListsResult {
   readonly walks: readonly Walks[];
 }
 
-export const toolLists: Part<ToolListsResult> = {
+export const toolLists: ControlPlanePart<ToolListsResult> = {
   title: '(e) lists of tools over REST',
 
   async run(context) {
@@ -50,7 +50,7 @@ export const toolLists: Part<ToolListsResult> = {
     const { toolAgents, toolsPerAgent } = scale;
     const host = await RoleHost.open(context);
     const namespace = await cluster.createNamespace('tools');
-    let api: Role | undefined;
+    let api: BenchRole | undefined;
     let rest: Rest | undefined;
     try {
       await host.addOrganization(namespace);

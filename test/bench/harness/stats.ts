@@ -1,6 +1,6 @@
 /** The arithmetic behind every figure: nearest-rank percentiles, medians, ratios of rounds that ran side by side. */
 
-export interface Summary {
+export interface Distribution {
   readonly count: number;
   readonly min: number;
   readonly p50: number;
@@ -28,7 +28,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-export function summarize(values: readonly number[]): Summary {
+export function summarize(values: readonly number[]): Distribution {
   const sorted = ascending(values);
   return {
     count: sorted.length,

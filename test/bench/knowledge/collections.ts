@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { Judgements } from './ranking-quality.ts';
 
-export interface Collection {
+export interface TestCollection {
   readonly name: string;
   readonly passages: readonly { readonly id: string; readonly text: string }[];
   readonly queries: readonly Query[];
@@ -45,7 +45,7 @@ export const layouts: readonly Layout[] = [
 ];
 
 /** @returns undefined when the folder, or the collection's own folder in it, lacks one of the three files */
-export async function readCollection(folder: string, layout: Layout): Promise<Collection | undefined> {
+export async function readCollection(folder: string, layout: Layout): Promise<TestCollection | undefined> {
   const names = [layout.documents, layout.queries, layout.judgements];
   const texts = (
     await Promise.all(names.map((name) => firstOf([join(folder, name), join(folder, layout.name.toLowerCase(), name)])))

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 
 import { partsOf, wholeNumber } from '../harness/flags.ts';
-import type { LargeOptions, Scale } from './part.ts';
+import type { LargeOptions, KnowledgeScale } from './part.ts';
 
 export const partNames = ['quality', 'indexing', 'search', 'pdf', 'queue', 'throughput', 'volume', 'parsing', 'upload', 'large'] as const;
-export type PartName = (typeof partNames)[number];
+export type KnowledgePartName = (typeof partNames)[number];
 
-const full: Scale = {
+const full: KnowledgeScale = {
   rounds: 5,
   turnMs: 4_000,
   chunks: 10_000,
@@ -19,7 +19,7 @@ const full: Scale = {
 };
 
 /** Enough to see that everything works; too little for a figure. */
-const quick: Scale = {
+const quick: KnowledgeScale = {
   rounds: 1,
   turnMs: 500,
   chunks: 500,
@@ -33,7 +33,7 @@ const quick: Scale = {
 
 interface Flags {
   readonly quick?: true;
-  readonly only: readonly PartName[];
+  readonly only: readonly KnowledgePartName[];
   readonly data?: string;
   readonly out?: string;
   readonly rounds?: number;

@@ -4,7 +4,7 @@ import type { Collection } from '../../../store/index.ts';
 import { forEachOf } from '../harness/rounds.ts';
 import { median, percentile } from '../harness/stats.ts';
 import { duration, figure, times } from '../harness/table.ts';
-import type { Part } from './part.ts';
+import type { KnowledgePart } from './part.ts';
 import { createTexts, type Texts } from './texts.ts';
 import { startWorker, type File, type Worker } from './worker.ts';
 
@@ -49,7 +49,7 @@ function reportOf(pages: number, texts: Texts): File {
   return { name: 'report.pdf', content: makePdf(Array.from({ length: pages }, (_, number) => page(number))) };
 }
 
-export const pdf: Part = async ({ host: startedHost, scale, progress }) => {
+export const pdf: KnowledgePart = async ({ host: startedHost, scale, progress }) => {
   const host = await startedHost();
   const worker = await startWorker(host, progress);
   try {
@@ -90,7 +90,7 @@ export const pdf: Part = async ({ host: startedHost, scale, progress }) => {
 const bigBytes = 2_000_000;
 const smallBytes = 10_000;
 
-export const queue: Part = async ({ host: startedHost, scale, progress }) => {
+export const queue: KnowledgePart = async ({ host: startedHost, scale, progress }) => {
   const host = await startedHost();
   const worker = await startWorker(host, progress);
   try {
@@ -148,7 +148,7 @@ export const queue: Part = async ({ host: startedHost, scale, progress }) => {
   }
 };
 
-export const throughput: Part = async ({ host: startedHost, scale, progress }) => {
+export const throughput: KnowledgePart = async ({ host: startedHost, scale, progress }) => {
   const host = await startedHost();
   const worker = await startWorker(host, progress);
   try {

@@ -18,7 +18,7 @@ import { randomDimension, randomEmbedder } from './random-embedder.ts';
 
 export type Ranking = 'words' | 'hybrid';
 
-export interface Host {
+export interface KnowledgeHost {
   readonly store: Store;
   readonly databaseUrl: string;
   /** `file://…`; goes with the host. */
@@ -43,7 +43,7 @@ const sharedBuffers = `${Math.round(totalmem() / 4 / 2 ** 20)}MB`;
 const poolSize = 10;
 
 /** `PARLEY_TEST_STACK` names servers that `scripts/test-stack.ts` keeps running; others are started for the run. */
-export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string) => void): Promise<Host> {
+export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string) => void): Promise<KnowledgeHost> {
   const shared = readSharedStack(env);
   const own = shared === undefined ? new TestStack({ postgresSettings: { shared_buffers: sharedBuffers } }) : undefined;
   const stopping: (() => Promise<unknown>)[] = [];

@@ -4,11 +4,11 @@ import { median, percentile } from '../harness/stats.ts';
 import { duration, figure, times } from '../harness/table.ts';
 import { index, readDocument } from './fill.ts';
 import type { Ranking } from './host.ts';
-import type { Part } from './part.ts';
+import type { KnowledgePart } from './part.ts';
 import { randomDimension } from './random-embedder.ts';
 import { createTexts } from './texts.ts';
 
-export const indexing: Part = async ({ host: startedHost, scale, progress }) => {
+export const indexing: KnowledgePart = async ({ host: startedHost, scale, progress }) => {
   const host = await startedHost();
   const stores = Object.entries(await host.vectorStores());
   const rankings: readonly Ranking[] = ['words', 'hybrid'];

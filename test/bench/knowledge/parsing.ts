@@ -13,7 +13,7 @@ import { forEachOf } from '../harness/rounds.ts';
 import { median } from '../harness/stats.ts';
 import { duration, figure, megabytes, type Table } from '../harness/table.ts';
 import { type FlagsMeasured, PARSER_FLAGS } from './parser-flags.ts';
-import type { Part } from './part.ts';
+import type { KnowledgePart } from './part.ts';
 import { createTexts } from './texts.ts';
 
 interface Measured {
@@ -132,7 +132,7 @@ function flags(rounds: number): { readonly figures: unknown; readonly table: Tab
   };
 }
 
-export const parsing: Part = async ({ scale, against, progress }) => {
+export const parsing: KnowledgePart = async ({ scale, against, progress }) => {
   const built = fileURLToPath(new URL('../../../dist/parser-process.mjs', import.meta.url));
   const { few, many } = { few: Math.ceil(scale.smallFiles / 10), many: 5 * scale.smallFiles };
   const groups = [{ name: 'from sources', entry: undefined }, ...(existsSync(built) ? [{ name: 'as built', entry: built }] : [])];

@@ -1,8 +1,8 @@
 import type { PartResult } from '../harness/run-parts.ts';
-import type { Host } from './host.ts';
+import type { KnowledgeHost } from './host.ts';
 
 /** How much work a run does. */
-export interface Scale {
+export interface KnowledgeScale {
   /** Turns of each contender. */
   readonly rounds: number;
   /** Length of one turn of searches, in milliseconds. */
@@ -33,16 +33,16 @@ export interface LargeOptions {
 interface PartContext {
   /** Folder of the test collections. */
   readonly dataFolder: string | undefined;
-  readonly scale: Scale;
+  readonly scale: KnowledgeScale;
   /** Folder of another checkout, with its bundle built, whose roles are measured next to those of this one. */
   readonly against: string | undefined;
   /** What the part of that name measures. */
   readonly large: LargeOptions;
   /** Servers; started when first asked for. */
-  readonly host: () => Promise<Host>;
+  readonly host: () => Promise<KnowledgeHost>;
   /** One line of what is being done now. */
   readonly progress: (line: string) => void;
 }
 
 /** @throws Error naming what is missing */
-export type Part = (context: PartContext) => Promise<PartResult>;
+export type KnowledgePart = (context: PartContext) => Promise<PartResult>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import type { Collection } from './collections.ts';
+import type { TestCollection } from './collections.ts';
 
 /** BM25 of others, as nDCG@10 and recall@100. */
 export interface Published {
@@ -24,9 +24,9 @@ export const PUBLISHED: Readonly<Record<string, Published>> = {
 };
 
 /** All in the folder, by name: sub-folders with `corpus.jsonl`, and files `xquad.<language>.json`. */
-export async function readPublicSets(folder: string): Promise<readonly Collection[]> {
+export async function readPublicSets(folder: string): Promise<readonly TestCollection[]> {
   const entries = (await readdir(folder, { withFileTypes: true })).toSorted((left, right) => (left.name < right.name ? -1 : 1));
-  const found: Collection[] = [];
+  const found: TestCollection[] = [];
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
@@ -42,7 +42,7 @@ const corpusLine = z.object({ _id: id, title: z.string().nullish(), text: z.stri
 const queryLine = z.object({ _id: id, text: z.string() });
 
 /** @param name with the language behind a dot, as in `miracl.bn`; English without */
-async function readBeir(folder: string, name: string): Promise<Collection | undefined> {
+async function readBeir(folder: string, name: string): Promise<TestCollection | undefined> {
   const [corpus, queries, judgements] = await Promise.all(
     ['corpus.jsonl', 'queries.jsonl', 'qrels/test.tsv'].map((file) => textOf(folder, file)),
   );
@@ -85,7 +85,7 @@ const squad = z.object({
   ),
 });
 
-async function readXquad(path: string, name: string): Promise<Collection> {
+async function readXquad(path: string, name: string): Promise<TestCollection> {
   const paragraphs = squad.parse(JSON.parse(await readFile(path, 'utf8'))).data.flatMap((article) => article.paragraphs);
   return {
     name,

@@ -7,9 +7,9 @@ import { chunkBlocks } from '../../../knowledge/chunking/chunk-blocks.ts';
 import type { Embedder } from '../../../knowledge/embedding/embedder.ts';
 import { exactIndex } from '../../support/exact-index.ts';
 import type { Table } from '../harness/table.ts';
-import { layouts, readCollection, type Collection } from './collections.ts';
+import { layouts, readCollection, type TestCollection } from './collections.ts';
 import { configuredEmbedder, hybridIndex } from './hybrid.ts';
-import type { Part } from './part.ts';
+import type { KnowledgePart } from './part.ts';
 import { PUBLISHED, readPublicSets } from './public-sets.ts';
 import { ndcg, recall, reciprocalRank } from './ranking-quality.ts';
 import { measureSnippets, snippetTable, type SnippetQuality } from './snippet-quality.ts';
@@ -40,12 +40,12 @@ interface Quality {
 type Rank = (query: string) => readonly string[] | Promise<readonly string[]>;
 
 /** @throws Error when there is no folder of collections, or none of them in it */
-export const quality: Part = async ({ dataFolder, progress }) => {
+export const quality: KnowledgePart = async ({ dataFolder, progress }) => {
   if (dataFolder === undefined) throw new Error('the test collections are missing: set BENCH_DATA to their folder, or give --data');
   const figures: Quality[] = [];
   const snippets: SnippetQuality[] = [];
   const embedder = configuredEmbedder(process.env);
-  const run = async (collection: Collection): Promise<void> => {
+  const run = async (collection: TestCollection): Promise<void> => {
     progress(`${collection.name}: ${collection.passages.length} passages, ${collection.queries.length} questions`);
     figures.push(await measure(collection, embedder));
     const shown = await measureSnippets(collection);
@@ -63,11 +63,11 @@ export const quality: Part = async ({ dataFolder, progress }) => {
 };
 
 /** The set of the repository; its passages are the answers. */
-async function banglaHelpDesk(): Promise<Collection> {
+async function banglaHelpDesk(): Promise<TestCollection> {
   const { passages, questions } = JSON.parse(
     await readFile(new URL('../../../knowledge/lexical/testdata/bangla.json', import.meta.url), 'utf8'),
   ) as {
-    readonly passages: Collection['passages'];
+    readonly passages: TestCollection['passages'];
     readonly questions: readonly { readonly question: string; readonly passage: string }[];
   };
   const textOf = new Map(passages.map(({ id, text }) => [id, text]));
@@ -84,7 +84,7 @@ async function banglaHelpDesk(): Promise<Collection> {
   };
 }
 
-async function measure(collection: Collection, embedder: Embedder | undefined): Promise<Quality> {
+async function measure(collection: TestCollection, embedder: Embedder | undefined): Promise<Quality> {
   const { rank, hybrid, chunks } = await ours(collection, embedder);
   const rankings = await rankAll(collection, rank);
   const of = (all: readonly (readonly string[])[], measureOf: typeof ndcg, at: number): number =>
@@ -108,7 +108,7 @@ async function measure(collection: Collection, embedder: Embedder | undefined): 
 
 /** As in a knowledge base: cut into chunks, and each document where its best chunk is. */
 async function ours(
-  { passages, language }: Collection,
+  { passages, language }: TestCollection,
   embedder: Embedder | undefined,
 ): Promise<{ readonly rank: Rank; readonly hybrid: Rank | undefined; readonly chunks: number }> {
   const chunks: { readonly id: string; readonly text: string }[] = [];
@@ -142,7 +142,7 @@ function documentsOf(chunks: readonly string[]): readonly string[] {
   return [...new Set(chunks.map((id) => id.slice(0, id.lastIndexOf(':'))))].slice(0, recallDepth);
 }
 
-async function rankAll({ queries }: Collection, rank: Rank): Promise<readonly (readonly string[])[]> {
+async function rankAll({ queries }: TestCollection, rank: Rank): Promise<readonly (readonly string[])[]> {
   const rankings: (readonly string[])[] = [];
   for (const { text } of queries) rankings.push(await rank(text));
   return rankings;

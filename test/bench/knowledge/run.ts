@@ -1,11 +1,11 @@
 import { progress } from '../harness/progress.ts';
 import { runParts } from '../harness/run-parts.ts';
-import type { PartName } from './command.ts';
+import type { KnowledgePartName } from './command.ts';
 import { pdf, queue, throughput } from './documents.ts';
-import { startHost, type Host } from './host.ts';
+import { startHost, type KnowledgeHost } from './host.ts';
 import { indexing } from './indexing.ts';
 import { large } from './large/large.ts';
-import type { LargeOptions, Part, Scale } from './part.ts';
+import type { LargeOptions, KnowledgePart, KnowledgeScale } from './part.ts';
 import { parsing } from './parsing.ts';
 import { quality } from './quality.ts';
 import { search } from './search.ts';
@@ -13,8 +13,8 @@ import { upload } from './upload.ts';
 import { volume } from './volume.ts';
 
 export interface KnowledgeOptions {
-  readonly parts: readonly PartName[];
-  readonly scale: Scale;
+  readonly parts: readonly KnowledgePartName[];
+  readonly scale: KnowledgeScale;
   readonly dataFolder: string | undefined;
   readonly against: string | undefined;
   readonly large: LargeOptions;
@@ -22,7 +22,18 @@ export interface KnowledgeOptions {
   readonly out?: string;
 }
 
-const parts: Readonly<Record<PartName, Part>> = { quality, indexing, search, pdf, queue, throughput, volume, parsing, upload, large };
+const parts: Readonly<Record<KnowledgePartName, KnowledgePart>> = {
+  quality,
+  indexing,
+  search,
+  pdf,
+  queue,
+  throughput,
+  volume,
+  parsing,
+  upload,
+  large,
+};
 
 /** @throws Error when any part failed, or a signal ended the run */
 export async function runKnowledge({
@@ -33,8 +44,8 @@ export async function runKnowledge({
   large: largeOptions,
   out,
 }: KnowledgeOptions): Promise<void> {
-  let starting: Promise<Host> | undefined;
-  const host = (): Promise<Host> => (starting ??= startHost(process.env, progress));
+  let starting: Promise<KnowledgeHost> | undefined;
+  const host = (): Promise<KnowledgeHost> => (starting ??= startHost(process.env, progress));
   await runParts({
     benchmark: 'knowledge',
     parts: names,

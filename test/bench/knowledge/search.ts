@@ -6,8 +6,8 @@ import { interleave, load, type LoadResult } from '../harness/rounds.ts';
 import { median, percentile } from '../harness/stats.ts';
 import { duration, figure, type Table } from '../harness/table.ts';
 import { index, readDocument } from './fill.ts';
-import type { Host, Ranking } from './host.ts';
-import type { Part, Scale } from './part.ts';
+import type { KnowledgeHost, Ranking } from './host.ts';
+import type { KnowledgePart, KnowledgeScale } from './part.ts';
 import { randomDimension, randomEmbedder } from './random-embedder.ts';
 import { createTexts } from './texts.ts';
 
@@ -28,7 +28,7 @@ interface Contender {
   readonly inFlight: number;
 }
 
-export const search: Part = async ({ host: startedHost, scale, progress }) => {
+export const search: KnowledgePart = async ({ host: startedHost, scale, progress }) => {
   const host = await startedHost();
   const stores = Object.keys(await host.vectorStores());
   const texts = createTexts(2);
@@ -91,7 +91,7 @@ export const search: Part = async ({ host: startedHost, scale, progress }) => {
 };
 
 /** The same chunks in every store: one knowledge base, whose vectors are written more than once. */
-async function fill(host: Host, ranking: Ranking, scale: Scale, progress: (line: string) => void): Promise<Collection> {
+async function fill(host: KnowledgeHost, ranking: Ranking, scale: KnowledgeScale, progress: (line: string) => void): Promise<Collection> {
   const { store } = host;
   const collection = await host.collection({ org: 'bench', ranking });
   const texts = createTexts(3);
@@ -105,7 +105,7 @@ async function fill(host: Host, ranking: Ranking, scale: Scale, progress: (line:
   return collection;
 }
 
-async function searchesOf(host: Host): Promise<ReadonlyMap<string, Search>> {
+async function searchesOf(host: KnowledgeHost): Promise<ReadonlyMap<string, Search>> {
   const embedderOf = ({ dimension }: { readonly dimension: number }) => (dimension === 0 ? undefined : randomEmbedder);
   const stores = Object.entries(await host.vectorStores());
   return new Map(stores.map(([name, vectors]) => [name, createSearch({ knowledge: host.store.knowledge, vectors, embedderOf })]));
@@ -136,7 +136,11 @@ function compact(results: Readonly<Record<string, readonly LoadResult[]>>): unkn
 function toTable(
   contenders: readonly Contender[],
   results: Readonly<Record<string, readonly LoadResult[]>>,
-  { scale, alike, stores }: { readonly scale: Scale; readonly alike: Readonly<Record<string, number>>; readonly stores: readonly string[] },
+  {
+    scale,
+    alike,
+    stores,
+  }: { readonly scale: KnowledgeScale; readonly alike: Readonly<Record<string, number>>; readonly stores: readonly string[] },
 ): Table {
   return {
     title: `Search in ${figure(scale.chunks)} chunks`,

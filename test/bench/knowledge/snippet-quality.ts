@@ -5,7 +5,7 @@ import { snippetOf } from '../../../knowledge/search/snippet.ts';
 import { SNIPPET_LENGTHS } from '../../../voice/tools/builtin/search-knowledge-base.ts';
 import { exactIndex } from '../../support/exact-index.ts';
 import type { Table } from '../harness/table.ts';
-import type { Collection } from './collections.ts';
+import type { TestCollection } from './collections.ts';
 
 export interface SnippetQuality {
   readonly collection: string;
@@ -17,7 +17,7 @@ export interface SnippetQuality {
 }
 
 /** All passages as one document, so that chunks are as long as those of files. Undefined where the set has no answers. */
-export async function measureSnippets({ name, language, passages, queries }: Collection): Promise<SnippetQuality | undefined> {
+export async function measureSnippets({ name, language, passages, queries }: TestCollection): Promise<SnippetQuality | undefined> {
   const asked = queries.filter(({ answers = [] }) => answers.length > 0);
   if (asked.length === 0) return undefined;
   const blocks = passages.map(({ text }) => ({ kind: 'paragraph' as const, text, headingPath: [] }));

@@ -19,8 +19,8 @@ import { noCalls } from '../../support/no-calls.ts';
 import { forEachOf } from '../harness/rounds.ts';
 import { median, percentile } from '../harness/stats.ts';
 import { duration, figure } from '../harness/table.ts';
-import type { Host } from './host.ts';
-import type { Part } from './part.ts';
+import type { KnowledgeHost } from './host.ts';
+import type { KnowledgePart } from './part.ts';
 
 const ORG = 'bench-upload';
 /** Requests at a time, of those with one file each. */
@@ -31,7 +31,7 @@ const noCluster = (): Promise<never> =>
   Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'no cluster in this benchmark' }));
 const transport: Transport = { server: 'nowhere', request: noCluster, stream: noCluster, close: () => Promise.resolve() };
 
-async function startApi(host: Host) {
+async function startApi(host: KnowledgeHost) {
   const config = loadConfig({ STORAGE_URL: host.storageUrl, TEMPORAL_ADDRESS: await host.temporalAddress() });
   const logger = createLogger({ role: 'bench', level: 'silent' });
   const registry = new Registry();
@@ -72,7 +72,7 @@ async function startApi(host: Host) {
   };
 }
 
-export const upload: Part = async ({ host: startedHost, scale, progress }) => {
+export const upload: KnowledgePart = async ({ host: startedHost, scale, progress }) => {
   const host = await startedHost();
   const api = await startApi(host);
   const files = (): readonly { readonly name: string; readonly content: string }[] =>

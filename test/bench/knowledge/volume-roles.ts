@@ -13,7 +13,7 @@ import { freePorts } from '../../../local-stack/ports.ts';
 import { openStore, type Store } from '../../../store/index.ts';
 import { startChild, type Child } from '../harness/child.ts';
 import { query } from '../../support/sql.ts';
-import type { Host } from './host.ts';
+import type { KnowledgeHost } from './host.ts';
 
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 
@@ -33,7 +33,7 @@ interface Hit {
   readonly document_id: string;
 }
 
-export interface Roles {
+export interface VolumeRoles {
   readonly store: Store;
   readonly databaseUrl: string;
   readonly workerPid: number;
@@ -48,7 +48,7 @@ export interface Roles {
 }
 
 /** @param bundle path of `parley.mjs` */
-export async function startRoles(host: Host, name: string, bundle: string): Promise<Roles> {
+export async function startRoles(host: KnowledgeHost, name: string, bundle: string): Promise<VolumeRoles> {
   const databaseUrl = await host.database();
   const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
   const temporalAddress = await host.temporalAddress();

@@ -10,9 +10,9 @@ import { forEachOf, load } from '../harness/rounds.ts';
 import { median, percentile } from '../harness/stats.ts';
 import { duration, figure, times, type Table } from '../harness/table.ts';
 import { index, readDocument } from './fill.ts';
-import type { Part, Scale } from './part.ts';
+import type { KnowledgePart, KnowledgeScale } from './part.ts';
 import { createTexts, type Texts } from './texts.ts';
-import { startRoles, type Roles } from './volume-roles.ts';
+import { startRoles, type VolumeRoles } from './volume-roles.ts';
 
 /** Uploads under way at once. */
 const uploadsAtOnce = 8;
@@ -47,7 +47,7 @@ interface Volume {
   readonly activities: number;
 }
 
-export const volume: Part = async ({ host: startedHost, scale, against, progress }) => {
+export const volume: KnowledgePart = async ({ host: startedHost, scale, against, progress }) => {
   await ensureBundle(progress);
   const host = await startedHost();
   const contenders: Record<string, string> = {
@@ -75,11 +75,11 @@ export const volume: Part = async ({ host: startedHost, scale, against, progress
 };
 
 interface Measured {
-  readonly roles: Roles;
+  readonly roles: VolumeRoles;
   readonly cpuMs: () => Record<Process, number>;
 }
 
-async function measure(measured: Measured, scale: Scale, progress: (line: string) => void): Promise<Volume> {
+async function measure(measured: Measured, scale: KnowledgeScale, progress: (line: string) => void): Promise<Volume> {
   const { roles } = measured;
   const texts = createTexts(7);
   await fillLibrary(roles, scale, progress);
@@ -195,21 +195,21 @@ function fileWith(word: string, bytes: number, texts: Texts): Uint8Array<ArrayBu
   return Buffer.from(text.slice(0, bytes));
 }
 
-function upload(roles: Roles, org: string, texts: Texts, word: string, bytes: number): Promise<string> {
+function upload(roles: VolumeRoles, org: string, texts: Texts, word: string, bytes: number): Promise<string> {
   return roles.upload(org, 'base', { name: `${word}.txt`, content: fileWith(word, bytes, texts) });
 }
 
-async function untilFound(roles: Roles, org: string, id: string, word: string): Promise<void> {
+async function untilFound(roles: VolumeRoles, org: string, id: string, word: string): Promise<void> {
   while (!(await roles.search(org, 'base', word)).some((hit) => hit.document_id === id)) await delay(20);
 }
 
-function collectionOf({ store }: Roles, org: string, name: string): Promise<Collection> {
+function collectionOf({ store }: VolumeRoles, org: string, name: string): Promise<Collection> {
   const spec = { uid: `uid-${name}`, profile: 'default', model: 'bm25', dimension: 0, language: 'en', maxTokens: 400, overlapTokens: 50 };
   return store.knowledge.collections.ensure({ org, name, ...spec });
 }
 
 /** The knowledge base that is searched, of a third organisation. */
-async function fillLibrary(roles: Roles, scale: Scale, progress: (line: string) => void): Promise<void> {
+async function fillLibrary(roles: VolumeRoles, scale: KnowledgeScale, progress: (line: string) => void): Promise<void> {
   const { store } = roles;
   const collection = await collectionOf(roles, 'reader', 'library');
   const vectors = createVectorStore({ database: store.database });
@@ -222,7 +222,7 @@ async function fillLibrary(roles: Roles, scale: Scale, progress: (line: string) 
   }
 }
 
-function toTable(results: Readonly<Record<string, readonly Volume[]>>, scale: Scale): Table {
+function toTable(results: Readonly<Record<string, readonly Volume[]>>, scale: KnowledgeScale): Table {
   const names = Object.keys(results);
   const rows: readonly (readonly [string, (volume: Volume) => number, (value: number) => string])[] = [
     [`${figure(scale.manyFiles)} files of 1 KB, until the last is found`, ({ many }) => many.lastMs, duration],

@@ -14,7 +14,7 @@ import { type Collection, type DocumentRecord, newDocumentId } from '../../../st
 import { bundle, ensureBundle } from '../harness/bundle.ts';
 import { startChild } from '../harness/child.ts';
 import { Metrics } from '../harness/prometheus.ts';
-import type { Host } from './host.ts';
+import type { KnowledgeHost } from './host.ts';
 import { fileKey } from '../../../knowledge/ingestion/clear-document.ts';
 
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
@@ -37,7 +37,7 @@ export interface Worker {
 /** Between two looks at a document, in milliseconds: no figure is finer than that. */
 const lookEveryMs = 25;
 
-export async function startWorker(host: Host, progress: (line: string) => void): Promise<Worker> {
+export async function startWorker(host: KnowledgeHost, progress: (line: string) => void): Promise<Worker> {
   await ensureBundle(progress);
   const [port = 0] = await freePorts(1);
   const env = {

@@ -7,7 +7,7 @@ export interface Interval {
 }
 
 /** A question and its answer, as the caller has them. */
-export interface Turn {
+export interface AnsweredTurn {
   /** The last sound of the question. */
   readonly asked: number;
   /** The first sound of the answer. */
@@ -22,12 +22,12 @@ export interface Accounted {
 }
 
 /** Voice to voice. */
-export function voiceToVoice({ asked, answered }: Turn): number {
+export function voiceToVoice({ asked, answered }: AnsweredTurn): number {
   return answered - asked;
 }
 
 /** The part of voice-to-voice in which neither the wait for the end of speech was running nor a provider was at work, in milliseconds. */
-export function addedLatency({ asked, answered }: Turn, { waitMs, busy }: Accounted): number {
+export function addedLatency({ asked, answered }: AnsweredTurn, { waitMs, busy }: Accounted): number {
   const accounted = [{ from: asked, to: asked + waitMs }, ...busy]
     .map(({ from, to }) => ({ from: Math.max(from, asked), to: Math.min(to, answered) }))
     .filter(({ from, to }) => to > from)

@@ -1,16 +1,16 @@
 /** How long answers took, and what they cost, over several calls at once. */
-import { percentile, summarize, type Summary } from '../harness/stats.ts';
+import { percentile, summarize, type Distribution } from '../harness/stats.ts';
 import { duration, figure } from '../harness/table.ts';
 import { addedLatency, voiceToVoice } from './added-latency.ts';
 import { waitMs } from './agent.ts';
 import type { CpuSamples } from './cpu-samples.ts';
-import type { Host } from './host.ts';
+import type { VoiceHost } from './host.ts';
 import type { CallResult } from './plan.ts';
 
 export interface Answers {
   readonly calls: number;
-  readonly added: Summary & { readonly p95: number };
-  readonly v2v: Summary & { readonly p95: number };
+  readonly added: Distribution & { readonly p95: number };
+  readonly v2v: Distribution & { readonly p95: number };
   readonly unanswered: number;
   /** Of one core, for each call that talks. */
   readonly cpuPerCall: number | undefined;
@@ -18,7 +18,7 @@ export interface Answers {
 
 const summary = (values: readonly number[]) => ({ ...summarize(values), p95: percentile(values, 95) });
 
-export async function answersOf(host: Host, results: readonly CallResult[], cpu: CpuSamples): Promise<Answers> {
+export async function answersOf(host: VoiceHost, results: readonly CallResult[], cpu: CpuSamples): Promise<Answers> {
   const added: number[] = [];
   for (const { caller, turns } of results) {
     const busy = await host.busy(caller);

@@ -2,7 +2,7 @@
 import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure } from '../harness/table.ts';
 import { minSpeechMs } from './agent.ts';
-import type { Part } from './part.ts';
+import type { VoicePart } from './part.ts';
 import type { KnownWords } from './plan.ts';
 import { delays, words } from './provider-delays.ts';
 
@@ -22,7 +22,7 @@ function interruptsAt(began: number, least: number, known: readonly KnownWords[]
   return Math.max(began + minSpeechMs, said?.at ?? 0);
 }
 
-export const bargeIn: Part = async ({ host, scale, progress }) => {
+export const bargeIn: VoicePart = async ({ host, scale, progress }) => {
   const role = await host.voiceRole(scale);
   const all = [];
   try {

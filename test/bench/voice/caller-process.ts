@@ -15,11 +15,11 @@ import {
 } from '@livekit/rtc-node';
 
 import { CallerSound, now, repeatedly } from './caller.ts';
-import type { CallPlan, CallResult, Plan } from './plan.ts';
+import type { CallPlan, CallResult, CallersPlan } from './plan.ts';
 
 const sampleRate = 48_000;
 
-const plan = JSON.parse(await text(process.stdin)) as Plan;
+const plan = JSON.parse(await text(process.stdin)) as CallersPlan;
 const greeted = plan.calls.map(() => Promise.withResolvers<void>());
 /** No caller asks before all were welcomed: the cost of starting calls is measured by itself. */
 const allGreeted = Promise.all(greeted.map(({ promise }) => promise));

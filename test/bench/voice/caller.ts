@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { syntheticSpeech } from '../../support/synthetic-speech.ts';
-import type { Turn } from './added-latency.ts';
+import type { AnsweredTurn } from './added-latency.ts';
 
 /** What goes in at a time where nothing else is said, in milliseconds: what Opus takes. */
 const opusFrameMs = 20;
@@ -96,7 +96,7 @@ export class CallerSound {
     return this.#lastLoud;
   }
 
-  async ask(): Promise<Turn> {
+  async ask(): Promise<AnsweredTurn> {
     await this.quiet();
     // Callers don't ask all at the same time.
     await delay(Math.random() * 600);

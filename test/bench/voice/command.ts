@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 
 import { partsOf, wholeNumber } from '../harness/flags.ts';
-import type { Scale } from './part.ts';
+import type { VoiceScale } from './part.ts';
 
 export const partNames = ['loop', 'stt', 'eot', 'webrtc', 'barge-in', 'create', 'tts', 'recording', 'soak', 'traces'] as const;
-export type PartName = (typeof partNames)[number];
+export type VoicePartName = (typeof partNames)[number];
 
 /** They take 25 minutes by themselves. */
-const withoutTraces: readonly PartName[] = partNames.filter((name) => name !== 'traces');
+const withoutTraces: readonly VoicePartName[] = partNames.filter((name) => name !== 'traces');
 
-const full: Scale = {
+const full: VoiceScale = {
   calls: [1, 5, 10],
   turns: 12,
   joins: 20,
@@ -24,7 +24,7 @@ const full: Scale = {
 };
 
 /** Enough to see that everything works; too little for a figure. */
-const quick: Scale = {
+const quick: VoiceScale = {
   calls: [1, 3],
   turns: 2,
   joins: 2,
@@ -40,7 +40,7 @@ const quick: Scale = {
 
 interface Flags {
   readonly quick?: true;
-  readonly only: readonly PartName[];
+  readonly only: readonly VoicePartName[];
   readonly turns?: number;
   readonly rounds?: number;
   readonly soak?: number;

@@ -1,9 +1,9 @@
 /** Making calls over REST. */
 import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure } from '../harness/table.ts';
-import type { Part } from './part.ts';
+import type { VoicePart } from './part.ts';
 
-export const create: Part = async ({ host, scale, progress }) => {
+export const create: VoicePart = async ({ host, scale, progress }) => {
   const [role, key, agent] = [await host.apiRole(), await host.apiKey(), await host.agent('created')];
   try {
     progress(`${scale.creates} calls over REST`);

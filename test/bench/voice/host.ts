@@ -26,12 +26,12 @@ import { query } from '../../support/sql.ts';
 import type { Interval } from './added-latency.ts';
 import { benchAgent, type BenchAgentOptions } from './agent.ts';
 import { sampleCpu, type CpuSamples } from './cpu-samples.ts';
-import type { CallPlan, CallResult, KnownWords, Plan } from './plan.ts';
+import type { CallPlan, CallResult, KnownWords, CallersPlan } from './plan.ts';
 
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 const sources = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 
-export interface Role {
+export interface PinnedRole {
   readonly pid: number;
   readonly url: string;
   /** To which calls are dispatched. */
@@ -39,26 +39,26 @@ export interface Role {
   stop(): Promise<void>;
 }
 
-export interface Host {
+export interface VoiceHost {
   readonly org: string;
   readonly store: Store;
   /** Whether what is measured is bound to one core. */
   readonly pinned: boolean;
   /** The voice role on one core, with so many processes ready for the next calls. @param options.collector gets its traces */
-  voiceRole(options: { readonly ready: number; readonly perProcess: number; readonly collector?: string }): Promise<Role>;
+  voiceRole(options: { readonly ready: number; readonly perProcess: number; readonly collector?: string }): Promise<PinnedRole>;
   /** The REST API, ready, without limits on requests. */
-  apiRole(): Promise<Role>;
+  apiRole(): Promise<PinnedRole>;
   apiKey(): Promise<string>;
   /** Puts an agent into service whose providers are asked as this caller. @returns its name */
   agent(caller: string): Promise<string>;
   /** A call in a room of its own. @param agent of this caller's first call @param role that takes it */
-  call(caller: string, agent?: BenchAgentOptions, role?: Pick<Role, 'agentName'>): Promise<CallPlan & { readonly id: string }>;
+  call(caller: string, agent?: BenchAgentOptions, role?: Pick<PinnedRole, 'agentName'>): Promise<CallPlan & { readonly id: string }>;
   /** One without a room. */
   loopCall(caller: string): CallPlan;
   /** Callers over WebRTC, in a process of their own. */
-  callers(plan: Plan): Promise<readonly CallResult[]>;
+  callers(plan: CallersPlan): Promise<readonly CallResult[]>;
   /** Agents and callers without rooms, in one process on one core. */
-  loop(plan: Plan): Promise<{ readonly results: readonly CallResult[]; readonly cpu: CpuSamples }>;
+  loop(plan: CallersPlan): Promise<{ readonly results: readonly CallResult[]; readonly cpu: CpuSamples }>;
   /** When providers worked for this caller. */
   busy(caller: string): Promise<readonly Interval[]>;
   /** What speech to text sent to this caller's agent, in the order of time. */
@@ -72,7 +72,7 @@ interface HostOptions {
   readonly fromSources: boolean;
 }
 
-export async function startHost({ env, progress, fromSources }: HostOptions): Promise<Host> {
+export async function startHost({ env, progress, fromSources }: HostOptions): Promise<VoiceHost> {
   if (!fromSources) await ensureBundle(progress);
   const entry = fromSources ? sources : bundle;
   const own = new TestStack({ durable: true });
@@ -119,7 +119,7 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       LIVEKIT_API_SECRET: mediaServer.apiSecret,
       NODE_ENV: 'production',
     };
-    const role = async (name: 'voice' | 'api', more: NodeJS.ProcessEnv, agentName = mediaServer.agentName): Promise<Role> => {
+    const role = async (name: 'voice' | 'api', more: NodeJS.ProcessEnv, agentName = mediaServer.agentName): Promise<PinnedRole> => {
       const [port = 0] = await freePorts(1);
       const url = `http://127.0.0.1:${port}`;
       const child: Child = startChild({
@@ -220,7 +220,7 @@ function pinnedTo(cpus: string | undefined, ...args: readonly string[]): { reado
 /** @throws Error with what the process has complained about */
 async function talk(
   { file, args }: { readonly file: string; readonly args: readonly string[] },
-  plan: Plan,
+  plan: CallersPlan,
 ): Promise<{ readonly results: readonly CallResult[]; readonly cpu: CpuSamples }> {
   const child = spawn(file, args, { env: { ...process.env, NODE_ENV: 'production' }, stdio: ['pipe', 'pipe', 'pipe'] });
   const cpu = sampleCpu(child.pid ?? 0);

@@ -20,7 +20,7 @@ import { USER_FRAME_MS, USER_SAMPLE_RATE } from '../../../voice/livekit-patches/
 import { SessionStt } from '../../../voice/session/session-stt.ts';
 import { benchAgent, welcome } from './agent.ts';
 import { CallerSound, now, repeatedly } from './caller.ts';
-import type { CallPlan, CallResult, Plan } from './plan.ts';
+import type { CallPlan, CallResult, CallersPlan } from './plan.ts';
 
 const sampleRate = 24_000;
 
@@ -90,7 +90,7 @@ initializeLogger({ pretty: false, level: 'error' });
 const logger = createLogger({ role: 'voice', level: 'silent' });
 const egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
 const executor = new SharedTurnDetector(logger);
-const plan = JSON.parse(await text(process.stdin)) as Plan;
+const plan = JSON.parse(await text(process.stdin)) as CallersPlan;
 if (plan.calls.some(({ turnDetection }) => turnDetection === 'model')) await executor.start();
 const results = await Promise.all(plan.calls.map((call) => serve(call)));
 process.stdout.write(JSON.stringify(results), () => process.exit());

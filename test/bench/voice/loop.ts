@@ -1,9 +1,9 @@
 /** What the session adds to an answer by itself: no room, no network but that to the providers, no database. */
 import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
-import type { Part } from './part.ts';
+import type { VoicePart } from './part.ts';
 import { delays } from './provider-delays.ts';
 
-export const loop: Part = async ({ host, scale, progress }) => {
+export const loop: VoicePart = async ({ host, scale, progress }) => {
   const all: Answers[] = [];
   for (const count of scale.calls) {
     progress(`${count} calls without rooms, ${scale.turns} questions each`);

@@ -1,8 +1,8 @@
 import type { PartResult } from '../harness/run-parts.ts';
-import type { Host } from './host.ts';
+import type { VoiceHost } from './host.ts';
 
 /** How much work a run does. */
-export interface Scale {
+export interface VoiceScale {
   /** How many calls at once. */
   readonly calls: readonly number[];
   /** Questions that each caller asks. */
@@ -27,11 +27,11 @@ export interface Scale {
 }
 
 interface PartContext {
-  readonly scale: Scale;
-  readonly host: Host;
+  readonly scale: VoiceScale;
+  readonly host: VoiceHost;
   /** One line of what is being done now. */
   readonly progress: (line: string) => void;
 }
 
 /** @throws Error naming what is missing */
-export type Part = (context: PartContext) => Promise<PartResult>;
+export type VoicePart = (context: PartContext) => Promise<PartResult>;

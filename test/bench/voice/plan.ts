@@ -1,5 +1,5 @@
 /** Input of a process of callers (standard input) and its report (standard output). */
-import type { Turn } from './added-latency.ts';
+import type { AnsweredTurn } from './added-latency.ts';
 import type { Interruption } from './caller.ts';
 
 export interface CallPlan {
@@ -13,7 +13,7 @@ export interface CallPlan {
   readonly room?: { readonly url: string; readonly token: string };
 }
 
-export interface Plan {
+export interface CallersPlan {
   readonly calls: readonly CallPlan[];
   /** Questions of each caller. */
   readonly turns: number;
@@ -33,7 +33,7 @@ export interface CallResult {
   /** When the caller set out for the room. */
   readonly joins: number;
   readonly firstAudio: number;
-  readonly turns: readonly Turn[];
+  readonly turns: readonly AnsweredTurn[];
   /** Questions, interrupted ones included, that got no answer within half a minute. */
   readonly unanswered: number;
   readonly interruptions: readonly Interruption[];

@@ -1,12 +1,12 @@
 import { progress } from '../harness/progress.ts';
 import { runParts } from '../harness/run-parts.ts';
 import { bargeIn } from './barge-in.ts';
-import type { PartName } from './command.ts';
+import type { VoicePartName } from './command.ts';
 import { create } from './create.ts';
 import { benchEndOfTurn } from './eot.ts';
-import { startHost, type Host } from './host.ts';
+import { startHost, type VoiceHost } from './host.ts';
 import { loop } from './loop.ts';
-import type { Part, Scale } from './part.ts';
+import type { VoicePart, VoiceScale } from './part.ts';
 import { benchRecording } from './recording.ts';
 import { soak } from './soak.ts';
 import { stt } from './stt.ts';
@@ -15,14 +15,14 @@ import { benchTts } from './tts.ts';
 import { webrtc } from './webrtc.ts';
 
 export interface VoiceBenchOptions {
-  readonly parts: readonly PartName[];
-  readonly scale: Scale;
+  readonly parts: readonly VoicePartName[];
+  readonly scale: VoiceScale;
   readonly fromSources: boolean;
   /** Path of the JSON. */
   readonly out?: string;
 }
 
-const parts: Readonly<Record<Exclude<PartName, 'tts' | 'eot' | 'recording'>, Part>> = {
+const parts: Readonly<Record<Exclude<VoicePartName, 'tts' | 'eot' | 'recording'>, VoicePart>> = {
   loop,
   stt,
   webrtc,
@@ -34,8 +34,8 @@ const parts: Readonly<Record<Exclude<PartName, 'tts' | 'eot' | 'recording'>, Par
 
 /** @throws Error when any part failed, or a signal ended the run */
 export async function runVoiceBench({ parts: names, scale, fromSources, out }: VoiceBenchOptions): Promise<void> {
-  let starting: Promise<Host> | undefined;
-  const host = (): Promise<Host> => (starting ??= startHost({ env: process.env, progress, fromSources }));
+  let starting: Promise<VoiceHost> | undefined;
+  const host = (): Promise<VoiceHost> => (starting ??= startHost({ env: process.env, progress, fromSources }));
   await runParts({
     benchmark: 'voice',
     parts: names,

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { treeCpuMs } from '../harness/process-tree.ts';
 import { duration, figure, megabytes } from '../harness/table.ts';
-import type { Part } from './part.ts';
+import type { VoicePart } from './part.ts';
 import { treeUse, type Use } from './processes.ts';
 
 /** Rounds of calls between two looks. */
@@ -17,7 +17,7 @@ interface Look extends Use {
   readonly cpuMs: number;
 }
 
-export const soak: Part = async ({ host, scale, progress }) => {
+export const soak: VoicePart = async ({ host, scale, progress }) => {
   const role = await host.voiceRole(scale);
   const looks: Look[] = [];
   try {

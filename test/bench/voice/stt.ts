@@ -1,6 +1,6 @@
 /** What an answer gains when speech to text streams: the same questions to the same session, with rooms out of the way. */
 import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
-import type { Part } from './part.ts';
+import type { VoicePart } from './part.ts';
 import { delays } from './provider-delays.ts';
 
 const CONTENDERS = {
@@ -9,7 +9,7 @@ const CONTENDERS = {
   'streamed-model': 'one stream, end of turn by the detector',
 } as const;
 
-export const stt: Part = async ({ host, scale, progress }) => {
+export const stt: VoicePart = async ({ host, scale, progress }) => {
   const all: { readonly contender: keyof typeof CONTENDERS; readonly answers: Answers }[] = [];
   // In turn, so that a slow minute of the machine is shared.
   for (let round = 0; round < 2; round += 1)

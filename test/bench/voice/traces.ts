@@ -4,14 +4,14 @@ import { treeCpuMs, untilAtRest } from '../harness/process-tree.ts';
 import { interleave } from '../harness/rounds.ts';
 import { median } from '../harness/stats.ts';
 import { duration, figure } from '../harness/table.ts';
-import type { Role } from './host.ts';
-import type { Part } from './part.ts';
+import type { PinnedRole } from './host.ts';
+import type { VoicePart } from './part.ts';
 
-export const traces: Part = async ({ host, scale, progress }) => {
+export const traces: VoicePart = async ({ host, scale, progress }) => {
   const count = scale.calls[1] ?? 1;
   const collector = await startOtlpReceiver();
-  const roles: Role[] = [];
-  const voiceRole = async (options: { readonly collector?: string }): Promise<Role> => {
+  const roles: PinnedRole[] = [];
+  const voiceRole = async (options: { readonly collector?: string }): Promise<PinnedRole> => {
     const role = await host.voiceRole({ ...scale, ...options });
     roles.push(role);
     return role;

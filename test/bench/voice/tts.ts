@@ -15,7 +15,7 @@ import { ttsProtocolOf } from '../../../voice/providers/provider-table.ts';
 import { HttpSpeech } from '../../../voice/providers/tts/http-speech.ts';
 import type { SpeechSource } from '../../../voice/providers/tts/speech-source.ts';
 import { TtsAdapter } from '../../../voice/providers/tts/tts-adapter.ts';
-import { CASES, endpointAt, type Case } from '../../integration/speech-apis/speaking/speaking-cases.ts';
+import { CASES, endpointAt, type SpeakingCase } from '../../integration/speech-apis/speaking/speaking-cases.ts';
 import { startSpeakingServer } from '../../integration/speech-apis/speaking/speaking-server.ts';
 import { startProviderServer } from '../../support/provider-server.ts';
 import { interleave } from '../harness/rounds.ts';
@@ -92,7 +92,7 @@ type Transports = Readonly<Record<string, { readonly turns: readonly Turn[]; rea
 async function benchTransports(rounds: number): Promise<Transports> {
   const egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
   const [elevenLabs, cartesia] = CASES;
-  const start = async (row: Case, sourceAt: (endpoint: ProviderEndpoint) => SpeechSource) => {
+  const start = async (row: SpeakingCase, sourceAt: (endpoint: ProviderEndpoint) => SpeechSource) => {
     const server = await startSpeakingServer(row.api);
     // Sound four times as fast as it is heard: 70 ms in each piece.
     Object.assign(server.faults, { firstMs: headMs, pieceMs: 70 / pace });

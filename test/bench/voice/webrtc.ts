@@ -4,11 +4,11 @@ import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure, megabytes } from '../harness/table.ts';
 import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
 import { sampleCpu } from './cpu-samples.ts';
-import type { Part } from './part.ts';
+import type { VoicePart } from './part.ts';
 import { treeMemory } from './processes.ts';
 import { delays } from './provider-delays.ts';
 
-export const webrtc: Part = async ({ host, scale, progress }) => {
+export const webrtc: VoicePart = async ({ host, scale, progress }) => {
   const role = await host.voiceRole(scale);
   const all: Answers[] = [];
   const firstWords: number[] = [];

@@ -3,7 +3,7 @@ import { ProcessSampler, type ProcessUse } from '../harness/process-sampler.ts';
 import { median } from '../harness/stats.ts';
 import { figure } from '../harness/table.ts';
 import { emitByCommand } from './emit.ts';
-import type { Part, PartContext } from './part.ts';
+import type { WebhooksPart, WebhooksContext } from './part.ts';
 
 interface Turn {
   readonly deliveries: number;
@@ -15,7 +15,7 @@ interface Turn {
   readonly postgresCpuMs: number;
 }
 
-async function turn({ host, scale }: PartContext, subscriptions: number): Promise<Turn> {
+async function turn({ host, scale }: WebhooksContext, subscriptions: number): Promise<Turn> {
   const { sink } = host;
   const site = await host.site();
   try {
@@ -52,7 +52,7 @@ async function turn({ host, scale }: PartContext, subscriptions: number): Promis
   }
 }
 
-export const backlog: Part = async (context) => {
+export const backlog: WebhooksPart = async (context) => {
   const { scale, progress } = context;
   const kinds = [1, 10, 100] as const;
   const results = new Map<number, Turn[]>(kinds.map((kind) => [kind, []]));

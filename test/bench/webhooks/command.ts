@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 
 import { partsOf, wholeNumber } from '../harness/flags.ts';
-import type { Scale } from './part.ts';
+import type { WebhooksScale } from './part.ts';
 
 export const partNames = ['rate', 'backlog', 'hung', 'temporal', 'crashes'] as const;
-export type PartName = (typeof partNames)[number];
+export type WebhooksPartName = (typeof partNames)[number];
 
-const full: Scale = {
+const full: WebhooksScale = {
   rounds: 3,
   seconds: 30,
   warmUpSeconds: 5,
@@ -19,7 +19,7 @@ const full: Scale = {
 };
 
 /** Enough to see that everything works; too little for a figure. */
-const quick: Scale = {
+const quick: WebhooksScale = {
   rounds: 1,
   seconds: 5,
   warmUpSeconds: 2,
@@ -33,7 +33,7 @@ const quick: Scale = {
 
 interface Flags {
   readonly quick?: true;
-  readonly only: readonly PartName[];
+  readonly only: readonly WebhooksPartName[];
   readonly out?: string;
   readonly rounds?: number;
   readonly seconds?: number;

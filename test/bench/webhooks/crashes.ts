@@ -8,8 +8,8 @@ import { bundle } from '../harness/bundle.ts';
 import { Metrics } from '../harness/prometheus.ts';
 import { figure } from '../harness/table.ts';
 import { emitInTurns } from './emit.ts';
-import type { Host, Site } from './host.ts';
-import type { Part } from './part.ts';
+import type { WebhooksHost, Site } from './host.ts';
+import type { WebhooksPart } from './part.ts';
 
 const subscriptions = 20;
 /** Of these, so many get everything; the others one workspace each. */
@@ -26,7 +26,7 @@ interface Roles {
   stop(): Promise<void>;
 }
 
-async function startRoles(host: Host, site: Site): Promise<Roles> {
+async function startRoles(host: WebhooksHost, site: Site): Promise<Roles> {
   const [dispatcherPort = 0, workerPort = 0, apiPort = 0] = await freePorts(3);
   const ports = { dispatcher: dispatcherPort, worker: workerPort, api: apiPort };
   const env = {
@@ -66,7 +66,7 @@ async function onTheirWay(port: number): Promise<number | undefined> {
   }
 }
 
-export const crashes: Part = async ({ host, scale, progress }) => {
+export const crashes: WebhooksPart = async ({ host, scale, progress }) => {
   const { sink } = host;
   const site = await host.site();
   let started: Roles | undefined;

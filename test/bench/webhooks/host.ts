@@ -16,7 +16,7 @@ import { startChild } from '../harness/child.ts';
 import { treeCpuMs } from '../harness/process-tree.ts';
 import { Metrics } from '../harness/prometheus.ts';
 import { query } from '../../support/sql.ts';
-import { startSink, type Sink } from './sink-process.ts';
+import { startSink, type SinkProcess } from './sink-process.ts';
 
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 
@@ -45,8 +45,8 @@ interface Dispatcher {
   stop(): Promise<void>;
 }
 
-export interface Host {
-  readonly sink: Sink;
+export interface WebhooksHost {
+  readonly sink: SinkProcess;
   readonly logDir: string;
   temporalAddress(): Promise<string>;
   /** Process id of a server that this run has started. It comes back by itself when it is killed. */
@@ -74,7 +74,7 @@ const secretDescriptor = { group: '', version: 'v1', kind: 'Secret', plural: 'se
 const namespaceDescriptor = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false } as const;
 
 /** `PARLEY_TEST_STACK` names a running API server; Postgres and Temporal are always of the run's own. */
-export async function startHost({ env, progress, profileFolder }: HostOptions): Promise<Host> {
+export async function startHost({ env, progress, profileFolder }: HostOptions): Promise<WebhooksHost> {
   await ensureBundle(progress);
   const own = new TestStack({ durable: true });
   const stopping: (() => Promise<unknown>)[] = [() => own.stop()];

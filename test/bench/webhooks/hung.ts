@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { emitByCommand, emitInTurns, type Emitted } from './emit.ts';
 import { latenciesOf, latencyCells, latencyColumns, type Latencies } from './latencies.ts';
-import type { Part } from './part.ts';
+import type { WebhooksPart } from './part.ts';
 import { figure } from '../harness/table.ts';
 
 const spreadPerSecond = 200;
@@ -16,7 +16,7 @@ interface Turn {
   readonly latencies: Latencies;
 }
 
-export const hung: Part = async ({ host, scale, progress }) => {
+export const hung: WebhooksPart = async ({ host, scale, progress }) => {
   const { sink } = host;
   const site = await host.site();
   try {

@@ -1,14 +1,14 @@
 /** What emitted events and arrivals say together. */
-import { summarize, type Summary } from '../harness/stats.ts';
+import { summarize, type Distribution } from '../harness/stats.ts';
 import { duration, figure } from '../harness/table.ts';
 import type { Emitted } from './emit.ts';
 import type { Arrival } from './sink-process.ts';
 
 export interface Latencies {
   /** From when the commit of the event was answered, until the receiver had the request. */
-  readonly sinceCommit: Summary;
+  readonly sinceCommit: Distribution;
   /** From when the event was made, its commit included. */
-  readonly sinceMade: Summary;
+  readonly sinceMade: Distribution;
   readonly deliveries: number;
   readonly duplicates: number;
 }

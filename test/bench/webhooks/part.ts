@@ -1,8 +1,8 @@
 import type { PartResult } from '../harness/run-parts.ts';
-import type { Host } from './host.ts';
+import type { WebhooksHost } from './host.ts';
 
 /** How much work a run does. */
-export interface Scale {
+export interface WebhooksScale {
   /** Turns of each contender. */
   readonly rounds: number;
   /** Length of one turn at a steady rate. */
@@ -23,12 +23,12 @@ export interface Scale {
   readonly kills: number;
 }
 
-export interface PartContext {
-  readonly scale: Scale;
-  readonly host: Host;
+export interface WebhooksContext {
+  readonly scale: WebhooksScale;
+  readonly host: WebhooksHost;
   /** One line of what is being done now. */
   readonly progress: (line: string) => void;
 }
 
 /** @throws Error naming what is missing */
-export type Part = (context: PartContext) => Promise<PartResult>;
+export type WebhooksPart = (context: WebhooksContext) => Promise<PartResult>;

@@ -4,7 +4,7 @@ import { median } from '../harness/stats.ts';
 import { figure } from '../harness/table.ts';
 import { emitByCommand } from './emit.ts';
 import { latenciesOf, latencyCells, latencyColumns, type Latencies } from './latencies.ts';
-import type { Part, PartContext } from './part.ts';
+import type { WebhooksPart, WebhooksContext } from './part.ts';
 
 const perSecond = 200;
 
@@ -14,7 +14,7 @@ interface Turn {
   readonly postgresCpuMs: number;
 }
 
-async function turns({ host, scale, progress }: PartContext, subscriptions: number): Promise<readonly Turn[]> {
+async function turns({ host, scale, progress }: WebhooksContext, subscriptions: number): Promise<readonly Turn[]> {
   const { sink } = host;
   const site = await host.site();
   try {
@@ -45,7 +45,7 @@ async function turns({ host, scale, progress }: PartContext, subscriptions: numb
   }
 }
 
-export const rate: Part = async (context) => {
+export const rate: WebhooksPart = async (context) => {
   const one = await turns(context, 1);
   const five = await turns(context, 5);
   const rows = (name: string, all: readonly Turn[]): readonly (readonly string[])[] =>

@@ -12,7 +12,7 @@ export interface Arrival {
   readonly at: number;
 }
 
-export interface Sink {
+export interface SinkProcess {
   readonly pid: number;
   url(path: string): string;
   counts(): Promise<{ readonly received: number; readonly distinct: number; readonly hanging: number }>;
@@ -23,7 +23,7 @@ export interface Sink {
   stop(): Promise<void>;
 }
 
-export async function startSink(logDir: string): Promise<Sink> {
+export async function startSink(logDir: string): Promise<SinkProcess> {
   const child = startChild({
     file: process.execPath,
     args: [fileURLToPath(new URL('./sink.ts', import.meta.url))],
@@ -31,8 +31,8 @@ export async function startSink(logDir: string): Promise<Sink> {
   });
   await child.until('listening', async () => /^\d+\n/m.test(child.log()));
   const origin = `http://127.0.0.1:${/^(\d+)$/m.exec(child.log())?.[1] ?? ''}`;
-  const counts = async (): ReturnType<Sink['counts']> =>
-    (await (await fetch(`${origin}/counts`)).json()) as Awaited<ReturnType<Sink['counts']>>;
+  const counts = async (): ReturnType<SinkProcess['counts']> =>
+    (await (await fetch(`${origin}/counts`)).json()) as Awaited<ReturnType<SinkProcess['counts']>>;
   return {
     pid: child.pid,
     url: (path) => `${origin}${path}`,

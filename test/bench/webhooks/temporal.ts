@@ -6,12 +6,12 @@ import { Client, Connection } from '@temporalio/client';
 
 import { startChild } from '../harness/child.ts';
 import { forEachOf, paced } from '../harness/rounds.ts';
-import { median, type Summary } from '../harness/stats.ts';
+import { median, type Distribution } from '../harness/stats.ts';
 import { duration, figure, times } from '../harness/table.ts';
 import { emitByCommand, type Emitted } from './emit.ts';
-import type { Host } from './host.ts';
+import type { WebhooksHost } from './host.ts';
 import { latenciesOf } from './latencies.ts';
-import type { Part, PartContext } from './part.ts';
+import type { WebhooksPart, WebhooksContext } from './part.ts';
 import type { DeliverInput } from './temporal-workflow.ts';
 
 const pacedPerSecond = 5;
@@ -24,7 +24,7 @@ interface Baseline {
   stop(): Promise<void>;
 }
 
-async function startBaseline(host: Host): Promise<Baseline> {
+async function startBaseline(host: WebhooksHost): Promise<Baseline> {
   const taskQueue = `baseline-${randomBytes(4).toString('hex')}`;
   const address = await host.temporalAddress();
   const worker = startChild({
@@ -60,10 +60,10 @@ interface Throughput {
 interface Side {
   readonly through: Throughput;
   /** From when an event was made to its receipt. */
-  readonly latency: Summary;
+  readonly latency: Distribution;
 }
 
-async function throughOf(context: PartContext, baseline: Baseline): Promise<Throughput> {
+async function throughOf(context: WebhooksContext, baseline: Baseline): Promise<Throughput> {
   const { host, scale } = context;
   await host.sink.forget();
   const ids = Array.from({ length: scale.workflows }, newId);
@@ -75,7 +75,7 @@ async function throughOf(context: PartContext, baseline: Baseline): Promise<Thro
 }
 
 /** The dispatcher runs meanwhile, as in life: events are written and delivered at the same time. */
-async function throughDispatcher({ host, scale }: PartContext): Promise<Side> {
+async function throughDispatcher({ host, scale }: WebhooksContext): Promise<Side> {
   const site = await host.site();
   try {
     await site.subscribe([{ name: 'sub', url: host.sink.url('/dispatcher') }]);
@@ -101,7 +101,7 @@ async function throughDispatcher({ host, scale }: PartContext): Promise<Side> {
   }
 }
 
-async function throughWorkflows(context: PartContext, baseline: Baseline): Promise<Side> {
+async function throughWorkflows(context: WebhooksContext, baseline: Baseline): Promise<Side> {
   const { host, scale } = context;
   const through = await throughOf(context, baseline);
   await host.sink.forget();
@@ -122,7 +122,7 @@ async function throughWorkflows(context: PartContext, baseline: Baseline): Promi
   return { through, latency };
 }
 
-export const temporal: Part = async (context) => {
+export const temporal: WebhooksPart = async (context) => {
   const { host, scale, progress } = context;
   const baseline = await startBaseline(host);
   try {

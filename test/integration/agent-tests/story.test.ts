@@ -13,7 +13,7 @@ import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { runWorker } from '../../../workflows/main.ts';
-import { anAgent, type Manifest } from '../../support/builders.ts';
+import { anAgent, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { run } from '../../support/run.ts';
@@ -58,13 +58,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const agentThatSays = (org: string, words: string, spec: object = {}): Manifest =>
+const agentThatSays = (org: string, words: string, spec: object = {}): TestManifest =>
   anAgent('desk', org, {
     llm: { provider: 'openai_compatible', model: 'm', baseURL: provider.url, systemPrompt: `Say: ${words}` },
     ...spec,
   });
 
-const hoursTest = (org: string, spec: object = {}): Manifest => ({
+const hoursTest = (org: string, spec: object = {}): TestManifest => ({
   apiVersion: 'parley.dev/v1alpha1',
   kind: 'AgentTest',
   metadata: { name: 'hours', namespace: org },

@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 
 import type { ShownUsage } from '../../../events/call-usage.ts';
 import { API_VERSION } from '../../../crds/kind.ts';
-import { anAgent, aTool, type Manifest } from '../../support/builders.ts';
+import { anAgent, aTool, type TestManifest } from '../../support/builders.ts';
 import { startProviderServer, type ChatHandler, type ProviderServer } from '../../support/provider-server.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry } from '../../support/stack.ts';
@@ -20,7 +20,7 @@ export const KEY = 'sk-the-key-of-the-model';
 export interface TestFolder extends AsyncDisposable {
   readonly path: string;
   readonly provider: ProviderServer;
-  write(file: string, ...objects: readonly (Manifest | string)[]): Promise<void>;
+  write(file: string, ...objects: readonly (TestManifest | string)[]): Promise<void>;
   parley(
     args: readonly string[],
     options?: { readonly env?: Readonly<Record<string, string | undefined>>; readonly input?: string },
@@ -66,7 +66,7 @@ export async function aTestFolder(): Promise<TestFolder> {
   };
 }
 
-export const receptionist = (spec: Spec = {}): Manifest =>
+export const receptionist = (spec: Spec = {}): TestManifest =>
   anAgent('receptionist', undefined, {
     llm: {
       provider: 'openai',
@@ -80,7 +80,7 @@ export const receptionist = (spec: Spec = {}): Manifest =>
     ...spec,
   });
 
-export const lookUpOrder = (): Manifest =>
+export const lookUpOrder = (): TestManifest =>
   aTool('look-up-order', undefined, {
     agentRefs: [{ name: 'receptionist' }],
     messages: { start: 'One moment.' },
@@ -93,7 +93,7 @@ export const lookUpOrder = (): Manifest =>
     },
   });
 
-export const anAgentTest = (name: string, spec: Spec): Manifest => ({
+export const anAgentTest = (name: string, spec: Spec): TestManifest => ({
   apiVersion: API_VERSION,
   kind: 'AgentTest',
   metadata: { name },
@@ -106,7 +106,7 @@ export const anAgentTest = (name: string, spec: Spec): Manifest => ({
 });
 
 /** A test that passes. */
-export const orderStatus = (name = 'order-status', spec: Spec = {}): Manifest =>
+export const orderStatus = (name = 'order-status', spec: Spec = {}): TestManifest =>
   anAgentTest(name, {
     conversation: [
       {

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { organization, startFacade, type Answer } from './facade.ts';
+import { organization, startFacade, type RestAnswer } from './facade.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
 const least = { agent_name: 'Desk', llm: { model_name: 'gpt-4o-mini' }, stt: { provider: 'deepgram' }, tts: { provider: 'cartesia' } };
@@ -18,7 +18,7 @@ beforeAll(async () => {
   agents = '/v2/ai-agents';
 });
 
-function issuesOf({ status, body }: Answer): readonly string[] {
+function issuesOf({ status, body }: RestAnswer): readonly string[] {
   expect(status).toBe(422);
   return body.detail.map(({ loc, type, msg }: { loc: string[]; type: string; msg: string }) => `${loc.join('.')} ${type} ${msg}`);
 }

@@ -5,12 +5,12 @@ import { smallAgent } from '../../../api/agents/examples.ts';
 import { customToolBody } from '../../../api/tools/examples.ts';
 import type { Agent, Tool } from '../../../crds/index.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { kubectlJson, organization, startFacade, type Answer } from './facade.ts';
+import { kubectlJson, organization, startFacade, type RestAnswer } from './facade.ts';
 
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
 
-const made = async (fields: object = {}): Promise<Answer['body']> => {
+const made = async (fields: object = {}): Promise<RestAnswer['body']> => {
   const answer = await org.call('POST', '/v2/ai-agents', { ...smallAgent, ...fields });
   expect(answer.status, answer.text).toBe(201);
   return answer.body;
@@ -103,7 +103,7 @@ describe('tool_id', () => {
 
   it('names a new tool where it is free, and is 409 where it is taken', async () => {
     const [a, b] = [await made(), await made()];
-    const tools = (agent: Answer['body']) => `/v2/ai-agents/${agent.ai_agent_id}/custom-tools`;
+    const tools = (agent: RestAnswer['body']) => `/v2/ai-agents/${agent.ai_agent_id}/custom-tools`;
     const first = await org.call('POST', tools(a), named('find-booking', 'one'));
     expect([first.status, first.body.tool_id]).toEqual([201, 'find-booking']);
     expect((await org.call('GET', `${tools(a)}/find-booking`)).body).toEqual(first.body);
@@ -135,7 +135,7 @@ describe('tool_id', () => {
   });
 
   it('means the same in llm.tools', async () => {
-    const listed = async (agent: Answer['body'], ...tools: object[]) =>
+    const listed = async (agent: RestAnswer['body'], ...tools: object[]) =>
       org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, { llm: { tools } });
     const agent = await made({ llm: { ...smallAgent.llm, tools: [named('inline', 'inline')] } });
     expect(agent.llm.tools.map((tool: { tool_id: string }) => tool.tool_id)).toEqual(['inline']);

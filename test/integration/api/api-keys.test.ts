@@ -11,7 +11,7 @@ import { recordingKey } from '../../../voice/calls/names.ts';
 import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import type { Permission } from '../../../store/index.ts';
 import { realMediaServer, serveAgent } from './calls-support.ts';
-import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade, type RestAnswer, type Facade, type TestOrganization } from './facade.ts';
 
 const agent = {
   agent_name: 'Desk',
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const as =
   (key: string) =>
-  (method: string, path: string, body?: unknown): Promise<Answer> =>
+  (method: string, path: string, body?: unknown): Promise<RestAnswer> =>
     facade.call(method, path, { key, ...(body !== undefined && { body }) });
 
 async function keyFor(expirationDays: number, permissions: readonly Permission[], userId?: string): Promise<string> {

@@ -14,7 +14,7 @@ import { anAgentRequest } from '../../support/builders.ts';
 import { testSigning } from '../../support/signing.ts';
 import { unlimited } from '../../support/limits.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { kubectlJson, localAddresses, organization, startFacade, type Answer } from './facade.ts';
+import { kubectlJson, localAddresses, organization, startFacade, type RestAnswer } from './facade.ts';
 
 /** Answers `left` more writes and reads; the next one is the last (carried out or not), and from then on the process is dead. */
 class Mortal implements Transport {
@@ -238,9 +238,9 @@ describe.each([false, true])('a process that dies at any request to the API serv
         method: 'PATCH',
       },
     ];
-    const secretOf = (read: Answer['body']): string => read.sip_trunk_password ?? read.additional_tool_info.api.headers.token;
+    const secretOf = (read: RestAnswer['body']): string => read.sip_trunk_password ?? read.additional_tool_info.api.headers.token;
     for (const { path, bodyOf, method } of kinds) {
-      let made: Answer;
+      let made: RestAnswer;
       let died: boolean;
       let steps = 0;
       do {
@@ -255,7 +255,7 @@ describe.each([false, true])('a process that dies at any request to the API serv
       expect(await secretsInUse(org.name)).toContain(`secret-${steps - 1}`);
 
       const id = `${path}/${made.body.tool_id ?? made.body._id}`;
-      for (let changed: Answer | undefined, n = 1000; changed?.status !== 200; n += 1) {
+      for (let changed: RestAnswer | undefined, n = 1000; changed?.status !== 200; n += 1) {
         const before = secretOf((await org.call('GET', id, undefined, reader)).body);
         mortal.die(n - 1000, carriedOut);
         const { phone_number: _number, function_tool: _name, ...change } = bodyOf(n) as Readonly<Record<string, unknown>>;
@@ -273,7 +273,7 @@ describe.each([false, true])('a process that dies at any request to the API serv
   it('leaves whole webhook subscriptions or none, each with one signing secret and the values of its headers', async () => {
     const org = await organization(facade);
     const all = '/v1/public/webhook/subscription';
-    const dieing = async (path: string, method: string, sent: (n: number) => object, fewest: number): Promise<Answer> => {
+    const dieing = async (path: string, method: string, sent: (n: number) => object, fewest: number): Promise<RestAnswer> => {
       for (let n = 0; ; n += 1) {
         mortal.die(n, carriedOut);
         const answer = await org.call(method, path, sent(n));

@@ -21,7 +21,7 @@ import { unlimited } from '../../support/limits.ts';
 import { testSigning } from '../../support/signing.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { localAddresses, organization, startFacade, startProxiedFacade, type Answer } from './facade.ts';
+import { localAddresses, organization, startFacade, startProxiedFacade, type RestAnswer } from './facade.ts';
 
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
@@ -113,7 +113,7 @@ describe('with a server behind the facade away', () => {
   });
 });
 
-const age = (answer: Answer): number => Number(answer.headers.get('age') ?? Number.NaN);
+const age = (answer: RestAnswer): number => Number(answer.headers.get('age') ?? Number.NaN);
 
 /** Generous for a busy machine, and far from hanging. */
 const soon = async <T>(work: Promise<T>): Promise<T> => (await withTimeout(systemClock, 20_000, work)) ?? expect.fail('no answer in 20 s');
@@ -121,7 +121,7 @@ const soon = async <T>(work: Promise<T>): Promise<T> => (await withTimeout(syste
 describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (how) => {
   it('reads come from the cache with their age, writes are refused, keys are checked, and all comes back by itself', async () => {
     const { behind, proxy } = await startProxiedFacade(facade);
-    const ask = (method: string, path: string, body?: unknown, key = org.key): Promise<Answer> =>
+    const ask = (method: string, path: string, body?: unknown, key = org.key): Promise<RestAnswer> =>
       soon(behind.call(method, path, { key, ...(body !== undefined && { body }) }));
     const request = anAgentRequest('Degraded', { llm: { model_name: 'm', api_key: 'secret', system_prompt: 'p'.repeat(5000) } });
     const { body: agent } = await ask('POST', '/v2/ai-agents', request);

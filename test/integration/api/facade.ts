@@ -36,7 +36,7 @@ export const localAddresses = createAddressChecks(loadConfig({ PARLEY_EGRESS_ALL
 /** Every answer that a test gets is compared with the OpenAPI document. */
 const checkAnswer = documentedAnswers();
 
-export interface Answer {
+export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -59,7 +59,7 @@ export interface Facade {
   readonly registry: Registry;
   /** Everything that was logged. */
   log(): string;
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  call(method: string, path: string, options?: CallOptions): Promise<RestAnswer>;
   close(): Promise<void>;
 }
 
@@ -150,7 +150,7 @@ export async function startProxiedFacade({ database, transport }: Facade): Promi
   return { behind: { ...behind, close }, proxy };
 }
 
-async function call(url: string, method: string, path: string, { body, key, headers }: CallOptions = {}): Promise<Answer> {
+async function call(url: string, method: string, path: string, { body, key, headers }: CallOptions = {}): Promise<RestAnswer> {
   const response = await fetch(url + path, {
     method,
     headers: {
@@ -182,7 +182,7 @@ export interface TestOrganization {
   readonly key: string;
   keyWith(...permissions: Permission[]): Promise<string>;
   /** The facade as this organisation's key. */
-  call(method: string, path: string, body?: unknown, options?: Omit<CallOptions, 'body'>): Promise<Answer>;
+  call(method: string, path: string, body?: unknown, options?: Omit<CallOptions, 'body'>): Promise<RestAnswer>;
 }
 
 export async function organization(facade: Facade): Promise<TestOrganization> {
@@ -227,5 +227,5 @@ export const notLookedAt = { ready: false, reason: 'Reconciling', message: expec
 export const canary = (): string => `canary-${randomBytes(12).toString('hex')}`;
 
 /** The issues of a 422, as `place type` each. */
-export const brief = ({ body }: Answer): string[] =>
+export const brief = ({ body }: RestAnswer): string[] =>
   body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);

@@ -5,7 +5,7 @@ import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { aKnowledgeBase, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { type Answer, brief, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
+import { type RestAnswer, brief, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
 import { knowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
@@ -15,7 +15,7 @@ const ours = suiteFixture(() => organization(facade));
 
 let count = 0;
 const aName = (): string => `Manuals ${++count}`;
-const make = async (org = ours, body: object = { name: aName() }): Promise<Answer['body']> => {
+const make = async (org = ours, body: object = { name: aName() }): Promise<RestAnswer['body']> => {
   const answer = await org.call('POST', all, body);
   expect(answer.status, answer.text).toBe(201);
   return answer.body;

@@ -17,7 +17,7 @@ import { eventually } from '../../support/eventually.ts';
 import { unlimited } from '../../support/limits.ts';
 import { run } from '../../support/run.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { type Answer, canary, organization, startFacade } from './facade.ts';
+import { type RestAnswer, canary, organization, startFacade } from './facade.ts';
 import { knowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
@@ -40,12 +40,12 @@ const ours = suiteFixture(() => organization(facade));
 const theirs = suiteFixture(() => organization(facade));
 
 const aBase = async (org = ours): Promise<string> => `${all}/${(await org.call('POST', all, { name: `Manuals ${randomUUID()}` })).body.id}`;
-const sendLines = (base: string, body: string | Buffer, org = ours): Promise<Answer> =>
+const sendLines = (base: string, body: string | Buffer, org = ours): Promise<RestAnswer> =>
   org.call('POST', `${base}/documents/bulk`, body, { headers: lines });
-const sendZip = (base: string, files: readonly ZipEntry[]): Promise<Answer> =>
+const sendZip = (base: string, files: readonly ZipEntry[]): Promise<RestAnswer> =>
   ours.call('POST', `${base}/documents/bulk`, makeZip(files), { headers: archive });
 const ndjson = (entries: readonly unknown[]): string => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
-const resultsOf = ({ status, text }: Answer): readonly Result[] => {
+const resultsOf = ({ status, text }: RestAnswer): readonly Result[] => {
   expect(status, text).toBe(202);
   return text
     .split('\n')

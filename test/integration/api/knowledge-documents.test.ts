@@ -10,7 +10,7 @@ import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { unlimited } from '../../support/limits.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { type Answer, brief, canary, organization, startFacade, type TestOrganization } from './facade.ts';
+import { type RestAnswer, brief, canary, organization, startFacade, type TestOrganization } from './facade.ts';
 import { complete, knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
 import { StorageError } from '../../../knowledge/storage/file-storage.ts';
 
@@ -37,7 +37,7 @@ const fieldPart = (name: string, value: string): string =>
   `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const end = `--${boundary}--\r\n`;
 
-const upload = (parts: readonly string[], org = ours, at = base): Promise<Answer> =>
+const upload = (parts: readonly string[], org = ours, at = base): Promise<RestAnswer> =>
   org.call('POST', `${at}/documents/file`, parts.join(''), multipart);
 const accepted = async (...parts: string[]): Promise<string> => {
   const answer = await upload([...parts, end]);
@@ -315,7 +315,7 @@ describe('an uploaded file', () => {
 });
 
 describe('a website', () => {
-  const submit = (body: unknown): Promise<Answer> => ours.call('POST', `${base}/documents/website`, body);
+  const submit = (body: unknown): Promise<RestAnswer> => ours.call('POST', `${base}/documents/website`, body);
 
   it('is one document, whatever the number of its pages', async () => {
     const urls = Array.from({ length: 100 }, (_, index) => `https://example.com/${index}?q=a+b#${'x'.repeat(index)}`);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { KubeError, type Transport } from '../../../kube/index.ts';
 import { defaultLimits } from '../../support/limits.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { organization, startFacade, type Answer } from './facade.ts';
+import { organization, startFacade, type RestAnswer } from './facade.ts';
 import { knowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
@@ -28,7 +28,7 @@ describe('without the Kubernetes API', () => {
     const website = { page_urls: ['https://example.com'] };
     const { body: first } = await org.call('POST', `${all}/${base.id}/documents/website`, website);
     const behind = await startFacade({ database: facade.database, wrap: away, knowledge: means.knowledge });
-    const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
+    const ask = (method: string, path: string, body?: unknown): Promise<RestAnswer> =>
       behind.call(method, path, { key: org.key, ...(body !== undefined && { body }) });
     const form = new FormData();
     form.set('file', new Blob(['x']), 'a.txt');
@@ -69,7 +69,7 @@ describe('what is searched too often', () => {
   it('is turned away for the whole organisation, and nothing else is', async () => {
     const shipped = await startFacade({ database: facade.database, limits: defaultLimits, knowledge: means.knowledge });
     const other = await org.keyWith('knowledge_bases:read');
-    const search = (key: string): Promise<Answer> =>
+    const search = (key: string): Promise<RestAnswer> =>
       shipped.call('POST', '/api/v1/vector/search', { key, body: { query: 'x', knowledge_base_id: 'nobodys' } });
     const first = await search(org.key);
     expect(first.status).toBe(404);

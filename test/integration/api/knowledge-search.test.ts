@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { SearchUnavailableError } from '../../../knowledge/search/search.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { type Answer, brief, organization, startFacade, type TestOrganization } from './facade.ts';
+import { type RestAnswer, brief, organization, startFacade, type TestOrganization } from './facade.ts';
 import { knowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
@@ -16,7 +16,7 @@ let base: string;
 let theirBase: string;
 
 const makeBase = async (org: TestOrganization, name: string): Promise<string> => (await org.call('POST', all, { name })).body.id;
-const search = (body: object, org = ours): Promise<Answer> => org.call('POST', path, { knowledge_base_id: base, ...body });
+const search = (body: object, org = ours): Promise<RestAnswer> => org.call('POST', path, { knowledge_base_id: base, ...body });
 
 async function add(org: TestOrganization, to: string, filename: string, content: string, metadata: object = {}): Promise<string> {
   const form = new FormData();
@@ -165,7 +165,7 @@ describe('two organisations', () => {
     };
     const { body: documents } = await theirs.call('GET', `${all}/${theirBase}/documents`);
     const foreign = documents.data[0].document_id as string;
-    const routes: [string, (id: string) => Promise<Answer>][] = [
+    const routes: [string, (id: string) => Promise<RestAnswer>][] = [
       ['get', (id) => ours.call('GET', `${all}/${id}`)],
       ['patch', (id) => ours.call('PATCH', `${all}/${id}`, { name: 'Mine' })],
       ['delete', (id) => ours.call('DELETE', `${all}/${id}`)],

@@ -5,7 +5,7 @@ import type { Tool } from '../../../crds/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { type Answer, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
+import { type RestAnswer, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
 
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 const digest = (of: string): string => `sha256:${of.repeat(64)}`;
-const brief = ({ status, body }: Answer) => [
+const brief = ({ status, body }: RestAnswer) => [
   status,
   body.detail?.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`),
 ];
@@ -50,7 +50,7 @@ const whole = {
 };
 const masked = { ...whole, headers: { 'X-Shop-Key': '********' }, oauth: { ...whole.oauth, client_secret: '********' } };
 
-const create = async (body: object = whole): Promise<{ readonly id: string; readonly path: string; readonly answer: Answer }> => {
+const create = async (body: object = whole): Promise<{ readonly id: string; readonly path: string; readonly answer: RestAnswer }> => {
   const answer = await org.call('POST', all, body);
   expect(answer.status, answer.text).toBe(201);
   return { id: answer.body.tool_id, path: `${all}/${answer.body.tool_id}`, answer };

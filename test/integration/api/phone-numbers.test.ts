@@ -8,7 +8,7 @@ import { aPhoneNumber, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import {
-  type Answer,
+  type RestAnswer,
   brief,
   canary,
   kubectl,
@@ -397,7 +397,7 @@ describe('a phone number', () => {
     const seen: string[] = [];
     let token: string | null = null;
     for (let round = 0; round === 0 || token !== null; round += 1) {
-      const page: Answer = await org.call('GET', `${all}/?page_size=2${token === null ? '' : `&page_token=${token}`}`);
+      const page: RestAnswer = await org.call('GET', `${all}/?page_size=2${token === null ? '' : `&page_token=${token}`}`);
       seen.push(...page.body.data.map((each: { _id: string }) => each._id));
       token = page.body.next_page_token as string | null;
     }

@@ -7,7 +7,7 @@ import { generateApiKey } from '../../../store/api-key-format.ts';
 import { eventually } from '../../support/eventually.ts';
 import { defaultLimits, unlimited } from '../../support/limits.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade, type RestAnswer, type Facade, type TestOrganization } from './facade.ts';
 
 /** Slow enough that a test sees it run out whatever the machine does meanwhile. */
 const perKey: LimitClass = { name: 'key', of: 'key', limit: { perSecond: 0.5, burst: 10 } };
@@ -18,10 +18,10 @@ const facade = suiteFixture(() => startFacade({ limits }));
 const replica = suiteFixture(() => startFacade({ database: facade.database, limits }));
 let org: TestOrganization;
 
-const seconds = (answer: Answer, header: string): number => Number(answer.headers.get(header));
-const ask = (from: Facade, key: string): Promise<Answer> => from.call('GET', '/v1/api-keys?page_size=1', { key });
+const seconds = (answer: RestAnswer, header: string): number => Number(answer.headers.get(header));
+const ask = (from: Facade, key: string): Promise<RestAnswer> => from.call('GET', '/v1/api-keys?page_size=1', { key });
 
-async function untilLimited(from: Facade, key: string): Promise<{ readonly allowed: number; readonly refused: Answer }> {
+async function untilLimited(from: Facade, key: string): Promise<{ readonly allowed: number; readonly refused: RestAnswer }> {
   for (let allowed = 0; ; allowed += 1) {
     const answer = await ask(from, key);
     if (answer.status === 429) return { allowed, refused: answer };
@@ -56,7 +56,7 @@ describe('the limit of a key', () => {
   it('leaves other keys alone, until they reach what the organisation has together', async () => {
     org = await organization(facade);
     const keys = await Promise.all(Array.from({ length: 4 }, () => org.keyWith('api_keys:read')));
-    const outcomes: { readonly allowed: number; readonly refused: Answer }[] = [];
+    const outcomes: { readonly allowed: number; readonly refused: RestAnswer }[] = [];
     for (const key of keys) outcomes.push(await untilLimited(facade, key));
     expect(outcomes.slice(0, 2).every(({ allowed }) => allowed >= 10)).toBe(true);
     const last = outcomes.at(-1);
@@ -100,7 +100,7 @@ describe('a key without the permission', () => {
     const guarded = await startFacade({ database: facade.database, limits: { ...unlimited, classes: [perKey, perOrganization, calls] } });
     org = await organization(facade);
     const powerless = await org.keyWith('calls:read');
-    const post = (key: string): Promise<Answer> => guarded.call('POST', '/v1/calls/create-web-call', { key, body: {} });
+    const post = (key: string): Promise<RestAnswer> => guarded.call('POST', '/v1/calls/create-web-call', { key, body: {} });
     const statuses = new Set<number>();
     for (let n = 0; n < 45; n += 1) statuses.add((await post(powerless)).status);
     // Its own limit is reached, in the end.
@@ -127,7 +127,7 @@ describe('keys that no organisation has', () => {
 });
 
 describe('X-Forwarded-For', () => {
-  const invented = (to: Facade, client: string): Promise<Answer> =>
+  const invented = (to: Facade, client: string): Promise<RestAnswer> =>
     to.call('GET', '/v1/api-keys', { key: generateApiKey().apiKey, headers: { 'x-forwarded-for': client } });
 
   it('of a trusted proxy gives the log the address of the client', async () => {

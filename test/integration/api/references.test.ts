@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { aKnowledgeBase, anAgent, anAgentRequest, aTool } from '../../support/builders.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { kubectl, kubectlJson, organization, startFacade, type Answer } from './facade.ts';
+import { kubectl, kubectlJson, organization, startFacade, type RestAnswer } from './facade.ts';
 
 const agents = '/v2/ai-agents';
 const bases = '/api/v1/knowledge-bases';
@@ -19,7 +19,7 @@ const theirs = suiteFixture(() => organization(facade));
 let count = 0;
 const aNumber = (): string => `+1999${Date.now() % 1_000_000}${++count % 1000}`;
 
-async function made(path: string, body: unknown, org = ours): Promise<Answer['body']> {
+async function made(path: string, body: unknown, org = ours): Promise<RestAnswer['body']> {
   const answer = await org.call('POST', path, body);
   expect(answer.status, answer.text).toBe(201);
   return answer.body;
@@ -27,7 +27,7 @@ async function made(path: string, body: unknown, org = ours): Promise<Answer['bo
 const anOwnAgent = async (fields: object = {}, org = ours): Promise<string> =>
   (await made(agents, anAgentRequest(`Agent ${++count}`, fields as Record<string, unknown>), org)).ai_agent_id;
 const aBase = async (org = ours): Promise<string> => (await made(bases, { name: `Base ${++count}` }, org)).id;
-const failures = ({ status, body }: Answer): unknown => [status, body.detail?.map(({ loc }: { loc: unknown[] }) => loc.join('.'))];
+const failures = ({ status, body }: RestAnswer): unknown => [status, body.detail?.map(({ loc }: { loc: unknown[] }) => loc.join('.'))];
 
 async function leaving(kind: string, manifest: object): Promise<string> {
   const { metadata } = manifest as { metadata: { name: string } };

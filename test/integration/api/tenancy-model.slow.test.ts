@@ -12,7 +12,7 @@ import { callGenerators } from './tenancy-calls.ts';
 import { releaseGenerators } from './tenancy-releases.ts';
 import { knowledgeGenerators } from './tenancy-knowledge.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
-import { anyRequest, generators as basicGenerators, Model, routes, type CallerKey, type Situation } from './tenancy-model.ts';
+import { anyRequest, generators as basicGenerators, TenancyModel, routes, type CallerKey, type Situation } from './tenancy-model.ts';
 import { resourceGenerators } from './tenancy-resources.ts';
 import { testRunGenerators } from './tenancy-test-runs.ts';
 import { webhookGenerators } from './tenancy-webhooks.ts';
@@ -34,7 +34,7 @@ const kinds = ['agents', 'tools', 'numbers', 'bases', 'documents', 'subscription
 
 interface Side {
   readonly org: TestOrganization;
-  readonly model: Model;
+  readonly model: TenancyModel;
   readonly callers: readonly CallerKey[];
   /** The key that made each call. */
   readonly made: Map<string, string | undefined>;
@@ -53,7 +53,7 @@ afterAll(() => facade.close());
 /** Keys with anything from one permission to most of them, and some that are good for nothing. */
 async function side(random: () => number, marker: string, beginning: string): Promise<Side> {
   const org = await organization(facade);
-  const model = new Model(marker, beginning);
+  const model = new TenancyModel(marker, beginning);
   const { body } = await org.call('POST', '/v1/phone-numbers', { phone_number: model.keptNumber, friendly_name: marker });
   model.numbers.set(body._id as string, { number: model.keptNumber, provider: 'sip', text: marker });
   await facade.store.organizations.limitLiveCalls(org.name, 1_000);

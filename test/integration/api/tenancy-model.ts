@@ -2,7 +2,7 @@
 import { covers, type Permission } from '../../../store/index.ts';
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { anAgentRequest } from '../../support/builders.ts';
-import type { Answer } from './facade.ts';
+import type { RestAnswer } from './facade.ts';
 
 export interface CallerKey {
   /** undefined: none is sent. */
@@ -22,7 +22,7 @@ export interface Request {
 interface Expected {
   readonly status: number;
   /** Looks at a successful answer, and remembers what the request did. */
-  readonly learn?: (answer: Answer) => void;
+  readonly learn?: (answer: RestAnswer) => void;
 }
 
 export interface ToolFacts {
@@ -44,7 +44,7 @@ export interface NumberFacts {
 }
 
 /** One organisation's things, as its requests have made them. */
-export class Model {
+export class TenancyModel {
   /** Stands in the name of everything this organisation has, and nowhere else. */
   readonly marker: string;
   readonly agents = new Map<string, string>();
@@ -82,8 +82,8 @@ export class Model {
 }
 
 export interface Situation {
-  readonly own: Model;
-  readonly foreign: Model;
+  readonly own: TenancyModel;
+  readonly foreign: TenancyModel;
   readonly caller: CallerKey;
   readonly random: () => number;
 }
@@ -114,7 +114,11 @@ export function same(actual: unknown, expected: unknown, what: string): void {
   }
 }
 
-export function list(path: string, ids: (model: Model) => readonly string[], idOf: (item: Record<string, unknown>) => unknown): Generator {
+export function list(
+  path: string,
+  ids: (model: TenancyModel) => readonly string[],
+  idOf: (item: Record<string, unknown>) => unknown,
+): Generator {
   return ({ own }) => ({
     request: { path, query: 'page_size=100' },
     expected: {

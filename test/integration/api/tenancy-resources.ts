@@ -8,7 +8,7 @@ import {
   pick,
   same,
   type Generator,
-  type Model,
+  type TenancyModel,
   type Situation,
   type ToolFacts,
 } from './tenancy-model.ts';
@@ -37,7 +37,7 @@ const mcpBody = (text: string): object => ({
 });
 
 /** Whether a tool of this agent has the function name already. */
-const taken = (model: Model, agent: string, name: string, except?: string): boolean =>
+const taken = (model: TenancyModel, agent: string, name: string, except?: string): boolean =>
   [...model.tools].some(([id, tool]) => id !== except && tool.agent === agent && tool.functionName === name);
 
 /** A tool with its agent; sometimes under another agent, or of the other family. */
@@ -51,7 +51,7 @@ function aTool(situation: Situation): { readonly agent: string; readonly id: str
 function familyRoutes(family: Family): Readonly<Record<string, Generator>> {
   const all = `/v2/ai-agents/:ai_agent_id/${family}-tools`;
   const path = (agent: string, id?: string): string => `/v2/ai-agents/${agent}/${family}-tools${id === undefined ? '' : `/${id}`}`;
-  const known = ({ tools, agents }: Model, agent: string, id: string) => {
+  const known = ({ tools, agents }: TenancyModel, agent: string, id: string) => {
     const tool = tools.get(id);
     return tool?.agent === agent && tool.family === family && agents.has(agent) ? tool : undefined;
   };

@@ -6,14 +6,14 @@ import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { customToolBody } from '../../../api/tools/examples.ts';
 import { aTool, anAgentRequest } from '../../support/builders.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { kubectl, organization, startFacade, type Answer, type TestOrganization } from './facade.ts';
+import { kubectl, organization, startFacade, type RestAnswer, type TestOrganization } from './facade.ts';
 
 const facade = suiteFixture(startFacade);
 const ours = suiteFixture(() => organization(facade));
 const theirs = suiteFixture(() => organization(facade));
 
 /** Everything that may differ between two answers for a client. A failure of the webhook group also has its time and path. */
-function visible({ status, text, body, headers }: Answer): unknown {
+function visible({ status, text, body, headers }: RestAnswer): unknown {
   const kept = [...headers].filter(([name]) => !['date', 'x-trace-id'].includes(name));
   if (body?.trace_id === undefined) return { status, text, headers: kept };
   const { timestamp: _, path: __, trace_id: ___, ...rest } = body as Readonly<Record<string, unknown>>;

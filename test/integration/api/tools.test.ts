@@ -4,14 +4,14 @@ import type { Tool } from '../../../crds/index.ts';
 import { aTool, anAgent, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { type Answer, brief, canary, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
+import { type RestAnswer, brief, canary, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
 
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
 
 const makeAgent = async (of = org): Promise<string> => (await of.call('POST', '/v2/ai-agents', anAgentRequest('A'))).body.ai_agent_id;
 const stored = (id: string): Promise<Tool> => kubectlJson<Tool>(['get', 'tool', id, '-n', org.name]);
-const ids = ({ body }: Answer): string[] => body.data.map((each: { tool_id: string }) => each.tool_id);
+const ids = ({ body }: RestAnswer): string[] => body.data.map((each: { tool_id: string }) => each.tool_id);
 const secretValues = async (id: string): Promise<string[]> => {
   const { data } = await kubectlJson<{ data?: Record<string, string> }>(['get', 'secret', `tool-${id}`, '-n', org.name]);
   return Object.values(data ?? {}).map((value) => Buffer.from(value, 'base64').toString());
@@ -564,7 +564,7 @@ describe('a tool', () => {
     let token: string | null = null;
     for (let round = 0; round === 0 || token !== null; round += 1) {
       const { body: passing } = await org.call('POST', all, custom(`passing_${round}`));
-      const page: Answer = await org.call('GET', `${all}?page_size=2${token === null ? '' : `&page_token=${token}`}`);
+      const page: RestAnswer = await org.call('GET', `${all}?page_size=2${token === null ? '' : `&page_token=${token}`}`);
       seen.push(...ids(page));
       token = page.body.next_page_token as string | null;
       await org.call('DELETE', `${all}/${passing.tool_id}`);

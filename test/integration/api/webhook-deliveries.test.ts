@@ -7,7 +7,7 @@ import { buildEvent } from '../../../events/emit.ts';
 import { aWebhookSubscription, anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { kubectl, kubectlJson, organization, startFacade, type Answer } from './facade.ts';
+import { kubectl, kubectlJson, organization, startFacade, type RestAnswer } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
 const facade = suiteFixture(startFacade);
@@ -164,7 +164,7 @@ describe('deliveries', () => {
       const seen: string[] = [];
       let token: string | null = '';
       while (token !== null) {
-        const answer: Answer = await ours.call(
+        const answer: RestAnswer = await ours.call(
           'GET',
           `${path}/deliveries?page_size=2&${query}${token === '' ? '' : `&page_token=${token}`}`,
         );
@@ -245,7 +245,7 @@ describe('deliveries', () => {
       enable_signed_webhooks: false,
     });
     const theirs = await organization(facade);
-    const bare = ({ status, body }: Answer): unknown => {
+    const bare = ({ status, body }: RestAnswer): unknown => {
       const { timestamp: _, path: __, trace_id: ___, ...rest } = body as Readonly<Record<string, unknown>>;
       return [status, rest];
     };

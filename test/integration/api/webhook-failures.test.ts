@@ -6,14 +6,14 @@ import { WEBHOOK_ROOT } from '../../../api/http/webhook-failure.ts';
 import { generateApiKey } from '../../../store/api-key-format.ts';
 import { unlimited } from '../../support/limits.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { organization, startFacade, type Answer } from './facade.ts';
+import { organization, startFacade, type RestAnswer } from './facade.ts';
 
 const one = `${WEBHOOK_ROOT}/subscription`;
 const begun = Date.now();
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
 
-const expectFailure = (answer: Answer, status: number, type: string, path: string, details: unknown = {}): void => {
+const expectFailure = (answer: RestAnswer, status: number, type: string, path: string, details: unknown = {}): void => {
   expect([answer.status, answer.body], answer.text).toEqual([
     status,
     {

@@ -13,8 +13,8 @@ import { parseSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { startWebhookSink, type Received } from '../../support/webhook-sink.ts';
-import { organization, startFacade, type Answer } from './facade.ts';
+import { startWebhookSink, type ReceivedWebhook } from '../../support/webhook-sink.ts';
+import { organization, startFacade, type RestAnswer } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
 const rounds = 50;
@@ -57,7 +57,7 @@ beforeEach(() => {
   path = `/hook-${++count}`;
 });
 
-const make = async (rest: object = {}, name = `Hook ${count}`): Promise<Answer['body']> => {
+const make = async (rest: object = {}, name = `Hook ${count}`): Promise<RestAnswer['body']> => {
   const body = { name, url: sink.url(path), enable_signed_webhooks: true, retry_policy: { retryStrategy: 'NO_RETRY' }, ...rest };
   const answer = await ours.call('POST', one, body);
   expect(answer.status, answer.text).toBe(201);
@@ -72,13 +72,13 @@ async function fire(workspace?: string): Promise<string> {
   return `evt_${event.id}`;
 }
 
-const came = async (id: string, at = path): Promise<Received> => {
+const came = async (id: string, at = path): Promise<ReceivedWebhook> => {
   await eventually(async () => expect(sink.ids(at).has(id), `${id} at ${at}`).toBe(true));
-  return sink.received(at).find((each) => each.id === id) as Received;
+  return sink.received(at).find((each) => each.id === id) as ReceivedWebhook;
 };
 
 /** The header that keys of these secrets make, newest first. */
-function signatureOf({ id, headers, body }: Received, secrets: readonly string[]): string {
+function signatureOf({ id, headers, body }: ReceivedWebhook, secrets: readonly string[]): string {
   const keys = secrets.flatMap((secret) => parseSigningKey(secret) ?? []);
   expect(keys).toHaveLength(secrets.length);
   return sign(keys, { id, timestamp: Number(headers['webhook-timestamp']), body });
@@ -138,7 +138,7 @@ describe('an event right after the answer', () => {
     const { id, secret: first } = await make();
     const rotate = async (body: object): Promise<string> =>
       (await ours.call('POST', `${one}/${id}/rotate-secret`, body)).body.secret as string;
-    const signature = async (): Promise<[Received, string]> => {
+    const signature = async (): Promise<[ReceivedWebhook, string]> => {
       const received = await came(await fire());
       return [received, received.headers['webhook-signature'] as string];
     };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { organization, startFacade, type Answer } from './facade.ts';
+import { organization, startFacade, type RestAnswer } from './facade.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
@@ -74,7 +74,7 @@ describe('the list of webhook subscriptions', () => {
         const walk = walks[Math.floor(random() * walks.length)] as (typeof walks)[number];
         const size = 1 + Math.floor(random() * 4);
         const query = `page_size=${size}${walk.token === null ? '' : `&page_token=${walk.token}`}`;
-        const { body, status, text }: Answer = await own.call('GET', `${all}?${query}`);
+        const { body, status, text }: RestAnswer = await own.call('GET', `${all}?${query}`);
         expect(status, text).toBe(200);
         const after = walk.after;
         // Where the walk stands may be gone: its place isn't.
@@ -105,7 +105,7 @@ describe('the list of webhook subscriptions', () => {
     const seen: string[] = [];
     let token: string | null = '';
     while (token !== null && seen.length < 1000) {
-      const { body }: Answer = await own.call('GET', `${all}?page_size=2${token === '' ? '' : `&page_token=${token}`}`);
+      const { body }: RestAnswer = await own.call('GET', `${all}?page_size=2${token === '' ? '' : `&page_token=${token}`}`);
       seen.push(...body.data.map(({ id }: Item) => id));
       token = body.next_page_token as string | null;
     }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { organization, startFacade, startProxiedFacade, type Answer } from './facade.ts';
+import { organization, startFacade, startProxiedFacade, type RestAnswer } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
 const all = '/v1/public/webhook/subscriptions?page_size=100';
@@ -17,9 +17,9 @@ const aBody = (): object => ({
   enable_signed_webhooks: true,
   headers: { 'X-Tenant': 'a', Authorization: 'b' },
 });
-const age = (answer: Answer): number => Number(answer.headers.get('age') ?? Number.NaN);
+const age = (answer: RestAnswer): number => Number(answer.headers.get('age') ?? Number.NaN);
 
-const expectUnavailable = (answer: Answer, what: string): void => {
+const expectUnavailable = (answer: RestAnswer, what: string): void => {
   expect([answer.status, answer.body], what).toEqual([
     503,
     expect.objectContaining({ status: 503, type: 'UNAVAILABLE', details: {}, trace_id: answer.headers.get('x-trace-id') }),
@@ -43,7 +43,7 @@ const inResource = 5;
 describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (how) => {
   it('subscriptions are read from the cache with their age and masked headers, deliveries as ever, and writes are refused', async () => {
     const { behind, proxy } = await startProxiedFacade(facade);
-    const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
+    const ask = (method: string, path: string, body?: unknown): Promise<RestAnswer> =>
       behind.call(method, path, { key: org.key, ...(body !== undefined && { body }) });
     const { body: made } = await ask('POST', one, aBody());
     const { secret: _, ...subscription } = made as Readonly<Record<string, unknown>>;
@@ -79,7 +79,7 @@ describe('when Postgres goes away', () => {
     const proxy = await startTcpProxy({ host: address.hostname, port: Number(address.port) });
     address.port = String(proxy.port);
     const behind = await startFacade({ database: { ...facade.database, url: address.href } });
-    const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
+    const ask = (method: string, path: string, body?: unknown): Promise<RestAnswer> =>
       behind.call(method, path, { key: org.key, ...(body !== undefined && { body }) });
     const { body: made } = await ask('POST', one, aBody());
     const { total_count: before } = (await ask('GET', all)).body as { total_count: number };

@@ -6,7 +6,7 @@ import type { KubeRequest } from '../../../kube/index.ts';
 import { aWebhookSubscription, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { type Answer, canary, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
+import { type RestAnswer, canary, kubectl, kubectlJson, notLookedAt, organization, startFacade } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
 const all = '/v1/public/webhook/subscriptions';
@@ -20,7 +20,7 @@ const aBody = (rest: object = {}): object => ({
   enable_signed_webhooks: false,
   ...rest,
 });
-const make = async (rest: object = {}, org = ours): Promise<Answer['body']> => {
+const make = async (rest: object = {}, org = ours): Promise<RestAnswer['body']> => {
   const answer = await org.call('POST', one, aBody(rest));
   expect(answer.status, answer.text).toBe(201);
   return answer.body;

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { canary, organization, startFacade, type Answer } from './facade.ts';
+import { canary, organization, startFacade, type RestAnswer } from './facade.ts';
 
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
 
 /** The one line that an answer leaves behind: it is written once the answer is out. */
-async function eventOf({ headers }: Answer): Promise<Record<string, unknown>> {
+async function eventOf({ headers }: RestAnswer): Promise<Record<string, unknown>> {
   const trace = headers.get('x-trace-id') ?? '';
   return eventually(() => {
     const lines = facade.log().split('\n');

@@ -18,7 +18,7 @@ import { controlPlane } from '../../support/control-plane.ts';
 import { expectDocumented } from '../../support/documented-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { startProviderServer, type ChatRequest, type ProviderServer } from '../../support/provider-server.ts';
+import { startProviderServer, type ReceivedChat, type ProviderServer } from '../../support/provider-server.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { parleyEntry } from '../../support/stack.ts';
 import { serveAgent } from '../api/calls-support.ts';
@@ -226,7 +226,7 @@ describe('the analysis of a call', () => {
       unpriced: [],
     });
 
-    const [request, ...more] = provider.requests('chat') as [ChatRequest, ...ChatRequest[]];
+    const [request, ...more] = provider.requests('chat') as [ReceivedChat, ...ReceivedChat[]];
     expect(more).toEqual([]);
     expect(request.headers.authorization).toBe(`Bearer ${key}`);
     expect(request.model).toBe('m-1');

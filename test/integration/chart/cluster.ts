@@ -15,7 +15,7 @@ import { helm } from './helm.ts';
 
 const run = promisify(execFile);
 
-export interface Cluster {
+export interface ChartCluster {
   readonly kubeconfig: string;
   readonly transport: Transport;
   kubectl(args: readonly string[], input?: string): Promise<string>;
@@ -28,14 +28,14 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-export async function startCluster(): Promise<Cluster> {
+export async function startCluster(): Promise<ChartCluster> {
   const stack = new TestStack();
   const { kubeconfig, kubectl } = await stack.controlPlane();
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
   const folder = await mkdtemp(join(tmpdir(), 'parley-chart-cluster-'));
   const resources = new Map<string, { readonly path: string; readonly namespaced: boolean }>();
 
-  const cluster: Cluster = {
+  const cluster: ChartCluster = {
     kubeconfig,
     transport,
     async kubectl(args, input) {

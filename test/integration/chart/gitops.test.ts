@@ -9,13 +9,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { kinds } from '../../../crds/index.ts';
 import { readExamples } from '../crds/example-files.ts';
-import { openCluster, type Cluster } from '../crds/support.ts';
+import { openCluster, type SchemaCluster } from '../crds/support.ts';
 import { parseManifests, render, type Rendered } from './helm.ts';
 
 const examples = join(repositoryRoot(), 'examples');
 const overlay = (environment: string): string => join(examples, 'kustomize/overlays', environment);
 
-let cluster: Cluster;
+let cluster: SchemaCluster;
 let folder: string;
 beforeAll(async () => {
   [cluster, folder] = await Promise.all([openCluster('gitops'), mkdtemp(join(tmpdir(), 'parley-gitops-'))]);
@@ -139,7 +139,12 @@ async function file(objects: readonly Rendered[]): Promise<string> {
   return path;
 }
 
-async function apply(objects: readonly Rendered[], manager: string, more: readonly string[] = [], where: Cluster = cluster): Promise<void> {
+async function apply(
+  objects: readonly Rendered[],
+  manager: string,
+  more: readonly string[] = [],
+  where: SchemaCluster = cluster,
+): Promise<void> {
   // As Argo CD and Flux do: both take what is theirs by the repository.
   await where.kubectl([
     'apply',
@@ -152,7 +157,7 @@ async function apply(objects: readonly Rendered[], manager: string, more: readon
 }
 
 /** Where each object is in its history: any write moves it on. */
-async function versions(objects: readonly Rendered[], where: Cluster): Promise<readonly string[]> {
+async function versions(objects: readonly Rendered[], where: SchemaCluster): Promise<readonly string[]> {
   const text = await where.kubectl([
     'get',
     `--filename=${await file(objects)}`,

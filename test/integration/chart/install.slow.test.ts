@@ -31,12 +31,12 @@ import { unlimited } from '../../support/limits.ts';
 import { undescribedMetrics } from '../../support/metrics-reference.ts';
 import { testSigning } from '../../support/signing.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type ChartCluster, startCluster } from './cluster.ts';
 import { kinds } from '../../../crds/index.ts';
 import { chart, lay, NAMESPACE, ofKind, podsOf, RELEASE, render, type Rendered, roles, withValues } from './helm.ts';
 import { batches } from './matrix.ts';
 
-let cluster: Cluster;
+let cluster: ChartCluster;
 let db: TestDatabase;
 let store: Store;
 

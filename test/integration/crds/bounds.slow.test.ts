@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { agent, custom, manifestOf, openCluster, webhook, type Fields } from './support.ts';
+import { agent, custom, manifestOf, openCluster, webhook, type ManifestFields } from './support.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
 const MIB = 1024 * 1024;
@@ -16,7 +16,7 @@ const words = many(10_000, (index) => `A.e${index}`);
 /** Client-side apply sends the object twice (once as an annotation), so that the limit of a request may come first. */
 const tooLarge = 'Request entity too large: limit is 3145728';
 
-const rows: readonly (readonly [string, string, Fields, string])[] = [
+const rows: readonly (readonly [string, string, ManifestFields, string])[] = [
   [
     'a prompt of 2 MB',
     'Agent',
@@ -122,7 +122,7 @@ describe('objects far too large', () => {
   });
 
   /** What kubectl says when it applies the object; throws when it is taken. */
-  async function complaint(kind: string, name: string, spec: Fields, options: readonly string[]): Promise<string> {
+  async function complaint(kind: string, name: string, spec: ManifestFields, options: readonly string[]): Promise<string> {
     const file = join(folder, 'object.json');
     await writeFile(file, JSON.stringify(manifestOf(kind, name, spec)));
     try {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { agent, custom, manifestOf, openCluster, webhook, type Fields } from './support.ts';
+import { agent, custom, manifestOf, openCluster, webhook, type ManifestFields } from './support.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
 const secret = { name: 'n', key: 'k' };
-const agentStored: Fields = {
+const agentStored: ManifestFields = {
   language: 'en-US',
   llm: { type: 'simple', provider: 'openai', model: 'm', temperature: 0 },
   speechToText: { provider: 'deepgram' },
@@ -16,7 +16,7 @@ const agentStored: Fields = {
   recording: { enabled: true },
 };
 
-const rows: readonly (readonly [string, string, Fields, Fields])[] = [
+const rows: readonly (readonly [string, string, ManifestFields, ManifestFields])[] = [
   ['the smallest agent', 'Agent', agent(), agentStored],
   [
     'half an object',
@@ -123,7 +123,7 @@ const rows: readonly (readonly [string, string, Fields, Fields])[] = [
 ];
 
 /** Applied first, then the second: what was taken out is gone, or has its default back. */
-const emptied: readonly (readonly [string, string, Fields, Fields, Fields])[] = [
+const emptied: readonly (readonly [string, string, ManifestFields, ManifestFields, ManifestFields])[] = [
   [
     'messages of a tool',
     'Tool',

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 
 import { samples } from './samples.ts';
-import { openCluster, type Cluster, type Manifest } from './support.ts';
+import { openCluster, type SchemaCluster, type StoredManifest } from './support.ts';
 
-const tool = (agents: readonly string[], rest: object): Manifest => ({
+const tool = (agents: readonly string[], rest: object): StoredManifest => ({
   apiVersion: 'parley.dev/v1alpha1',
   kind: 'Tool',
   metadata: { name: 'shared' },
@@ -25,8 +25,8 @@ describe('applying the same file again', () => {
 
   const sent = samples.map(({ status: _status, ...sample }) => sample);
 
-  async function versions(cluster: Cluster): Promise<Readonly<Record<string, string | undefined>>> {
-    const objects = await Promise.all(sent.map((sample): Promise<Manifest> => cluster.get(sample.kind, sample.metadata.name)));
+  async function versions(cluster: SchemaCluster): Promise<Readonly<Record<string, string | undefined>>> {
+    const objects = await Promise.all(sent.map((sample): Promise<StoredManifest> => cluster.get(sample.kind, sample.metadata.name)));
     return Object.fromEntries(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object.metadata.resourceVersion]));
   }
 

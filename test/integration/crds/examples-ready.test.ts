@@ -10,7 +10,7 @@ import { createEgress } from '../../../platform/egress/egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { ToolListRefresher } from '../../../voice/calls/mcp/tool-list-refresher.ts';
-import type { Manifest } from '../../support/builders.ts';
+import type { TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Servers } from '../../support/http-servers.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -21,7 +21,7 @@ const run = promisify(execFile);
 
 describe('the examples under a running operator', () => {
   const cluster = suiteFixture(startCluster);
-  let examples: readonly Manifest[];
+  let examples: readonly TestManifest[];
   const servers = new Servers();
   const stopping = new AbortController();
   beforeAll(async () => {
@@ -47,12 +47,12 @@ describe('the examples under a running operator', () => {
   });
 
   it.each([
-    ['as they are listed', '+12025550101', (objects: readonly Manifest[]) => objects],
-    ['backwards', '+12025550102', (objects: readonly Manifest[]) => objects.toReversed()],
+    ['as they are listed', '+12025550101', (objects: readonly TestManifest[]) => objects],
+    ['backwards', '+12025550102', (objects: readonly TestManifest[]) => objects.toReversed()],
     [
       'with what refers before what is referred to',
       '+12025550103',
-      (objects: readonly Manifest[]) => objects.toSorted((a, b) => b.apiVersion.localeCompare(a.apiVersion)),
+      (objects: readonly TestManifest[]) => objects.toSorted((a, b) => b.apiVersion.localeCompare(a.apiVersion)),
     ],
   ])('become Ready when they are applied %s', async (_order, number, arrange) => {
     const namespace = await cluster.organization('shop');

@@ -3,17 +3,17 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { agentTestProblems } from '../../../crds/agent-test-problems.ts';
 import { agentProblems, knowledgeBaseProblems, toolProblems } from '../../../crds/limits.ts';
 import { kinds, type Agent, type AgentTest, type KnowledgeBase, type Tool } from '../../../crds/index.ts';
-import type { Manifest as ExampleManifest } from '../../support/builders.ts';
+import type { TestManifest } from '../../support/builders.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { filenameFlags, findExamples } from '../../../local-stack/manifests.ts';
 import { readExamples } from './example-files.ts';
-import { openCluster, type Manifest } from './support.ts';
+import { openCluster, type StoredManifest } from './support.ts';
 
 const files = filenameFlags(findExamples().files);
 
 describe('the examples', () => {
   const cluster = suiteFixture(() => openCluster('examples'));
-  let objects: readonly ExampleManifest[];
+  let objects: readonly TestManifest[];
   beforeAll(async () => {
     objects = await readExamples();
   });
@@ -55,7 +55,7 @@ describe('the examples', () => {
     await cluster.kubectl(['apply', '--server-side', '--force-conflicts', ...files]);
     const stored = async <T>(kind: string): Promise<readonly T[]> => {
       const named = objects.filter((object) => object.kind === kind);
-      return Promise.all(named.map((object) => cluster.get(kind, object.metadata.name) as Promise<Manifest & T>));
+      return Promise.all(named.map((object) => cluster.get(kind, object.metadata.name) as Promise<StoredManifest & T>));
     };
     expect((await stored<Agent>('Agent')).flatMap((agent) => agentProblems(agent.spec))).toEqual([]);
     expect((await stored<Tool>('Tool')).flatMap((tool) => toolProblems(tool.spec))).toEqual([]);
@@ -80,7 +80,7 @@ describe('the examples', () => {
   });
 });
 
-const keysOf = (object: ExampleManifest & { readonly data?: object }): readonly string[] => [
+const keysOf = (object: TestManifest & { readonly data?: object }): readonly string[] => [
   '',
   ...Object.keys({ ...object.stringData, ...object.data }).map((key) => `#${key}`),
 ];

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { samples } from './samples.ts';
-import { openCluster, schemaNodes, type Manifest } from './support.ts';
+import { openCluster, schemaNodes, type StoredManifest } from './support.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
 /** Fields without fields of their own; what is kept as it is (`x-kubernetes-preserve-unknown-fields`) counts as one. */
@@ -11,7 +11,7 @@ const leaves = schemaNodes().filter(
 );
 
 /** All values of an object at a path like `Agent.spec.dynamicData[].url`. */
-function valuesAt(manifest: Manifest, path: string): readonly unknown[] {
+function valuesAt(manifest: StoredManifest, path: string): readonly unknown[] {
   const [kind, ...segments] = path.split(/(?=\[\]|\{\})|\./);
   if (manifest.kind !== kind) return [];
   let values: readonly unknown[] = [manifest];
@@ -31,7 +31,7 @@ function valuesAt(manifest: Manifest, path: string): readonly unknown[] {
 
 describe('every field of every kind comes back as it was applied', () => {
   const cluster = suiteFixture(() => openCluster('fields'));
-  const stored = new Map<Manifest, Manifest>();
+  const stored = new Map<StoredManifest, StoredManifest>();
 
   beforeAll(async () => {
     for (const sample of samples) {
@@ -52,7 +52,7 @@ describe('every field of every kind comes back as it was applied', () => {
     // Where a sample leaves a field out its default comes back with the values that were sent.
     const returned = samples
       .filter((sample) => valuesAt(sample, path).length > 0)
-      .flatMap((sample) => valuesAt(stored.get(sample) as Manifest, path));
+      .flatMap((sample) => valuesAt(stored.get(sample) as StoredManifest, path));
     expect(returned).toEqual(sent);
   });
 });

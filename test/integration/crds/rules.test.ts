@@ -3,24 +3,25 @@ import { describe, expect, it } from 'vitest';
 
 import { checkSpec, testedKinds } from '../../../cli/agent-files/check-object.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { agent, custom, manifestOf, openCluster, schemaNodes, webhook, type Fields } from './support.ts';
+import { agent, custom, manifestOf, openCluster, schemaNodes, webhook, type ManifestFields } from './support.ts';
 
 interface Row {
   /** Node that has the rule. */
   readonly rule: string;
-  readonly spec: Fields;
+  readonly spec: ManifestFields;
   /** Applied first: for rules that compare with what is stored. */
-  readonly before?: Fields;
+  readonly before?: ManifestFields;
   /** What the server answers, `field: message`. */
   readonly answer: string;
 }
 
 const secret = { name: 'n', key: 'k' };
 const header = { name: 'X-A', value: 'v' };
-const mcp = (fields: Fields): Fields => ({ mcp: { url: 'https://example.com/mcp', ...fields } });
-const dynamicData = (fields: Fields): Fields => agent({ dynamicData: [{ name: 'a', url: 'https://example.com', ...fields }] });
-const agentTest = (fields: Fields): Fields => ({ agentRefs: [{ name: 'a' }], conversation: [{ user: 'Hi' }], ...fields });
-const source = (fields: Fields): Fields => ({ sources: [{ name: 'a', ...fields }] });
+const mcp = (fields: ManifestFields): ManifestFields => ({ mcp: { url: 'https://example.com/mcp', ...fields } });
+const dynamicData = (fields: ManifestFields): ManifestFields =>
+  agent({ dynamicData: [{ name: 'a', url: 'https://example.com', ...fields }] });
+const agentTest = (fields: ManifestFields): ManifestFields => ({ agentRefs: [{ name: 'a' }], conversation: [{ user: 'Hi' }], ...fields });
+const source = (fields: ManifestFields): ManifestFields => ({ sources: [{ name: 'a', ...fields }] });
 const longKey = 'k'.repeat(129);
 
 const between = (
@@ -29,7 +30,7 @@ const between = (
   max: string,
   under: string,
   over: string,
-  spec: (value: string) => Fields,
+  spec: (value: string) => ManifestFields,
   field = rule.replace(/^\w+\./, '').replaceAll('[]', '[0]'),
 ): readonly Row[] => [under, over].map((value) => ({ rule, spec: spec(value), answer: `${field}: must be between ${min} and ${max}` }));
 

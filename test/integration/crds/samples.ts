@@ -1,9 +1,9 @@
 /** Objects that together set every field of every kind, each with a value that is not its default. */
-import type { Fields, Manifest } from './support.ts';
+import type { ManifestFields, StoredManifest } from './support.ts';
 
 const time = '2026-01-02T03:04:05Z';
 
-const commonStatus: Fields = {
+const commonStatus: ManifestFields = {
   observedGeneration: 7,
   lastHandledReconcileAt: 'then',
   conditions: [{ type: 'Ready', status: 'True', observedGeneration: 7, lastTransitionTime: time, reason: 'Ready', message: 'all is well' }],
@@ -15,7 +15,7 @@ const headers = [
   { name: 'Authorization', valueFrom: { secretKeyRef: secret } },
 ];
 
-function sample(kind: string, name: string, spec: Fields, status?: Fields): Manifest {
+function sample(kind: string, name: string, spec: ManifestFields, status?: ManifestFields): StoredManifest {
   return {
     apiVersion: 'parley.dev/v1alpha1',
     kind,
@@ -25,7 +25,7 @@ function sample(kind: string, name: string, spec: Fields, status?: Fields): Mani
   };
 }
 
-const llm: Fields = {
+const llm: ManifestFields = {
   type: 'simple',
   provider: 'openai_compatible',
   model: 'gpt-4o-mini',
@@ -44,7 +44,7 @@ const llm: Fields = {
   requiredDynamicData: ['customer_name', 'order'],
 };
 
-const agent: Fields = {
+const agent: ManifestFields = {
   displayName: 'Receptionist',
   suspend: true,
   language: 'pt-BR',
@@ -115,7 +115,7 @@ const { systemPrompt: _inline, ...llmWithoutPrompt } = llm;
 
 const calendar = { apiKeySecretRef: secret, timeZone: 'Europe/Berlin' };
 
-export const samples: readonly Manifest[] = [
+export const samples: readonly StoredManifest[] = [
   sample('Agent', 'inline-prompt', agent, {
     desiredRevision: 'a'.repeat(64),
     servingRevision: 'b'.repeat(64),

@@ -9,17 +9,17 @@ import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type ManifestFields = Readonly<Record<string, unknown>>;
 
-export interface Manifest {
+export interface StoredManifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly resourceVersion?: string; readonly generation?: number };
-  readonly spec?: Fields;
-  readonly status?: Fields;
+  readonly spec?: ManifestFields;
+  readonly status?: ManifestFields;
 }
 
-export const manifestOf = (kind: string, name: string, spec: Fields): Manifest => ({
+export const manifestOf = (kind: string, name: string, spec: ManifestFields): StoredManifest => ({
   apiVersion: 'parley.dev/v1alpha1',
   kind,
   metadata: { name },
@@ -27,52 +27,52 @@ export const manifestOf = (kind: string, name: string, spec: Fields): Manifest =
 });
 
 /** The smallest specs, with some fields more. */
-export const agent = (fields: Fields = {}): Fields => ({
+export const agent = (fields: ManifestFields = {}): ManifestFields => ({
   llm: { model: 'm' },
   speechToText: { provider: 'deepgram' },
   textToSpeech: { provider: 'elevenlabs' },
   ...fields,
 });
-export const custom = (http: Fields = {}): Fields => ({
+export const custom = (http: ManifestFields = {}): ManifestFields => ({
   custom: { function: { name: 'f' }, http: { url: 'https://example.com', ...http } },
 });
-export const webhook = (fields: Fields = {}): Fields => ({ url: 'https://example.com', ...fields });
+export const webhook = (fields: ManifestFields = {}): ManifestFields => ({ url: 'https://example.com', ...fields });
 
 /** A refusal, as the server gives its causes: `field: message`, sorted. */
 type Refusal = readonly string[];
 
-export interface Cluster {
+export interface SchemaCluster {
   readonly namespace: string;
   readonly kubeconfig: string;
   /** Runs kubectl in the namespace; throws with its standard error. */
   kubectl(args: readonly string[]): Promise<string>;
   apply(
-    manifest: Manifest,
+    manifest: StoredManifest,
     options?: { readonly subresource?: 'status'; readonly manager?: string; readonly dryRun?: boolean },
-  ): Promise<Manifest>;
+  ): Promise<StoredManifest>;
   /** Answers why the object was refused. Throws when it wasn't. */
-  refusal(manifest: Manifest): Promise<Refusal>;
-  get(kind: string, name: string): Promise<Manifest>;
-  list(kind: string, query: Readonly<Record<string, string>>): Promise<readonly Manifest[]>;
+  refusal(manifest: StoredManifest): Promise<Refusal>;
+  get(kind: string, name: string): Promise<StoredManifest>;
+  list(kind: string, query: Readonly<Record<string, string>>): Promise<readonly StoredManifest[]>;
   close(): Promise<void>;
 }
 
 const run = promisify(execFile);
 
-export async function openCluster(prefix: string): Promise<Cluster> {
+export async function openCluster(prefix: string): Promise<SchemaCluster> {
   const { kubeconfig, kubectl } = await controlPlane();
   const namespace = await organizationNamespace(prefix);
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
   const pathOf = (kind: string) => `/apis/parley.dev/v1alpha1/namespaces/${namespace}/${pluralOf(kind)}`;
-  const apply: Cluster['apply'] = ({ kind, ...manifest }, { subresource, manager = 'schema-test', dryRun = false } = {}) =>
-    transport.request<Manifest>({
+  const apply: SchemaCluster['apply'] = ({ kind, ...manifest }, { subresource, manager = 'schema-test', dryRun = false } = {}) =>
+    transport.request<StoredManifest>({
       method: 'PATCH',
       path: `${pathOf(kind)}/${encodeURIComponent(manifest.metadata.name)}${subresource === undefined ? '' : `/${subresource}`}`,
       query: { fieldManager: manager, force: true, ...(dryRun ? { dryRun: 'All' } : {}) },
       contentType: 'application/apply-patch+yaml',
       body: { ...manifest, kind },
     });
-  const cluster: Cluster = {
+  const cluster: SchemaCluster = {
     namespace,
     kubeconfig,
     apply,
@@ -91,9 +91,9 @@ export async function openCluster(prefix: string): Promise<Cluster> {
       }
       throw new Error(`${manifest.kind} ${JSON.stringify(manifest.spec)} was accepted`);
     },
-    get: (kind, name) => transport.request<Manifest>({ method: 'GET', path: `${pathOf(kind)}/${name}` }),
+    get: (kind, name) => transport.request<StoredManifest>({ method: 'GET', path: `${pathOf(kind)}/${name}` }),
     async list(kind, query) {
-      return (await transport.request<{ readonly items: readonly Manifest[] }>({ method: 'GET', path: pathOf(kind), query })).items;
+      return (await transport.request<{ readonly items: readonly StoredManifest[] }>({ method: 'GET', path: pathOf(kind), query })).items;
     },
     close: () => transport.close(),
   };

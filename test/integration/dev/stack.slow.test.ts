@@ -13,7 +13,7 @@ import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { askAsStranger } from './closed-ports.ts';
 import { listeningSockets } from './open-ports.ts';
-import { parley, readStackEnv, stackClient, type StackEnv } from '../../support/stack.ts';
+import { parley, readStackEnv, stackClient, type TestStackEnv } from '../../support/stack.ts';
 
 const allParts = [
   'api',
@@ -44,7 +44,7 @@ const pidsOf = (folder: string): Map<string, number> => {
   return new Map(files.map((name) => [name.slice(0, -4), Number(readFileSync(join(folder, '.parley/run', name), 'utf8'))]));
 };
 
-async function started(folder: string, ...args: readonly string[]): Promise<StackEnv> {
+async function started(folder: string, ...args: readonly string[]): Promise<TestStackEnv> {
   // The call is the end-to-end suite's.
   const finished = await dev(folder, '--detach', '--no-call', ...args);
   expect(finished.code, `${finished.stdout}\n${finished.stderr}`).toBe(0);

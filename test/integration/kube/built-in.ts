@@ -1,9 +1,6 @@
 /** The built-in kinds that these tests write. */
-import type { KubeObject, ResourceDescriptor } from '../../../kube/index.ts';
-
-export interface ConfigMap extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
+import type { ConfigMap } from '../../../api/resources/core-clients.ts';
+import type { ResourceDescriptor } from '../../../kube/index.ts';
 
 export const namespaces: ResourceDescriptor = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
 export const configMaps: ResourceDescriptor = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import type { ConfigMap } from '../../../api/resources/core-clients.ts';
 import {
   createTransport,
   EventRecorder,
@@ -15,7 +16,7 @@ import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { run } from '../../support/run.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { configMap, configMaps, namespaces, type ConfigMap } from './built-in.ts';
+import { configMap, configMaps, namespaces } from './built-in.ts';
 
 interface Event extends KubeObject {
   readonly note: string;

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import type { ConfigMap } from '../../../api/resources/core-clients.ts';
 import { createInformer, createTransport, KubeError, loadKubeConfig, ResourceClient, type Informer } from '../../../kube/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { configMap, configMaps, namespaces, type ConfigMap } from './built-in.ts';
+import { configMap, configMaps, namespaces } from './built-in.ts';
 import { ownApiServer } from './own-api-server.ts';
 
 const values = (informer: Informer<ConfigMap>): Record<string, string> =>

@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import type { ConfigMap } from '../../../api/resources/core-clients.ts';
 import {
   createInformer,
   createTransport,
@@ -17,7 +18,7 @@ import { startFaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
 import type { SeenRequest } from '../../support/fault-proxy/faults.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { configMap, configMaps, secrets, type ConfigMap } from './built-in.ts';
+import { configMap, configMaps, secrets } from './built-in.ts';
 
 describe('createInformer', () => {
   const proxy = suiteFixture(async () => startFaultProxy((await controlPlane()).kubeconfig));

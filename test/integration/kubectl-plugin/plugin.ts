@@ -36,12 +36,12 @@ export interface Plugin {
   /** A kubeconfig whose context has this namespace. */
   kubeconfigIn(namespace: string): Promise<string>;
   /** Creates or replaces objects, and their status where they have one. */
-  put(...objects: readonly AnyObject[]): Promise<void>;
+  put(...objects: readonly PluginObject[]): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** As people write them; other parts of a kind are not checked here. */
-export interface AnyObject {
+export interface PluginObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: {
@@ -66,7 +66,7 @@ export async function startPlugin(): Promise<Plugin> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-kubectl-'));
   const bin = await installPlugin(folder);
   const path = [bin, dirname(addresses.kubectl), dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
-  const cleanUp: { readonly object: AnyObject; readonly url: string }[] = [];
+  const cleanUp: { readonly object: PluginObject; readonly url: string }[] = [];
   const plugin: Plugin = {
     addresses,
     transport,
@@ -165,14 +165,14 @@ async function installPlugin(folder: string): Promise<string> {
   return join(root, 'bin');
 }
 
-function urlOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject): string {
+function urlOf({ apiVersion, kind, metadata: { namespace, name } }: PluginObject): string {
   const group = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const plural = kind === 'Endpoints' ? 'endpoints' : `${kind.toLowerCase()}s`;
   return `${group}${namespace === undefined ? '' : `/namespaces/${namespace}`}/${plural}/${name}`;
 }
 
 /** A Role with one rule in a namespace, given to a user. */
-export function grant(user: string, namespace: string, rule: object): readonly AnyObject[] {
+export function grant(user: string, namespace: string, rule: object): readonly PluginObject[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const apiGroup = 'rbac.authorization.k8s.io';
   const metadata = { name: user, namespace };
@@ -200,7 +200,7 @@ export function deployment(
   role: string,
   namespace: string,
   change: { readonly ready?: number; readonly env?: readonly object[] } = {},
-): AnyObject {
+): PluginObject {
   const labels = chartLabels(role);
   const { ready = 1, env = [] } = change;
   return {
@@ -227,7 +227,7 @@ export function pod(
     readonly ip?: string;
     readonly args?: readonly string[];
   } = {},
-): AnyObject {
+): PluginObject {
   const { node, waiting, ready = true, ip, args = [role] } = change;
   const state = waiting === undefined ? { running: { startedAt: '2026-01-01T00:00:00Z' } } : { waiting };
   return {

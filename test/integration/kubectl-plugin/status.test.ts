@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { anAgent, aTool } from '../../support/builders.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { condition, deployment, grant, pod, startPlugin, type AnyObject } from './plugin.ts';
+import { condition, deployment, grant, pod, startPlugin, type PluginObject } from './plugin.ts';
 
 const plugin = suiteFixture(startPlugin);
 let org: string;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const status = (...args: readonly string[]) => plugin.parley(['status', '-n', org, '--system-namespace', system, ...args]);
 
-function lease(renewed: Date): AnyObject {
+function lease(renewed: Date): PluginObject {
   const spec = { holderIdentity: 'parley-operator-0', leaseDurationSeconds: 15, renewTime: renewed.toISOString().replace('Z', '000Z') };
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'parley-operator', namespace: system }, spec };
 }

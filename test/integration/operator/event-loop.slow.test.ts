@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { expect, it } from 'vitest';
 
-import { anAgent, aTool, type Manifest } from '../../support/builders.ts';
+import { anAgent, aTool, type TestManifest } from '../../support/builders.ts';
 import { hostileManifests } from '../../support/hostile-manifests.ts';
 import { spawnRole } from '../../support/role-process.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -54,7 +54,7 @@ it('resources of one organisation that take long to compile hold up no other', a
   expect(Math.min(...longest), `longest turns ${longest.join(', ')} ms`).toBeLessThanOrEqual(idle + MOST_MS);
 }, 300_000);
 
-async function applyAll(manifests: readonly Manifest[]): Promise<void> {
+async function applyAll(manifests: readonly TestManifest[]): Promise<void> {
   const waiting = [...manifests];
   const writer = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await cluster.apply(next);

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
-import { aConfigMap, anAgent, aKnowledgeBase, aSecret, aTool, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
+import { aConfigMap, anAgent, aKnowledgeBase, aSecret, aTool, aWebhookSubscription, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startCluster, type AnyObject, type Cluster } from './harness.ts';
 
@@ -50,13 +50,13 @@ async function look(object: AnyObject): Promise<Seen> {
 }
 
 const key = { name: 'keys', key: 'apiKey' };
-const late = (org: string): readonly Manifest[] => [
+const late = (org: string): readonly TestManifest[] => [
   aSecret('keys', { apiKey: 'x' }, org),
   aSecret('signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, org),
   aConfigMap('texts', { policy: 'No refunds.' }, org),
 ];
 /** In an order in which nothing that is named is there yet. */
-const rollout = (org: string): readonly Manifest[] => [
+const rollout = (org: string): readonly TestManifest[] => [
   aTool('orders', org, {
     agentRefs: [{ name: 'reception' }],
     custom: {

@@ -20,7 +20,7 @@ import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { openStore, type Store } from '../../../store/index.ts';
-import type { Manifest } from '../../support/builders.ts';
+import type { TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { TestStack, type ControlPlaneAddresses } from '../../support/test-stack.ts';
@@ -68,7 +68,7 @@ export interface Cluster {
   readonly store: Store;
   client<T extends KubeObject = AnyObject>(kind: string): ResourceClient<T>;
   organization(prefix?: string): Promise<string>;
-  apply(...manifests: readonly Manifest[]): Promise<void>;
+  apply(...manifests: readonly TestManifest[]): Promise<void>;
   remove(kind: string, namespace: string, name: string): Promise<void>;
   get(kind: string, namespace: string, name: string): Promise<Stored<AnyObject>>;
   /** Waits until the object satisfies `check`, which throws or answers false until it does. */

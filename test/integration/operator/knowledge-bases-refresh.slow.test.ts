@@ -11,7 +11,7 @@ import { openKnowledge, type Knowledge } from '../../../knowledge/open-knowledge
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
-import { aConfigMap, aKnowledgeBase, type Manifest } from '../../support/builders.ts';
+import { aConfigMap, aKnowledgeBase, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Servers, startEndpoint, type TestEndpoint } from '../../support/http-servers.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -66,7 +66,7 @@ const sourceStates = (object: AnyObject): readonly string[] =>
 it('keeps what it declares in step with its sources, and never without an answer', async () => {
   await startWorker(env);
   const org = await cluster.organization();
-  const base = (requested?: string): Manifest => {
+  const base = (requested?: string): TestManifest => {
     const manifest = aKnowledgeBase('handbook', org, {
       sources: [
         { name: 'rules', configMapKeyRef: { name: 'texts', key: 'rules.md' }, metadata: { kind: 'rule' } },
@@ -76,7 +76,8 @@ it('keeps what it declares in step with its sources, and never without an answer
     if (requested === undefined) return manifest;
     return { ...manifest, metadata: { ...manifest.metadata, annotations: { 'parley.dev/reconcile-requested-at': requested } } };
   };
-  const rules = (edition: string): Manifest => aConfigMap('texts', { 'rules.md': `# Rules\n\nNo penguin on the ice, ${edition}.` }, org);
+  const rules = (edition: string): TestManifest =>
+    aConfigMap('texts', { 'rules.md': `# Rules\n\nNo penguin on the ice, ${edition}.` }, org);
   const textsFor = async (query: string): Promise<readonly string[]> =>
     ((await knowledge.search.search({ org, knowledgeBase: 'handbook', query, topK: 5 })) ?? []).map((hit) => hit.content);
   const bothSay = (edition: string): Promise<void> =>

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { newDocumentId, type DocumentRecord } from '../../../store/index.ts';
-import { aConfigMap, aKnowledgeBase, type Manifest } from '../../support/builders.ts';
+import { aConfigMap, aKnowledgeBase, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
@@ -56,12 +56,12 @@ async function asAdministrator(use: (admin: PostgresClient) => Promise<unknown>)
 }
 
 /** A knowledge base whose source is the ConfigMap `texts`. */
-const withText = (org: string, spec: Manifest['spec'] = {}): Manifest =>
+const withText = (org: string, spec: TestManifest['spec'] = {}): TestManifest =>
   aKnowledgeBase('faq', org, {
     sources: [{ name: 'policy', configMapKeyRef: { name: 'texts', key: 'policy.md' }, metadata: { topic: 'terms' } }],
     ...spec,
   });
-const texts = (org: string, text: string): Manifest => aConfigMap('texts', { 'policy.md': text }, org);
+const texts = (org: string, text: string): TestManifest => aConfigMap('texts', { 'policy.md': text }, org);
 
 const collectionOf = (org: string, name = 'faq') => cluster.store.knowledge.collections.byName({ org, name });
 

@@ -8,7 +8,7 @@ import { createEgress } from '../../../platform/egress/egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { ToolListRefresher } from '../../../voice/calls/mcp/tool-list-refresher.ts';
-import { aSecret, anAgent, type Manifest } from '../../support/builders.ts';
+import { aSecret, anAgent, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startMcpServer, type McpTestServer } from '../../support/mcp-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -45,7 +45,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-const aServer = (mcp: Readonly<Record<string, unknown>> = {}): Manifest => ({
+const aServer = (mcp: Readonly<Record<string, unknown>> = {}): TestManifest => ({
   apiVersion: 'parley.dev/v1alpha1',
   kind: 'Tool',
   metadata: { name: 'shop', namespace: org },

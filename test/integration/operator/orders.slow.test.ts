@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { beforeAll, expect, it } from 'vitest';
 
-import { anAgent, aKnowledgeBase, aPhoneNumber, aSecret, aTool, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
+import { anAgent, aKnowledgeBase, aPhoneNumber, aSecret, aTool, aWebhookSubscription, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { normalised, startCluster } from './harness.ts';
@@ -19,8 +19,8 @@ type Kind = (typeof kinds)[number];
 const own = (kind: string) => ({ name: `${kind}-key`, key: 'value' });
 
 /** Each kind with the Secret it names; every kind but the knowledge base names another, and the agent names that. */
-function groups(org: string, number: string): Readonly<Record<Kind, readonly Manifest[]>> {
-  const secret = (kind: string): Manifest => aSecret(`${kind}-key`, { value: 'v' }, org);
+function groups(org: string, number: string): Readonly<Record<Kind, readonly TestManifest[]>> {
+  const secret = (kind: string): TestManifest => aSecret(`${kind}-key`, { value: 'v' }, org);
   return {
     Agent: [
       secret('agent'),

@@ -9,7 +9,7 @@ import {
   aSecret,
   aTool,
   aWebhookSubscription,
-  type Manifest,
+  type TestManifest,
 } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -23,7 +23,7 @@ let lastNumber = 10_000;
 const freshNumber = (): string => `+1555${String((lastNumber += 1)).padStart(7, '0')}`;
 
 /** Everything that can be referred to, and everything that refers to it. */
-function everything(org: string): readonly Manifest[] {
+function everything(org: string): readonly TestManifest[] {
   const secretRef = { name: 'keys', key: 'apiKey' };
   return [
     aSecret('keys', { apiKey: CANARY }, org),
@@ -302,7 +302,7 @@ describe('what only one may have', () => {
     'lets the oldest %s of an organisation keep its display name',
     async (kind) => {
       const org = await cluster.organization();
-      const make = (name: string, displayName: string): Manifest =>
+      const make = (name: string, displayName: string): TestManifest =>
         (kind === 'KnowledgeBase' ? aKnowledgeBase : aWebhookSubscription)(name, org, { displayName });
       await cluster.apply(make('first', 'Answers'));
       await cluster.ready(kind, org, 'first');

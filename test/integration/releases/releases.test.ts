@@ -9,7 +9,7 @@ import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer } from '../api/calls-support.ts';
-import { startFacade, type Answer, type Facade } from '../api/facade.ts';
+import { startFacade, type RestAnswer, type Facade } from '../api/facade.ts';
 import { condition, startCluster, type AnyObject, type RunningOperator } from '../operator/harness.ts';
 
 const cluster = suiteFixture(startCluster);
@@ -29,7 +29,7 @@ interface Desk {
   readonly org: string;
   /** `parley …` as a person of the organisation runs it. */
   readonly parley: (...args: readonly string[]) => Promise<Finished>;
-  readonly call: (method: string, path: string, body?: unknown) => Promise<Answer>;
+  readonly call: (method: string, path: string, body?: unknown) => Promise<RestAnswer>;
   readonly apply: (prompt: string, release?: object) => Promise<void>;
   readonly until: (check: (agent: AnyObject) => boolean) => Promise<AnyObject>;
   /** Creates a web call over REST. @returns its row */

@@ -5,7 +5,7 @@ import type { AgentView } from '../../../api/agents/fields.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Answer, Facade } from '../api/facade.ts';
+import type { RestAnswer, Facade } from '../api/facade.ts';
 import type { Cluster } from '../operator/harness.ts';
 import { shownOfAnswer, shownOfRevision } from './shown.ts';
 
@@ -497,7 +497,7 @@ export class ModelOrganization {
     expect([ready, reason, message]).toEqual([expect.any(Boolean), expect.stringMatching(/^[A-Z]/), expect.stringMatching(/./)]);
   }
 
-  #settled(path: string): Promise<Answer> {
+  #settled(path: string): Promise<RestAnswer> {
     return eventually(
       async () => {
         const answer = await this.#ask('GET', path, 200);
@@ -511,21 +511,21 @@ export class ModelOrganization {
     );
   }
 
-  #learnTools({ body }: Answer): void {
+  #learnTools({ body }: RestAnswer): void {
     const agent = body.ai_agent_id as string;
     const attached = (body.llm.tools as { tool_id: string }[]).map(({ tool_id: id }) => id);
     for (const [tool, of] of this.#tools) if (of === agent && !attached.includes(tool)) this.#tools.delete(tool);
     for (const tool of attached) this.#tools.set(tool, agent);
   }
 
-  async #ask(method: string, path: string, expected: number, body?: unknown): Promise<Answer> {
+  async #ask(method: string, path: string, expected: number, body?: unknown): Promise<RestAnswer> {
     const answer = await this.#call(method, path, body);
     expect(answer.status, `${method} ${path} ${JSON.stringify(body)}: ${answer.text}`).toBe(expected);
     if (method !== 'GET') count(`${method} ${expected}`);
     return answer;
   }
 
-  #call(method: string, path: string, body?: unknown): Promise<Answer> {
+  #call(method: string, path: string, body?: unknown): Promise<RestAnswer> {
     const { facade, key } = this.#options;
     return facade.call(method, path, { key, ...(body !== undefined && { body }) });
   }

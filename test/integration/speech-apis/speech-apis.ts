@@ -3,7 +3,7 @@
  * own clients are accepted (`official-clients.slow.test.ts`), so that what is refused here would be refused there.
  */
 import { deepgramLanguages } from './deepgram-languages.ts';
-import { sendJson, Servers, startEndpoint, type Received } from '../../support/http-servers.ts';
+import { sendJson, Servers, startEndpoint, type ReceivedRequest } from '../../support/http-servers.ts';
 import { bytesOf, tone } from '../../support/tones.ts';
 
 export const KEY = 'a-key';
@@ -31,7 +31,7 @@ export interface SpeechApis {
 }
 
 interface Asked extends ApiRequest {
-  readonly headers: Received['headers'];
+  readonly headers: ReceivedRequest['headers'];
   readonly fields: Readonly<Record<string, unknown>>;
 }
 /** @returns the status of a refusal, the JSON of an answer, or its sound */

@@ -19,16 +19,16 @@ import { eventually } from '../../support/eventually.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { sharedBundle, unique } from '../workflows/support.ts';
 
-export type Line = Readonly<Record<string, unknown>> & { readonly msg: string; readonly level: string };
+export type KeptLine = Readonly<Record<string, unknown>> & { readonly msg: string; readonly level: string };
 
 export interface Roles {
   /** What all of them logged, oldest first. */
-  lines(): readonly Line[];
+  lines(): readonly KeptLine[];
   stop(): Promise<void>;
 }
 
 /** Keeps what is logged, at every level. */
-export function keptLines(): { readonly loggerOf: (role: string) => Logger; readonly lines: () => readonly Line[] } {
+export function keptLines(): { readonly loggerOf: (role: string) => Logger; readonly lines: () => readonly KeptLine[] } {
   const texts: string[] = [];
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -42,11 +42,11 @@ export function keptLines(): { readonly loggerOf: (role: string) => Logger; read
   };
 }
 
-export function linesOf(text: string): readonly Line[] {
+export function linesOf(text: string): readonly KeptLine[] {
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Line);
+    .map((line) => JSON.parse(line) as KeptLine);
 }
 
 /** What all roles of a test have in common. */

@@ -8,9 +8,9 @@ import { expectDocumented } from '../../support/documented-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startOtlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { startWebhookSink, type Received, type WebhookSink } from '../../support/webhook-sink.ts';
-import { kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from '../api/facade.ts';
-import { keptLines, knowledgeOf, linesOf, sharedSettings, startRoles, type Line, type Roles } from './roles.ts';
+import { startWebhookSink, type ReceivedWebhook, type WebhookSink } from '../../support/webhook-sink.ts';
+import { kubectl, kubectlJson, organization, startFacade, type RestAnswer, type Facade, type TestOrganization } from '../api/facade.ts';
+import { keptLines, knowledgeOf, linesOf, sharedSettings, startRoles, type KeptLine, type Roles } from './roles.ts';
 
 const one = '/v1/public/webhook/subscription';
 const collector = suiteFixture(startOtlpReceiver);
@@ -54,7 +54,7 @@ function caller({ sampled = true } = {}): Caller {
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}` } };
 }
 
-const call = async (from: Caller, method: string, path: string, body?: unknown): Promise<Answer> => {
+const call = async (from: Caller, method: string, path: string, body?: unknown): Promise<RestAnswer> => {
   const answer = await ours.call(method, path, body, { headers: from.headers });
   expect(answer.status, answer.text).toBeLessThan(300);
   expect(answer.headers.get('x-trace-id')).toBe(from.traceId);
@@ -72,7 +72,7 @@ const subscribe = async (from: Caller, path: string, more: object = {}): Promise
   return ((await call(from, 'POST', one, body)).body as { readonly id: string }).id;
 };
 
-const came = (path: string, count = 1): Promise<Received> =>
+const came = (path: string, count = 1): Promise<ReceivedWebhook> =>
   eventually(() => sink.received(path)[count - 1] ?? Promise.reject(new Error(`nothing has come to ${path}`)));
 
 const annotationOf = async (name: string): Promise<unknown> => {
@@ -152,7 +152,7 @@ describe('a trace', () => {
     expect(received.headers['traceparent']).toBe(`00-${from.traceId}-${delivery.spanId}-01`);
 
     await eventually(() => {
-      const lines: readonly Line[] = [...roles.lines(), ...linesOf(facade.log())].filter((line) => line['traceId'] === from.traceId);
+      const lines: readonly KeptLine[] = [...roles.lines(), ...linesOf(facade.log())].filter((line) => line['traceId'] === from.traceId);
       expect(new Set(lines.map(({ msg }) => msg))).toEqual(new Set(['request', 'reconcile', 'delivery']));
       expect(lines.find(({ msg }) => msg === 'delivery')).toMatchObject({ spanId: delivery.spanId });
     });
@@ -270,7 +270,7 @@ describe('the lines of what has happened', () => {
     await came(path);
     await ours.call('GET', `${one}/absent`);
     await facade.call('GET', '/v2/ai-agents');
-    const all = (): readonly Line[] => [...linesOf(facade.log()), ...roles.lines()];
+    const all = (): readonly KeptLine[] => [...linesOf(facade.log()), ...roles.lines()];
     const given = await eventually(
       () => all().find((line) => line.msg === 'delivery' && line['subscription'] === id) ?? Promise.reject(new Error('no line')),
     );

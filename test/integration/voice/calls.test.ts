@@ -20,9 +20,9 @@ import { query } from '../../support/sql.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { session } from '../store/support.ts';
-import { openStage, type Stage, type StagedCall } from './stage.ts';
+import { openStage, type VoiceStage, type StagedCall } from './stage.ts';
 
-let stage: Stage;
+let stage: VoiceStage;
 afterAll(dispose);
 const livekit = suiteFixture(ownMediaServer);
 let proxy: TcpProxy;

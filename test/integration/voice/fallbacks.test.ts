@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { openStage, type Stage, type StagedCall } from './stage.ts';
+import { openStage, type VoiceStage, type StagedCall } from './stage.ts';
 
 const FIRST = 'We are open from nine to six.';
 const SECOND = 'Shall I book an appointment for you?';
@@ -12,7 +12,7 @@ const ANSWER = `${FIRST} ${SECOND}`;
 /** Short, so that a test hears it quickly. */
 const briefly = { msPerCharacter: 20 };
 
-let stage: Stage;
+let stage: VoiceStage;
 let fallback: ProviderServer;
 
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
-import type { ChatRequest } from '../../support/provider-server.ts';
+import type { ReceivedChat } from '../../support/provider-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import type { TestCaller } from '../../support/test-caller.ts';
 import { frequencyOf } from '../../support/tones.ts';
@@ -85,7 +85,7 @@ describe.concurrent('the model knows what was heard, with', () => {
       provider.chat(({ lastUser }) => answers[Number(lastUser.split(' ').at(-1))]!.join(' '));
       provider.heard(() => ({ text: words(), delayMs: sttDelaysMs[round % sttDelaysMs.length]! }));
       /** Until the answer begins. */
-      const ask = async (): Promise<ChatRequest> => {
+      const ask = async (): Promise<ReceivedChat> => {
         const since = performance.now();
         if (streams) provider.streamed.hear({ text: words(), msPerWord: 120, finalDelayMs: sttDelaysMs[round % sttDelaysMs.length]! });
         await caller.speak(900);

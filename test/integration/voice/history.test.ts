@@ -3,7 +3,7 @@ import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
-import type { ChatRequest } from '../../support/provider-server.ts';
+import type { ReceivedChat } from '../../support/provider-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { openStage, type CallWish, type StagedCall } from './stage.ts';
 
@@ -20,12 +20,12 @@ const words = (turn: number): string => {
   return `${wish} Number ${turn}. ${'There is a lot to say about saddles, bells, lights and baskets for it. '.repeat(6)}`.trim();
 };
 
-const asksForSummary = ({ system }: ChatRequest): boolean => system.startsWith('You are given the beginning of a telephone conversation');
-const colourIn = ({ messages }: ChatRequest): string | undefined =>
+const asksForSummary = ({ system }: ReceivedChat): boolean => system.startsWith('You are given the beginning of a telephone conversation');
+const colourIn = ({ messages }: ReceivedChat): string | undefined =>
   /the (\w+) bicycle/.exec(messages.map(({ content }) => content).join('\n'))?.[1];
 
 /** A whole call; each answer is heard before the user goes on. */
-async function talk(wish: CallWish, summary: (request: ChatRequest) => string | { readonly status: number }): Promise<StagedCall> {
+async function talk(wish: CallWish, summary: (request: ReceivedChat) => string | { readonly status: number }): Promise<StagedCall> {
   const call = await stage.call({ systemPrompt: 'You sell bicycles.', ...wish });
   const { provider, caller } = call;
   let turn = 0;
@@ -52,7 +52,7 @@ async function talk(wish: CallWish, summary: (request: ChatRequest) => string | 
   return call;
 }
 
-const turnsOf = ({ provider }: StagedCall): readonly ChatRequest[] =>
+const turnsOf = ({ provider }: StagedCall): readonly ReceivedChat[] =>
   provider.requests('chat').filter((request) => !asksForSummary(request));
 const lastAnswer = async (call: StagedCall): Promise<string | undefined> => (await call.messages()).at(-1)?.content;
 

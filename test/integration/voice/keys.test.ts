@@ -10,11 +10,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { controlPlane } from '../../support/control-plane.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { putSecret } from './secret.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openStage, type VoiceStage } from './stage.ts';
 
 const name = `voice-keys-${randomBytes(4).toString('hex')}`;
 const value = `sk-${randomBytes(12).toString('hex')}`;
-let stage: Stage;
+let stage: VoiceStage;
 let secret: Awaited<ReturnType<typeof putSecret>>;
 /** Between the voice role and the API server. */
 let proxy: TcpProxy;

@@ -18,7 +18,7 @@ import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
 import { eventually } from '../../support/eventually.ts';
 import { decodeOgg } from '../../support/ogg.ts';
 import { frequencyOf, heardFrequency } from '../../support/tones.ts';
-import { openStage, type Role, type Stage, type StagedCall } from './stage.ts';
+import { openStage, type StagedRole, type VoiceStage, type StagedCall } from './stage.ts';
 
 const CALLS_OF_PROCESS = 8;
 /** The promise of docs/calls: a silent job is noticed after 30 s, and looked for every five. */
@@ -26,7 +26,7 @@ const TERMINAL_WITHIN_MS = 45_000;
 const welcome = 'Good morning.';
 
 let folder: string;
-let stage: Stage;
+let stage: VoiceStage;
 const sweeping = new AbortController();
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function jobProcesses({ process }: Role): readonly number[] {
+function jobProcesses({ process }: StagedRole): readonly number[] {
   const { pid } = process;
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }

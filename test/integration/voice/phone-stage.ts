@@ -1,11 +1,11 @@
 /** A stage whose agent has a phone number, behind a telephone gateway. */
 import { mediaServer } from '../../support/media-server.ts';
 import { startSipGateway, type SipGatewayDouble } from '../../support/sip-gateway.ts';
-import { openStage, type Stage, type StageOptions } from './stage.ts';
+import { openStage, type VoiceStage, type StageOptions } from './stage.ts';
 
 export const ownNumber = '+15550100';
 
-export interface PhoneStage extends Stage {
+export interface PhoneStage extends VoiceStage {
   readonly gateway: SipGatewayDouble;
 }
 

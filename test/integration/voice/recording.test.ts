@@ -16,9 +16,9 @@ import { eventually } from '../../support/eventually.ts';
 import { Servers, startEndpoint, type TestEndpoint } from '../../support/http-servers.ts';
 import { decodeOgg, type DecodedStereo } from '../../support/ogg.ts';
 import { frequencyOf, heardFrequency, loudness } from '../../support/tones.ts';
-import { openStage, type Stage, type StagedCall } from './stage.ts';
+import { openStage, type VoiceStage, type StagedCall } from './stage.ts';
 
-let stage: Stage;
+let stage: VoiceStage;
 let folder: string;
 /** Where reports of sessions would go. */
 let elsewhere: TestEndpoint;

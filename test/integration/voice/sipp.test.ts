@@ -23,7 +23,7 @@ import { startSipMediaServer } from '../../support/sip-media-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { frequencyOf, heardFrequency } from '../../support/tones.ts';
 import { aCall } from '../store/calls-support.ts';
-import { openStage, type AgentWish, type Stage } from './stage.ts';
+import { openStage, type AgentWish, type VoiceStage } from './stage.ts';
 
 const parties: Parties = { caller: '+15550199', callee: '+15550100', user: 'harbour', password: 'secret' };
 const sipp = await hasSipp();
@@ -54,7 +54,7 @@ describe.skipIf(!sipp)('the scenarios, one against the other', () => {
 describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service', () => {
   afterAll(dispose);
   const media = suiteFixture(() => startSipMediaServer({ sipService: gatewayProgram }));
-  let stage: Stage;
+  let stage: VoiceStage;
   let carrierPort: number;
   const providers: ProviderServer[] = [];
 

@@ -28,7 +28,7 @@ import { TestCaller } from '../../support/test-caller.ts';
 import { parleyEntry } from '../../support/stack.ts';
 import { aCall } from '../store/calls-support.ts';
 
-export interface Role {
+export interface StagedRole {
   readonly process: ChildProcess;
   readonly port: number;
   output(): string;
@@ -72,14 +72,14 @@ export interface StagedCall {
   lines(): readonly Readonly<Record<string, unknown>>[];
 }
 
-export interface Stage {
+export interface VoiceStage {
   readonly org: string;
   readonly store: Store;
   readonly server: MediaServer;
   readonly env: NodeJS.ProcessEnv;
   /** The one that takes calls; may be replaced. */
-  role: Role;
-  startRole(change?: NodeJS.ProcessEnv): Promise<Role>;
+  role: StagedRole;
+  startRole(change?: NodeJS.ProcessEnv): Promise<StagedRole>;
   /** Puts a revision. @returns it */
   agent(wish: AgentWish, provider: ProviderServer): Promise<{ readonly revision: string; readonly config: AgentRevisionConfig }>;
   /** Registers a call of an agent of its own. */
@@ -100,7 +100,7 @@ export interface StageOptions {
   readonly redispatches?: false;
 }
 
-export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOptions = {}): Promise<Stage> {
+export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOptions = {}): Promise<VoiceStage> {
   const org = 'callers';
   const { url } = await migratedDatabase();
   const store = openStore({ databaseUrl: url });
@@ -127,11 +127,11 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
     ...change,
   };
   const closed = new AbortController();
-  const roles: Role[] = [];
+  const roles: StagedRole[] = [];
   const providers: ProviderServer[] = [];
   const callers: TestCaller[] = [];
 
-  const stage: Stage = {
+  const stage: VoiceStage = {
     org,
     store,
     server,
@@ -236,13 +236,13 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
 }
 
 /** As the worker has it. */
-export function redispatcherOf({ store, server }: Pick<Stage, 'store' | 'server'>): AgentRedispatcher {
+export function redispatcherOf({ store, server }: Pick<VoiceStage, 'store' | 'server'>): AgentRedispatcher {
   const logger = createLogger({ role: 'worker', level: 'silent' });
   return new AgentRedispatcher({ store: store.calls, rooms: createRooms(server), clock: systemClock, random: Math.random, logger });
 }
 
 /** A voice role on a port of its own; resolves when it is ready. */
-export async function startRole(env: NodeJS.ProcessEnv): Promise<Role> {
+export async function startRole(env: NodeJS.ProcessEnv): Promise<StagedRole> {
   const port = await freePort();
   const child = spawn(process.execPath, [parleyEntry, 'voice'], {
     env: { ...env, PARLEY_VOICE_PORT: String(port) },

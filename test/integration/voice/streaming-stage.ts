@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 
 import { controlPlane } from '../../support/control-plane.ts';
 import { putSecret } from './secret.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openStage, type VoiceStage } from './stage.ts';
 
-export interface StreamingStage extends Stage {
+export interface StreamingStage extends VoiceStage {
   /** `spec.speechToText` of an agent that streams; its key is in a Secret. */
   readonly streamingSpeechToText: Readonly<Record<string, unknown>>;
 }

@@ -12,15 +12,15 @@ import { Servers, sendJson, startEndpoint, type TestEndpoint } from '../../suppo
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aKnowledgeBase } from '../../support/knowledge-base.ts';
-import type { ChatRequest, ToolCallScript } from '../../support/provider-server.ts';
-import { openStage, type Stage, type StagedCall } from './stage.ts';
+import type { ReceivedChat, ToolCallScript } from '../../support/provider-server.ts';
+import { openStage, type VoiceStage, type StagedCall } from './stage.ts';
 
 const servers = new Servers();
 const secretName = `tool-${randomBytes(4).toString('hex')}`;
 const secret = 'sk-live-0815-4711';
 const mails: string[] = [];
 
-let stage: Stage;
+let stage: VoiceStage;
 let smtp: SMTPServer;
 let calendar: TestEndpoint;
 let models: TestEndpoint;
@@ -110,7 +110,7 @@ function calls(call: Pick<StagedCall, 'provider'>, toolCalls: readonly ToolCallS
   call.provider.chat(({ toolResults }) => (toolResults.length === 0 ? { toolCalls } : then));
 }
 
-const contents = (request: ChatRequest | undefined) => request?.toolResults.map(({ content }) => content);
+const contents = (request: ReceivedChat | undefined) => request?.toolResults.map(({ content }) => content);
 const said = async (call: StagedCall) => (await call.messages()).map(({ role, content }) => `${role}: ${content}`);
 
 describe.concurrent('tools', () => {

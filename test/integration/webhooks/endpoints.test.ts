@@ -8,7 +8,7 @@ import { generateSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import type { EndpointChange, EndpointDirectory } from '../../../webhooks/subscriptions/directory.ts';
 import type { Endpoint } from '../../../webhooks/subscriptions/endpoint.ts';
 import { createEndpointDirectory } from '../../../webhooks/subscriptions/open-directory.ts';
-import { anAgent, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
+import { anAgent, aWebhookSubscription, type TestManifest } from '../../support/builders.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFaultProxy } from '../../support/fault-proxy/fault-proxy.ts';
@@ -49,11 +49,11 @@ const client = (descriptor: ConstructorParameters<typeof ResourceClient>[0]['des
 const subscriptions = (): ResourceClient<Any> => client(webhookSubscriptionKind.descriptor);
 const secrets = (): ResourceClient<Any> => client(secretDescriptor);
 
-const subscribe = (name: string, spec: Manifest['spec'] = {}, finalizers: readonly string[] = []): Promise<Stored<Any>> => {
+const subscribe = (name: string, spec: TestManifest['spec'] = {}, finalizers: readonly string[] = []): Promise<Stored<Any>> => {
   const { metadata, ...subscription } = aWebhookSubscription(name, org, { url: `https://hooks.example.com/${name}`, ...spec });
   return subscriptions().create({ ...subscription, metadata: { ...metadata, finalizers } });
 };
-const apply = (agent: Manifest): Promise<Stored<Any>> => client(agentKind.descriptor).apply(agent);
+const apply = (agent: TestManifest): Promise<Stored<Any>> => client(agentKind.descriptor).apply(agent);
 const putSecret = (name: string, stringData: Readonly<Record<string, string>>, annotations = {}): Promise<Stored<Any>> =>
   secrets().apply({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: org, name, annotations }, stringData });
 

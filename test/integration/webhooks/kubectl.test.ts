@@ -8,7 +8,7 @@ import { createInformer, createTransport, KubeError, loadKubeConfig, ResourceCli
 import { generateSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Received } from '../../support/webhook-sink.ts';
+import type { ReceivedWebhook } from '../../support/webhook-sink.ts';
 import { settled } from './dispatch-harness.ts';
 import { retryHarness, type RetryHarness } from './retry-harness.ts';
 
@@ -87,8 +87,8 @@ it('lets what waits for a parked endpoint wait as paused, so that nothing is lat
   await settled(harness, { succeeded: count });
 });
 
-const signatures = ({ headers }: Received): readonly string[] => String(headers['webhook-signature'] ?? '').split(' ');
-const signature = (key: string, { headers, body }: Received): string =>
+const signatures = ({ headers }: ReceivedWebhook): readonly string[] => String(headers['webhook-signature'] ?? '').split(' ');
+const signature = (key: string, { headers, body }: ReceivedWebhook): string =>
   `v1,${createHmac('sha256', Buffer.from(key.slice(6), 'base64'))
     .update(`${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.`)
     .update(body)

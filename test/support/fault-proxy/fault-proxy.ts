@@ -12,13 +12,13 @@ import { Agent, request as send, type Dispatcher } from 'undici';
 import { loadKubeConfig } from '../../../kube/index.ts';
 import { Faults, type Fault, type SeenRequest } from './faults.ts';
 
-export interface ReceivedRequest extends SeenRequest {
+interface ReceivedRequest extends SeenRequest {
   readonly authorization: string | undefined;
   readonly body: unknown;
 }
 
 /** Answers a request; a watch that gets no answer stays open and says nothing. */
-export type Answer = (request: ReceivedRequest) => { readonly code?: number; readonly body: object } | undefined;
+export type FaultAnswer = (request: ReceivedRequest) => { readonly code?: number; readonly body: object } | undefined;
 
 export interface FaultProxy {
   readonly server: string;
@@ -35,7 +35,7 @@ export interface FaultProxy {
 }
 
 /** @param behind path of a kubeconfig, or what answers instead of a server */
-export async function startFaultProxy(behind: string | Answer): Promise<FaultProxy> {
+export async function startFaultProxy(behind: string | FaultAnswer): Promise<FaultProxy> {
   const faults = new Faults();
   const requests: ReceivedRequest[] = [];
   const watches = new Set<ServerResponse>();
@@ -54,7 +54,7 @@ export async function startFaultProxy(behind: string | Answer): Promise<FaultPro
       watches.add(response);
       response.once('close', () => watches.delete(response));
     }
-    if (upstream === undefined) return answer(response, (behind as Answer)(seen), seen, fault);
+    if (upstream === undefined) return answer(response, (behind as FaultAnswer)(seen), seen, fault);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const { statusCode, headers, body } = await upstream.send(request, raw, gone.signal);
@@ -155,7 +155,7 @@ async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   }
 }
 
-function answer(response: ServerResponse, answered: ReturnType<Answer>, seen: SeenRequest, fault: Fault | undefined): void {
+function answer(response: ServerResponse, answered: ReturnType<FaultAnswer>, seen: SeenRequest, fault: Fault | undefined): void {
   if (answered !== undefined) {
     finish(response.writeHead(answered.code ?? 200, { 'content-type': 'application/json' }), JSON.stringify(answered.body), fault);
   } else if (seen.watch) response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();

@@ -7,11 +7,11 @@ import type { Collection } from '../../../../store/index.ts';
 import { query } from '../../../support/sql.ts';
 import { percentile } from '../../harness/stats.ts';
 import { duration, figure, megabytes, type Table } from '../../harness/table.ts';
-import type { Host } from '../host.ts';
-import type { Part } from '../part.ts';
+import type { KnowledgeHost } from '../host.ts';
+import type { KnowledgePart } from '../part.ts';
 import { createTexts } from '../texts.ts';
 import { bulkLoad, type Loaded } from './bulk-load.ts';
-import { FIELDS, metadataOf, VOCABULARY, vectorOf, wordsOf, type Field } from './synthetic.ts';
+import { FIELDS, metadataOf, VOCABULARY, vectorOf, wordsOf, type SyntheticField } from './synthetic.ts';
 
 const topK = 10;
 const QUESTIONS = 200;
@@ -21,12 +21,12 @@ const WARM_UPS = 20;
 /** Written by one request. */
 const RECORDS_AT_ONCE = 500;
 
-const filters: readonly (Field | undefined)[] = [undefined, 'tenth', 'hundredth', 'thousandth'];
+const filters: readonly (SyntheticField | undefined)[] = [undefined, 'tenth', 'hundredth', 'thousandth'];
 
 interface Question {
   readonly text: string;
   readonly vector: Float32Array;
-  readonly filter: Readonly<Record<Field, string>>;
+  readonly filter: Readonly<Record<SyntheticField, string>>;
 }
 
 interface Contender {
@@ -42,7 +42,7 @@ interface Measured {
   readonly hits: readonly (readonly string[])[];
 }
 
-export const large: Part = async ({ host: startedHost, scale, large: { dimension, stores }, progress }) => {
+export const large: KnowledgePart = async ({ host: startedHost, scale, large: { dimension, stores }, progress }) => {
   const host = await startedHost();
   const { chunks } = scale;
   const collection = await host.collection({ org: 'bench', ranking: 'hybrid', dimension });
@@ -69,7 +69,7 @@ const EXACT = 'pgvector, exact';
 
 interface Row {
   readonly ranking: 'words' | 'hybrid';
-  readonly filter: Field | undefined;
+  readonly filter: SyntheticField | undefined;
   readonly contender: string;
   readonly measured: Measured;
 }
@@ -81,7 +81,7 @@ export async function compare({
   chunks,
   progress,
 }: {
-  readonly host: Pick<Host, 'store' | 'serverCpuMs'>;
+  readonly host: Pick<KnowledgeHost, 'store' | 'serverCpuMs'>;
   readonly collection: Collection;
   readonly contenders: readonly Contender[];
   readonly chunks: number;
@@ -150,12 +150,12 @@ async function measure({
   ranking,
   filter,
 }: {
-  readonly host: Pick<Host, 'store' | 'serverCpuMs'>;
+  readonly host: Pick<KnowledgeHost, 'store' | 'serverCpuMs'>;
   readonly collection: Collection;
   readonly contender: Contender;
   readonly questions: readonly Question[];
   readonly ranking: 'words' | 'hybrid';
-  readonly filter: Field | undefined;
+  readonly filter: SyntheticField | undefined;
 }): Promise<Measured> {
   const hybrid = searchOf(host, vectors, ranking === 'hybrid' ? questions : undefined, collection);
   const ask = async ({ text, filter: values }: Question): Promise<readonly string[]> => {
@@ -191,7 +191,7 @@ async function measure({
 
 /** @param asked with their vectors, which no model has to make; undefined for a search by words */
 function searchOf(
-  host: Pick<Host, 'store'>,
+  host: Pick<KnowledgeHost, 'store'>,
   vectors: VectorStore,
   asked: readonly Question[] | undefined,
   { dimension, model }: Collection,
@@ -251,7 +251,7 @@ async function write(
 }
 
 async function sizes(
-  host: Host,
+  host: KnowledgeHost,
   { chunks, loaded, written }: { readonly chunks: number; readonly loaded: Loaded; readonly written: Readonly<Record<string, number>> },
 ): Promise<Table> {
   const found = await query<{ part: string; size: string }>(

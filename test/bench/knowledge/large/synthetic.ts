@@ -9,7 +9,7 @@ import { nameOf, zipf } from '../texts.ts';
 export const VOCABULARY = 400_000;
 /** Values of the fields of a chunk's metadata: a filter leaves a tenth, a hundredth or a thousandth. */
 export const FIELDS = { tenth: 10, hundredth: 100, thousandth: 1_000 } as const;
-export type Field = keyof typeof FIELDS;
+export type SyntheticField = keyof typeof FIELDS;
 
 /** Chunks of one subject; subjects of one theme. */
 const IN_SUBJECT = 50;
@@ -55,10 +55,10 @@ function middleOf(subject: number, dimension: number): Float32Array {
   return middle;
 }
 
-export function metadataOf(number: number): Readonly<Record<Field, string>> {
+export function metadataOf(number: number): Readonly<Record<SyntheticField, string>> {
   // Not by subject: a filter then leaves some of each.
   const random = mulberry(-number - 1);
-  const value = (field: Field): string => `${field}-${Math.floor(random() * FIELDS[field])}`;
+  const value = (field: SyntheticField): string => `${field}-${Math.floor(random() * FIELDS[field])}`;
   return { tenth: value('tenth'), hundredth: value('hundredth'), thousandth: value('thousandth') };
 }
 

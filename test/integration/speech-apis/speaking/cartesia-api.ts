@@ -1,6 +1,6 @@
 /** Cartesia's text to speech on a WebSocket, as its documentation and its client have it. */
 import { RACHEL } from '../speech-apis.ts';
-import type { FakeConnection, Fields, SpeakingApi } from './speaking-server.ts';
+import type { SpeakingConnection, SpeakingMessage, SpeakingApi } from './speaking-server.ts';
 
 const LANGUAGES = new Set(['en', 'de', 'fr']);
 /** A context expires so long after its last sound, in milliseconds. */
@@ -25,7 +25,7 @@ interface Context {
   idleSince: number;
 }
 
-function session({ send, speak }: FakeConnection): (message: Fields) => void {
+function session({ send, speak }: SpeakingConnection): (message: SpeakingMessage) => void {
   const contexts = new Map<string, Context>();
   const say = async (context: Context, id: string, text: string): Promise<void> => {
     const about = { context_id: id, flush_id: context.flushes, status_code: 206, done: false };
@@ -73,10 +73,10 @@ function session({ send, speak }: FakeConnection): (message: Fields) => void {
 }
 
 /** @returns undefined where the API refuses them */
-function settingsOf(message: Fields): string | undefined {
+function settingsOf(message: SpeakingMessage): string | undefined {
   const { model_id: model, voice, output_format: format, language, max_buffer_delay_ms: delay } = message;
   const { id } = (voice ?? {}) as { readonly id?: string };
-  const { container, encoding, sample_rate: rate } = (format ?? {}) as Fields;
+  const { container, encoding, sample_rate: rate } = (format ?? {}) as SpeakingMessage;
   const right =
     String(model).startsWith('sonic-') &&
     id === RACHEL.cartesia &&

@@ -1,6 +1,6 @@
 /** ElevenLabs' WebSocket with several contexts, as its documentation and the types of its client have it. */
 import { RACHEL } from '../speech-apis.ts';
-import type { FakeConnection, Fields, SpeakingApi } from './speaking-server.ts';
+import type { SpeakingConnection, SpeakingMessage, SpeakingApi } from './speaking-server.ts';
 
 const LANGUAGES = new Set(['en', 'de', 'fr']);
 /** The fields of messages; only the first one of a context may have settings. */
@@ -30,7 +30,7 @@ interface Context {
   closing: boolean;
 }
 
-function session({ send, close, speak }: FakeConnection): (message: Fields) => void {
+function session({ send, close, speak }: SpeakingConnection): (message: SpeakingMessage) => void {
   const contexts = new Map<string, Context>();
   const refuse = (error: string, contextId?: string): void => {
     send({ message: 'It breaks a rule.', error, code: POLICY_VIOLATION, contextId });

@@ -3,9 +3,9 @@ import type { ProviderEndpoint } from '../../../../voice/calls/provider-access/i
 import { KEY, RACHEL } from '../speech-apis.ts';
 import { sonic } from './cartesia-api.ts';
 import { multiContext } from './elevenlabs-api.ts';
-import type { Fields, SpeakingApi } from './speaking-server.ts';
+import type { SpeakingMessage, SpeakingApi } from './speaking-server.ts';
 
-export interface Case {
+export interface SpeakingCase {
   readonly name: string;
   readonly api: SpeakingApi;
   readonly endpoint: Pick<ProviderEndpoint, 'provider' | 'voice'>;
@@ -14,16 +14,16 @@ export interface Case {
   /** The rest of an answer whose context is lost goes over HTTP. */
   readonly continuesOverHttp: boolean;
   /** Whether a message ends a context, for whatever reason. */
-  readonly ends: (message: Fields) => boolean;
+  readonly ends: (message: SpeakingMessage) => boolean;
   /** An error as a message: what it is, and what it is called then. */
-  readonly errors: readonly (readonly [message: Fields, kind: string, said: RegExp, attempts: number])[];
+  readonly errors: readonly (readonly [message: SpeakingMessage, kind: string, said: RegExp, attempts: number])[];
   /** Of the function of official_speaking_clients.py with the provider's name, for American English. */
   readonly official: object;
 }
 
 const format = { container: 'raw', encoding: 'pcm_s16le', sample_rate: 24_000 };
 
-export const CASES: readonly Case[] = [
+export const CASES: readonly SpeakingCase[] = [
   {
     name: 'ElevenLabs',
     api: multiContext,
@@ -72,7 +72,7 @@ export const CASES: readonly Case[] = [
   },
 ];
 
-export const endpointAt = (url: string, { endpoint, path }: Pick<Case, 'endpoint' | 'path'>): ProviderEndpoint => ({
+export const endpointAt = (url: string, { endpoint, path }: Pick<SpeakingCase, 'endpoint' | 'path'>): ProviderEndpoint => ({
   part: 'tts',
   protocol: 'own',
   guarded: true,

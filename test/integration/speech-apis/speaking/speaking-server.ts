@@ -8,7 +8,7 @@ import { sendJson, Servers, whole } from '../../../support/http-servers.ts';
 import { KEY } from '../speech-apis.ts';
 import { soundOf } from './spoken-text.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type SpeakingMessage = Readonly<Record<string, unknown>>;
 
 /** One connection, as a client made it. */
 interface Opened {
@@ -16,7 +16,7 @@ interface Opened {
   readonly query: Readonly<Record<string, string>>;
   /** Header and value. */
   readonly key: string;
-  readonly messages: Fields[];
+  readonly messages: SpeakingMessage[];
 }
 
 interface Faults {
@@ -36,7 +36,7 @@ interface Faults {
   pieceMs: number;
 }
 
-export interface FakeConnection {
+export interface SpeakingConnection {
   readonly send: (message: object | string) => void;
   readonly close: (code: number) => void;
   /** In pieces, one after the other. @returns when all has been sent */
@@ -47,15 +47,15 @@ export interface SpeakingApi {
   /** @returns the status of a refusal */
   refuses(opened: Opened, headers: IncomingHttpHeaders): number | undefined;
   /** @returns takes each message */
-  session(connection: FakeConnection): (message: Fields) => void;
+  session(connection: SpeakingConnection): (message: SpeakingMessage) => void;
   /** @returns the text that a request over HTTP wants to hear, or the status of a refusal */
-  http?(path: string, body: Fields): string | number;
+  http?(path: string, body: SpeakingMessage): string | number;
 }
 
 export interface SpeakingServer {
   readonly url: string;
   readonly opened: Opened[];
-  readonly requests: { readonly path: string; readonly body: Fields }[];
+  readonly requests: { readonly path: string; readonly body: SpeakingMessage }[];
   readonly faults: Faults;
   /** The most WebSockets and requests at once. */
   readonly most: () => number;
@@ -70,11 +70,11 @@ export async function startSpeakingServer(api: SpeakingApi): Promise<SpeakingSer
   const servers = new Servers();
   const sockets = new WebSocketServer({ noServer: true });
   const opened: Opened[] = [];
-  const requests: { readonly path: string; readonly body: Fields }[] = [];
+  const requests: { readonly path: string; readonly body: SpeakingMessage }[] = [];
   const faults: Faults = { dropAfter: [], closeCodes: [], instead: [], firstMs: 0, pieceMs: 0 };
   const [usage, most] = peak();
 
-  const answer = async (path: string, body: Fields, response: ServerResponse): Promise<void> => {
+  const answer = async (path: string, body: SpeakingMessage, response: ServerResponse): Promise<void> => {
     requests.push({ path, body });
     const done = usage();
     const text = faults.status ?? api.http?.(path, body) ?? 404;
@@ -88,7 +88,7 @@ export async function startSpeakingServer(api: SpeakingApi): Promise<SpeakingSer
   const listener = whole(({ url: path = '', method, headers }, response, raw) => {
     if (method !== 'POST') return response.writeHead(405).end();
     if (!keyOf(headers).endsWith(KEY)) return sendJson(response, {}, 401);
-    return void answer(path, JSON.parse(raw.toString()) as Fields, response);
+    return void answer(path, JSON.parse(raw.toString()) as SpeakingMessage, response);
   });
   const server = await servers.http(listener, {
     onUpgrade: (request, socket, head) => {
@@ -160,7 +160,7 @@ function serve(api: SpeakingApi, client: WebSocket, { messages }: Opened, faults
   });
   client.on('error', () => undefined);
   client.on('message', (data: Buffer) => {
-    const message = JSON.parse(data.toString()) as Fields;
+    const message = JSON.parse(data.toString()) as SpeakingMessage;
     messages.push(message);
     take(message);
   });

@@ -15,7 +15,7 @@ import { createSpeechSource } from '../../../../voice/providers/create-speech-so
 import { providerFailureOf } from '../../../../voice/providers/index.ts';
 import { FallbackTts } from '../../../../voice/providers/tts/fallback-tts.ts';
 import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
-import { CASES, endpointAt, type Case } from './speaking-cases.ts';
+import { CASES, endpointAt, type SpeakingCase } from './speaking-cases.ts';
 import { startSpeakingServer, type SpeakingServer } from './speaking-server.ts';
 import { textOf } from './spoken-text.ts';
 
@@ -33,7 +33,7 @@ const [FIRST, SECOND, THIRD] = FIVE;
 
 beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 
-describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where }: Case) => {
+describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where }: SpeakingCase) => {
   const { provider } = where.endpoint;
   let server: SpeakingServer;
   let egress: Egress;

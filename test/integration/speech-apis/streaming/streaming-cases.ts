@@ -9,7 +9,7 @@ import { realtime, realtimeLive } from './openai-api.ts';
 import { scribe } from './elevenlabs-api.ts';
 import type { FakeApi } from './streaming-server.ts';
 
-export interface Case {
+export interface StreamingCase {
   readonly name: string;
   readonly api: FakeApi;
   readonly endpoint: Partial<ProviderEndpoint> & Pick<ProviderEndpoint, 'provider'>;
@@ -32,7 +32,7 @@ const realtimeSession = (transcription: object): object => ({
 
 const linear16 = { encoding: 'linear16', sample_rate: 16_000 } as const;
 
-export const CASES: readonly Case[] = [
+export const CASES: readonly StreamingCase[] = [
   {
     name: "Deepgram's Nova",
     api: nova,
@@ -111,6 +111,6 @@ export const CASES: readonly Case[] = [
   },
 ];
 
-export function endpointAt(url: string, { endpoint, path }: Pick<Case, 'endpoint' | 'path'>): ProviderEndpoint {
+export function endpointAt(url: string, { endpoint, path }: Pick<StreamingCase, 'endpoint' | 'path'>): ProviderEndpoint {
   return { part: 'stt', protocol: 'own', guarded: true, apiKey: KEY, baseURL: `${url}${path}`, ...endpoint };
 }

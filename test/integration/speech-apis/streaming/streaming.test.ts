@@ -14,7 +14,7 @@ import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
 import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
 import { samplesOf, silence, wordsOf } from './spoken-words.ts';
 import { startStreamingServer, type StreamingServer } from './streaming-server.ts';
-import { CASES, endpointAt, type Case } from './streaming-cases.ts';
+import { CASES, endpointAt, type StreamingCase } from './streaming-cases.ts';
 
 const { SpeechEventType } = stt;
 /** Only the pauses between attempts: a busy machine keeps its time for answers. */
@@ -28,7 +28,7 @@ const LONG_SILENCE_MS = 3_500;
 
 beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 
-describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }: Case) => {
+describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }: StreamingCase) => {
   const { endpoint } = where;
   let server: StreamingServer;
   let egress: Egress;
