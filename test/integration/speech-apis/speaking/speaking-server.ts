@@ -2,20 +2,16 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { WebSocketServer, type WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 
-import { sendJson, Servers, whole } from '../../../support/http-servers.ts';
+import { sendJson, whole } from '../../../support/http-servers.ts';
 import { KEY } from '../speech-apis.ts';
+import { keyOf, startSpeechSocket, type SpeechConnection, type SpeechSocket } from '../speech-socket.ts';
 import { soundOf } from './spoken-text.ts';
 
 export type SpeakingMessage = Readonly<Record<string, unknown>>;
 
-/** One connection, as a client made it. */
-interface Opened {
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  /** Header and value. */
-  readonly key: string;
+interface Opened extends SpeechConnection {
   readonly messages: SpeakingMessage[];
 }
 
@@ -52,24 +48,16 @@ export interface SpeakingApi {
   http?(path: string, body: SpeakingMessage): string | number;
 }
 
-export interface SpeakingServer {
-  readonly url: string;
-  readonly opened: Opened[];
+export interface SpeakingServer extends SpeechSocket<Opened> {
   readonly requests: { readonly path: string; readonly body: SpeakingMessage }[];
   readonly faults: Faults;
   /** The most WebSockets and requests at once. */
   readonly most: () => number;
-  readonly dropConnections: () => void;
-  stop(): Promise<void>;
 }
 
-const KEY_HEADERS = ['authorization', 'xi-api-key', 'x-api-key'];
 const PIECE = /.{1,7}(?: +$)?/gs;
 
 export async function startSpeakingServer(api: SpeakingApi): Promise<SpeakingServer> {
-  const servers = new Servers();
-  const sockets = new WebSocketServer({ noServer: true });
-  const opened: Opened[] = [];
   const requests: { readonly path: string; readonly body: SpeakingMessage }[] = [];
   const faults: Faults = { dropAfter: [], closeCodes: [], instead: [], firstMs: 0, pieceMs: 0 };
   const [usage, most] = peak();
@@ -90,31 +78,17 @@ export async function startSpeakingServer(api: SpeakingApi): Promise<SpeakingSer
     if (!keyOf(headers).endsWith(KEY)) return sendJson(response, {}, 401);
     return void answer(path, JSON.parse(raw.toString()) as SpeakingMessage, response);
   });
-  const server = await servers.http(listener, {
-    onUpgrade: (request, socket, head) => {
-      const { pathname: path, searchParams } = new URL(request.url ?? '', 'http://localhost');
-      const key = keyOf(request.headers);
-      const one: Opened = { path, query: Object.fromEntries(searchParams), key, messages: [] };
-      opened.push(one);
-      const status = faults.status ?? (key.endsWith(KEY) ? api.refuses(one, request.headers) : 401);
-      if (status !== undefined) {
-        socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
-        return;
-      }
-      const done = usage();
-      sockets.handleUpgrade(request, socket, head, (client) => {
-        client.on('close', done);
-        serve(api, client, one, faults);
-      });
+  const socket = await startSpeechSocket<Opened>({
+    opens: (one) => ({ ...one, messages: [] }),
+    refuses: (one, headers) => api.refuses(one, headers),
+    faults,
+    listener,
+    serve: (client, one) => {
+      client.on('close', usage());
+      serve(api, client, one, faults);
     },
   });
-  const { dropConnections } = server;
-  return { url: `http://127.0.0.1:${server.port}`, opened, requests, faults, most, dropConnections, stop: () => servers.stop() };
-}
-
-function keyOf(headers: IncomingHttpHeaders): string {
-  const name = KEY_HEADERS.find((header) => headers[header] !== undefined);
-  return `${name}: ${String(headers[name ?? ''])}`;
+  return { ...socket, requests, faults, most };
 }
 
 /** @returns what counts one more, until it is called again, and the most that there were */

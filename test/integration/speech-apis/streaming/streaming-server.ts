@@ -1,18 +1,12 @@
 /** A provider's streaming API on a WebSocket: what all of them share in the tests, and the faults that any of them may have. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 
-import { WebSocketServer, type WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 
-import { KEY } from '../speech-apis.ts';
-import { Servers } from '../../../support/http-servers.ts';
+import { startSpeechSocket, type SpeechConnection, type SpeechSocket } from '../speech-socket.ts';
 import { WordListener } from './spoken-words.ts';
 
-/** One connection, as a client made it. */
-export interface Opened {
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  /** Header and value. */
-  readonly key: string;
+export interface Opened extends SpeechConnection {
   /** Messages that are not audio, in order. */
   readonly messages: unknown[];
   audioBytes: number;
@@ -44,7 +38,7 @@ export interface FakeApi {
   /** `pcm` arrives as binary messages unless {@link FakeSession} says otherwise. In Hz. */
   readonly sampleRate: number;
   /** @returns the status of a refusal */
-  refuses(opened: Opened, headers: IncomingMessage['headers']): number | undefined;
+  refuses(opened: Opened, headers: IncomingHttpHeaders): number | undefined;
   session(connection: FakeConnection): FakeSession;
 }
 
@@ -57,42 +51,20 @@ export interface FakeSession {
   raw?(data: Buffer, binary: boolean): Buffer | undefined;
 }
 
-export interface StreamingServer {
-  /** `http://127.0.0.1:<port>`. */
-  readonly url: string;
-  readonly opened: Opened[];
+export interface StreamingServer extends SpeechSocket<Opened> {
   readonly faults: Faults;
-  dropConnections(): void;
-  stop(): Promise<void>;
 }
 
-const KEY_HEADERS = ['authorization', 'xi-api-key', 'x-api-key', 'ocp-apim-subscription-key'];
-
 export async function startStreamingServer(api: FakeApi, { port = 0 }: { readonly port?: number } = {}): Promise<StreamingServer> {
-  const servers = new Servers();
-  const sockets = new WebSocketServer({ noServer: true });
-  const opened: Opened[] = [];
   const faults: Faults = {};
-  const server = await servers.http((_request, response) => response.writeHead(404).end(), {
-    port,
-    onUpgrade: (request, socket, head) => {
-      const { pathname: path, searchParams } = new URL(request.url ?? '', 'http://localhost');
-      const name = KEY_HEADERS.find((header) => request.headers[header] !== undefined);
-      const key = `${name}: ${String(request.headers[name ?? ''])}`;
-      const one: Opened = { path, query: Object.fromEntries(searchParams), key, messages: [], audioBytes: 0, dead: false };
-      opened.push(one);
-      const status = faults.status ?? (key.endsWith(KEY) ? api.refuses(one, request.headers) : 401);
-      if (status !== undefined) socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
-      else sockets.handleUpgrade(request, socket, head, (client) => serve(api, client, one, faults));
-    },
-  });
-  return {
-    url: `http://127.0.0.1:${server.port}`,
-    opened,
+  const socket = await startSpeechSocket<Opened>({
+    opens: (one) => ({ ...one, messages: [], audioBytes: 0, dead: false }),
+    refuses: (one, headers) => api.refuses(one, headers),
     faults,
-    dropConnections: server.dropConnections,
-    stop: () => servers.stop(),
-  };
+    port,
+    serve: (client, one) => serve(api, client, one, faults),
+  });
+  return { ...socket, faults };
 }
 
 function serve(api: FakeApi, client: WebSocket, opened: Opened, faults: Faults): void {
