@@ -3,8 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { jsonParts } from '../../../api/http/large-answers.ts';
 import { jsonSchemaFault, prepareJsonSchemas } from '../../../crds/json-schema.ts';
-import { machineFacts, watchMachine } from '../harness/machine.ts';
-import { publishReport } from '../harness/report.ts';
+import { runParts } from '../harness/run-parts.ts';
 import { median } from '../harness/stats.ts';
 import { duration, times, type Table } from '../harness/table.ts';
 
@@ -35,29 +34,24 @@ const schemas: Readonly<Record<string, (title: string) => Readonly<Record<string
 
 /** Takes seconds; needs no server. */
 export async function runEventLoop({ out }: { readonly out?: string }): Promise<void> {
-  const startedAt = new Date();
-  const machine = await machineFacts();
-  const disturbanceSoFar = await watchMachine();
-  prepareJsonSchemas();
-  const judged = Object.entries(schemas).map(([what, make]) => compareSchema(what, make));
-  const listed = [await compareList(100, 760_000)];
-  await publishReport(
-    {
-      benchmark: 'event-loop',
-      startedAt: startedAt.toISOString(),
-      durationSeconds: (Date.now() - startedAt.getTime()) / 1000,
-      machine,
-      disturbance: await disturbanceSoFar(),
-      scale: { rounds },
-      results: { judged, listed },
-      failures: {},
+  await runParts({
+    benchmark: 'event-loop',
+    parts: ['event-loop'],
+    run: async () => {
+      prepareJsonSchemas();
+      const judged = Object.entries(schemas).map(([what, make]) => compareSchema(what, make));
+      const listed = [await compareList(100, 760_000)];
+      return {
+        figures: { judged, listed },
+        tables: [
+          table('A JSON Schema at a write', ['schema', 'compiled by Ajv', 'judged', 'ratio'], judged),
+          table('The answer to a list', ['list', 'JSON.stringify', 'longest piece', 'ratio'], listed),
+        ],
+      };
     },
-    [
-      table('A JSON Schema at a write', ['schema', 'compiled by Ajv', 'judged', 'ratio'], judged),
-      table('The answer to a list', ['list', 'JSON.stringify', 'longest piece', 'ratio'], listed),
-    ],
+    scale: { rounds },
     out,
-  );
+  });
 }
 
 function compareSchema(what: string, make: (title: string) => Readonly<Record<string, unknown>>): Comparison {

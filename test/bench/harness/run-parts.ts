@@ -14,8 +14,8 @@ export interface RunPartsOptions<Name extends string> {
   readonly benchmark: string;
   readonly parts: readonly Name[];
   readonly run: (name: Name) => Promise<PartResult>;
-  /** Stops the servers; also when a signal ends the run. */
-  readonly stop: () => Promise<void>;
+  /** Stops the servers, where there are any; also when a signal ends the run. */
+  readonly stop?: () => Promise<void>;
   readonly scale: object;
   /** Path of the JSON. */
   readonly out?: string | undefined;
@@ -25,7 +25,14 @@ export interface RunPartsOptions<Name extends string> {
  * Runs the parts one after another, prints their tables and writes the JSON. A part that fails leaves the others alone.
  * @throws Error when any part failed, or a signal ended the run
  */
-export async function runParts<Name extends string>({ benchmark, parts, run, stop, scale, out }: RunPartsOptions<Name>): Promise<void> {
+export async function runParts<Name extends string>({
+  benchmark,
+  parts,
+  run,
+  stop = async () => undefined,
+  scale,
+  out,
+}: RunPartsOptions<Name>): Promise<void> {
   const startedAt = new Date();
   const machine = await machineFacts();
   const disturbanceSoFar = await watchMachine();

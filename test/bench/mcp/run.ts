@@ -13,8 +13,7 @@ import { createCustomTool } from '../../../voice/tools/custom/custom-tool.ts';
 import { createMcpTools } from '../../../voice/tools/mcp/create-mcp-tools.ts';
 import type { ToolDefinition } from '../../../voice/tools/tool-result.ts';
 import { SERVED_VERSIONS } from '../../support/mcp-server.ts';
-import { machineFacts, watchMachine } from '../harness/machine.ts';
-import { publishReport, type Report } from '../harness/report.ts';
+import { runParts, type PartResult } from '../harness/run-parts.ts';
 import { summarize } from '../harness/stats.ts';
 import { figure, type Table } from '../harness/table.ts';
 
@@ -26,9 +25,10 @@ interface Contender {
 const never = new AbortController().signal;
 
 export async function runMcp({ calls, out }: { readonly calls: number; readonly out: string | undefined }): Promise<void> {
-  const startedAt = new Date();
-  const machine = await machineFacts();
-  const disturbanceSoFar = await watchMachine();
+  await runParts({ benchmark: 'mcp', parts: ['calls'], run: () => measure(calls), scale: { calls }, out });
+}
+
+async function measure(calls: number): Promise<PartResult> {
   const server = fork(fileURLToPath(new URL('server.ts', import.meta.url)), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
   const over = new AbortController();
@@ -86,17 +86,7 @@ export async function runMcp({ calls, out }: { readonly calls: number; readonly 
       const begun = first.get(name);
       return { name, p50Ms: p50, p99Ms: p99, cold: begun?.cold, warm: begun?.warm };
     });
-    const report: Report = {
-      benchmark: 'mcp',
-      startedAt: startedAt.toISOString(),
-      durationSeconds: (Date.now() - startedAt.getTime()) / 1000,
-      machine,
-      disturbance: await disturbanceSoFar(),
-      scale: { calls },
-      results: { tools: results },
-      failures: {},
-    };
-    await publishReport(report, [tableOf(results)], out);
+    return { figures: { tools: results }, tables: [tableOf(results)] };
   } finally {
     over.abort(new Error('the benchmark is over'));
     egress.close();

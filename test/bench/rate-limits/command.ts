@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
 
-import { InvalidArgumentError, type Command } from 'commander';
+import { wholeNumber } from '../harness/flags.ts';
 
 export function registerRateLimits(program: Command): void {
   program
@@ -10,13 +10,6 @@ export function registerRateLimits(program: Command): void {
     .option('--out <path>', 'where the JSON goes (test/bench/results/rate-limits-<time>.json)')
     .action(async (flags: { readonly seconds: number; readonly out?: string }) => {
       const { runRateLimits } = await import('./run.ts');
-      const name = `rate-limits-${new Date().toISOString().replaceAll(/[:.]/g, '-')}.json`;
-      await runRateLimits({ seconds: flags.seconds, out: flags.out ?? fileURLToPath(new URL(`../results/${name}`, import.meta.url)) });
+      await runRateLimits(flags);
     });
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('must be a whole number from 1.');
-  return value;
 }

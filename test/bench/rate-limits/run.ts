@@ -5,9 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '../../../store/index.ts';
 import { query } from '../../support/sql.ts';
 import { TestStack } from '../../support/test-stack.ts';
-import { machineFacts, watchMachine } from '../harness/machine.ts';
-import { renderReport, writeReport, type Report } from '../harness/report.ts';
 import { load } from '../harness/rounds.ts';
+import { runParts } from '../harness/run-parts.ts';
 import { summarize } from '../harness/stats.ts';
 import { figure, times, type Table } from '../harness/table.ts';
 import { contenderNames, contenders, type ContenderName, type Replica } from './contenders.ts';
@@ -16,7 +15,7 @@ export interface RateLimitsOptions {
   /** Length of each measurement, in seconds. */
   readonly seconds: number;
   /** Path of the JSON. */
-  readonly out: string;
+  readonly out?: string | undefined;
 }
 
 const limit = { perSecond: 60, burst: 120 };
@@ -43,36 +42,27 @@ interface Accuracy {
 
 /** @throws Error when Postgres can't be started */
 export async function runRateLimits({ seconds, out }: RateLimitsOptions): Promise<void> {
-  const startedAt = new Date();
-  const machine = await machineFacts();
-  const disturbanceSoFar = await watchMachine();
   const stack = new TestStack();
-  const costs: Cost[] = [];
-  const accuracies: Accuracy[] = [];
-  try {
-    const databaseUrl = await stack.databaseUrl();
-    await migrate({ databaseUrl });
-    const replicasOf = (name: ContenderName, count: number, of: typeof limit): Promise<readonly Replica[]> =>
-      Promise.all(Array.from({ length: count }, () => contenders[name]({ databaseUrl, limit: of })));
-    for (const contender of contenderNames) {
-      costs.push(await costOf(contender, await replicasOf(contender, 1, { perSecond: 1e6, burst: 1e6 }), databaseUrl, seconds));
-      for (const count of replicaCounts) accuracies.push(await accuracyOf(contender, await replicasOf(contender, count, limit), seconds));
-    }
-  } finally {
-    await stack.stop();
-  }
-  const report: Report = {
+  await runParts({
     benchmark: 'rate-limits',
-    startedAt: startedAt.toISOString(),
-    durationSeconds: (Date.now() - startedAt.getTime()) / 1000,
-    machine,
-    disturbance: await disturbanceSoFar(),
+    parts: ['limits'],
+    run: async () => {
+      const costs: Cost[] = [];
+      const accuracies: Accuracy[] = [];
+      const databaseUrl = await stack.databaseUrl();
+      await migrate({ databaseUrl });
+      const replicasOf = (name: ContenderName, count: number, of: typeof limit): Promise<readonly Replica[]> =>
+        Promise.all(Array.from({ length: count }, () => contenders[name]({ databaseUrl, limit: of })));
+      for (const contender of contenderNames) {
+        costs.push(await costOf(contender, await replicasOf(contender, 1, { perSecond: 1e6, burst: 1e6 }), databaseUrl, seconds));
+        for (const count of replicaCounts) accuracies.push(await accuracyOf(contender, await replicasOf(contender, count, limit), seconds));
+      }
+      return { figures: { costs, accuracies }, tables: [costTable(costs), accuracyTable(accuracies)] };
+    },
+    stop: () => stack.stop(),
     scale: { seconds, limit, offeredPerSecond, inFlight },
-    results: { costs, accuracies },
-    failures: {},
-  };
-  await writeReport(report, out);
-  process.stdout.write(renderReport(report, [costTable(costs), accuracyTable(accuracies)]));
+    out,
+  });
 }
 
 /** Decisions for 64 keys, as fast as they come. */

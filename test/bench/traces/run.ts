@@ -5,9 +5,8 @@ import { promisify } from 'node:util';
 
 import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import { startProviderServer } from '../../support/provider-server.ts';
-import { machineFacts, watchMachine } from '../harness/machine.ts';
 import { progress } from '../harness/progress.ts';
-import { publishReport } from '../harness/report.ts';
+import { runParts } from '../harness/run-parts.ts';
 import { median } from '../harness/stats.ts';
 import type { Table } from '../harness/table.ts';
 
@@ -24,9 +23,6 @@ const ROUNDS = 5;
 
 /** Takes three minutes; needs no server. */
 export async function runTraces({ quick, out }: { readonly quick?: true; readonly out?: string }): Promise<void> {
-  const startedAt = new Date();
-  const machine = await machineFacts();
-  const disturbanceSoFar = await watchMachine();
   const turns = quick ? 50 : 500;
   const measured: Readonly<Record<Mode, number[]>> = { 'traces off': [], 'every trace kept': [], 'with what was said': [] };
   const [provider, collector] = await Promise.all([startProviderServer(), startOtlpReceiver()]);
@@ -35,30 +31,22 @@ export async function runTraces({ quick, out }: { readonly quick?: true; readonl
       ? 'It has shipped, and will be with you tomorrow.'
       : { toolCalls: [{ name: 'look_up', arguments: { order: '42' } }] },
   );
-  try {
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const mode of modes) {
-        progress(`${mode}, round ${round + 1}`);
-        measured[mode].push(await millisecondsOfATurn(mode, { turns, provider: provider.url, collector: collector.url }));
+  await runParts({
+    benchmark: 'traces',
+    parts: ['traces'],
+    run: async () => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        for (const mode of modes) {
+          progress(`${mode}, round ${round + 1}`);
+          measured[mode].push(await millisecondsOfATurn(mode, { turns, provider: provider.url, collector: collector.url }));
+        }
       }
-    }
-  } finally {
-    await Promise.all([provider.close(), collector.close()]);
-  }
-  await publishReport(
-    {
-      benchmark: 'traces',
-      startedAt: startedAt.toISOString(),
-      durationSeconds: (Date.now() - startedAt.getTime()) / 1000,
-      machine,
-      disturbance: await disturbanceSoFar(),
-      scale: { rounds: ROUNDS, turns },
-      results: { millisecondsOfATurn: measured },
-      failures: {},
+      return { figures: { millisecondsOfATurn: measured }, tables: [tableOf(measured)] };
     },
-    [tableOf(measured)],
+    stop: async () => void (await Promise.all([provider.close(), collector.close()])),
+    scale: { rounds: ROUNDS, turns },
     out,
-  );
+  });
 }
 
 const conversation = fileURLToPath(new URL('conversation.ts', import.meta.url));
