@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { Command } from 'commander';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { repositoryRoot } from '../local-stack/repository.ts';
+import { testFolder } from '../test/support/folders.ts';
 import { commands } from './commands/index.ts';
 import { complete } from './completion/complete.ts';
 import { completionScript, SHELLS } from './completion/scripts.ts';
@@ -85,8 +85,7 @@ describe('completion', () => {
   });
 
   it('works in bash', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-completion-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = testFolder();
     await writeFile(join(folder, 'parley'), `#!/bin/sh\nexec ${process.execPath} ${join(repositoryRoot(), 'cli/main.ts')} "$@"\n`, {
       mode: 0o755,
     });

@@ -1,18 +1,15 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 
+import { testFolder } from '../test/support/folders.ts';
 import { commandLine } from './processes.ts';
 import { stopOrphans } from './watchdog.ts';
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'parley-leftovers-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+beforeEach(() => void (folder = testFolder()));
 
 function sleeper(name: string): number {
   const { pid } = spawn('/bin/sh', ['-c', `while :; do sleep 0.1; done # ${name}`], { stdio: 'ignore', detached: true });

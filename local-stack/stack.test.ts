@@ -1,17 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
+import { suiteFolder } from '../test/support/folders.ts';
 import { STACK_VARIABLES } from './env-file.ts';
 import { createLayout, layoutOf } from './layout.ts';
 import { PORT_NAMES, type Ports } from './settings.ts';
 import { describeStack, type StackOptions } from './stack.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'parley-stack-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = suiteFolder();
 const layout = layoutOf(folder);
 createLayout(layout);
 

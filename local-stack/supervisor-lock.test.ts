@@ -1,21 +1,20 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 
 import { eventually } from '../test/support/eventually.ts';
+import { testFolder } from '../test/support/folders.ts';
 import { commandLine } from './processes.ts';
 import { runningSupervisor, takeFolder } from './supervisor-lock.ts';
 
 let folder: string;
 let pidFile: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'parley-lock-'));
+  folder = testFolder();
   pidFile = join(folder, 'supervisor.pid');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 it('is taken once, and free again after its release', async () => {
   const taken = await takeFolder(pidFile);

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { eventually } from '../test/support/eventually.ts';
 import { settle } from '../test/support/fake-clock.ts';
+import { testFolder } from '../test/support/folders.ts';
 import { processAlive } from './processes.ts';
 import { type Component, type ComponentEvent, ComponentFailedError, Supervisor } from './supervisor.ts';
 
@@ -14,15 +14,12 @@ let events: ComponentEvent[];
 let supervisors: Supervisor[];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'parley-supervisor-'));
+  folder = testFolder();
   events = [];
   supervisors = [];
 });
 
-afterEach(async () => {
-  await Promise.all(supervisors.map((supervisor) => supervisor.stop(AbortSignal.abort())));
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => Promise.all(supervisors.map((supervisor) => supervisor.stop(AbortSignal.abort()))));
 
 /** A process that says so in a file when it serves, and writes its name on SIGTERM. */
 function part(name: string, options: Partial<Component> & { readonly script?: string } = {}): Component {

@@ -1,15 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { build } from 'esbuild';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 
+import { testFolder } from '../test/support/folders.ts';
 import { eagerPackages } from './eager-packages.ts';
 
 it('names the chain of imports to a package that should come later', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-eager-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = testFolder();
   await Promise.all([
     writeFile(join(folder, 'role.ts'), "import './between.ts';\nawait import('./late.ts');\n"),
     writeFile(join(folder, 'between.ts'), "import type { Logger } from 'pino';\nimport 'yaml';\nexport type { Logger };\n"),

@@ -1,15 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { build } from 'esbuild';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 
+import { testFolder } from '../test/support/folders.ts';
 import { namelessImports } from './nameless-imports.ts';
 
 async function imports(entry: string, harmless = /^$/): Promise<readonly string[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-imports-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = testFolder();
   await Promise.all([
     writeFile(join(folder, 'entry.mjs'), entry),
     writeFile(join(folder, 'common.cjs'), 'exports.named = () => 1;\n'),

@@ -1,17 +1,16 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 
+import { testFolder } from '../../test/support/folders.ts';
 import { Cassette, readCassette, writeCassette } from './cassette.ts';
 
 const recorded = (text: string): Cassette =>
   new Cassette({ recordedAt: 0, recordings: [{ request: { provider: 'openai', model: 'm' }, answer: { text } }] });
 
 it('replaces a recording whole, and leaves it as it was where that fails', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-cassette-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = testFolder();
   const file = join(folder, 'cassettes', 'hours.desk.yaml');
   await writeCassette(file, recorded('nine'), 'one');
   await writeCassette(file, recorded('ten'), 'two');

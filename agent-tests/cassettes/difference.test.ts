@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
+import { testFolder } from '../../test/support/folders.ts';
 import { Cassette, CassetteError, readCassette, type RecordedRequest } from './cassette.ts';
 import { differenceFromNearest } from './difference.ts';
 
@@ -48,8 +48,7 @@ describe('a cassette', () => {
   });
 
   it.each(['null', '{request: {provider: openai, model: m}}', 'text'])('with the answer %s is refused by its place', async (answer) => {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-cassette-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = testFolder();
     const file = join(folder, 'broken.yaml');
     await writeFile(file, `format: 1\nrecordedAt: 2026-01-01T00:00:00Z\nanswers:\n  - {request: {model: m}, answer: {}}\n  - ${answer}\n`);
     const failure = await readCassette(file).catch((error: unknown) => error);

@@ -1,19 +1,16 @@
 import { openAsBlob } from 'node:fs';
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 
+import { testFolder } from '../../test/support/folders.ts';
 import { addDocuments } from './add-documents.ts';
 import type { DocumentUpload } from './prepare-uploads.ts';
 import { createRestClient } from './rest-client.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-add-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+beforeEach(() => void (folder = testFolder()));
 
 interface Stored {
   readonly document_id: string;

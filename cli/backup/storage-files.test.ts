@@ -1,19 +1,18 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 
+import { testFolder } from '../../test/support/folders.ts';
 import { listedFiles, putFiles, saveFiles, withStorage } from './storage-files.ts';
 
 let scratch: string;
 beforeEach(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'parley-files-'));
+  scratch = testFolder();
   await mkdir(join(scratch, 'home', 'org'), { recursive: true });
   for (let number = 10; number < 40; number += 1) await writeFile(join(scratch, 'home', 'org', `${number}.txt`), `file ${number}`);
 });
-afterEach(() => rm(scratch, { recursive: true, force: true }));
 
 const at = (folder: string): string => pathToFileURL(join(scratch, folder)).href;
 

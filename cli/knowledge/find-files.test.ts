@@ -1,14 +1,13 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 
+import { testFolder } from '../../test/support/folders.ts';
 import { findFiles } from './find-files.ts';
 
 async function aFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-files-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = testFolder();
   await mkdir(join(folder, 'b/.git'), { recursive: true });
   await mkdir(join(folder, 'empty'));
   for (const file of ['a.md', '.hidden.md', 'b/c.md', 'b/.git/d.md']) await writeFile(join(folder, file), file);

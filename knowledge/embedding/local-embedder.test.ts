@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { testFolder } from '../../test/support/folders.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import { LocalEmbedder } from './local-embedder.ts';
 
@@ -62,16 +62,13 @@ async function failure(promise: Promise<unknown>): Promise<EmbeddingError> {
 }
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-model-'));
+  folder = testFolder();
   await mkdir(join(folder, 'tiny/onnx'), { recursive: true });
   await writeFile(join(folder, 'tiny/onnx/model.onnx'), 'a model');
   embedder = create();
 });
 
-afterEach(async () => {
-  await embedder.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => embedder.close());
 
 describe('a model in a process of its own', () => {
   it('makes vectors in the order of the texts, over several batches', async () => {

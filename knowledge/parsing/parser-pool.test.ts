@@ -1,10 +1,9 @@
-import { writeFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { Registry } from 'prom-client';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 
 import { IngestionError } from '../ingestion-failure.ts';
 import type { ParserLimits } from './limits.ts';
@@ -15,9 +14,10 @@ import { deflateRepeated } from '../../test/support/documents/make-zip.ts';
 import { makeDocx, wordNamespace, wordParagraph } from '../../test/support/documents/make-office.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { suiteFolder } from '../../test/support/folders.ts';
 
 const open: ParserPool[] = [];
-const folder = await mkdtemp(join(tmpdir(), 'parley-parsing-'));
+const folder = suiteFolder();
 
 function aPool(limits: Partial<ParserLimits> = {}, registry?: Registry): ParserPool {
   const pool = new ParserPool({ size: 1, limits, ...(registry === undefined ? {} : { registry }) });
@@ -25,10 +25,7 @@ function aPool(limits: Partial<ParserLimits> = {}, registry?: Registry): ParserP
   return pool;
 }
 
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((pool) => pool.close()));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterEach(() => Promise.all(open.splice(0).map((pool) => pool.close())));
 
 /** Takes the parser an age, and little memory. */
 const slow = `${'[^a]'.repeat(100)}\n`.repeat(450);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { execFileSync } from 'node:child_process';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { testFolder } from '../../test/support/folders.ts';
 import { Servers, startEndpoint } from '../../test/support/http-servers.ts';
 import { binarySpec } from '../programs.ts';
 import type { BinarySpec } from './binary-spec.ts';
@@ -17,13 +17,8 @@ const platform = 'linux-amd64';
 let folder: string;
 const servers = new Servers();
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'parley-binaries-'));
-});
-afterEach(async () => {
-  await servers.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+beforeEach(() => void (folder = testFolder()));
+afterEach(() => servers.stop());
 
 function script(path: string, text: string): string {
   mkdirSync(dirname(path), { recursive: true });

@@ -1,15 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { selfSigned } from '../../platform/self-signed.ts';
+import { testFolder } from '../../test/support/folders.ts';
 import { ensureCredentials } from './credentials.ts';
 
 it('keep the certificate of the API server until two months before it ends', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-credentials-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = testFolder();
   const { certDir, tokens } = ensureCredentials(folder);
   const certificate = join(certDir, 'apiserver.crt');
   mkdirSync(certDir);

@@ -1,16 +1,15 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 
+import { testFolder } from '../../test/support/folders.ts';
 import { run } from '../../test/support/run.ts';
 import { writableFolders } from './meta.ts';
 import { writeTar } from './oci.ts';
 
 async function layer(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-layer-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = testFolder();
   for (const path of ['etc', 'tmp', 'var/lib/parley']) await mkdir(join(folder, 'layer', path), { recursive: true });
   await writeFile(join(folder, 'layer/etc/passwd'), 'root\n');
   // Whatever the builder's umask makes of it.

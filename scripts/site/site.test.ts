@@ -1,27 +1,25 @@
-import { readdir, readFile, mkdtemp, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 
 import { load } from 'cheerio';
 import MiniSearch from 'minisearch';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
+import { suiteFolder } from '../../test/support/folders.ts';
 import { buildSite } from './build-site.ts';
 import { renderMarkdown } from './markdown.ts';
 import { navigationOf } from './navigation.ts';
 import { searchOptions, type SearchEntry } from './search-options.ts';
 
 describe('the site', () => {
-  let out: string;
+  const out = suiteFolder();
   let pages: readonly string[];
   beforeAll(async () => {
-    out = await mkdtemp(join(tmpdir(), 'parley-site-'));
     await buildSite({ root: resolve(import.meta.dirname, '../..'), out });
     pages = (await readdir(out, { recursive: true })).filter((file) => file.endsWith('.html'));
   }, 60_000);
-  afterAll(() => rm(out, { recursive: true, force: true }));
 
   const read = (page: string): Promise<string> => readFile(join(out, page), 'utf8');
 

@@ -1,12 +1,12 @@
 /** Real processes, with a program in place of calls. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { systemClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logging.ts';
+import { testFolder } from '../../test/support/folders.ts';
 import { AcceptedJobs } from '../accepted-jobs.ts';
 import { JobProcesses, type JobProcessesOptions } from './job-processes.ts';
 
@@ -78,16 +78,13 @@ function launch(...ids: readonly string[]): void {
 const live = (): readonly string[] => processes.live.map(({ runningJob }) => runningJob.job.id);
 const said = (text: string): boolean => lines.some(({ msg, why }) => `${msg} ${why}`.includes(text));
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-processes-'));
+beforeEach(() => {
+  folder = testFolder();
   lines = [];
   inferred = [];
 });
 
-afterEach(async () => {
-  await processes.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => processes.close());
 
 it('calls that come at once share processes, and end one by one', async () => {
   await open();

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createLogger } from '../../platform/logging.ts';
 import { startFaultProxy, type FaultProxy } from '../../test/support/fault-proxy/fault-proxy.ts';
+import { testFolder } from '../../test/support/folders.ts';
 import { lazyTransport } from './lazy-transport.ts';
 
 const logger = createLogger({ role: 'voice', level: 'silent' });
@@ -14,12 +14,9 @@ let server: FaultProxy;
 let folder: string;
 beforeEach(async () => {
   server = await startFaultProxy(() => ({ body: { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'acme', name: 'speech' } } }));
-  folder = mkdtempSync(join(tmpdir(), 'parley-transport-'));
+  folder = testFolder();
 });
-afterEach(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => server.stop());
 
 it('a kubeconfig that could not be read once is read again, and nothing is to be closed until then', async () => {
   const file = join(folder, 'kubeconfig');

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logging.ts';
 import type { CallRecord } from '../../store/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { testFolder } from '../../test/support/folders.ts';
 import { decodeOgg, encodeOgg } from '../../test/support/ogg.ts';
 import { tone } from '../../test/support/tones.ts';
 import { processIdentity } from './process-identity.ts';
@@ -27,10 +27,7 @@ beforeAll(async () => {
 });
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-recordings-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+beforeEach(() => void (folder = testFolder()));
 
 /** What recordings know of calls. */
 interface World {

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
+import { suiteFolder } from '../../support/folders.ts';
 import { startChild, type Child } from './child.ts';
 
 const alive = (pid: number): boolean => {
@@ -15,9 +14,7 @@ const alive = (pid: number): boolean => {
 };
 
 describe('startChild', () => {
-  let folder: string;
-  beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), 'bench-child-'))));
-  afterAll(() => rm(folder, { recursive: true }));
+  const folder = suiteFolder();
 
   const node = (script: string): Child =>
     startChild({ file: process.execPath, args: ['-e', script], logFile: join(folder, 'logs', `${Math.random()}.log`) });

@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
+import { testFolder } from '../../support/folders.ts';
 import { readJudgements, readRecords } from './collections.ts';
 import { readPublicSets, readQrels } from './public-sets.ts';
 import { ndcg, recall, reciprocalRank } from './ranking-quality.ts';
@@ -48,8 +48,7 @@ describe('the files of the collections', () => {
 });
 
 it('reads public sets: BEIR folders with a language behind the dot, and files of XQuAD', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-sets-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = testFolder();
   await mkdir(join(folder, 'faq.de', 'qrels'), { recursive: true });
   await mkdir(join(folder, 'no-set'));
   const lines = (...values: readonly object[]): string => values.map((value) => JSON.stringify(value)).join('\n');

@@ -1,21 +1,20 @@
 /** The repository in examples/agents-as-code, used as its CI files and the page "Test your agent" say. */
-import { cp, mkdtemp, readFile, rm, symlink, mkdir, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, rm, symlink, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
+import { suiteFolder } from '../../support/folders.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { run } from '../../support/run.ts';
 import { parley, repository } from '../../support/stack.ts';
 import { KEY, shop } from './test-folder.ts';
 
-let folder: string;
+const folder = suiteFolder();
 let provider: ProviderServer;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-agents-as-code-'));
   await cp(join(repository, 'examples/agents-as-code'), folder, { recursive: true });
   await mkdir(join(folder, 'bin'));
   await symlink(parley, join(folder, 'bin/parley'));
@@ -28,10 +27,7 @@ beforeAll(async () => {
     request.lastUser.includes('opening hours') ? 'We are open from nine to six, Monday to Friday.' : shop(request),
   );
 });
-afterAll(async () => {
-  await provider.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => provider.close());
 
 const withModel = () => ({
   PARLEY_PROVIDERS: JSON.stringify([{ name: 'openai', baseURL: provider.url }]),

@@ -1,17 +1,16 @@
 /** What one API key may do to others, whom keys act for, and the key that may make calls and nothing else. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { recordingKey } from '../../../voice/calls/names.ts';
-import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import type { Permission } from '../../../store/index.ts';
+import { suiteFolder } from '../../support/folders.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer, serveAgent } from './calls-support.ts';
-import { organization, startFacade, type RestAnswer, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade, type RestAnswer } from './facade.ts';
 
 const agent = {
   agent_name: 'Desk',
@@ -19,27 +18,10 @@ const agent = {
   stt: { provider: 'openai' },
   tts: { provider: 'openai' },
 };
-let facade: Facade;
-let folder: string;
-let files: OpenedFileStorage;
-let org: TestOrganization;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-api-keys-'));
-  files = openFileStorage({ url: pathToFileURL(folder).href });
-  facade = await startFacade({
-    calls: {
-      mediaServer: await realMediaServer(),
-      recordings: files,
-      page: true,
-    },
-  });
-  org = await organization(facade);
-});
-afterAll(async () => {
-  await facade.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const files = suiteFixture(() => openFileStorage({ url: pathToFileURL(folder).href }));
+const facade = suiteFixture(async () => startFacade({ calls: { mediaServer: await realMediaServer(), recordings: files, page: true } }));
+const org = suiteFixture(() => organization(facade));
+const folder = suiteFolder();
 
 const as =
   (key: string) =>

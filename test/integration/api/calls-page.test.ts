@@ -1,6 +1,4 @@
 /** The page at `/calls` in a real browser, where this machine has one: calls as the store has them, without anyone who talks. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
@@ -15,6 +13,7 @@ import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { recordingKey } from '../../../voice/calls/names.ts';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { encodeOgg } from '../../support/ogg.ts';
 import { query } from '../../support/sql.ts';
 import { syntheticSpeech } from '../../support/synthetic-speech.ts';
@@ -51,14 +50,13 @@ function recordingOf(role: 'agent' | 'user'): Int16Array {
 }
 
 describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
-  let folder: string;
+  const folder = suiteFolder();
   let facade: Facade;
   let org: TestOrganization;
   let page: Page;
   let id: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'parley-calls-page-'));
     const files = openFileStorage({ url: pathToFileURL(join(folder, 'files')).href });
     const calls = { mediaServer: someMediaServer, recordings: files, page: true };
     facade = await startFacade({ calls });
@@ -80,7 +78,6 @@ describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
   afterAll(async () => {
     await page.close();
     await facade.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   /** A call with everything that a call may have. @returns its id */

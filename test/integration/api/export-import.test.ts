@@ -1,9 +1,8 @@
 /** An organisation leaves as files and comes back from them: what clients of the REST API see is the same. */
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { fullAgent, smallAgent } from '../../../api/agents/examples.ts';
 import { fromYaml } from '../../../cli/transfer/yaml-text.ts';
@@ -11,6 +10,7 @@ import type { Manifest } from '../../../cli/transfer/portable.ts';
 import { aConfigMap, aKnowledgeBase, anAgent, aPhoneNumber, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -41,7 +41,7 @@ const plural = 'agents,tools,phonenumbers,knowledgebases,webhooksubscriptions,se
 const facade = suiteFixture(startFacade);
 let org: TestOrganization;
 let key: string;
-let folder: string;
+const folder = suiteFolder();
 let kubeconfig: string;
 
 const parley = (args: readonly string[], input?: string): Promise<Finished> =>
@@ -49,10 +49,6 @@ const parley = (args: readonly string[], input?: string): Promise<Finished> =>
 
 beforeAll(async () => {
   ({ kubeconfig } = await controlPlane());
-  folder = await mkdtemp(join(tmpdir(), 'parley-export-'));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function agents(): Promise<readonly { readonly ai_agent_id: string; readonly agent_name: string }[]> {

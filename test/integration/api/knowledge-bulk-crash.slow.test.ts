@@ -1,15 +1,14 @@
 /** An api that is killed in the middle of a bulk upload: what it answered as accepted is there, and a repetition doubles nothing. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { controlPlane } from '../../support/control-plane.ts';
 import { makeZip } from '../../support/documents/make-zip.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { freePort } from '../../support/free-port.ts';
 import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -26,14 +25,7 @@ const all = '/api/v1/knowledge-bases';
 const FILES = 3_000;
 const facade = suiteFixture(startFacade);
 const org = suiteFixture(() => organization(facade));
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-bulk-'));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = suiteFolder();
 
 async function anApi(): Promise<{ readonly url: string; readonly role: RoleProcess }> {
   const port = await freePort();

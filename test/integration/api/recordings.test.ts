@@ -1,37 +1,28 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { get } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { recordingKey } from '../../../voice/calls/names.ts';
-import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import { suiteFolder } from '../../support/folders.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer, serveAgent } from './calls-support.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { organization, startFacade, type TestOrganization } from './facade.ts';
 
-let folder: string;
-let files: OpenedFileStorage;
-let facade: Facade;
-let org: TestOrganization;
+const folder = suiteFolder();
+const files = suiteFixture(() => openFileStorage({ url: pathToFileURL(folder).href }));
+const facade = suiteFixture(async () => startFacade({ calls: { mediaServer: await realMediaServer(), recordings: files } }));
+const org = suiteFixture(() => organization(facade));
 const untold = { events: () => [] };
 const audio = randomBytes(300_000);
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-recordings-'));
-  files = openFileStorage({ url: pathToFileURL(folder).href });
-  facade = await startFacade({ calls: { mediaServer: await realMediaServer(), recordings: files } });
-  org = await organization(facade);
   await facade.store.organizations.limitLiveCalls(org.name, 100);
   await serveAgent(facade.store, org.name, 'receptionist');
-});
-afterAll(async () => {
-  await facade.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function aCall(options: { readonly over: boolean; readonly recorded: boolean }): Promise<string> {

@@ -3,13 +3,13 @@
  * Here a few requests an operation, the same in every run. More and others, as a search and no gate:
  * `PARLEY_SCHEMATHESIS_EXAMPLES=200 npm test -- test/integration/api/schemathesis.slow.test.ts`.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { registeredCall as webCallExample } from '../../../api/calls/examples.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
 import { run } from '../../support/run.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -66,13 +66,7 @@ const phases = [
 const python = await findPython();
 const knowledge = suiteFixture(knowledgeMeans);
 const facade = suiteFixture(async () => startFacade({ knowledge: knowledge.knowledge, calls: { mediaServer: await realMediaServer() } }));
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-schemathesis-'));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = suiteFolder();
 
 describe.skipIf(python === undefined)(`schemathesis (${withoutPython})`, () => {
   it.each(phases)(

@@ -1,7 +1,4 @@
 /** Calls that are deleted: nothing of them is left in Postgres and in the storage, whatever fails on the way. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 
@@ -16,11 +13,12 @@ import { newCallId, openDispatchStore } from '../../../store/index.ts';
 import { CallDeletion } from '../../../voice/calls/call-deletion.ts';
 import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { recordingKey } from '../../../voice/calls/names.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
 import { aCall, registerCall } from '../store/calls-support.ts';
 import { session } from '../store/support.ts';
 
-let folder: string;
+const folder = suiteFolder();
 let files: OpenedFileStorage;
 let storageIsAway: boolean;
 let facade: Facade;
@@ -29,7 +27,6 @@ let org: TestOrganization;
 let deletion: CallDeletion;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-deletion-'));
   files = openFileStorage({ url: pathToFileURL(folder).href });
   const recordings = {
     read: (key: string) => files.read(key),
@@ -43,10 +40,7 @@ beforeAll(async () => {
   lifecycle = new CallLifecycle({ calls: calls.calls, clock: systemClock });
   deletion = new CallDeletion({ store: calls, files: recordings });
 });
-afterAll(async () => {
-  await facade.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => facade.close());
 beforeEach(async () => {
   storageIsAway = false;
   org = await organization(facade);

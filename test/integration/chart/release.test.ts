@@ -1,24 +1,22 @@
 /** What `make release` builds, without the image, which has suites of its own. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { run } from '../../support/run.ts';
 import { helm, needed, ofKind, parseManifests, roles } from './helm.ts';
 
 const version = '0.1.0';
-let out: string;
+const out = suiteFolder();
 
 beforeAll(async () => {
-  out = await mkdtemp(join(tmpdir(), 'parley-release-'));
   const args = ['scripts/release/main.ts', '--base-url', 'https://example.com/v1/', '--out', out, '--without-image'];
   expect(await run(process.execPath, args, { cwd: repositoryRoot() })).toMatchObject({ code: 0 });
 });
-afterAll(() => rm(out, { recursive: true, force: true }));
 
 it('has checksums of every file', async () => {
   const listed = (await readFile(join(out, 'SHA256SUMS'), 'utf8'))

@@ -1,10 +1,10 @@
 /** Objects far too large, by both kinds of `kubectl apply`: refused, with the field and the limit. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
+import { suiteFolder } from '../../support/folders.ts';
 import { agent, custom, manifestOf, openCluster, webhook, type ManifestFields } from './support.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
@@ -113,13 +113,7 @@ const rows: readonly (readonly [string, string, ManifestFields, string])[] = [
 
 describe('objects far too large', () => {
   const cluster = suiteFixture(() => openCluster('bounds'));
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'parley-bounds-'));
-  });
-  afterAll(async () => {
-    await rm(folder, { recursive: true, force: true });
-  });
+  const folder = suiteFolder();
 
   /** What kubectl says when it applies the object; throws when it is taken. */
   async function complaint(kind: string, name: string, spec: ManifestFields, options: readonly string[]): Promise<string> {

@@ -1,11 +1,11 @@
 /** Applying the same file again must change nothing: GitOps tools do it every few minutes. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 
+import { suiteFolder } from '../../support/folders.ts';
 import { samples } from './samples.ts';
 import { openCluster, type SchemaCluster, type StoredManifest } from './support.ts';
 
@@ -17,11 +17,7 @@ const tool = (agents: readonly string[], rest: object): StoredManifest => ({
 });
 
 describe('applying the same file again', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'parley-drift-'));
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const folder = suiteFolder();
 
   const sent = samples.map(({ status: _status, ...sample }) => sample);
 

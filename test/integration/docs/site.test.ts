@@ -1,6 +1,4 @@
 /** The documentation as a site, opened from the disk in a real browser, where this machine has one. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -10,14 +8,14 @@ import { findProgram } from '../../../cli/call/sound/devices.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { buildSite } from '../../../scripts/site/build-site.ts';
 import { eventually } from '../../support/eventually.ts';
+import { testFolder } from '../../support/folders.ts';
 import { browsers, openPage } from '../cli-call/browser.ts';
 
 const browser = findProgram(browsers, process.env['PATH'])?.file;
 
 describe.skipIf(browser === undefined)('the site of the documentation (needs chromium on PATH)', () => {
   it('leads from its first page to the others, and searches without a server', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-site-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = testFolder();
     const out = join(folder, 'site');
     await buildSite({ root: repositoryRoot(), out });
     const page = await openPage(browser ?? '', { folder });

@@ -1,13 +1,13 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { startMissedJobs } from '../../../knowledge/ingestion/sweep.ts';
 import { REFERENCE_LENGTH } from '../../../knowledge/lexical/vectors.ts';
 import { collectionRef } from '../../../knowledge/search/create-search.ts';
+import { testFolder } from '../../support/folders.ts';
 import { run } from '../../support/run.ts';
 import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
 
@@ -48,8 +48,7 @@ it('a sweep reindexes what an older release has weighed with a length of its own
 
 it('export writes each document with its file and chunks', async () => {
   const kb = await knowledgeHarness();
-  const folder = await mkdtemp(join(tmpdir(), 'parley-export-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = testFolder();
   const text = '# Opening hours\n\nFrom nine to six.\n';
   const good = await kb.ended(await kb.add('hours.md', text, { metadata: { topic: 'hours' } }));
   const bad = await kb.ended(await kb.add('empty.txt', ''));

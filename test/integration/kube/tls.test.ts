@@ -1,14 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { createTransport, loadKubeConfig, type KubeRequest } from '../../../kube/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFolder } from '../../support/folders.ts';
 
 interface RawKubeConfig {
   readonly clusters: readonly { readonly name: string; readonly cluster: Readonly<Record<string, unknown>> }[];
@@ -17,17 +17,15 @@ interface RawKubeConfig {
 const version: KubeRequest = { method: 'GET', path: '/version' };
 
 describe('TLS to a real API server', () => {
-  let folder: string;
+  const folder = suiteFolder();
   let raw: RawKubeConfig;
   let ca: string;
   const stranger = rootCertificates[0] ?? '';
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'kube-tls-'));
     raw = parse(readFileSync((await controlPlane()).kubeconfig, 'utf8')) as RawKubeConfig;
     ca = Buffer.from(String(raw.clusters[0]?.cluster['certificate-authority-data']), 'base64').toString();
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   function kubeconfig(name: string, trust: object): string {
     const path = join(folder, name);

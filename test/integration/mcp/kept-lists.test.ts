@@ -1,6 +1,5 @@
 /** Agents of files with the tools of an MCP server: recorded with the server, and replayed without it. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -8,19 +7,17 @@ import { stringify } from 'yaml';
 
 import { loadWorkspace } from '../../../cli/agent-files/workspace.ts';
 import { anAgent } from '../../support/builders.ts';
+import { testFolder } from '../../support/folders.ts';
 import { startMcpServer, type McpTestServer } from '../../support/mcp-server.ts';
 
 let folder: string;
 let server: McpTestServer;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-kept-lists-'));
+  folder = testFolder();
   server = await startMcpServer({ version: '2026-07-28' });
   await writeFiles(server.url);
 });
-afterEach(async () => {
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => server.stop());
 
 const writeFiles = (url: string): Promise<void> =>
   writeFile(

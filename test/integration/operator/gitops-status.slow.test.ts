@@ -1,7 +1,5 @@
 /** A rollout whose Secrets come late, as Flux and Argo CD see it: with kstatus, Flux's version of it, and Argo CD's interpreter of Lua. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -11,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { aConfigMap, anAgent, aKnowledgeBase, aSecret, aTool, aWebhookSubscription, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { startCluster, type AnyObject, type Cluster } from './harness.ts';
 
 const GRACE_MS = 20_000;
@@ -22,12 +21,11 @@ interface Seen {
 }
 
 let cluster: Cluster;
-let folder: string;
+const folder = suiteFolder();
 let controllers: ChildProcess;
 const answers: ((seen: Seen) => void)[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-gitops-status-'));
   const program = join(folder, 'gitops-status');
   const source = join(repositoryRoot(), 'test/gitops-status');
   await promisify(execFile)('go', ['build', '-o', program, '.'], { cwd: source, env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' } });
@@ -39,7 +37,6 @@ beforeAll(async () => {
 afterAll(async () => {
   controllers?.kill();
   await cluster?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function look(object: AnyObject): Promise<Seen> {

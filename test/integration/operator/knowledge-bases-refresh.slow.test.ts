@@ -1,7 +1,4 @@
 /** Declared sources with a real operator and a real worker: what is searched for is there throughout. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
@@ -13,6 +10,7 @@ import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { aConfigMap, aKnowledgeBase, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { Servers, startEndpoint, type TestEndpoint } from '../../support/http-servers.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { temporalAddress } from '../../support/temporal.ts';
@@ -23,14 +21,13 @@ import { condition, startCluster, type AnyObject } from './harness.ts';
 const cluster = suiteFixture(startCluster);
 let knowledge: Knowledge;
 let env: Readonly<Record<string, string>>;
-let folder: string;
+const folder = suiteFolder();
 const servers = new Servers();
 let site: TestEndpoint;
 /** What the website answers with. */
 let page: { readonly status: number; readonly words: string } = { status: 200, words: 'edition 1' };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-refresh-'));
   site = await startEndpoint(servers, (response, request) => {
     const found = request.url === '/prices';
     response.writeHead(found ? page.status : 404, { 'content-type': 'text/html' });
@@ -57,7 +54,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await knowledge?.close();
   await servers.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const sourceStates = (object: AnyObject): readonly string[] =>

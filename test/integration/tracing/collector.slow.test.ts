@@ -1,8 +1,6 @@
 /** A conversation in a collector of OpenTelemetry's own, and what it passes on. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -17,6 +15,7 @@ import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import { openTracing, type Tracing } from '../../../platform/telemetry/open-tracing.ts';
 import { inSpan } from '../../../platform/telemetry/tracing.ts';
 import { TextCall } from '../../../agent-tests/text/text-call.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { freePort } from '../../support/free-port.ts';
 import { isGenAi, violationsOf } from '../../support/gen-ai-conventions.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '../../support/otlp-receiver.ts';
@@ -24,7 +23,7 @@ import { startProviderServer, type ProviderServer } from '../../support/provider
 import { keptLines } from './roles.ts';
 import { OAuthTokens } from '../../../voice/calls/mcp/oauth-tokens.ts';
 
-let folder: string;
+const folder = suiteFolder();
 let collector: ChildProcess;
 let behind: OtlpReceiver;
 let tracing: Tracing;
@@ -33,7 +32,6 @@ let egress: Egress;
 let collectorLog = '';
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-collector-'));
   const program = join(folder, 'otelcol');
   await promisify(execFile)('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd: join(repositoryRoot(), 'test/collector') });
   behind = await startOtlpReceiver();
@@ -60,7 +58,6 @@ afterAll(async () => {
   await behind.close();
   await provider.close();
   egress.close();
-  await rm(folder, { recursive: true });
   vi.unstubAllEnvs();
 });
 

@@ -1,13 +1,13 @@
 /** Keys of providers, from Secrets of the organisation, as calls get them. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { controlPlane } from '../../support/control-plane.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { putSecret } from './secret.ts';
 import { openStage, type VoiceStage } from './stage.ts';
@@ -18,13 +18,12 @@ let stage: VoiceStage;
 let secret: Awaited<ReturnType<typeof putSecret>>;
 /** Between the voice role and the API server. */
 let proxy: TcpProxy;
-let folder: string;
+const folder = suiteFolder();
 
 beforeAll(async () => {
   const { kubeconfig, server } = await controlPlane();
   const { hostname, port, origin } = new URL(server);
   proxy = await startTcpProxy({ host: hostname, port: Number(port) });
-  folder = await mkdtemp(join(tmpdir(), 'parley-keys-'));
   const ownConfig = join(folder, 'kubeconfig');
   await writeFile(ownConfig, (await readFile(kubeconfig, 'utf8')).replaceAll(origin, `https://${hostname}:${proxy.port}`), { mode: 0o600 });
   stage = await openStage({ KUBECONFIG: ownConfig });
@@ -34,7 +33,6 @@ afterAll(async () => {
   await stage.close();
   await secret.remove();
   await proxy.close();
-  await rm(folder, { recursive: true });
   await dispose();
 });
 

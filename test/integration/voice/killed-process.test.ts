@@ -1,8 +1,5 @@
 /** A job process with eight calls is killed: they end in time, each with what was recorded of it, and no other call notices. */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
 import { dispose } from '@livekit/rtc-node';
@@ -16,6 +13,7 @@ import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
 import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { decodeOgg } from '../../support/ogg.ts';
 import { frequencyOf, heardFrequency } from '../../support/tones.ts';
 import { openStage, type StagedRole, type VoiceStage, type StagedCall } from './stage.ts';
@@ -25,12 +23,11 @@ const CALLS_OF_PROCESS = 8;
 const TERMINAL_WITHIN_MS = 45_000;
 const welcome = 'Good morning.';
 
-let folder: string;
+const folder = suiteFolder();
 let stage: VoiceStage;
 const sweeping = new AbortController();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-killed-'));
   stage = await openStage({
     STORAGE_URL: `file://${folder}/files`,
     // No second process is started for a role that may have no more calls than one takes.
@@ -43,7 +40,6 @@ afterAll(async () => {
   sweeping.abort();
   await stage.close();
   await dispose();
-  await rm(folder, { recursive: true, force: true });
 });
 
 function jobProcesses({ process }: StagedRole): readonly number[] {

@@ -1,7 +1,6 @@
 /** Recordings of real calls: both voices in their places, as long as the call, and there whatever dies. */
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
@@ -13,18 +12,18 @@ import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts
 import { systemClock } from '../../../platform/clock.ts';
 import type { CallRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { Servers, startEndpoint, type TestEndpoint } from '../../support/http-servers.ts';
 import { decodeOgg, type DecodedStereo } from '../../support/ogg.ts';
 import { frequencyOf, heardFrequency, loudness } from '../../support/tones.ts';
 import { openStage, type VoiceStage, type StagedCall } from './stage.ts';
 
 let stage: VoiceStage;
-let folder: string;
+const folder = suiteFolder();
 /** Where reports of sessions would go. */
 let elsewhere: TestEndpoint;
 const servers = new Servers();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-recordings-'));
   elsewhere = await startEndpoint(servers, (response) => response.end());
   await mkdir(join(folder, 'tmp'));
   stage = await openStage({
@@ -40,7 +39,6 @@ afterAll(async () => {
   await stage.close();
   await dispose();
   await servers.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const welcome = 'Good morning.';

@@ -1,24 +1,18 @@
 import { createReadStream } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 
+import { suiteFolder } from '../../../test/support/folders.ts';
 import { decodeOgg } from '../../../test/support/ogg.ts';
 import { cutOpus } from '../ogg/cut-opus.ts';
 import { RecordingEncoder } from './index.ts';
 
-let folder: string;
+const folder = suiteFolder();
 const encoder = new RecordingEncoder();
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-encoder-'));
-});
-afterAll(async () => {
-  await encoder.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => encoder.close());
 
 /** Tones of 440 Hz on the left and of 1 kHz on the right. */
 function tones(seconds: number): Buffer {

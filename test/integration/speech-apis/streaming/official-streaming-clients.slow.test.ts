@@ -1,6 +1,5 @@
 /** Providers' own clients stream to the same APIs as Parley: both are understood, and both send the same. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,6 +12,7 @@ import { createEgress, type Egress } from '../../../../platform/egress/egress.ts
 import { createProviderConnect } from '../../../../voice/calls/provider-access/index.ts';
 import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
 import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
+import { suiteFolder } from '../../../support/folders.ts';
 import { findPython, pythonWith, withoutPython } from '../../../support/python.ts';
 import { run } from '../../../support/run.ts';
 import { bytesOf } from '../../../support/tones.ts';
@@ -36,21 +36,19 @@ describe.skipIf(python === undefined).each(CASES)(`$name (${withoutPython})`, ({
   let interpreter: string;
   let egress: Egress;
   let server: StreamingServer;
-  let folder: string;
+  const folder = suiteFolder();
 
   beforeAll(async () => {
     initializeLogger({ pretty: false, level: 'silent' });
     const requirements = Object.entries(VERSIONS).map(([name, version]) => `${name}==${version}`);
     interpreter = await pythonWith(python ?? '', { name: 'streaming-clients', version: Object.values(VERSIONS).join('-'), requirements });
     egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
-    folder = await mkdtemp(join(tmpdir(), 'parley-speech-'));
     await writeFile(join(folder, 'audio'), bytesOf(samples));
   });
   beforeEach(async () => void (server = await startStreamingServer(api)));
   afterEach(() => server.stop());
   afterAll(async () => {
     egress.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   async function byOfficialClient(): Promise<string> {
