@@ -2,8 +2,8 @@
  * SIP as carriers speak it. The scenarios are tried against each other wherever sipp is on PATH; against LiveKit's SIP service where
  * LIVEKIT_SIP_BIN names its program, too. Elsewhere nothing of this is proven: docs/calls/phone-numbers.md.
  */
+import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -43,7 +43,8 @@ describe.skipIf(!sipp)('the scenarios, one against the other', () => {
     const port = await freePort();
     const hungUp = new AbortController();
     const waiting = runSipp({ scenario: called, port, parties, signal: hungUp.signal });
-    await delay(500);
+    // Linux shows what listens, and asking the port itself would be the call.
+    await expect.poll(() => readFileSync('/proc/net/udp', 'utf8')).toContain(`:${port.toString(16).toUpperCase().padStart(4, '0')} `);
     const calling = runSipp({ scenario: caller, target: `127.0.0.1:${port}`, parties });
     calling.catch(() => hungUp.abort());
     const outcomes = await Promise.allSettled([waiting, calling]);
