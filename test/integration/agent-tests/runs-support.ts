@@ -7,14 +7,11 @@ import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import { agentTestKind } from '../../../crds/agent-test.ts';
 import { configHashOf, requestedTest } from '../../../crds/requested-test.ts';
-import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { createRegistry } from '../../../platform/metrics.ts';
 import type { Store, TestRunRecord } from '../../../store/index.ts';
-import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { sharedBundle, unique } from '../workflows/support.ts';
+import { unique, startWorkerRole } from '../workflows/support.ts';
 
 export const org = 'acme';
 const agentUid = 'uid-receptionist';
@@ -118,18 +115,9 @@ export const workerEnv = (databaseUrl: string, temporal: string, more: Readonly<
 
 /** A worker in this process, stopped after the test. */
 export async function startWorker(env: Readonly<Record<string, string>>) {
-  const stopping = new AbortController();
-  const registry = createRegistry({ role: 'worker', version: 'test' });
   const lines: string[] = [];
-  const running = runWorker({
-    config: loadConfig(env),
-    logger: createLogger({ role: 'worker', level: 'info', destination: { write: (line) => void lines.push(line) } }),
-    registry,
-    signal: stopping.signal,
-    scheduleId: unique('tests'),
-    bundle: await sharedBundle(),
-  });
-  const stop = (): Promise<void> => (stopping.abort(), running);
+  const logger = createLogger({ role: 'worker', level: 'info', destination: { write: (line) => void lines.push(line) } });
+  const { registry, stop } = await startWorkerRole(env, logger);
   onTestFinished(stop);
   return { registry, lines, stop };
 }

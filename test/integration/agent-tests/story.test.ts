@@ -2,60 +2,50 @@
  * A change of an agent from a branch to all calls, with a real API server, operator, worker, Temporal and api and a scripted model: what is said in
  * docs/agents/tests-in-the-cluster.md.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 
-import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { createRegistry } from '../../../platform/metrics.ts';
-import { runWorker } from '../../../workflows/main.ts';
 import { anAgent, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { run } from '../../support/run.ts';
+import type { RunningRole } from '../../support/running-role.ts';
 import { parleyEntry } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { realMediaServer } from '../api/calls-support.ts';
 import { startFacade, type Facade } from '../api/facade.ts';
 import { condition, startCluster, type AnyObject } from '../operator/harness.ts';
-import { sharedBundle, unique } from '../workflows/support.ts';
+import { startWorkerRole } from '../workflows/support.ts';
 import { workerEnv } from './runs-support.ts';
 
 const cluster = suiteFixture(startCluster);
 let facade: Facade;
 let provider: ProviderServer;
-let folder: string;
-const stopping = new AbortController();
-let working: Promise<void>;
+const folder = suiteFolder();
+let worker: RunningRole;
 
 beforeAll(async () => {
   await cluster.operator({ env: { PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } });
   provider = await startProviderServer();
-  folder = await mkdtemp(join(tmpdir(), 'parley-story-'));
   // The model does what its prompt says.
   provider.chat(({ system, lastUser }) => (lastUser.includes('hours') ? (/Say: (.*)/.exec(system)?.[1] ?? 'Pardon?') : 'Pardon?'));
   const database = { url: cluster.databaseUrl, drop: async () => undefined };
   facade = await startFacade({ database, kubeconfig: cluster.addresses.kubeconfigs.api, calls: { mediaServer: await realMediaServer() } });
-  working = runWorker({
-    config: loadConfig(workerEnv(cluster.databaseUrl, await temporalAddress(), { KUBECONFIG: cluster.addresses.kubeconfigs.worker })),
-    logger: createLogger({ role: 'worker', level: 'error' }),
-    registry: createRegistry({ role: 'worker', version: 'test' }),
-    signal: stopping.signal,
-    scheduleId: unique('story'),
-    bundle: await sharedBundle(),
-  });
+  worker = await startWorkerRole(
+    workerEnv(cluster.databaseUrl, await temporalAddress(), { KUBECONFIG: cluster.addresses.kubeconfigs.worker }),
+    createLogger({ role: 'worker', level: 'error' }),
+  );
 });
 afterAll(async () => {
-  stopping.abort();
-  await working;
+  await worker?.stop();
   await facade?.close();
   await provider?.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const agentThatSays = (org: string, words: string, spec: object = {}): TestManifest =>

@@ -12,10 +12,10 @@ import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import type { Store } from '../../../store/index.ts';
-import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
+import type { RunningRole } from '../../support/running-role.ts';
 import { temporalAddress } from '../../support/temporal.ts';
-import { unique } from '../workflows/support.ts';
+import { startWorkerRole, unique } from '../workflows/support.ts';
 
 export interface KnowledgeMeans {
   /** For a facade. */
@@ -44,9 +44,8 @@ export async function knowledgeMeans(instead: Partial<ApiDependencies['knowledge
   const logger = createLogger({ role: 'test', level: 'silent' });
   const connection = await Connection.connect({ address });
   const client = new Client({ connection });
-  const stopping = new AbortController();
   const opened: Knowledge[] = [];
-  let worker: Promise<void> | undefined;
+  let worker: RunningRole | undefined;
   return {
     knowledge(store) {
       const knowledge = openKnowledge({ config, store, logger, registry: createRegistry({ role: 'api', version: 'test' }) });
@@ -69,21 +68,10 @@ export async function knowledgeMeans(instead: Partial<ApiDependencies['knowledge
         );
     },
     async startWorker(databaseUrl) {
-      const listening = Promise.withResolvers<number>();
-      worker = runWorker({
-        config: loadConfig({ ...env, DATABASE_URL: databaseUrl }),
-        logger,
-        registry: createRegistry({ role: 'worker', version: 'test' }),
-        signal: stopping.signal,
-        scheduleId: unique('schedule'),
-        onListening: listening.resolve,
-      });
-      worker.catch(listening.reject);
-      await listening.promise;
+      worker = await startWorkerRole({ ...env, DATABASE_URL: databaseUrl }, logger);
     },
     async close() {
-      stopping.abort();
-      await worker;
+      await worker?.stop();
       for (const knowledge of opened) await knowledge.close();
       await connection.close();
       await rm(folder, { recursive: true, force: true });

@@ -1,17 +1,16 @@
 /** From the request over the event to the receiver: the facade and a dispatcher on the same servers. */
 import { randomBytes } from 'node:crypto';
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
-import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { createRegistry } from '../../../platform/metrics.ts';
 import { buildEvent } from '../../../events/emit.ts';
 import { sign } from '../../../webhooks/signing/sign.ts';
 import { parseSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { startRole } from '../../support/running-role.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startWebhookSink, type ReceivedWebhook } from '../../support/webhook-sink.ts';
 import { organization, startFacade, type RestAnswer } from './facade.ts';
@@ -21,35 +20,20 @@ const rounds = 50;
 const facade = suiteFixture(startFacade);
 const ours = suiteFixture(() => organization(facade));
 const sink = suiteFixture(startWebhookSink);
-let stopDispatcher: () => Promise<void>;
-
-beforeAll(async () => {
-  const { kubeconfigs } = await controlPlane();
-  const stopping = new AbortController();
-  const listening = Promise.withResolvers<number>();
-  const ended = runDispatcher({
-    config: loadConfig({
+suiteFixture(async () =>
+  startRole(
+    'dispatcher',
+    runDispatcher,
+    {
       DATABASE_URL: facade.database.url,
-      KUBECONFIG: kubeconfigs.dispatcher,
+      KUBECONFIG: (await controlPlane()).kubeconfigs.dispatcher,
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
       PARLEY_DISPATCHER_PORT: '0',
-    }),
-    logger: createLogger({ role: 'dispatcher', level: 'error' }),
-    registry: createRegistry({ role: 'dispatcher', version: 'test' }),
-    signal: stopping.signal,
-    onListening: listening.resolve,
-  });
-  ended.catch(listening.reject);
-  await listening.promise;
-  stopDispatcher = async () => {
-    stopping.abort();
-    await ended;
-  };
-});
-afterAll(async () => {
-  await stopDispatcher();
-});
+    },
+    createLogger({ role: 'dispatcher', level: 'error' }),
+  ),
+);
 
 let count = 0;
 let path: string;

@@ -9,23 +9,21 @@ import { analysisWorkflowId } from '../../../voice/calls/analysis/names.ts';
 import type { AnalysisQuestion } from '../../../voice/calls/analysis/questions.ts';
 import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { createRegistry } from '../../../platform/metrics.ts';
 import type { CallMessage, FinishReason } from '../../../store/index.ts';
-import { runWorker } from '../../../workflows/main.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { expectDocumented } from '../../support/documented-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startProviderServer, type ReceivedChat, type ProviderServer } from '../../support/provider-server.ts';
+import type { RunningRole } from '../../support/running-role.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { parleyEntry } from '../../support/stack.ts';
 import { serveAgent } from '../api/calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
 import { registerCall } from '../store/calls-support.ts';
 import { session } from '../store/support.ts';
-import { sharedBundle, unique } from '../workflows/support.ts';
+import { unique, startWorkerRole } from '../workflows/support.ts';
 
 const key = 'sk-analysis-canary';
 
@@ -33,8 +31,7 @@ let facade: Facade;
 let org: TestOrganization;
 let provider: ProviderServer;
 let settings: Readonly<Record<string, string>>;
-const stopping = new AbortController();
-let running: Promise<void>;
+let worker: RunningRole;
 const log: string[] = [];
 
 beforeAll(async () => {
@@ -58,18 +55,11 @@ beforeAll(async () => {
     path: `/api/v1/namespaces/${org.name}/secrets`,
     body: { metadata: { name: 'model' }, stringData: { key } },
   });
-  running = runWorker({
-    config: loadConfig(settings),
-    logger: createLogger({ role: 'worker', level: 'debug', destination: { write: (line) => void log.push(line) } }),
-    registry: createRegistry({ role: 'worker', version: 'test' }),
-    signal: stopping.signal,
-    scheduleId: unique('analysis'),
-    bundle: await sharedBundle(),
-  });
+  const destination = { write: (line: string) => void log.push(line) };
+  worker = await startWorkerRole(settings, createLogger({ role: 'worker', level: 'debug', destination }));
 });
 afterAll(async () => {
-  stopping.abort();
-  await running;
+  await worker.stop();
   await provider.close();
   await facade.close();
 });

@@ -14,12 +14,11 @@ import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { type Collection, type DocumentRecord, newDocumentId, openStore, type Store } from '../../../store/index.ts';
-import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { query as runSql } from '../../support/sql.ts';
 import { temporalAddress } from '../../support/temporal.ts';
-import { sharedBundle, unique } from '../workflows/support.ts';
+import { unique, startWorkerRole } from '../workflows/support.ts';
 import { documentFolder, fileKey } from '../../../knowledge/ingestion/clear-document.ts';
 
 export interface KnowledgeHarness {
@@ -144,23 +143,8 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
 
 /** A worker in this process, until the test is over or `stop` is called. */
 export async function startWorker(env: Readonly<Record<string, string>>): Promise<{ readonly stop: () => Promise<void> }> {
-  const stopping = new AbortController();
-  const ready = Promise.withResolvers<number>();
-  const running = runWorker({
-    config: loadConfig(env),
-    logger: createLogger({ role: 'worker', level: process.env['PARLEY_TEST_LOG'] ?? 'silent' }),
-    registry: createRegistry({ role: 'worker', version: 'test' }),
-    signal: stopping.signal,
-    scheduleId: unique('schedule'),
-    bundle: await sharedBundle(),
-    onListening: ready.resolve,
-  });
-  running.catch(ready.reject);
-  await ready.promise;
-  const stop = async (): Promise<void> => {
-    stopping.abort();
-    await running;
-  };
+  const logger = createLogger({ role: 'worker', level: process.env['PARLEY_TEST_LOG'] ?? 'silent' });
+  const { stop } = await startWorkerRole(env, logger);
   onTestFinished(stop);
   return { stop };
 }

@@ -6,12 +6,13 @@ import type { StoredVerdict, TestRunRecord } from '../../../store/index.ts';
 import { anAgent, anAgentTest, aSecret } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run } from '../../support/run.ts';
+import type { RunningRole } from '../../support/running-role.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { condition, startCluster, type AnyObject, type RunningOperator } from './harness.ts';
+import { condition, startCluster, type AnyObject } from './harness.ts';
 
 const cluster = suiteFixture(startCluster);
-let operator: RunningOperator;
+let operator: RunningRole;
 let org: string;
 beforeAll(async () => {
   operator = await cluster.operator();

@@ -16,13 +16,11 @@ import {
   type Transport,
 } from '../../../kube/index.ts';
 import { runOperator } from '../../../operator/main.ts';
-import { loadConfig } from '../../../platform/config/config.ts';
-import { createLogger } from '../../../platform/logging.ts';
-import { createRegistry } from '../../../platform/metrics.ts';
 import { openStore, type Store } from '../../../store/index.ts';
 import type { TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
+import { startRole, type RunningRole } from '../../support/running-role.ts';
 import { TestStack, type ControlPlaneAddresses } from '../../support/test-stack.ts';
 
 export type AnyObject = KubeObject & {
@@ -50,12 +48,6 @@ const descriptors: Readonly<Record<string, ResourceDescriptor>> = {
   Event: { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true },
 };
 
-export interface RunningOperator {
-  readonly registry: Registry;
-  readonly port: number;
-  stop(): Promise<void>;
-}
-
 interface OperatorOptions {
   readonly identity?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -78,7 +70,7 @@ export interface Cluster {
   reason(kind: string, namespace: string, name: string, type: string, reason: string): Promise<Stored<AnyObject>>;
   /** Environment variables of an operator of this cluster. */
   env(options?: OperatorOptions): Record<string, string>;
-  operator(options?: OperatorOptions): Promise<RunningOperator>;
+  operator(options?: OperatorOptions): Promise<RunningRole>;
   /** Runs `work` while the API server is there and answers nothing. */
   withoutApiServer<T>(work: () => Promise<T>): Promise<T>;
   stop(): Promise<void>;
@@ -89,7 +81,7 @@ export async function startCluster(): Promise<Cluster> {
   const [addresses, { url: databaseUrl }] = await Promise.all([stack.controlPlane(), migratedDatabase()]);
   const store = openStore({ databaseUrl });
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: addresses.kubeconfig }) });
-  const running = new Set<RunningOperator>();
+  const running = new Set<RunningRole>();
 
   const cluster: Cluster = {
     addresses,
@@ -144,25 +136,12 @@ export async function startCluster(): Promise<Cluster> {
       ...options.env,
     }),
     async operator(options = {}) {
-      const config = loadConfig(cluster.env(options));
-      const registry = createRegistry({ role: 'operator', version: 'test' });
-      const stopping = new AbortController();
-      const listening = Promise.withResolvers<number>();
-      const ended = runOperator({
-        config,
-        logger: createLogger({ role: 'operator', level: config.PARLEY_LOG_LEVEL }),
-        registry,
-        signal: stopping.signal,
-        onListening: listening.resolve,
-      });
-      ended.catch(listening.reject);
-      const operator: RunningOperator = {
-        registry,
-        port: await listening.promise,
-        async stop() {
+      const role = await startRole('operator', runOperator, cluster.env(options));
+      const operator: RunningRole = {
+        ...role,
+        stop: () => {
           running.delete(operator);
-          stopping.abort();
-          await ended;
+          return role.stop();
         },
       };
       running.add(operator);

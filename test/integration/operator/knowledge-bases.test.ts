@@ -9,15 +9,16 @@ import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { newDocumentId, type DocumentRecord } from '../../../store/index.ts';
 import { aConfigMap, aKnowledgeBase, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import type { RunningRole } from '../../support/running-role.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { temporalAddress } from '../../support/temporal.ts';
-import { condition, metricTotal, startCluster, type AnyObject, type RunningOperator } from './harness.ts';
+import { condition, metricTotal, startCluster, type AnyObject } from './harness.ts';
 
 const cluster = suiteFixture(startCluster);
 let postgres: TcpProxy;
 let temporal: Connection;
-let operator: RunningOperator;
+let operator: RunningRole;
 
 const taskQueue = `test-${randomBytes(4).toString('hex')}`;
 
@@ -31,7 +32,7 @@ afterAll(async () => {
   await postgres?.close();
 });
 
-async function startOperator(env: Readonly<Record<string, string>> = {}): Promise<RunningOperator> {
+async function startOperator(env: Readonly<Record<string, string>> = {}): Promise<RunningRole> {
   const url = new URL(cluster.databaseUrl);
   url.port = String(postgres.port);
   return cluster.operator({

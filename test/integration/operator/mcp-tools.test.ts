@@ -11,12 +11,13 @@ import { ToolListRefresher } from '../../../voice/calls/mcp/tool-list-refresher.
 import { aSecret, anAgent, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startMcpServer, type McpTestServer } from '../../support/mcp-server.ts';
+import type { RunningRole } from '../../support/running-role.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { condition, startCluster, type AnyObject, type RunningOperator } from './harness.ts';
+import { condition, startCluster, type AnyObject } from './harness.ts';
 
 const cluster = suiteFixture(startCluster);
 const egress = suiteFixture(() => createEgress({ allowCidrs: ['127.0.0.0/8'] }));
-let operator: RunningOperator;
+let operator: RunningRole;
 let worker: AbortController;
 let working: Promise<void>;
 let server: McpTestServer;

@@ -6,15 +6,16 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 
 import { aPhoneNumber } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import type { RunningRole } from '../../support/running-role.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
-import { condition, startCluster, type AnyObject, type RunningOperator } from './harness.ts';
+import { condition, startCluster, type AnyObject } from './harness.ts';
 
 const cluster = suiteFixture(startCluster);
 let postgres: TcpProxy;
 let ours: string;
 let theirs: string;
-const running: RunningOperator[] = [];
+const running: RunningRole[] = [];
 
 beforeAll(async () => {
   const { hostname, port } = new URL(cluster.databaseUrl);
@@ -29,13 +30,13 @@ afterAll(async () => {
   await postgres?.close();
 });
 
-async function operator(env: Record<string, string> = {}, identity = 'one'): Promise<RunningOperator> {
+async function operator(env: Record<string, string> = {}, identity = 'one'): Promise<RunningRole> {
   const started = await cluster.operator({ identity, env: { PARLEY_LOG_LEVEL: 'error', ...env } });
   running.push(started);
   return started;
 }
 
-const stop = async (one: RunningOperator): Promise<void> => {
+const stop = async (one: RunningRole): Promise<void> => {
   running.splice(running.indexOf(one), 1);
   await one.stop();
 };

@@ -10,10 +10,11 @@ import { leases, ResourceClient, type KubeObject, type Lease, type ResourceDescr
 import { anAgent, aPhoneNumber, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
+import type { RunningRole } from '../../support/running-role.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
-import { condition, metricTotal, startCluster, type RunningOperator } from './harness.ts';
+import { condition, metricTotal, startCluster } from './harness.ts';
 
 interface ClusterRole extends KubeObject {
   readonly rules: readonly { readonly resources: readonly string[] }[];
@@ -29,7 +30,7 @@ const clusterRoles: ResourceDescriptor = {
 
 const cluster = suiteFixture(startCluster);
 let postgres: TcpProxy;
-let operator: RunningOperator | undefined;
+let operator: RunningRole | undefined;
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {

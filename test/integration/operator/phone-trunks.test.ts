@@ -8,13 +8,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTransport, loadKubeConfig, ResourceClient, type KubeObject } from '../../../kube/index.ts';
 import { anAgent, aPhoneNumber } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import type { RunningRole } from '../../support/running-role.ts';
 import { startSipMediaServer, type SipMediaServer } from '../../support/sip-media-server.ts';
-import { condition, startCluster, type AnyObject, type Cluster, type RunningOperator } from './harness.ts';
+import { condition, startCluster, type AnyObject, type Cluster } from './harness.ts';
 
 let cluster: Cluster;
 let media: SipMediaServer;
 let sip: SipClient;
-let operator: RunningOperator;
+let operator: RunningRole;
 let org: string;
 
 const telephony = (server: Pick<SipMediaServer, 'url' | 'apiKey' | 'apiSecret'>) => ({

@@ -6,15 +6,16 @@ import type { FinishReason } from '../../../store/index.ts';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
+import type { RunningRole } from '../../support/running-role.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer } from '../api/calls-support.ts';
 import { startFacade, type RestAnswer, type Facade } from '../api/facade.ts';
-import { condition, startCluster, type AnyObject, type RunningOperator } from '../operator/harness.ts';
+import { condition, startCluster, type AnyObject } from '../operator/harness.ts';
 
 const cluster = suiteFixture(startCluster);
 let facade: Facade;
-let operator: RunningOperator;
+let operator: RunningRole;
 
 beforeAll(async () => {
   operator = await cluster.operator();

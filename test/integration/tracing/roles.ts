@@ -12,10 +12,12 @@ import { runOperator } from '../../../operator/main.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger, type Logger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
+import type { RoleOptions } from '../../../platform/role.ts';
 import type { Store } from '../../../store/index.ts';
 import { runWorker } from '../../../workflows/main.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { startRole, type RunningRole } from '../../support/running-role.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { sharedBundle, unique } from '../workflows/support.ts';
 
@@ -81,36 +83,16 @@ export function knowledgeOf(env: Readonly<Record<string, string>>): (store: Stor
 export async function startRoles(settings: Readonly<Record<string, string>>): Promise<Roles> {
   const { kubeconfigs } = await controlPlane();
   const { loggerOf, lines } = keptLines();
-  const stopping = new AbortController();
-  const running: Promise<void>[] = [];
-  const start = async (
-    role: 'operator' | 'dispatcher' | 'worker',
-    run: (options: {
-      readonly config: ReturnType<typeof loadConfig>;
-      readonly logger: Logger;
-      readonly registry: ReturnType<typeof createRegistry>;
-      readonly signal: AbortSignal;
-      readonly onListening: (port: number) => void;
-    }) => Promise<void>,
-  ): Promise<void> => {
-    const listening = Promise.withResolvers<number>();
-    const ended = run({
-      config: loadConfig({ ...settings, KUBECONFIG: kubeconfigs[role] }),
-      logger: loggerOf(role),
-      registry: createRegistry({ role, version: 'test' }),
-      signal: stopping.signal,
-      onListening: listening.resolve,
-    });
-    running.push(ended);
-    ended.catch(listening.reject);
-    const port = await listening.promise;
+  const start = async (role: 'operator' | 'dispatcher' | 'worker', run: (options: RoleOptions) => Promise<void>): Promise<RunningRole> => {
+    const running = await startRole(role, run, { ...settings, KUBECONFIG: kubeconfigs[role] }, loggerOf(role));
     await eventually(async () => {
-      const { status } = await fetch(`http://127.0.0.1:${port}/readyz`);
+      const { status } = await fetch(`http://127.0.0.1:${running.port}/readyz`);
       if (status !== 200) throw new Error(`the ${role} is not ready yet`);
     });
+    return running;
   };
   const bundle = await sharedBundle();
-  await Promise.all([
+  const running = await Promise.all([
     start('operator', runOperator),
     start('dispatcher', runDispatcher),
     start('worker', (options) => runWorker({ ...options, bundle, scheduleId: unique('traces') })),
@@ -118,8 +100,7 @@ export async function startRoles(settings: Readonly<Record<string, string>>): Pr
   return {
     lines,
     async stop() {
-      stopping.abort();
-      await Promise.all(running);
+      await Promise.all(running.map((role) => role.stop()));
     },
   };
 }

@@ -5,15 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Client } from 'pg';
-import type { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 
 import { webhookSubscriptionKind } from '../../../crds/index.ts';
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { createTransport, loadKubeConfig, ResourceClient, type KubeObject, type Stored } from '../../../kube/index.ts';
-import { loadConfig } from '../../../platform/config/config.ts';
-import { createLogger } from '../../../platform/logging.ts';
-import { createRegistry } from '../../../platform/metrics.ts';
 import { insertEvents, openStore, type Store } from '../../../store/index.ts';
 import { buildEvent } from '../../../events/emit.ts';
 import { controlPlane } from '../../support/control-plane.ts';
@@ -21,6 +17,7 @@ import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
+import { startRole, type RunningRole } from '../../support/running-role.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { startWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts';
 
@@ -34,13 +31,6 @@ export interface DeliveryRow {
   readonly attempts: number;
   readonly event_id: string;
   readonly subscription_uid: string;
-}
-
-export interface RunningDispatcher {
-  readonly port: number;
-  readonly registry: Registry;
-  /** As SIGTERM does. */
-  stop(): Promise<void>;
 }
 
 /** What happens in one organisation. */
@@ -62,7 +52,7 @@ export interface DispatchHarness extends Organization {
   readonly env: Readonly<Record<string, string>>;
   /** Another one next to the first. */
   organization(): Promise<Organization>;
-  dispatcher(env?: Readonly<Record<string, string>>): Promise<RunningDispatcher>;
+  dispatcher(env?: Readonly<Record<string, string>>): Promise<RunningRole>;
   process(env?: Readonly<Record<string, string>>): Promise<RoleProcess>;
   sql<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>;
   deliveries(uid?: string): Promise<DeliveryRow[]>;
@@ -153,24 +143,9 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
     sink,
     env,
     async dispatcher(own = {}) {
-      const config = loadConfig({ ...env, ...own });
-      const registry = createRegistry({ role: 'dispatcher', version: 'test' });
-      const stopping = new AbortController();
-      const listening = Promise.withResolvers<number>();
-      const ended = runDispatcher({
-        config,
-        logger: createLogger({ role: 'dispatcher', level: config.PARLEY_LOG_LEVEL }),
-        registry,
-        signal: stopping.signal,
-        onListening: listening.resolve,
-      });
-      ended.catch(listening.reject);
-      const stop = async (): Promise<void> => {
-        stopping.abort();
-        await ended;
-      };
-      onTestFinished(stop);
-      return { port: await listening.promise, registry, stop };
+      const role = await startRole('dispatcher', runDispatcher, { ...env, ...own });
+      onTestFinished(() => role.stop());
+      return role;
     },
     process: async (own = {}) => spawnRole('dispatcher', { ...env, ...own }),
     async sql<R extends object>(text: string, values: readonly unknown[] = []) {

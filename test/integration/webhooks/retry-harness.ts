@@ -3,14 +3,10 @@ import { randomBytes } from 'node:crypto';
 
 import { onTestFinished } from 'vitest';
 
-import { loadConfig } from '../../../platform/config/config.ts';
-import { createLogger } from '../../../platform/logging.ts';
-import { createRegistry } from '../../../platform/metrics.ts';
-import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
 import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
 import { temporalAddress } from '../../support/temporal.ts';
-import { sharedBundle } from '../workflows/support.ts';
+import { startWorkerRole } from '../workflows/support.ts';
 import { dispatchHarness, type DispatchHarness } from './dispatch-harness.ts';
 
 export interface AttemptRow {
@@ -44,25 +40,8 @@ export async function retryHarness(more: Readonly<Record<string, string>> = {}):
   return {
     ...harness,
     async worker({ ready = true } = {}) {
-      const config = loadConfig(harness.env);
-      const stopping = new AbortController();
-      const listening = Promise.withResolvers<number>();
-      const ended = runWorker({
-        config,
-        logger: createLogger({ role: 'worker', level: config.PARLEY_LOG_LEVEL }),
-        registry: createRegistry({ role: 'worker', version: 'test' }),
-        signal: stopping.signal,
-        scheduleId: `retries-${randomBytes(4).toString('hex')}`,
-        bundle: await sharedBundle(),
-        onListening: listening.resolve,
-      });
-      ended.catch(listening.reject);
-      const stop = async (): Promise<void> => {
-        stopping.abort();
-        await ended;
-      };
+      const { port, stop } = await startWorkerRole(harness.env);
       onTestFinished(stop);
-      const port = await listening.promise;
       await eventually(async () => {
         const { status } = await fetch(`http://127.0.0.1:${port}/readyz`);
         if (ready && status !== 200) throw new Error('the worker is not ready yet');

@@ -5,10 +5,12 @@ import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { Client } from '@temporalio/client';
 
-import { createLogger } from '../../../platform/logging.ts';
+import { createLogger, type Logger } from '../../../platform/logging.ts';
 import { bundleWorkflows } from '../../../workflows/bundle.ts';
 import type { HousekeepingActivities } from '../../../workflows/housekeeping/types.ts';
+import { runWorker } from '../../../workflows/main.ts';
 import { installRuntime } from '../../../workflows/runtime.ts';
+import { startRole, type RunningRole } from '../../support/running-role.ts';
 
 installRuntime(createLogger({ role: 'test', level: 'error' }));
 
@@ -17,6 +19,12 @@ export const unique = (prefix: string): string => `${prefix}-${randomBytes(4).to
 /** Webpack needs some seconds: once for each process of tests. */
 let bundle: ReturnType<typeof bundleWorkflows> | undefined;
 export const sharedBundle = (): ReturnType<typeof bundleWorkflows> => (bundle ??= bundleWorkflows());
+
+/** A worker in this process, with a schedule of its own. */
+export async function startWorkerRole(env: Readonly<Record<string, string>>, logger?: Logger): Promise<RunningRole> {
+  const own = { scheduleId: unique('schedule'), bundle: await sharedBundle() };
+  return startRole('worker', (options) => runWorker({ ...options, ...own }), env, logger);
+}
 
 /** Runs `use` while a worker with these activities takes the work of a task queue of its own. */
 export async function whileWorking<T>(
