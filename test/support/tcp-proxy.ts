@@ -64,3 +64,9 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     },
   };
 }
+
+/** @param address a URL of the server, with its port */
+export function startProxyOf(address: string): Promise<TcpProxy> {
+  const { hostname: host, port } = new URL(address);
+  return startTcpProxy({ host, port: Number(port) });
+}

@@ -20,7 +20,7 @@ import { noKnowledge } from '../../support/no-knowledge.ts';
 import { unlimited } from '../../support/limits.ts';
 import { testSigning } from '../../support/signing.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { startProxyOf } from '../../support/tcp-proxy.ts';
 import { localAddresses, organization, startFacade, startProxiedFacade, type RestAnswer } from './facade.ts';
 
 const facade = suiteFixture(startFacade);
@@ -221,7 +221,7 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
 describe.each(['cut', 'stall'] as const)('when Postgres goes away (%s)', (how) => {
   it('everything that needs a key is a clear 503, and comes back by itself', async () => {
     const url = new URL(facade.database.url);
-    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+    const proxy = await startProxyOf(url.href);
     url.port = String(proxy.port);
     const { app, close } = build({ databaseUrl: url.href, kubeServer: `https://127.0.0.1:${deadPort}` });
     const ask = () =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { startProxyOf } from '../../support/tcp-proxy.ts';
 import { organization, startFacade, startProxiedFacade, type RestAnswer } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
@@ -76,7 +76,7 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
 describe('when Postgres goes away', () => {
   it('everything is a 503 in the body of the group, nothing is made, and it comes back by itself', async () => {
     const address = new URL(facade.database.url);
-    const proxy = await startTcpProxy({ host: address.hostname, port: Number(address.port) });
+    const proxy = await startProxyOf(address.href);
     address.port = String(proxy.port);
     const behind = await startFacade({ database: { ...facade.database, url: address.href } });
     const ask = (method: string, path: string, body?: unknown): Promise<RestAnswer> =>

@@ -11,26 +11,21 @@ import { aConfigMap, aKnowledgeBase, type TestManifest } from '../../support/bui
 import { eventually } from '../../support/eventually.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { startProxyOf, startTcpProxy } from '../../support/tcp-proxy.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { condition, metricTotal, startCluster, type AnyObject } from './harness.ts';
 
 const cluster = suiteFixture(startCluster);
-let postgres: TcpProxy;
+const postgres = suiteFixture(() => startProxyOf(cluster.databaseUrl));
 let temporal: Connection;
 let operator: RunningRole;
 
 const taskQueue = `test-${randomBytes(4).toString('hex')}`;
 
 beforeAll(async () => {
-  const { hostname, port } = new URL(cluster.databaseUrl);
-  postgres = await startTcpProxy({ host: hostname, port: Number(port) });
   temporal = await Connection.connect({ address: await temporalAddress() });
 });
-afterAll(async () => {
-  await temporal?.close();
-  await postgres?.close();
-});
+afterAll(() => temporal?.close());
 
 async function startOperator(env: Readonly<Record<string, string>> = {}): Promise<RunningRole> {
   const url = new URL(cluster.databaseUrl);

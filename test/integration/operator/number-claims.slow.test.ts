@@ -2,32 +2,27 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeAll, expect, it } from 'vitest';
 
 import { aPhoneNumber } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { startProxyOf } from '../../support/tcp-proxy.ts';
 import { condition, startCluster, type AnyObject } from './harness.ts';
 
 const cluster = suiteFixture(startCluster);
-let postgres: TcpProxy;
+const postgres = suiteFixture(() => startProxyOf(cluster.databaseUrl));
 let ours: string;
 let theirs: string;
 const running: RunningRole[] = [];
 
 beforeAll(async () => {
-  const { hostname, port } = new URL(cluster.databaseUrl);
-  postgres = await startTcpProxy({ host: hostname, port: Number(port) });
   [ours, theirs] = [await cluster.organization('ours'), await cluster.organization('theirs')];
 });
 afterEach(async () => {
   postgres.restore();
   await Promise.all(running.splice(0).map((one) => one.stop()));
-});
-afterAll(async () => {
-  await postgres?.close();
 });
 
 async function operator(env: Record<string, string> = {}, identity = 'one'): Promise<RunningRole> {

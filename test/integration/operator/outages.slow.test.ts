@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 
 import { leases, ResourceClient, type KubeObject, type Lease, type ResourceDescriptor } from '../../../kube/index.ts';
 import { anAgent, aPhoneNumber, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
@@ -13,7 +13,7 @@ import { freePort } from '../../support/free-port.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { startProxyOf } from '../../support/tcp-proxy.ts';
 import { condition, metricTotal, startCluster } from './harness.ts';
 
 interface ClusterRole extends KubeObject {
@@ -29,22 +29,15 @@ const clusterRoles: ResourceDescriptor = {
 };
 
 const cluster = suiteFixture(startCluster);
-let postgres: TcpProxy;
+const postgres = suiteFixture(() => startProxyOf(cluster.databaseUrl));
 let operator: RunningRole | undefined;
 const children: ChildProcess[] = [];
 
-beforeAll(async () => {
-  const { hostname, port } = new URL(cluster.databaseUrl);
-  postgres = await startTcpProxy({ host: hostname, port: Number(port) });
-});
 afterEach(async () => {
   postgres.restore();
   await operator?.stop();
   operator = undefined;
   for (const child of children.splice(0)) child.kill('SIGKILL');
-});
-afterAll(async () => {
-  await postgres?.close();
 });
 
 function proxied(): string {
@@ -161,8 +154,8 @@ describe('without a permission', () => {
 
 describe('while the API server is unavailable', () => {
   it('takes up what changed when it is back', async () => {
-    const { hostname, port } = new URL(cluster.addresses.server);
-    const apiServer = await startTcpProxy({ host: hostname, port: Number(port) });
+    const { port } = new URL(cluster.addresses.server);
+    const apiServer = await startProxyOf(cluster.addresses.server);
     const kubeconfig = join(tmpdir(), `kubeconfig-${process.pid}-${apiServer.port}`);
     const text = await readFile(cluster.addresses.kubeconfigs.operator, 'utf8');
     await writeFile(kubeconfig, text.replaceAll(`:${port}`, `:${apiServer.port}`), { mode: 0o600 });

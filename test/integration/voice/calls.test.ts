@@ -18,7 +18,7 @@ import { eventually } from '../../support/eventually.ts';
 import { ownMediaServer } from '../../support/own-media-server.ts';
 import { query } from '../../support/sql.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { startProxyOf, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { session } from '../store/support.ts';
 import { openStage, type VoiceStage, type StagedCall } from './stage.ts';
 
@@ -35,8 +35,7 @@ beforeAll(async () => {
     {
       server: livekit.address,
       async roleDatabase(url) {
-        const { hostname, port } = new URL(url);
-        proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+        proxy = await startProxyOf(url);
         return Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(proxy.port) }).href;
       },
     },

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { controlPlane } from '../../support/control-plane.ts';
 import { suiteFolder } from '../../support/folders.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { startProxyOf, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { putSecret } from './secret.ts';
 import { openStage, type VoiceStage } from './stage.ts';
 
@@ -22,8 +22,8 @@ const folder = suiteFolder();
 
 beforeAll(async () => {
   const { kubeconfig, server } = await controlPlane();
-  const { hostname, port, origin } = new URL(server);
-  proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  const { hostname, origin } = new URL(server);
+  proxy = await startProxyOf(server);
   const ownConfig = join(folder, 'kubeconfig');
   await writeFile(ownConfig, (await readFile(kubeconfig, 'utf8')).replaceAll(origin, `https://${hostname}:${proxy.port}`), { mode: 0o600 });
   stage = await openStage({ KUBECONFIG: ownConfig });

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { startProxyOf } from '../../support/tcp-proxy.ts';
 import { dispatchHarness, proxiedKubeconfig, settled } from './dispatch-harness.ts';
 
 it('brings every event to every subscription once, and writes that down', async () => {
@@ -147,7 +147,7 @@ it('waits for a Secret that is missing without holding up anybody, and delivers 
 it('waits for Postgres at the start and later, says so, and delivers when it is back', async () => {
   const harness = await dispatchHarness();
   const url = new URL(harness.env['DATABASE_URL'] ?? '');
-  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+  const proxy = await startProxyOf(url.href);
   onTestFinished(() => proxy.close());
   proxy.cut();
   url.host = `127.0.0.1:${proxy.port}`;

@@ -18,7 +18,7 @@ import { organizationNamespace } from '../../support/namespace.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
 import { startRole, type RunningRole } from '../../support/running-role.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { startProxyOf, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { startWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts';
 
 interface Subscription extends KubeObject {
@@ -182,8 +182,7 @@ const sorted = (record: Readonly<Record<string, number>>): readonly (readonly [s
 export async function proxiedKubeconfig(path: string): Promise<{ readonly kubeconfig: string; readonly proxy: TcpProxy }> {
   const text = await readFile(path, 'utf8');
   const [, server = ''] = /server: "?(https:[^\s"]+)/.exec(text) ?? [];
-  const { hostname, port } = new URL(server);
-  const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  const proxy = await startProxyOf(server);
   const folder = await mkdtemp(join(tmpdir(), 'parley-proxied-'));
   onTestFinished(async () => {
     await proxy.close();
