@@ -1,20 +1,14 @@
 import { randomInt } from 'node:crypto';
 
 import { describe, expect, it } from 'vitest';
-import { Registry } from 'prom-client';
 
-import { createContext } from '../../../api/kinds/context.ts';
 import { createSweeper } from '../../../api/app.ts';
 import type { Agent, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
 import { KubeError, type KubeRequest, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { Readiness } from '../../../platform/lifecycle.ts';
-import { createLogger } from '../../../platform/logging.ts';
 import { anAgentRequest } from '../../support/builders.ts';
-import { testSigning } from '../../support/signing.ts';
-import { unlimited } from '../../support/limits.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { kubectlJson, localAddresses, organization, startFacade, type RestAnswer } from './facade.ts';
+import { aContext, kubectlJson, organization, startFacade, type RestAnswer } from './facade.ts';
 
 /** Answers `left` more writes and reads; the next one is the last (carried out or not), and from then on the process is dead. */
 class Mortal implements Transport {
@@ -74,15 +68,7 @@ let mortal: Mortal;
 
 async function sweep(org: string): Promise<void> {
   const clock = { ...systemClock, now: () => Date.now() + 180_000 };
-  const common = { store: facade.store, transport: mortal, random: Math.random, registry: new Registry(), readiness: new Readiness() };
-  const context = createContext({
-    ...common,
-    clock,
-    logger: createLogger({ role: 'test', level: 'silent' }),
-    signing: testSigning(),
-    limits: unlimited,
-    addresses: localAddresses,
-  });
+  const context = aContext({ store: facade.store, transport: mortal, clock });
   await createSweeper(context, facade.store.organizations).sweepOrganization(org);
   await context.stop();
 }

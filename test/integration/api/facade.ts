@@ -10,6 +10,7 @@ import { expect } from 'vitest';
 
 import { buildApi } from '../../../api/app.ts';
 import type { ApiDependencies, Limits } from '../../../api/dependencies.ts';
+import { createContext, type KindContext } from '../../../api/kinds/context.ts';
 import { SigningKeys } from '../../../api/signing/signing-keys.ts';
 import { explainerOf } from '../../../cli/kubectl/explain/over-rest.ts';
 import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
@@ -26,7 +27,8 @@ import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { testSigning } from '../../support/signing.ts';
+import { startProxyOf, type TcpProxy } from '../../support/tcp-proxy.ts';
 
 const run = promisify(execFile);
 
@@ -135,11 +137,25 @@ export async function startFacade({
   };
 }
 
+/** What the parts of a facade work with that are tried by themselves. */
+export function aContext(change: Pick<Facade, 'store' | 'transport'> & Partial<Parameters<typeof createContext>[0]>): KindContext {
+  return createContext({
+    clock: systemClock,
+    random: Math.random,
+    logger: createLogger({ role: 'test', level: 'silent' }),
+    registry: new Registry(),
+    readiness: new Readiness(),
+    signing: testSigning(),
+    limits: unlimited,
+    addresses: localAddresses,
+    ...change,
+  });
+}
+
 /** A second replica of a facade, which reaches the API server through a proxy; closing it closes the proxy as well. */
 export async function startProxiedFacade({ database, transport }: Facade): Promise<{ readonly behind: Facade; readonly proxy: TcpProxy }> {
   const kubeConfig = loadKubeConfig({ path: (await controlPlane()).kubeconfigs.api });
-  const { hostname, port } = new URL(transport.server);
-  const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  const proxy = await startProxyOf(transport.server);
   const [cluster] = kubeConfig.getClusters();
   kubeConfig.clusters = [{ ...cluster!, server: `https://127.0.0.1:${proxy.port}` }];
   const behind = await startFacade({ database, wrap: () => createTransport({ kubeConfig }) });

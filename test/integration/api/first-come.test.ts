@@ -1,20 +1,14 @@
 import { randomInt } from 'node:crypto';
 
-import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { cameFirst, type FirstCome } from '../../../api/resources/first-come.ts';
-import { createContext, type KindContext } from '../../../api/kinds/context.ts';
+import { type KindContext } from '../../../api/kinds/context.ts';
 import type { PhoneNumber } from '../../../crds/index.ts';
 import type { Stored } from '../../../kube/types.ts';
-import { systemClock } from '../../../platform/clock.ts';
-import { Readiness } from '../../../platform/lifecycle.ts';
-import { createLogger } from '../../../platform/logging.ts';
 import { aPhoneNumber } from '../../support/builders.ts';
-import { testSigning } from '../../support/signing.ts';
-import { unlimited } from '../../support/limits.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { localAddresses, organization, startFacade } from './facade.ts';
+import { aContext, organization, startFacade } from './facade.ts';
 
 const facade = suiteFixture(startFacade);
 let context: KindContext;
@@ -22,18 +16,7 @@ let org: string;
 
 beforeAll(async () => {
   org = (await organization(facade)).name;
-  context = createContext({
-    store: facade.store,
-    transport: facade.transport,
-    clock: systemClock,
-    random: Math.random,
-    logger: createLogger({ role: 'test', level: 'silent' }),
-    registry: new Registry(),
-    readiness: new Readiness(),
-    signing: testSigning(),
-    limits: unlimited,
-    addresses: localAddresses,
-  });
+  context = aContext({ store: facade.store, transport: facade.transport });
   context.start();
 });
 afterAll(async () => {

@@ -1,20 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import { createContext } from '../../../api/kinds/context.ts';
 import { createSweeper } from '../../../api/app.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
 import type { Agent } from '../../../crds/index.ts';
 import { KubeError } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { Readiness } from '../../../platform/lifecycle.ts';
-import { createLogger } from '../../../platform/logging.ts';
-import { Registry } from 'prom-client';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
-import { testSigning } from '../../support/signing.ts';
-import { unlimited } from '../../support/limits.ts';
 import { query } from '../../support/sql.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { canary, kubectl, kubectlJson, localAddresses, organization, startFacade } from './facade.ts';
+import { aContext, canary, kubectl, kubectlJson, organization, startFacade } from './facade.ts';
 
 interface Secret {
   readonly metadata: {
@@ -195,18 +189,7 @@ describe('secrets of an agent', () => {
 
 const sweep = async (minutesLater: number): Promise<void> => {
   const clock = { ...systemClock, now: () => Date.now() + minutesLater * 60_000 };
-  const context = createContext({
-    store: facade.store,
-    transport: facade.transport,
-    clock,
-    random: Math.random,
-    logger: createLogger({ role: 'test', level: 'silent' }),
-    registry: new Registry(),
-    readiness: new Readiness(),
-    signing: testSigning(),
-    limits: unlimited,
-    addresses: localAddresses,
-  });
+  const context = aContext({ store: facade.store, transport: facade.transport, clock });
   await createSweeper(context, facade.store.organizations).sweep();
   await context.stop();
 };

@@ -9,7 +9,6 @@ import { parse } from 'yaml';
 import { runApi } from '../../../api/main.ts';
 import { explainerOf } from '../../../cli/kubectl/explain/over-rest.ts';
 import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
-import { createContext } from '../../../api/kinds/context.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
 import { createSweeper } from '../../../api/app.ts';
 import { checkCluster } from '../../../cli/doctor/cluster.ts';
@@ -19,20 +18,17 @@ import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { runOperator } from '../../../operator/main.ts';
-import { systemClock } from '../../../platform/clock.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
-import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { openStore, type Store } from '../../../store/index.ts';
 import { anAgent, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { unlimited } from '../../support/limits.ts';
 import { undescribedMetrics } from '../../support/metrics-reference.ts';
-import { testSigning } from '../../support/signing.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type ChartCluster, startCluster } from './cluster.ts';
 import { kinds } from '../../../crds/index.ts';
+import { aContext } from '../api/facade.ts';
 import { chart, lay, NAMESPACE, ofKind, podsOf, RELEASE, render, type Rendered, roles, withValues } from './helm.ts';
 import { batches } from './matrix.ts';
 
@@ -234,22 +230,9 @@ describe('permissions', () => {
   it('let the facade finish what was left behind, past an organisation without a grant', async () => {
     const { labels, annotations } = stageMarks({ for: { kind: 'Agent', name: 'never-made' }, at: '2026-01-01T00:00:00Z', keys: [] });
     await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'left-behind', namespace: 'globex', labels, annotations } });
-    const registry = new Registry();
-    const logger = createLogger({ role: 'test', level: 'silent' });
     const kubeConfig = loadKubeConfig({ path: await cluster.kubeconfigOf(NAMESPACE, `${RELEASE}-api`) });
-    const transport = createTransport({ kubeConfig, registry, logger });
-    const context = createContext({
-      store,
-      transport,
-      logger,
-      registry,
-      readiness: new Readiness(),
-      clock: systemClock,
-      random: Math.random,
-      signing: testSigning(),
-      limits: unlimited,
-      addresses: createAddressChecks(loadConfig({})),
-    });
+    const transport = createTransport({ kubeConfig });
+    const context = aContext({ store, transport, addresses: createAddressChecks(loadConfig({})) });
     const organizations = { list: async () => ['stranger', 'globex'].map((name) => ({ name })) } as unknown as Store['organizations'];
     await createSweeper(context, organizations).sweep();
     await expect(cluster.kubectl(['get', 'secret', 'left-behind', '--namespace=globex'])).rejects.toThrow('NotFound');
