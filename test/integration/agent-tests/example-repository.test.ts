@@ -2,17 +2,18 @@
 import { cp, readFile, rm, symlink, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { suiteFolder } from '../../support/folders.ts';
-import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { startProviderServer } from '../../support/provider-server.ts';
 import { run } from '../../support/run.ts';
 import { parley, repository } from '../../support/stack.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { KEY, shop } from './test-folder.ts';
 
 const folder = suiteFolder();
-let provider: ProviderServer;
+const provider = suiteFixture(startProviderServer);
 
 beforeAll(async () => {
   await cp(join(repository, 'examples/agents-as-code'), folder, { recursive: true });
@@ -22,12 +23,10 @@ beforeAll(async () => {
   await writeFile(join(folder, 'bin/docker'), '#!/bin/sh\nwhile [ "$1" != "$IMAGE" ]; do shift; done\nshift\nexec parley "$@"\n', {
     mode: 0o755,
   });
-  provider = await startProviderServer();
   provider.chat((request) =>
     request.lastUser.includes('opening hours') ? 'We are open from nine to six, Monday to Friday.' : shop(request),
   );
 });
-afterAll(() => provider.close());
 
 const withModel = () => ({
   PARLEY_PROVIDERS: JSON.stringify([{ name: 'openai', baseURL: provider.url }]),

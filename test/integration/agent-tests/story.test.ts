@@ -12,41 +12,40 @@ import { createLogger } from '../../../platform/logging.ts';
 import { anAgent, type TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFolder } from '../../support/folders.ts';
-import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { startProviderServer } from '../../support/provider-server.ts';
 import { run } from '../../support/run.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { parleyEntry } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { realMediaServer } from '../api/calls-support.ts';
-import { startFacade, type Facade } from '../api/facade.ts';
+import { startFacade } from '../api/facade.ts';
 import { condition, startCluster, type AnyObject } from '../operator/harness.ts';
 import { startWorkerRole } from '../workflows/support.ts';
 import { workerEnv } from './runs-support.ts';
 
 const cluster = suiteFixture(startCluster);
-let facade: Facade;
-let provider: ProviderServer;
+const provider = suiteFixture(startProviderServer);
+const facade = suiteFixture(async () =>
+  startFacade({
+    database: { url: cluster.databaseUrl },
+    kubeconfig: cluster.addresses.kubeconfigs.api,
+    calls: { mediaServer: await realMediaServer() },
+  }),
+);
 const folder = suiteFolder();
 let worker: RunningRole;
 
 beforeAll(async () => {
   await cluster.operator({ env: { PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' } });
-  provider = await startProviderServer();
   // The model does what its prompt says.
   provider.chat(({ system, lastUser }) => (lastUser.includes('hours') ? (/Say: (.*)/.exec(system)?.[1] ?? 'Pardon?') : 'Pardon?'));
-  const database = { url: cluster.databaseUrl, drop: async () => undefined };
-  facade = await startFacade({ database, kubeconfig: cluster.addresses.kubeconfigs.api, calls: { mediaServer: await realMediaServer() } });
   worker = await startWorkerRole(
     workerEnv(cluster.databaseUrl, await temporalAddress(), { KUBECONFIG: cluster.addresses.kubeconfigs.worker }),
     createLogger({ role: 'worker', level: 'error' }),
   );
 });
-afterAll(async () => {
-  await worker?.stop();
-  await facade?.close();
-  await provider?.close();
-});
+afterAll(() => worker?.stop());
 
 const agentThatSays = (org: string, words: string, spec: object = {}): TestManifest =>
   anAgent('desk', org, {

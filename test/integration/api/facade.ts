@@ -56,7 +56,7 @@ export interface CallOptions {
 export interface Facade {
   readonly url: string;
   readonly store: Store;
-  readonly database: TestDatabase;
+  readonly database: Pick<TestDatabase, 'url'>;
   readonly transport: Transport;
   readonly registry: Registry;
   /** Everything that was logged. */
@@ -67,7 +67,7 @@ export interface Facade {
 
 export interface FacadeOptions {
   /** Of another facade, for a second replica. */
-  readonly database?: TestDatabase | undefined;
+  readonly database?: Pick<TestDatabase, 'url'> | undefined;
   /** Path; that of the shared control plane where absent. */
   readonly kubeconfig?: string | undefined;
   /** Comes between the facade and the API server. */
@@ -89,7 +89,7 @@ export async function startFacade({
   calls,
 }: FacadeOptions = {}): Promise<Facade> {
   const api = kubeconfig ?? (await controlPlane()).kubeconfigs.api;
-  const db = shared ?? (await migratedDatabase());
+  const db: TestDatabase = shared === undefined ? await migratedDatabase() : { ...shared, drop: async () => undefined };
   const lines: string[] = [];
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -132,7 +132,7 @@ export async function startFacade({
       await app.close();
       await transport.close();
       await store.close();
-      if (shared === undefined) await db.drop();
+      await db.drop();
     },
   };
 }

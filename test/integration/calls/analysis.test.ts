@@ -15,30 +15,28 @@ import { controlPlane } from '../../support/control-plane.ts';
 import { expectDocumented } from '../../support/documented-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
-import { startProviderServer, type ReceivedChat, type ProviderServer } from '../../support/provider-server.ts';
+import { startProviderServer, type ReceivedChat } from '../../support/provider-server.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { parleyEntry } from '../../support/stack.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { serveAgent } from '../api/calls-support.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
+import { organization, startFacade } from '../api/facade.ts';
 import { registerCall } from '../store/calls-support.ts';
 import { session } from '../store/support.ts';
 import { unique, startWorkerRole } from '../workflows/support.ts';
 
 const key = 'sk-analysis-canary';
 
-let facade: Facade;
-let org: TestOrganization;
-let provider: ProviderServer;
+const facade = suiteFixture(startFacade);
+const org = suiteFixture(() => organization(facade));
+const provider = suiteFixture(startProviderServer);
 let settings: Readonly<Record<string, string>>;
-let worker: RunningRole;
+let analysing: RunningRole;
 const log: string[] = [];
 
 beforeAll(async () => {
   const { kubeconfigs } = await controlPlane();
-  facade = await startFacade();
-  org = await organization(facade);
-  provider = await startProviderServer();
   settings = {
     DATABASE_URL: facade.database.url,
     TEMPORAL_ADDRESS: await temporalAddress(),
@@ -56,13 +54,9 @@ beforeAll(async () => {
     body: { metadata: { name: 'model' }, stringData: { key } },
   });
   const destination = { write: (line: string) => void log.push(line) };
-  worker = await startWorkerRole(settings, createLogger({ role: 'worker', level: 'debug', destination }));
+  analysing = await startWorkerRole(settings, createLogger({ role: 'worker', level: 'debug', destination }));
 });
-afterAll(async () => {
-  await worker.stop();
-  await provider.close();
-  await facade.close();
-});
+afterAll(() => analysing.stop());
 afterEach(() => provider.reset());
 
 const questions = {

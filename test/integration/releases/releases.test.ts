@@ -1,5 +1,5 @@
 /** Releases through the front door: resources are applied, calls are created over REST, a real operator decides. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { canaryShareOf } from '../../../store/releases/canary-share.ts';
 import type { FinishReason } from '../../../store/index.ts';
@@ -10,20 +10,21 @@ import type { RunningRole } from '../../support/running-role.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer } from '../api/calls-support.ts';
-import { startFacade, type RestAnswer, type Facade } from '../api/facade.ts';
+import { startFacade, type RestAnswer } from '../api/facade.ts';
 import { condition, startCluster, type AnyObject } from '../operator/harness.ts';
 
 const cluster = suiteFixture(startCluster);
-let facade: Facade;
+const facade = suiteFixture(async () =>
+  startFacade({
+    database: { url: cluster.databaseUrl },
+    kubeconfig: cluster.addresses.kubeconfigs.api,
+    calls: { mediaServer: await realMediaServer() },
+  }),
+);
 let operator: RunningRole;
 
 beforeAll(async () => {
   operator = await cluster.operator();
-  const database = { url: cluster.databaseUrl, drop: async () => undefined };
-  facade = await startFacade({ database, kubeconfig: cluster.addresses.kubeconfigs.api, calls: { mediaServer: await realMediaServer() } });
-});
-afterAll(async () => {
-  await facade?.close();
 });
 
 interface Desk {

@@ -4,9 +4,9 @@
  */
 import { randomInt } from 'node:crypto';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 
-import { startFacade, type Facade } from '../api/facade.ts';
+import { startFacade } from '../api/facade.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startCluster } from '../operator/harness.ts';
@@ -19,16 +19,9 @@ const listsEvery = 20;
 const seed = Number(process.env['PARLEY_TEST_SEED'] ?? randomInt(2 ** 31));
 
 const cluster = suiteFixture(startCluster);
-let facade: Facade;
+const facade = suiteFixture(() => startFacade({ database: { url: cluster.databaseUrl }, kubeconfig: cluster.addresses.kubeconfigs.api }));
 beforeAll(async () => {
   await cluster.operator();
-  facade = await startFacade({
-    database: { url: cluster.databaseUrl, drop: async () => undefined },
-    kubeconfig: cluster.addresses.kubeconfigs.api,
-  });
-});
-afterAll(async () => {
-  await facade.close();
 });
 
 async function organization(index: number): Promise<ModelOrganization> {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CallRecord } from '../../../store/index.ts';
 import { budgetOf } from '../../../voice/calls/usage/budget.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { startProviderServer } from '../../support/provider-server.ts';
 import type { SipGatewayDouble } from '../../support/sip-gateway.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { session } from '../store/support.ts';
@@ -24,17 +24,13 @@ const prices = [{ kind: 'tts', provider: 'openai_compatible', currency: 'EUR', p
 let gateway: SipGatewayDouble;
 afterAll(dispose);
 const stage = suiteFixture(() => openPhoneStage({ PARLEY_PRICES: JSON.stringify(prices) }));
-let provider: ProviderServer;
+const provider = suiteFixture(startProviderServer);
 
 beforeAll(async () => {
   ({ gateway } = stage);
-  provider = await startProviderServer();
   const { revision } = await stage.agent({ spec: { welcomeMessage: 'Harbour Bikes.', budget, timeZone } }, provider);
   await stage.store.agentReleases.serve({ org: stage.org, agentUid, revision });
 }, 300_000);
-afterAll(async () => {
-  await provider?.close();
-});
 
 const call = () => gateway.comesIn({ from: other, to: own });
 const becomes = ({ roomName }: Pick<Awaited<ReturnType<typeof call>>, 'roomName'>, expected: Partial<CallRecord>): Promise<CallRecord> =>

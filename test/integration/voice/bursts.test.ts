@@ -3,10 +3,10 @@ import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
-import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { startProviderServer } from '../../support/provider-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { serveAgent } from '../api/calls-support.ts';
-import { startFacade, type Facade } from '../api/facade.ts';
+import { startFacade } from '../api/facade.ts';
 import { openStage } from './stage.ts';
 
 const CAPACITY = 4;
@@ -15,14 +15,11 @@ afterAll(dispose);
 const stage = suiteFixture(() =>
   openStage({ PARLEY_VOICE_CALLS: String(CAPACITY), PARLEY_VOICE_IDLE_PROCESSES: '1', PARLEY_VOICE_DRAIN_MS: '1000' }),
 );
-let facade: Facade;
-let provider: ProviderServer;
+const facade = suiteFixture(() => startFacade({ database: { url: stage.env['DATABASE_URL']! }, calls: { mediaServer: stage.server } }));
+const provider = suiteFixture(startProviderServer);
 let key: string;
 
 beforeAll(async () => {
-  const url = stage.env['DATABASE_URL']!;
-  facade = await startFacade({ database: { url, drop: async () => undefined }, calls: { mediaServer: stage.server } });
-  provider = await startProviderServer();
   const { org, store } = stage;
   await serveAgent(store, org, 'receptionist', {
     agent: {
@@ -33,10 +30,6 @@ beforeAll(async () => {
   });
   key = (await store.apiKeys.create({ org, name: 'bursts', permissions: ['calls:create', 'calls:read', 'calls:write'], expirationDays: 1 }))
     .apiKey;
-});
-afterAll(async () => {
-  await facade.close();
-  await provider.close();
 });
 
 const reporting = () =>

@@ -1,10 +1,11 @@
 /** Calls whose providers fail and have fallbacks: they go on, and the caller hears every word once. */
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { openStage, type VoiceStage, type StagedCall } from './stage.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+import { openStage, type StagedCall } from './stage.ts';
 
 const FIRST = 'We are open from nine to six.';
 const SECOND = 'Shall I book an appointment for you?';
@@ -12,17 +13,9 @@ const ANSWER = `${FIRST} ${SECOND}`;
 /** Short, so that a test hears it quickly. */
 const briefly = { msPerCharacter: 20 };
 
-let stage: VoiceStage;
-let fallback: ProviderServer;
-
-beforeAll(async () => {
-  [stage, fallback] = await Promise.all([openStage(), startProviderServer()]);
-});
-afterAll(async () => {
-  await stage.close();
-  await fallback.close();
-  await dispose();
-});
+afterAll(dispose);
+const stage = suiteFixture(openStage);
+const fallback = suiteFixture(startProviderServer);
 
 /** One turn of the user, of a call whose parts have fallbacks. */
 async function askedBy(breaks: (provider: ProviderServer) => void): Promise<StagedCall> {

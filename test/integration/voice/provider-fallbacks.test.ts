@@ -2,7 +2,7 @@
 import { initializeLogger, llm, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
 import { FakeClock, settle } from '../../support/fake-clock.ts';
@@ -16,21 +16,19 @@ import {
   type ProviderServer,
   type SpeechScript,
 } from '../../support/provider-server.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { tone } from '../../support/tones.ts';
 
 const once: APIConnectOptions = { maxRetry: 0, retryIntervalMs: 20, timeoutMs: 10_000 };
 const LONG = 'We are open from nine to six, Monday to Friday. Shall I book an appointment for you?';
 
-let preferred: ProviderServer;
-let fallback: ProviderServer;
+const preferred = suiteFixture(startProviderServer);
+const fallback = suiteFixture(startProviderServer);
 let egress: Egress;
 let opened: Providers[];
 let takeovers: string[];
 
-beforeAll(async () => {
-  initializeLogger({ pretty: false, level: 'silent' });
-  [preferred, fallback] = await Promise.all([startProviderServer(), startProviderServer()]);
-});
+beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 beforeEach(() => {
   egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
   opened = [];
@@ -42,7 +40,6 @@ afterEach(async () => {
   preferred.reset();
   fallback.reset();
 });
-afterAll(() => Promise.all([preferred.close(), fallback.close()]));
 
 type Agent = CreateProvidersOptions['agent'];
 

@@ -2,7 +2,7 @@
 import { initializeLogger, llm, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
 import { ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
@@ -22,7 +22,8 @@ import {
 } from '../../../voice/providers/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { startProviderServer, type ChatScript, type ProviderServer } from '../../support/provider-server.ts';
+import { startProviderServer, type ChatScript } from '../../support/provider-server.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { frequencyOf, heardFrequency, tone } from '../../support/tones.ts';
 
 const key = 'sk-very-secret-key';
@@ -30,14 +31,11 @@ const prompt = 'The words of the caller.';
 const once: APIConnectOptions = { maxRetry: 0, retryIntervalMs: 20, timeoutMs: 10_000 };
 const twice: APIConnectOptions = { ...once, maxRetry: 1 };
 
-let server: ProviderServer;
+const server = suiteFixture(startProviderServer);
 let egress: Egress;
 let opened: Providers[];
 
-beforeAll(async () => {
-  initializeLogger({ pretty: false, level: 'silent' });
-  server = await startProviderServer();
-});
+beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 beforeEach(() => {
   egress = createEgress();
   opened = [];
@@ -47,7 +45,6 @@ afterEach(async () => {
   egress.close();
   server.reset();
 });
-afterAll(() => server.close());
 
 type Agent = CreateProvidersOptions['agent'];
 const keys: ProviderKeyReader = { read: async () => key };

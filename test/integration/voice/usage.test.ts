@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { UsageLine } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { startProviderServer } from '../../support/provider-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { openStage, type StagedCall } from './stage.ts';
 
@@ -30,17 +30,11 @@ const prices = [
 
 afterAll(dispose);
 const stage = suiteFixture(() => openStage({ PARLEY_PRICES: JSON.stringify(prices) }));
-let provider: ProviderServer;
+const provider = suiteFixture(startProviderServer);
 
-beforeAll(async () => {
-  provider = await startProviderServer();
-});
 beforeEach(async () => {
   provider.reset();
   await provider.limitContext(1_000_000);
-});
-afterAll(async () => {
-  await provider.close();
 });
 
 const jobProcesses = (role: number): readonly number[] =>
