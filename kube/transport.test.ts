@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Registry } from 'prom-client';
@@ -8,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KubeError } from './error.ts';
 import { ResourceClient } from './resource-client.ts';
 import { startFaultProxy, type FaultAnswer, type FaultProxy } from '../test/support/fault-proxy/fault-proxy.ts';
+import { testFolder } from '../test/support/folders.ts';
 import { createTransport, loadKubeConfig, type Transport, type TransportOptions } from './transport.ts';
 import type { KubeObject } from './types.ts';
 
@@ -234,12 +234,8 @@ describe('connections', () => {
 });
 
 const withFile = async (run: (folder: string) => Promise<void>): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), 'kube-'));
-  try {
-    await run(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = testFolder();
+  await run(folder);
 };
 
 const kubeconfig = (user: object): string =>

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
 import { eventually } from '../test/support/eventually.ts';
+import { testFolder } from '../test/support/folders.ts';
 import { commandLine } from './processes.ts';
 
 it('ends the components of a supervisor that was killed, and removes its files', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-ledger-'));
+  const folder = testFolder();
   const script = `
     import { Supervisor } from ${JSON.stringify(new URL('supervisor.ts', import.meta.url).href)};
     const component = (name) => ({ name, dependsOn: [], command: () => ({ file: '/bin/sh', args: ['-c', 'while :; do sleep 0.1; done # ' + name] }), check: async () => true });
@@ -29,5 +29,4 @@ it('ends the components of a supervisor that was killed, and removes its files',
     });
   }
   expect(existsSync(join(folder, 'dev.env'))).toBe(false);
-  rmSync(folder, { recursive: true, force: true });
 });

@@ -12,9 +12,7 @@ import { IngestionError } from '../ingestion-failure.ts';
 import { ParserPool, type ParserPoolOptions } from './parser-pool.ts';
 
 const open: ParserPool[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((pool) => pool.close()));
-});
+afterEach(() => Promise.all(open.splice(0).map((pool) => pool.close())));
 
 function aPool(options: Partial<ParserPoolOptions> = {}) {
   const registry = new Registry();

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
+import { testFolder } from '../../support/folders.ts';
 import { renderReport, writeReport, type Report } from './report.ts';
 
 const report: Report = {
@@ -27,12 +27,8 @@ it('names the machine, what disturbed it and what is missing', () => {
 });
 
 it('writes JSON into a folder that need not exist', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-report-'));
-  try {
-    const path = join(folder, 'deep/result.json');
-    await writeReport(report, path);
-    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(JSON.parse(JSON.stringify(report)));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = testFolder();
+  const path = join(folder, 'deep/result.json');
+  await writeReport(report, path);
+  expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(JSON.parse(JSON.stringify(report)));
 });

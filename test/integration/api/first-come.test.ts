@@ -19,9 +19,7 @@ beforeAll(async () => {
   context = aContext({ store: facade.store, transport: facade.transport });
   context.start();
 });
-afterAll(async () => {
-  await context.stop();
-});
+afterAll(() => context.stop());
 
 const number = `+1${randomInt(1e12, 1e13)}`;
 const apply = (name: string, friendlyName: string): Promise<Stored<PhoneNumber>> =>

@@ -1,13 +1,14 @@
 /** What Argo CD, Flux and Kustomize make of Parley's resources and of the files in examples/. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { kinds } from '../../../crds/index.ts';
+import { suiteFolder } from '../../support/folders.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
 import { readExamples } from '../crds/example-files.ts';
 import { openCluster, type SchemaCluster } from '../crds/support.ts';
 import { parseManifests, render, type Rendered } from './helm.ts';
@@ -15,15 +16,8 @@ import { parseManifests, render, type Rendered } from './helm.ts';
 const examples = join(repositoryRoot(), 'examples');
 const overlay = (environment: string): string => join(examples, 'kustomize/overlays', environment);
 
-let cluster: SchemaCluster;
-let folder: string;
-beforeAll(async () => {
-  [cluster, folder] = await Promise.all([openCluster('gitops'), mkdtemp(join(tmpdir(), 'parley-gitops-'))]);
-});
-afterAll(async () => {
-  await cluster.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const cluster = suiteFixture(() => openCluster('gitops'));
+const folder = suiteFolder();
 
 describe('the examples of Argo CD and Flux', () => {
   it('is configured for Argo CD for each of the six kinds', async () => {

@@ -1,6 +1,5 @@
 /** What the chart makes of its values. */
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import { stringify } from 'yaml';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { chartVariables } from '../../../scripts/generators/chart-values-definition.ts';
 import { configEntries, loadConfig } from '../../../platform/config/config.ts';
+import { testFolder } from '../../support/folders.ts';
 import {
   chart,
   containerOf,
@@ -43,22 +43,18 @@ describe('the chart', () => {
   });
 
   it('can be part of another chart, on a condition', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-parent-'));
-    try {
-      const dependencies = [{ name: 'parley', version: '*', condition: 'parley.enabled' }];
-      await mkdir(join(folder, 'charts'));
-      await symlink(chart, join(folder, 'charts/parley'));
-      await writeFile(join(folder, 'Chart.yaml'), stringify({ apiVersion: 'v2', name: 'platform', version: '1.0.0', dependencies }));
-      const deployments = async (enabled: boolean): Promise<readonly string[]> => {
-        const values = { global: { team: 'phone' }, parley: withValues({ enabled }) };
-        const text = await helm(['template', 'platform', folder, '--kube-version', '1.34.4'], { values });
-        return ofKind(parseManifests(text), 'Deployment').map(({ metadata }) => metadata.name);
-      };
-      expect(await deployments(true)).toContain('platform-parley-api');
-      expect(await deployments(false)).toEqual([]);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const folder = testFolder();
+    const dependencies = [{ name: 'parley', version: '*', condition: 'parley.enabled' }];
+    await mkdir(join(folder, 'charts'));
+    await symlink(chart, join(folder, 'charts/parley'));
+    await writeFile(join(folder, 'Chart.yaml'), stringify({ apiVersion: 'v2', name: 'platform', version: '1.0.0', dependencies }));
+    const deployments = async (enabled: boolean): Promise<readonly string[]> => {
+      const values = { global: { team: 'phone' }, parley: withValues({ enabled }) };
+      const text = await helm(['template', 'platform', folder, '--kube-version', '1.34.4'], { values });
+      return ofKind(parseManifests(text), 'Deployment').map(({ metadata }) => metadata.name);
+    };
+    expect(await deployments(true)).toContain('platform-parley-api');
+    expect(await deployments(false)).toEqual([]);
   });
 
   it('has the version of the program', async () => {

@@ -1,7 +1,4 @@
 /** What doctor says of servers that work, and of each that does not. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { beforeAll, describe, expect, it, vi } from 'vitest';
@@ -9,6 +6,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { runDoctor, type Finding } from '../../../cli/doctor/index.ts';
 import { migrate } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { mediaServer } from '../../support/media-server.ts';
 import { database, migratedDatabase } from '../../support/postgres.ts';
 import { run } from '../../support/run.ts';
@@ -18,7 +16,7 @@ import { temporalAddress } from '../../support/temporal.ts';
 
 type Env = Readonly<Record<string, string>>;
 let working: Env;
-let files: string;
+const files = suiteFolder();
 
 beforeAll(async () => {
   const [{ url }, { kubeconfig }, temporal, media] = await Promise.all([
@@ -27,7 +25,6 @@ beforeAll(async () => {
     temporalAddress(),
     mediaServer(),
   ]);
-  files = await mkdtemp(join(tmpdir(), 'parley-doctor-'));
   working = {
     KUBECONFIG: kubeconfig,
     DATABASE_URL: url,
@@ -37,7 +34,6 @@ beforeAll(async () => {
     LIVEKIT_API_SECRET: media.apiSecret,
     STORAGE_URL: pathToFileURL(files).href,
   };
-  return () => rm(files, { recursive: true, force: true });
 });
 
 async function findings(change: Env = {}): Promise<readonly Finding[]> {

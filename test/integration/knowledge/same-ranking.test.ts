@@ -22,9 +22,7 @@ const store = suiteFixture(async () => openStore({ databaseUrl: (await migratedD
 beforeAll(async () => {
   await Promise.all(here.map((tested) => tested.start()));
 });
-afterAll(async () => {
-  await Promise.all(here.map((tested) => tested.stop()));
-});
+afterAll(() => Promise.all(here.map((tested) => tested.stop())));
 
 /** Few words and short chunks, so that many chunks score alike. */
 const word = fc.constantFrom('gate', 'north', 'code', 'river', 'bridge', 'the', 'opens', 'lock');

@@ -50,9 +50,7 @@ beforeAll(async () => {
   );
   kubelet.write('parley-dispatcher-0', { level: 'info', time: at(140), role: 'dispatcher', org, callId: 'call-one', msg: 'delivered' });
 });
-afterAll(async () => {
-  await kubelet?.stop();
-});
+afterAll(() => kubelet?.stop());
 
 const messages = (text: string): readonly string[] =>
   [...text.matchAll(/parley-\w+-0: ([\w ]+?)(?: \w+=| *$)/gm)].map(([, said = '']) => said.trim());

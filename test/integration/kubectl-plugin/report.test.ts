@@ -147,9 +147,7 @@ beforeAll(async () => {
     },
   );
 });
-afterAll(async () => {
-  await kubelet?.stop();
-});
+afterAll(() => kubelet?.stop());
 
 async function unpack(file: string): Promise<ReadonlyMap<string, string>> {
   const folder = `${file}.unpacked`;

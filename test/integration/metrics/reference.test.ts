@@ -1,6 +1,5 @@
 /** Every role as a process of its own: what it serves at /metrics is what docs/reference/metrics.md says, and nothing else. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -9,6 +8,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { ROLE_NAMES } from '../../../platform/role-names.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { suiteFolder } from '../../support/folders.ts';
 import { freePort } from '../../support/free-port.ts';
 import { mediaServer } from '../../support/media-server.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
@@ -18,14 +18,14 @@ import { temporalAddress } from '../../support/temporal.ts';
 
 let env: Readonly<Record<string, string>>;
 let page: string;
+const folder = suiteFolder();
 
 beforeAll(async () => {
-  const [{ url }, { kubeconfig }, temporal, media, folder] = await Promise.all([
+  const [{ url }, { kubeconfig }, temporal, media] = await Promise.all([
     migratedDatabase(),
     controlPlane(),
     temporalAddress(),
     mediaServer(),
-    mkdtemp(join(tmpdir(), 'parley-metrics-')),
   ]);
   page = await readFile(join(repository, 'docs/reference/metrics.md'), 'utf8');
   env = {
@@ -45,7 +45,6 @@ beforeAll(async () => {
     STORAGE_URL: pathToFileURL(folder).href,
     HOME: folder,
   };
-  return () => rm(folder, { recursive: true, force: true });
 });
 
 it.each(ROLE_NAMES)('of the %s', async (role) => {

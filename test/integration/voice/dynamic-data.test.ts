@@ -10,9 +10,7 @@ const servers = new Servers();
 afterAll(dispose);
 const stage = suiteFixture(openStage);
 
-afterAll(async () => {
-  await servers.stop();
-});
+afterAll(() => servers.stop());
 
 describe.concurrent('dynamic data', () => {
   it('are looked up once for several calls, spoken, put into the prompt, and stored with the call', async () => {

@@ -28,9 +28,7 @@ const providers: ProviderServer[] = [];
 beforeAll(async () => {
   ({ gateway } = stage);
 }, 300_000);
-afterAll(async () => {
-  await Promise.all(providers.map((provider) => provider.close()));
-});
+afterAll(() => Promise.all(providers.map((provider) => provider.close())));
 
 /** Somebody takes the call. */
 const answer = (request: DialRequest): Promise<TestCaller> => gateway.takes(request);

@@ -31,9 +31,7 @@ const server = suiteFixture(() =>
   ),
 );
 
-afterAll(async () => {
-  await servers.stop();
-});
+afterAll(() => servers.stop());
 
 const flat = (headers: IncomingHttpHeaders): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
