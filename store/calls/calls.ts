@@ -33,14 +33,14 @@ export type Registration =
 
 export interface StartOptions extends CallRef, WithEvents {
   readonly jobId: string;
-  /** Time since its begin, in milliseconds: a wait for the database is part of the call. 0 by default. */
-  readonly startedAgoMs?: number | undefined;
+  /** Time since its begin, in milliseconds, asked once the database is there: a wait for it is part of the call. 0 by default. */
+  readonly startedAgoMs?: (() => number) | undefined;
 }
 
 export interface EndOptions extends CallRef, WithEvents {
   readonly reason: FinishReason;
-  /** Time since its end, in milliseconds: clean-up before this call does not count as talking. 0 by default. */
-  readonly endedAgoMs?: number | undefined;
+  /** Time since its end, in milliseconds, asked likewise: clean-up before this call does not count as talking. 0 by default. */
+  readonly endedAgoMs?: (() => number) | undefined;
   /** Only while the call is in this state, and with this last heartbeat of its job where it is named. */
   readonly only?: { readonly status: CallStatus; readonly jobSeenAt?: Date | null };
 }
@@ -152,13 +152,13 @@ export class Calls extends Repository {
    * `registered` → `ongoing`: media flow. Counts as a heartbeat of the job.
    * @throws StoreError `not_found`
    */
-  async start({ org, id, jobId, startedAgoMs = 0, events }: StartOptions): Promise<CallTransition> {
+  async start({ org, id, jobId, startedAgoMs = () => 0, events }: StartOptions): Promise<CallTransition> {
     return this.#transition(
       { org, id, events },
       `UPDATE parley.calls SET status = 'ongoing', started_at = greatest(now() - $4 * interval '1 millisecond', created_at),
               job_id = $3, job_seen_at = now()
        WHERE org = $1 AND id = $2 AND status = 'registered' RETURNING ${CALL_COLUMNS}`,
-      [org, id, jobId, Math.max(0, startedAgoMs)],
+      () => [org, id, jobId, Math.max(0, startedAgoMs())],
     );
   }
 
@@ -167,7 +167,7 @@ export class Calls extends Repository {
    * (0012_call_analysis.sql) inserts the row of its analysis in the same transaction.
    * @throws StoreError `not_found`
    */
-  async end({ org, id, reason, endedAgoMs = 0, only, events }: EndOptions): Promise<CallTransition> {
+  async end({ org, id, reason, endedAgoMs = () => 0, only, events }: EndOptions): Promise<CallTransition> {
     const given = [
       ...(only === undefined ? [] : ['AND status = $6']),
       ...(only?.jobSeenAt === undefined ? [] : ['AND job_seen_at IS NOT DISTINCT FROM $7::timestamptz']),
@@ -176,12 +176,12 @@ export class Calls extends Repository {
       { org, id, events },
       `UPDATE parley.calls SET status = $3, finish_reason = $4, ended_at = greatest(now() - $5 * interval '1 millisecond', started_at, created_at)
        WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing') ${given} RETURNING ${CALL_COLUMNS}`,
-      [
+      () => [
         org,
         id,
         terminalStatusOf(reason),
         reason,
-        Math.max(0, endedAgoMs),
+        Math.max(0, endedAgoMs()),
         ...(only === undefined ? [] : [only.status]),
         ...(only?.jobSeenAt === undefined ? [] : [only.jobSeenAt?.toISOString() ?? null]),
       ],
@@ -261,9 +261,9 @@ export class Calls extends Repository {
     return rows[0]?.full ?? false;
   }
 
-  async #transition(ref: CallRef & WithEvents, sql: string, values: readonly unknown[]): Promise<CallTransition> {
+  async #transition(ref: CallRef & WithEvents, sql: string, values: () => readonly unknown[]): Promise<CallTransition> {
     return this.database.asOrganization(ref.org, async (transaction) => {
-      const { rows } = await transaction.query<Row>(sql, values);
+      const { rows } = await transaction.query<Row>(sql, values());
       if (rows[0] !== undefined) {
         const call = toCall(rows[0]);
         const usage = isTerminal(call.status) ? await usageOfCall(transaction, ref) : [];

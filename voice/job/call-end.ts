@@ -117,7 +117,7 @@ export class CallEnd {
     const { org, id } = call;
     try {
       if (reason === 'elsewhere') return await store.calls.calls.get({ org, id });
-      const end = () => lifecycle.end({ org, id, reason, endedAgoMs: clock.monotonic() - over, transferredTo });
+      const end = () => lifecycle.end({ org, id, reason, endedAgoMs: () => clock.monotonic() - over, transferredTo });
       const { call: ended } = await persist(end, { clock, logger: log, withinMs: TIMEOUTS.state, what: 'record the end of the call' });
       return ended;
     } catch (err) {

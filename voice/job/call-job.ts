@@ -282,7 +282,7 @@ export class CallJob {
     const { lifecycle, clock } = this.#options.services;
     const { org, id } = call;
     const began = clock.monotonic();
-    const start = () => lifecycle.start({ org, id, jobId, startedAgoMs: clock.monotonic() - began });
+    const start = () => lifecycle.start({ org, id, jobId, startedAgoMs: () => clock.monotonic() - began });
     try {
       const { changed, call: now } = await persist(start, {
         clock,

@@ -111,7 +111,7 @@ describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
     const key = recordingKey(org.name, ref.id);
     const recording = await encodeOgg({ left: recordingOf('user'), right: recordingOf('agent') });
     const { bytes } = await files.put(key, Readable.from([recording]), { maxBytes: 10_000_000 });
-    await lifecycle.end({ ...ref, reason: 'user_ended_call', endedAgoMs: Date.now() - STARTED_AT - SECONDS * 1_000 });
+    await lifecycle.end({ ...ref, reason: 'user_ended_call', endedAgoMs: () => Date.now() - STARTED_AT - SECONDS * 1_000 });
     await lifecycle.addRecording({ ...ref, key, bytes, durationMs: SECONDS * 1_000 });
     const reason = { name: 'reason', type: 'string', result: 'Opening hours, and whether order 417 is ready.', error: null } as const;
     await facade.store.calls.analyses.finish({ ...ref, items: [reason], error: null, events: [] });

@@ -86,8 +86,8 @@ describe('what happens to a call', () => {
     await lifecycle.register(call);
     const ref = { org, id: call.id };
     await (await session(url)).query(`UPDATE parley.calls SET created_at = now() - interval '1 min' WHERE id = $1`, [call.id]);
-    await lifecycle.start({ ...ref, jobId: 'j', startedAgoMs: 30_000 });
-    await lifecycle.end({ ...ref, reason: 'call_transferred', transferredTo: '+15550100', endedAgoMs: 10_000 });
+    await lifecycle.start({ ...ref, jobId: 'j', startedAgoMs: () => 30_000 });
+    await lifecycle.end({ ...ref, reason: 'call_transferred', transferredTo: '+15550100', endedAgoMs: () => 10_000 });
     const record = await store.calls.calls.get(ref);
     const [startedAt, endedAt] = [record?.startedAt, record?.endedAt].map((time) => time!.getTime() / 1000);
     expect(new Map((await eventsOf(org)).map(({ eventName, timestamp }) => [eventName, timestamp]))).toEqual(

@@ -208,12 +208,29 @@ describe('the states of a call in Postgres', () => {
     const org = await freshOrganization(store);
     const started = async (startedAgoMs: number) => {
       const ref = await registerCall(store, org);
-      return (await store.calls.calls.start({ ...untold, ...ref, jobId: 'job', startedAgoMs })).call;
+      return (await store.calls.calls.start({ ...untold, ...ref, jobId: 'job', startedAgoMs: () => startedAgoMs })).call;
     };
     const late = await started(3_600_000);
     expect(late.startedAt).toEqual(late.createdAt);
     const prompt = await started(0);
     expect(prompt.startedAt).toEqual(prompt.jobSeenAt);
+  });
+
+  it('begin when they began, however long the database had no connection for that', async () => {
+    const store = storeAt(url, { poolSize: 1 });
+    const org = await freshOrganization(store);
+    const [held, waiting] = [await registerCall(store, org), await registerCall(store, org)];
+    const blocker = await session(url);
+    await blocker.query('BEGIN');
+    await blocker.query('SELECT 1 FROM parley.calls WHERE id = $1 FOR UPDATE', [held.id]);
+    const ending = store.calls.calls.end({ ...untold, ...held, reason: 'no_answer' });
+    const began = performance.now();
+    const starting = store.calls.calls.start({ ...untold, ...waiting, jobId: 'job', startedAgoMs: () => performance.now() - began });
+    const { rows } = await blocker.query<{ now: Date }>('SELECT clock_timestamp() AS now FROM pg_sleep(0.05)');
+    await blocker.query('COMMIT');
+    const { call } = await starting;
+    expect(call.startedAt?.getTime()).toBeLessThan(rows[0]!.now.getTime());
+    await ending;
   });
 
   it('let one job serve a call, and let it know when the call is over', async () => {
