@@ -202,7 +202,8 @@ describe('the voice role', () => {
     const call = await stage.call();
     const holder = await session(database);
     await holder.query('BEGIN; LOCK TABLE parley.agent_revisions IN ACCESS EXCLUSIVE MODE');
-    await call.join();
+    // Until the agent is heard.
+    const joining = call.join();
     await eventually(async () => {
       await query(
         database,
@@ -212,6 +213,7 @@ describe('the voice role', () => {
       expect(call.lines().map(({ msg }) => msg)).toContain('failed to read the revision of the call; retrying');
     });
     await holder.query('ROLLBACK');
+    await joining;
     await call.becomes({ status: 'ongoing' });
     await leaves(call);
   });
