@@ -249,8 +249,9 @@ export class CallJob {
     const outbound = call.direction === 'outbound';
     // The room of a web call exists before its user joins: a failure is said once the user can hear it.
     const userComes = async (): Promise<unknown> => call.callType === 'web_call' && Promise.race([watch.come(), decision.made()]);
+    const entering = this.#enterRoom(ctx, watch);
     try {
-      const [, { conversation, config }] = await Promise.all([this.#enterRoom(ctx, watch), preparing]);
+      const [, { conversation, config }] = await Promise.all([entering, preparing]);
       await userComes();
       if (decision.reason !== undefined) return;
       await conversation.start();
@@ -271,7 +272,8 @@ export class CallJob {
       }
       conversation.begin();
     } catch (err) {
-      await userComes();
+      // No one is waited for in a room that the agent can't enter.
+      await entering.then(userComes, () => undefined);
       const reason = err instanceof PreparationError ? err.reason : 'native_platform_internal_error';
       const first = decision.decide(reason, () => playTones(ctx.room));
       if (first) log.error({ err, reason }, 'failed to begin the call');
