@@ -3,6 +3,9 @@ import type { SpecProblem } from './limits.ts';
 /** Begins at the first brace of several: beginning at each, a long row of them would be read once for each. */
 const PLACEHOLDER = /(?<!\{)\{+[^{}]*\}+/g;
 
+/** With something in place of each placeholder. */
+export const filledAddress = (address: string): string => address.replaceAll(PLACEHOLDER, 'x');
+
 /**
  * An http(s) address that can be called: its host is one, once the placeholders in it are filled. Credentials are refused, because
  * specs are shown and kept in the clear. What follows the host may be anything.
@@ -14,7 +17,7 @@ export function httpAddress(address: string | undefined, path: string): readonly
   if (authority.includes('@')) {
     return [{ path, message: 'holds a user name or password, which anybody could read here; send credentials in a header' }];
   }
-  const filled = authority.replaceAll(/:\{+[^{}]*\}+/g, ':80').replaceAll(PLACEHOLDER, 'x');
+  const filled = filledAddress(authority.replaceAll(/:\{+[^{}]*\}+/g, ':80'));
   // URL parsers differ over backslashes and white space: to some of them the host ends there.
   const sound = !/[\s\\]/.test(authority) && filled !== '' && URL.canParse(`http://${filled}/`);
   return sound

@@ -1,5 +1,5 @@
 /** Addresses of a spec that may not be called: known when it is written, at the facade, and in its status for whoever writes it elsewhere. */
-import { hasOpenHost, httpAddress, originOf } from '../../crds/address.ts';
+import { filledAddress, hasOpenHost, httpAddress, originOf } from '../../crds/address.ts';
 import type { AgentSpec, AgentTestSpec, ToolSpec } from '../../crds/index.ts';
 import type { SpecProblem } from '../../crds/limits.ts';
 import type { AddressChecks } from './address-checks.ts';
@@ -51,7 +51,7 @@ type Check = AddressChecks['web'];
 function forbidden(addresses: Addresses, check: Check): readonly SpecProblem[] {
   return addresses.flatMap(([path, address]) => {
     if (address === undefined || httpAddress(address, path).length > 0 || hasOpenHost(address)) return [];
-    const message = check(address.replaceAll(/\{+[^{}]*\}+/g, 'x'));
+    const message = check(filledAddress(address));
     return message === undefined ? [] : [{ path, message }];
   });
 }
