@@ -47,10 +47,12 @@ it('has the time of its making where the clock goes forward, and few ids need no
   );
 });
 
-it('stands in the moment that is named', () => {
+it('stands in the moment that is named, in the order of its making', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (ms) => {
-      expect(timeOf(uuidv7At(ms))).toBe(ms);
+    fc.property(fc.integer({ min: 0, max: 2 ** 48 - 2 }), (ms) => {
+      const ids = Array.from({ length: 100 }, () => uuidv7At(ms));
+      expect(ids.toSorted()).toEqual(ids);
+      for (const id of ids) expect(timeOf(id) - ms).toBeOneOf([0, 1]);
     }),
   );
 });

@@ -31,9 +31,12 @@ export function uuidv7Sequence({ now = Date.now, random = randomBytes }: UuidOpt
 /** The next id of this process: what is made one after the other here is listed in that order. */
 export const uuidv7 = uuidv7Sequence();
 
-/** An id for a given moment, in no order among others of the same millisecond. @param ms since the Unix epoch */
+let latest = { ms: -1, next: uuidv7 };
+
+/** An id for a given moment, which may be earlier than that of the id before; ids for one millisecond are listed in the order of their making. @param ms since the Unix epoch */
 export function uuidv7At(ms: number): string {
-  return uuidv7Sequence({ now: () => ms })();
+  if (ms !== latest.ms) latest = { ms, next: uuidv7Sequence({ now: () => ms }) };
+  return latest.next();
 }
 
 function uuidOf(bytes: Buffer, ms: number, counter: number): string {

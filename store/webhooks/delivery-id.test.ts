@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { uuidv7At } from '../../platform/uuid.ts';
 import { deliveryIdOf } from './delivery-id.ts';
 
-const event = fc.integer({ min: 0, max: 2 ** 48 - 1 }).map(uuidv7At);
+const event = fc.integer({ min: 0, max: 2 ** 48 - 2 }).map(uuidv7At);
 
 it('is a UUID of its own kind that stands where the event stands', () => {
   fc.assert(
