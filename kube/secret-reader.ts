@@ -11,7 +11,7 @@ export interface SecretVersion {
   readonly annotations: Readonly<Record<string, string>>;
   /** Base64, by key. */
   readonly data: Readonly<Record<string, string>>;
-  /** On the monotonic clock. */
+  /** When it was asked for, on the monotonic clock: what was written before is in it. */
   readonly readAt: number;
 }
 
@@ -65,6 +65,7 @@ export class SecretReader {
     const { transport, clock, longestValue = Number.POSITIVE_INFINITY, annotations = [] } = this.#options;
     const id = `${namespace}/${name}`;
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(name)}`;
+    const readAt = clock.monotonic();
     try {
       const { metadata, data = {} } = await transport.request<Stored<Secret>>({ method: 'GET', path, timeoutMs });
       const version = {
@@ -72,7 +73,7 @@ export class SecretReader {
         resourceVersion: metadata.resourceVersion,
         annotations: Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([key]) => annotations.includes(key))),
         data: Object.fromEntries(Object.entries(data).filter(([, value]) => value.length <= longestValue)),
-        readAt: clock.monotonic(),
+        readAt,
       };
       this.#kept.set(id, version);
       return version;

@@ -49,6 +49,13 @@ const EXCUSED_MS = 5_000;
 /** How long values count as new where no watch reports changes, in milliseconds. */
 const UNWATCHED_MS = 30_000;
 
+interface Watch {
+  readonly informer: Informer<KubeObject>;
+  users: number;
+  /** Highest version that was asked about before the first listing, and when, on the monotonic clock. */
+  asked?: { readonly resourceVersion: string; readonly at: number };
+}
+
 interface Failure {
   readonly error: DeliverySecretError;
   /** On the monotonic clock. */
@@ -59,7 +66,7 @@ interface Failure {
 export class WatchedSecrets {
   readonly #options: SecretValuesOptions;
   readonly #secrets: SecretReader;
-  readonly #watches = new Map<string, { readonly informer: Informer<KubeObject>; users: number }>();
+  readonly #watches = new Map<string, Watch>();
   /** Until when a kept version counts although there may be a newer one, on the monotonic clock: the API server does not answer. */
   readonly #excused = new LruMap<string, number>(MOST_SECRETS);
   readonly #failed = new LruMap<string, Failure>(MOST_SECRETS);
@@ -113,8 +120,8 @@ export class WatchedSecrets {
     if (kept === undefined) return undefined;
     const now = this.#options.clock.monotonic();
     if (now < (this.#excused.get(`${org}/${name}`) ?? -Infinity)) return kept;
-    const informer = this.#watches.get(org)?.informer;
-    if (informer?.cache.synced !== true) return now - kept.readAt < UNWATCHED_MS ? kept : undefined;
+    const { informer, asked } = this.#watches.get(org) ?? {};
+    if (informer?.cache.synced !== true) return kept.readAt > Math.max(now - UNWATCHED_MS, asked?.at ?? -Infinity) ? kept : undefined;
     const seen = this.#seen(org, name);
     // What was read may be newer than what the watch has shown, or so new that the watch has shown nothing of it yet.
     const current =
@@ -139,9 +146,10 @@ export class WatchedSecrets {
       this.#failed.delete(key);
     }
     try {
-      const version = await this.#secrets.read(org, name, READ_TIMEOUT_MS);
+      await this.#secrets.read(org, name, READ_TIMEOUT_MS);
       this.#excused.delete(key);
-      return version;
+      // Of a read that was under way already there may be a newer one by now; another read begins after it.
+      return this.known(org, name) ?? (await this.#secrets.read(org, name, READ_TIMEOUT_MS));
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       const kept = error.code === 403 ? undefined : this.#secrets.kept(org, name);
@@ -159,10 +167,15 @@ export class WatchedSecrets {
     return this.#watches.get(org)?.informer.cache.get(`${org}/${name}`)?.metadata;
   }
 
-  /** Whether values may be older than what `resourceVersion` stands for. Without a watch this is unknown: false. */
+  /** Whether the watch has yet to show what `resourceVersion` stands for. Where nothing is listed, none will: values that were read before are read again. */
   behind(org: string, resourceVersion: string): boolean {
-    const cache = this.#watches.get(org)?.informer.cache;
-    return cache?.synced === true && compareResourceVersions(cache.resourceVersion, resourceVersion) < 0;
+    const watch = this.#watches.get(org);
+    if (watch === undefined) return false;
+    const { cache } = watch.informer;
+    if (cache.synced) return compareResourceVersions(cache.resourceVersion, resourceVersion) < 0;
+    if (watch.asked === undefined || compareResourceVersions(watch.asked.resourceVersion, resourceVersion) < 0)
+      watch.asked = { resourceVersion, at: this.#options.clock.monotonic() };
+    return false;
   }
 
   async waitFor(org: string, resourceVersion: string, signal?: AbortSignal): Promise<void> {

@@ -305,6 +305,61 @@ describe('credentials', () => {
     expect(directory.behind(org, { secrets: far })).toBe(false);
   });
 
+  it('follow a watermark also while no watch shows their versions', async () => {
+    const name = 'webhooksubscription-one';
+    await putSecret(name, { current: first });
+    const { signing, ...unsigned } = (await subscribe('one', { signing: {} })).spec as { readonly signing: object };
+    await began();
+    expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]);
+    const change = async (spec: object): Promise<void> => {
+      const stored = await subscriptions().get({ namespace: org, name: 'one' });
+      const { metadata } = await subscriptions().update({ ...stored, spec: { ...unsigned, ...spec } });
+      await directory.waitFor(org, { subscriptions: metadata.resourceVersion });
+    };
+    // The watch of Secrets ends and begins with the signing: nothing is listed yet when the event is relayed.
+    await change({});
+    proxy.faults.next({ kind: 'status', code: 500, times: 1_000_000, match: { path: `/api/v1/namespaces/${org}/secrets` } });
+    await change({ signing });
+    for (const key of [second, third]) {
+      const { resourceVersion } = (await putSecret(name, { current: key })).metadata;
+      const asked = gets();
+      for (let event = 0; event < 5; event += 1) {
+        expect(directory.behind(org, { secrets: resourceVersion })).toBe(false);
+        expect(hex((await directory.credentials(named('one'))).keys)).toEqual([key]);
+      }
+      expect(gets() - asked).toBe(1);
+    }
+  });
+
+  it('are not taken from a read that began before the watermark', async () => {
+    const name = 'webhooksubscription-one';
+    await putSecret(name, { current: first });
+    await subscribe('one', { signing: {} });
+    const answered = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const slow: Transport = {
+      server: transport.server,
+      stream: (request) => transport.stream(request),
+      close: () => transport.close(),
+      request: async <T>(request: Parameters<Transport['request']>[0]): Promise<T> => {
+        const answer = await transport.request<T>(request);
+        if (!request.path.endsWith(name)) return answer;
+        answered.resolve();
+        await go.promise;
+        return answer;
+      },
+    };
+    directory = createEndpointDirectory({ transport: slow, logger: createLogger({ role: 'test', level: 'error' }), namespace: org });
+    await began();
+    await answered.promise;
+    await eventually(() => expect(directory.behind(org, { secrets: far })).toBe(true));
+    const { resourceVersion } = (await putSecret(name, { current: second })).metadata;
+    await directory.waitFor(org, { secrets: resourceVersion });
+    const credentials = directory.credentials(named('one'));
+    go.resolve();
+    expect(hex((await credentials).keys)).toEqual([second]);
+  });
+
   it('that may not be read are an error', async () => {
     await subscribe('one', { signing: {} });
     proxy.faults.next({ kind: 'status', code: 403, reason: 'Forbidden', times: 1_000_000, match: { method: 'GET', path: /secrets/ } });
