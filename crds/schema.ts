@@ -138,7 +138,7 @@ export function immutableChoice(fields: readonly string[], what: string): CelRul
 export function immutable(field: string): CelRule {
   return {
     rule: `!has(oldSelf.${field}) || (has(self.${field}) && self.${field} == oldSelf.${field})`,
-    message: `${field} is immutable`,
+    message: `${field} is immutable: delete the object and make a new one`,
     fieldPath: `.${field}`,
   };
 }

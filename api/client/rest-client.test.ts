@@ -116,6 +116,13 @@ it('distinguishes a refusal from an unreachable api', async () => {
   expect((failure as Error).message).toContain(url);
 });
 
+it('says how to list the knowledge bases where there is no such one', async () => {
+  const { client } = await startApi((_, response) => response.writeHead(404).end());
+  await expect(client.request('GET', '/api/v1/knowledge-bases/x/documents')).rejects.toMatchObject({
+    cure: expect.stringContaining('kubectl get knowledgebases'),
+  });
+});
+
 it('waits as long as a rate limit asks for, with all requests, and then sends the same again', async () => {
   const bodies: string[] = [];
   let refusals = 2;

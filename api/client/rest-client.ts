@@ -211,6 +211,8 @@ function cureFor(status: number, path: string): { readonly cure?: string } {
   if (status === 403) return { cure: `use a key with the permission ${area}:read, or :write to change something` };
   if (status === 404 && area === 'webhooks')
     return { cure: '`parley webhooks list` shows the subscriptions, `parley webhooks deliveries <subscription>` what was sent to one' };
+  if (status === 404 && path.startsWith('/api/v1/'))
+    return { cure: '`kubectl get knowledgebases` shows what there is: the id of a knowledge base is the name of its resource' };
   return {};
 }
 

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { Command, Option } from 'commander';
 
 import { endOfProcess, interruptible, INTERRUPTED } from '../interruptible.ts';
 import { wholeNumber } from '../options.ts';
@@ -32,6 +32,9 @@ Examples:
   parley test agent/receptionist -n acme   # in the cluster, as kubectl parley test does
 `;
 
+const FOR_FILES: ReadonlySet<string> = new Set<keyof TestFlags>(['agent', 'record', 'replay', 'live', 'watch', 'concurrency', 'repeat']);
+const FOR_CLUSTER: ReadonlySet<string> = new Set(addClusterTestFlags(new Command()).options.map((option) => option.attributeName()));
+
 export function registerTest(program: Command): void {
   const several = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
   addClusterTestFlags(program.command('test'))
@@ -50,27 +53,38 @@ export function registerTest(program: Command): void {
     .option('--concurrency <number>', 'conversations at a time', wholeNumber(1, 64), 4)
     .option('--repeat <number>', 'attempts of each test, all of which have to pass, in place of what the test says', wholeNumber(1, 1000))
     .addHelpText('after', HELP)
-    .action(async (paths: readonly string[], flags: TestFlags) => {
+    .action(async (paths: readonly string[], flags: TestFlags, command: Command) => {
       const { exitCodeOf, TestCommand, TestUsageError } = await import('../agent-tests/run-command.ts');
       const mode = flags.record ? 'record' : flags.replay ? 'replay' : flags.live ? 'live' : 'auto';
-      const { agent: agents = [], test: tests = [], junit, concurrency, repeat } = flags;
+      const { agent: agents = [], test: names = [], junit, concurrency, repeat } = flags;
       await interruptible(async (io) => {
         if (paths.some(isAgentOfCluster)) {
           if (!paths.every(isAgentOfCluster)) throw new TestUsageError('files and agents of the cluster are tested by separate commands');
-          const ofFiles = (['agent', 'record', 'replay', 'live', 'watch', 'repeat'] as const).find((name) => flags[name] !== undefined);
-          if (ofFiles !== undefined) throw new TestUsageError(`--${ofFiles} is for tests of files, not for those of the cluster`);
+          const ofFiles = givenOf(command, FOR_FILES);
+          if (ofFiles !== undefined) throw new TestUsageError(`${ofFiles} is for tests of files, not for those of the cluster`);
           io.exit((await testAgents(paths, flags, io)) ? 0 : 1);
           return;
         }
-        const command = new TestCommand({ paths, agents, tests, junit, format: formatOf(flags), mode, concurrency, repeat }, io);
-        if (flags.watch) return (await import('../agent-tests/watch.ts')).watchTests(command, paths, io);
-        const { workspace, pairs } = await command.load();
+        const ofCluster = givenOf(command, FOR_CLUSTER);
+        if (ofCluster !== undefined) throw new TestUsageError(`${ofCluster} is for agents of the cluster (agent/<name>), not for files`);
+        const tests = new TestCommand({ paths, agents, tests: names, junit, format: formatOf(flags), mode, concurrency, repeat }, io);
+        if (flags.watch) return (await import('../agent-tests/watch.ts')).watchTests(tests, paths, io);
+        const { workspace, pairs } = await tests.load();
         try {
-          io.exit(exitCodeOf(await command.run(workspace, pairs)));
+          io.exit(exitCodeOf(await tests.run(workspace, pairs)));
         } catch (error) {
           if (!io.signal.aborted) throw error;
           io.exit(INTERRUPTED);
         }
       }).finally(endOfProcess);
     });
+}
+
+/** The first of these options that the command line has, as it is typed. */
+function givenOf(command: Command, isOne: ReadonlySet<string>): string | undefined {
+  const given = command.options.find((option) => {
+    const name = option.attributeName();
+    return isOne.has(name) && command.getOptionValueSource(name) === 'cli';
+  });
+  return given?.long;
 }

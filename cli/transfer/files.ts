@@ -25,15 +25,23 @@ export async function writeFiles(folder: string, files: readonly FileToWrite[]):
   }
 }
 
+export interface ReadDocument {
+  /** As a message names it. */
+  readonly file: string;
+  readonly document: unknown;
+}
+
 /** Every YAML document in the files and folders; `-` is standard input. @throws UserError naming the file that can't be read */
-export async function readDocuments(paths: readonly string[]): Promise<readonly unknown[]> {
-  const documents: unknown[] = [];
+export async function readDocuments(paths: readonly string[]): Promise<readonly ReadDocument[]> {
+  const documents: ReadDocument[] = [];
   for (const path of paths) {
-    for (const file of path === '-' ? ['-'] : await filesAt(path)) {
+    const standardInput = path === '-';
+    for (const file of standardInput ? ['standard input'] : await filesAt(path)) {
       try {
-        documents.push(...fromYaml(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')));
+        const content = standardInput ? await text(process.stdin) : await readFile(file, 'utf8');
+        documents.push(...fromYaml(content).map((document) => ({ file, document })));
       } catch (error) {
-        throw new UserError(`${file === '-' ? 'standard input' : file} can't be read: ${(error as Error).message}`, { cause: error });
+        throw new UserError(`${file} can't be read: ${(error as Error).message}`, { cause: error });
       }
     }
   }

@@ -2,6 +2,7 @@
 import { apiVersionOf, KubeError, type Stored, type Transport } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { clientFor, descriptors } from './cluster.ts';
+import type { ReadDocument } from './files.ts';
 import { MANAGER_ANNOTATION, OWNER_ANNOTATION, PLACEHOLDER, type Manifest } from './portable.ts';
 
 export interface ImportOptions {
@@ -23,18 +24,18 @@ interface Planned {
 }
 
 /** @throws UserError for documents that are no objects of an export */
-export function planImport(documents: readonly unknown[], org?: string): readonly Planned[] {
-  return documents.map((document) => plan(document, org)).toSorted((a, b) => rankOf(a.object) - rankOf(b.object));
+export function planImport(documents: readonly ReadDocument[], org?: string): readonly Planned[] {
+  return documents.map((read) => plan(read, org)).toSorted((a, b) => rankOf(a.object) - rankOf(b.object));
 }
 
 function rankOf({ kind, apiVersion }: Manifest): number {
   return descriptors.findIndex((descriptor) => descriptor.kind === kind && apiVersionOf(descriptor) === apiVersion);
 }
 
-function plan(document: unknown, org: string | undefined): Planned {
+function plan({ file, document }: ReadDocument, org: string | undefined): Planned {
   const { apiVersion, kind, metadata } = (typeof document === 'object' ? document : {}) as Partial<Manifest>;
   if (typeof metadata?.name !== 'string' || typeof kind !== 'string' || typeof apiVersion !== 'string') {
-    throw new UserError('a document is no Kubernetes object: it needs apiVersion, kind and metadata.name');
+    throw new UserError(`a document in ${file} is no Kubernetes object: it needs apiVersion, kind and metadata.name`);
   }
   const what = `${kind} ${metadata.name}`;
   const object = document as Manifest;

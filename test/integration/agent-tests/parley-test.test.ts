@@ -276,6 +276,8 @@ describe('nothing is run, with exit code 2,', () => {
     ],
     ['for options that exclude each other', '', ['.', '--record', '--replay'], /cannot be used with/],
     ['for an option of files with an agent of the cluster', '', ['agent/x', '--replay'], /--replay is for tests of files/],
+    ['for another that has a default', '', ['agent/x', '--concurrency', '2'], /--concurrency is for tests of files/],
+    ['for an option of the cluster with files', '', ['.', '-n', 'acme'], /--namespace is for agents of the cluster/],
     ['for an option that does not exist', '', ['.', '--fast'], /unknown option '--fast'/],
   ])('%s', async (_what, bad, args, message) => {
     await using folder = await aTestFolder();

@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
     rule: 'PhoneNumber.spec',
     before: { number: '+15550100', sip: {} },
     spec: { number: '+15550101', sip: {} },
-    answer: 'spec.number: number is immutable',
+    answer: 'spec.number: number is immutable: delete the object and make a new one',
   },
   {
     rule: 'KnowledgeBase.spec',
