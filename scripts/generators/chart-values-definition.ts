@@ -46,23 +46,26 @@ const numbersAsTexts: Readonly<Record<string, JsonSchema>> = {
   OTEL_TRACES_SAMPLER_ARG: { type: 'number', minimum: 0, maximum: 1 },
 };
 
-/** How a variable is written in YAML: numbers, booleans and lists as such, or as the text that the process reads. */
+const UNSET: JsonSchema = { type: 'null' };
+
+/** How a variable is written in YAML: numbers, booleans and lists as such, or as the text that the process reads; null takes away what a file before has set. */
 export function variableSchema({ name, schema, list }: Pick<ConfigEntry, 'name' | 'schema' | 'list'>): JsonSchema {
   const { $schema: _, default: fallback, description, secret: _secret, ...allowed } = schema as Record<string, Json>;
   const common = { ...(description !== undefined && { description }), ...(fallback !== undefined && { default: fallback }) };
   if (list !== undefined) {
     const { $schema: _list, ...items } = list as Record<string, Json>;
-    return { ...common, anyOf: [{ type: 'string' }, items] };
+    return { ...common, anyOf: [{ type: 'string' }, items, UNSET] };
   }
   if (allowed['type'] === 'integer') {
     const maximum = allowed['maximum'] === Number.MAX_SAFE_INTEGER ? {} : { maximum: allowed['maximum'] ?? null };
     const whole = { type: 'integer', minimum: allowed['minimum'] ?? 0, ...maximum };
-    return { ...common, anyOf: [whole, { type: 'string', pattern: '^[0-9]*$' }] };
+    return { ...common, anyOf: [whole, { type: 'string', pattern: '^[0-9]*$' }, UNSET] };
   }
-  if (Array.isArray(allowed['enum']) && allowed['enum'].includes('true')) return { ...common, enum: [...allowed['enum'], true, false, ''] };
+  if (Array.isArray(allowed['enum']) && allowed['enum'].includes('true'))
+    return { ...common, enum: [...allowed['enum'], true, false, '', null] };
   // An empty variable counts as absent.
   const asNumber = numbersAsTexts[name];
-  return { ...common, anyOf: [allowed, ...(asNumber === undefined ? [] : [asNumber]), { type: 'string', maxLength: 0 }] };
+  return { ...common, anyOf: [allowed, ...(asNumber === undefined ? [] : [asNumber]), { type: 'string', maxLength: 0 }, UNSET] };
 }
 
 export const chartVariables = (): readonly ConfigEntry[] => configEntries().filter(({ name }) => !ownVariables.has(name));
@@ -92,7 +95,7 @@ const pricesAsYaml = (): readonly string[] =>
 function secretsValue(): Value {
   const secret = chartVariables().filter((entry) => entry.secret);
   const reference: JsonSchema = {
-    type: 'object',
+    type: ['object', 'null'],
     properties: {
       name: { type: 'string', maxLength: 253, anyOf: [{ pattern: SECRET_NAME_PATTERN }, { maxLength: 0 }] },
       key: { type: 'string', minLength: 1, maxLength: 253 },

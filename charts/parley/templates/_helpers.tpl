@@ -174,7 +174,7 @@ imagePullSecrets:
 {{- $own := dict -}}
 {{- with .role -}}{{- $own = index $.root.Values . | default dict -}}{{- end -}}
 {{- range $given := list .root.Values.config ($own.config | default dict) -}}
-{{- range $name, $value := $given -}}{{- if ne (toString $value) "" -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
+{{- range $name, $value := $given -}}{{- if not (has (toString $value) (list "" "<nil>")) -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
 {{- end -}}
 {{- range concat .root.Values.extraEnv ($own.extraEnv | default list) -}}
 {{- if hasKey . "value" -}}{{- $_ := set $config .name .value -}}{{- end -}}

@@ -24,11 +24,11 @@ for lists with a name twice can't be applied. `migrate` stands for the Jobs, whi
 {{- end -}}
 {{- range $config := list $root.Values.config ($own.config | default dict) -}}
 {{- range $name, $value := $config -}}
-{{- if ne (toString $value) "" -}}{{- $_ := set $env $name (dict "value" (include "parley.text" (dict "value" $value))) -}}{{- end -}}
+{{- if not (has (toString $value) (list "" "<nil>")) -}}{{- $_ := set $env $name (dict "value" (include "parley.text" (dict "value" $value))) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- range $name, $reference := $root.Values.secrets -}}
-{{- if and $reference.name (or (not $reference.roles) (has $role $reference.roles) (eq $role "migrate")) -}}
+{{- if and $reference $reference.name (or (not $reference.roles) (has $role $reference.roles) (eq $role "migrate")) -}}
 {{- $selector := dict "name" $reference.name "key" $reference.key -}}
 {{- if $reference.optional -}}{{- $_ := set $selector "optional" true -}}{{- end -}}
 {{- $_ := set $env $name (dict "valueFrom" (dict "secretKeyRef" $selector)) -}}

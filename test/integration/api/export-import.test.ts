@@ -272,7 +272,10 @@ describe('parley import', () => {
     expect(await parley(['import', '-'], stdout)).toMatchObject({ code: 1, stderr: expect.stringContaining('has no value for') });
     const other = '---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: y}\n';
     expect(await parley(['import', '-'], other)).toMatchObject({ code: 1, stderr: expect.stringContaining('Pod x (v1) is not imported') });
-    expect(await parley(['import', '-'], '[]')).toMatchObject({ code: 1, stderr: expect.stringContaining('a document in standard input is no') });
+    expect(await parley(['import', '-'], '[]')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('a document in standard input is no'),
+    });
     expect(await parley(['import', '-'], '')).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no object in -') });
     expect(await parley(['import', '-'], 'a: [')).toMatchObject({
       code: 1,

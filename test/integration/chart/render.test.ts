@@ -117,6 +117,14 @@ describe('the configuration', () => {
     expect(envOf(containerOf(manifests, 'worker'))).toMatchObject({ PARLEY_DATABASE_POOL: '7', PARLEY_LOG_LEVEL: 'debug' });
   });
 
+  it('leaves out what a file of values takes away with null', async () => {
+    const token = { PARLEY_METRICS_TOKEN: { name: 'metrics', key: 'token' } };
+    const base = { config: { PARLEY_MCP: true, PARLEY_API_PORT: 9000, PARLEY_LOG_LEVEL: 'warn' }, secrets: token };
+    const unset = { config: { PARLEY_MCP: null, PARLEY_API_PORT: null, PARLEY_LOG_LEVEL: null }, secrets: { PARLEY_METRICS_TOKEN: null } };
+    expect(await render(withValues(base, unset))).toEqual(await render(withValues()));
+    await expect(refusal(withValues({ config: { TEMPORAL_ADDRESS: null } }))).resolves.toContain('There is no Temporal');
+  });
+
   it('hands a secret to the roles that are named only', async () => {
     const manifests = await render(
       withValues({ secrets: { OPENAI_API_KEY: { name: 'models', key: 'openai', roles: ['voice', 'worker'] } } }),
