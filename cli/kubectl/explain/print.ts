@@ -56,8 +56,7 @@ function serving({ serving: revision, since, desired, canary }: Revision, now: n
   const age = since === undefined ? '' : `, for ${ageOf(since, now)}`;
   if (canary !== undefined)
     return `Serves revision ${revision.slice(0, REVISION_LENGTH)}${age}; ${canary.percent} % of new calls start with ${canary.revision.slice(0, REVISION_LENGTH)}\n`;
-  const other =
-    desired === undefined || desired === revision ? '' : `; what the spec asks for now (${desired.slice(0, REVISION_LENGTH)}) is withheld`;
+  const other = desired === undefined || desired === revision ? '' : `; the spec asks for ${desired.slice(0, REVISION_LENGTH)}`;
   return `Serves revision ${revision.slice(0, REVISION_LENGTH)}${age}${other}\n`;
 }
 

@@ -58,7 +58,7 @@ describe('kubectl parley explain', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toContain(`Agent ${org}/reception is not ready`);
     expect(stdout).toContain(`Secret ${org}/keys does not exist`);
-    expect(stdout).toMatch(/Serves revision ab12ab12ab12, for \S+; what the spec asks for now \(cd34cd34cd34\) is withheld/);
+    expect(stdout).toMatch(/Serves revision ab12ab12ab12, for \S+; the spec asks for cd34cd34cd34/);
     expect(stdout).toMatch(/✗ Secret keys, key apiKey: does not exist +\(spec\.llm\.apiKeySecretRef\)/);
     expect(stdout).toMatch(/ {2}✗ Tool orders: not ready: NotObserved .*function look_up\)\n {6}✓ Secret shop, key token: exists/);
     expect(stdout).toMatch(/Referred to by\n[\s\S]*PhoneNumber front: .*\(spec\.inboundAgentRef\)\n[\s\S]*WebhookSubscription hook: /);
