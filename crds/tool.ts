@@ -136,7 +136,7 @@ const mcp = cel(
   }),
   {
     rule: "!has(self.digest) || self.updatePolicy == 'Pinned'",
-    message: 'digest pins the list of tools: remove it, or set updatePolicy to Pinned',
+    message: 'digest pins the list of tools: remove it, or the updatePolicy that follows the server',
     fieldPath: '.digest',
   },
 );

@@ -62,6 +62,9 @@ export async function chat(
   const ask = (): unknown => io.out.isTTY === true && io.out.write('user  │ ');
   const hangUp = (): void => lines.close();
   io.signal.addEventListener('abort', hangUp, { once: true });
+  const saved = async (): Promise<void> => {
+    if (saveAsTest !== undefined) await save(saveAsTest, { agent: name, namespace, dynamicData: data, turns }, io);
+  };
   try {
     let goesOn = show(await call.start());
     if (goesOn) ask();
@@ -73,20 +76,22 @@ export async function chat(
           const [, pressed] = KEYS.exec(text) ?? [];
           if (io.out.isTTY !== true) io.out.write(`${spokenLine({ role: 'user', text, atMs: 0 })}\n`);
           const turn = pressed === undefined ? await call.say(text) : await call.press(pressed);
-          turns.push(pressed === undefined ? { user: text, turn } : { keys: pressed, turn });
+          if (turn.failure === undefined) turns.push(pressed === undefined ? { user: text, turn } : { keys: pressed, turn });
           goesOn = show(turn);
           if (!goesOn) break;
         }
         ask();
       }
   } catch (error) {
+    // What was said until then can't be said a second time.
+    if (turns.length > 0) await saved();
     throw error instanceof DriverError ? new UserError(error.message, { cause: error }) : error;
   } finally {
     io.signal.removeEventListener('abort', hangUp);
     lines.close();
     await call.close();
   }
-  if (saveAsTest !== undefined) await save(saveAsTest, { agent: name, namespace, dynamicData: data, turns }, io);
+  await saved();
 }
 
 async function save(file: string, conversation: Omit<Parameters<typeof agentTestOf>[0], 'name'>, { err }: Pick<Io, 'err'>): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
-import { aTestFolder, orderStatus } from './test-folder.ts';
+import { aTestFolder, orderStatus, shop } from './test-folder.ts';
 
 const talk = 'Hello\nWhere is my order 42?\nAnd order 43?\n/keys 7#\nThanks, bye!\n';
 
@@ -107,13 +107,16 @@ describe('parley chat', () => {
     expect([done.code, done.stderr]).toEqual([1, expect.stringMatching(message)]);
   });
 
-  it('says why a model does not answer', async () => {
+  it('says why a model does not answer, and saves what was said before', async () => {
     await using folder = await aTestFolder();
-    folder.provider.chat(() => ({ status: 401 }));
-    const done = await folder.parley(['chat', 'receptionist', '.'], { input: 'Hello\n' });
+    folder.provider.chat((request) => (JSON.stringify(request).includes('Anybody') ? { status: 401 } : shop(request)));
+    const done = await folder.parley(['chat', 'receptionist', '.', '--save-as-test', 'short.yaml'], { input: 'Hello\nAnybody there?\n' });
+    expect(parse(await readFile(join(folder.path, 'short.yaml'), 'utf8'))).toMatchObject({ spec: { conversation: [{ user: 'Hello' }] } });
     expect([done.code, done.stderr]).toEqual([
       1,
-      expect.stringMatching(/the call failed \(llm_websocket_initialization_error\): openai \(language model\) answers 401: check its key/),
+      expect.stringMatching(
+        /^saved as the test short in short.yaml\nparley: the call failed \(llm_websocket_runtime_error\): openai \(language model\) answers 401: check its key/,
+      ),
     ]);
   });
 });

@@ -113,7 +113,7 @@ const rows: readonly Row[] = [
   {
     rule: 'Tool.spec.mcp',
     spec: mcp({ updatePolicy: 'Follow', digest: `sha256:${'a'.repeat(64)}` }),
-    answer: 'spec.mcp.digest: digest pins the list of tools: remove it, or set updatePolicy to Pinned',
+    answer: 'spec.mcp.digest: digest pins the list of tools: remove it, or the updatePolicy that follows the server',
   },
   { rule: 'Tool.spec.mcp.headers[]', spec: mcp({ headers: [{ name: 'X-A' }] }), answer: `spec.mcp.headers[0]: ${oneOfHeader}` },
   ...between('Tool.spec.mcp.timeout', '1s', '120s', '999ms', '2m1s', (timeout) => mcp({ timeout })),
