@@ -4,6 +4,8 @@ export interface TcpProxy {
   readonly port: number;
   /** Breaks every connection and refuses new ones, as a server that has gone does. */
   cut(): void;
+  /** Refuses new connections, and keeps those that are there. */
+  refuse(): void;
   /** Lets nothing through any more and closes nothing, as a network that drops packets does. */
   stall(): void;
   restore(): void;
@@ -13,9 +15,9 @@ export interface TcpProxy {
 /** Stands between a client and a server on this machine, so that a test can take the server away from that client alone. */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  let state: 'open' | 'cut' | 'stalled' = 'open';
+  let state: 'open' | 'closed' | 'stalled' = 'open';
   const server = createServer((client) => {
-    if (state === 'cut') {
+    if (state === 'closed') {
       client.resetAndDestroy();
       return;
     }
@@ -46,8 +48,11 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   return {
     port: (server.address() as AddressInfo).port,
     cut() {
-      state = 'cut';
+      state = 'closed';
       breakAll();
+    },
+    refuse() {
+      state = 'closed';
     },
     stall() {
       state = 'stalled';

@@ -6,7 +6,9 @@ import type { FinishReason } from '../../../store/index.ts';
 import type { ProviderServer } from '../../support/provider-server.ts';
 import { apologyIn } from '../../../voice/session/fixed-phrases.ts';
 import { eventually } from '../../support/eventually.ts';
+import { mediaServer } from '../../support/media-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
+import { startProxyOf } from '../../support/tcp-proxy.ts';
 import { openStage } from './stage.ts';
 
 afterAll(dispose);
@@ -116,6 +118,22 @@ describe.concurrent('a provider that is broken', () => {
     await call.becomes({ status: 'error', finishReason: 'llm_websocket_initialization_error' });
     await eventually(() => expect(call.caller.room.isConnected).toBe(false));
   });
+});
+
+it('of a call whose room the agent can not enter comes without waiting for its user', async () => {
+  const server = await mediaServer();
+  const proxy = await startProxyOf(server.url);
+  const outside = await openStage({ LIVEKIT_URL: `ws://127.0.0.1:${proxy.port}` }, { server });
+  try {
+    const call = await outside.call();
+    proxy.refuse();
+    await call.open();
+    await call.becomes({ status: 'error', finishReason: 'native_platform_internal_error', startedAt: null });
+  } finally {
+    proxy.restore();
+    await outside.close();
+    await proxy.close();
+  }
 });
 
 describe.concurrent('an end', () => {
