@@ -33,7 +33,7 @@ export const uuidv7 = uuidv7Sequence();
 
 let latest = { ms: -1, next: uuidv7 };
 
-/** An id for a given moment, which may be earlier than that of the id before; ids for one millisecond are listed in the order of their making. @param ms since the Unix epoch */
+/** An id for a given moment; those for one millisecond are listed in the order in which they are made. @param ms since the Unix epoch */
 export function uuidv7At(ms: number): string {
   if (ms !== latest.ms) latest = { ms, next: uuidv7Sequence({ now: () => ms }) };
   return latest.next();

@@ -167,7 +167,7 @@ export class WatchedSecrets {
     return this.#watches.get(org)?.informer.cache.get(`${org}/${name}`)?.metadata;
   }
 
-  /** Whether the watch has yet to show what `resourceVersion` stands for. Where nothing is listed, none will: values that were read before are read again. */
+  /** Whether the watch has yet to show what `resourceVersion` stands for. Until the first listing: false, and older values are read again. */
   behind(org: string, resourceVersion: string): boolean {
     const watch = this.#watches.get(org);
     if (watch === undefined) return false;
