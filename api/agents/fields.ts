@@ -25,7 +25,7 @@ import {
   type Encoding,
 } from '../codec/fields.ts';
 import { present, type Draft } from '../codec/present.ts';
-import { distinct, named, text } from '../codec/schemas.ts';
+import { distinct, distinctTexts, named, text } from '../codec/schemas.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import type { AgentState } from '../kinds/states.ts';
 import { STATE, stateFields } from '../state/answers.ts';
@@ -159,10 +159,7 @@ const llm = group(
     context_tokens: contextTokens('llm.contextTokens'),
     required_dynamic_data: field({
       path: 'llm.requiredDynamicData',
-      create: withRule(
-        z.array(named(128)).max(64),
-        distinct('names', (name) => name),
-      )
+      create: distinctTexts(named(128), 64, 'names')
         .nullish()
         .describe('Names that a call must bring, unless `dynamic_data_config` looks them up; a call without them is refused. At most 64.'),
       answer: z.array(z.string()).describe('Names that a call must bring, unless `dynamic_data_config` looks them up.'),
@@ -204,10 +201,7 @@ const analysisFields = {
   examples: field({ path: 'examples', create: z.array(text(512)).max(16).nullish(), answer: z.array(z.string()), empty: [] }),
   choices: field({
     path: 'choices',
-    create: withRule(
-      z.array(named(128)).max(64),
-      distinct('choices', (choice) => choice),
-    ).nullish(),
+    create: distinctTexts(named(128), 64, 'choices').nullish(),
     answer: z.array(z.string()),
     empty: [],
   }),

@@ -27,6 +27,15 @@ export function distinct<T>(
   };
 }
 
+/** At most `max` texts, none of them twice. A description comes before the rule: zod copies a schema that is described, and the copy has no rule. */
+export const distinctTexts = (item: z.ZodType<string>, max: number, what: string, about?: string) => {
+  const list = z.array(item).max(max);
+  return withRule(
+    about === undefined ? list : list.describe(about),
+    distinct(what, (each) => each),
+  );
+};
+
 /** HTTP headers by name: what HTTP can carry, and no name twice in different cases. */
 export const headerMap = withRule(
   z

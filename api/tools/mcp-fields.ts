@@ -7,12 +7,12 @@ import { saidWhen } from '../../crds/tool.ts';
 import { choice, milliseconds, secret, unlessEmpty } from '../codec/conversions.ts';
 import { field, group, type Conversion } from '../codec/fields.ts';
 import { present, type Draft } from '../codec/present.ts';
-import { named, text } from '../codec/schemas.ts';
+import { distinctTexts, named, text } from '../codec/schemas.ts';
 import { headersField } from './headers-field.ts';
 import { eachMessage, eachStoredMessage, messageName } from './message-fields.ts';
 
 const address = text(2048).regex(/^https?:\/\//);
-const toolNames = z.array(named(128)).max(128);
+const toolNames = distinctTexts(named(128), 128, 'names');
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 const serverOrigin = ({ mcp }: Draft<ToolSpec>) => ({ server_url: originOf(mcp?.url ?? '') });

@@ -28,7 +28,7 @@ import {
 } from '../codec/fields.ts';
 import { headerSecrets, headersFromRest, type Header } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
-import { distinct } from '../codec/schemas.ts';
+import { distinctTexts } from '../codec/schemas.ts';
 import { masked } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { resourceState } from '../state/answers.ts';
@@ -57,13 +57,6 @@ export interface SubscriptionEncoding extends Encoding {
   /** The subscription that is to change. */
   readonly subscription?: Subscription | undefined;
 }
-
-/** The description comes before the rule: zod copies a schema that is described, and the copy has no rule. */
-const distinctNames = (item: z.ZodType<string>, max: number, what: string, about: string) =>
-  withRule(
-    z.array(item).max(max).describe(about),
-    distinct(what, (each) => each),
-  );
 
 /** What HTTP can carry everywhere: visible ASCII, spaces and tabs, and neither at the ends, where they would get lost. */
 const headerValue = z
@@ -195,7 +188,7 @@ const fields = {
         unlessEmpty(knownEvents(names, stored as readonly string[] | undefined, encoding), stored),
       below: { '.*': '.*' },
     },
-    create: distinctNames(
+    create: distinctTexts(
       z.string().min(1).max(128),
       64,
       'events',
@@ -239,14 +232,14 @@ const fields = {
       write: (sent) => sent,
       below: { '.*': '.*', '.*.name': '.*' },
     },
-    create: distinctNames(z.string().min(1).max(253), 100, 'ids', 'Only events of these AI agents.').nullish(),
+    create: distinctTexts(z.string().min(1).max(253), 100, 'ids', 'Only events of these AI agents.').nullish(),
     answer: z.array(z.string()).optional().describe('With the scope `AGENT`.'),
     write: (_, spec) => spec,
   }),
   workspace_ids: field({
     path: 'scope.workspaces',
     as: { read: (stored) => stored, write: (sent) => sent, below: { '.*': '.*' } },
-    create: distinctNames(
+    create: distinctTexts(
       z.string().min(1).max(63),
       100,
       'ids',

@@ -147,6 +147,8 @@ describe('tools of MCP servers', () => {
     const both = await org.call('PUT', path, { update_policy: 'follow' });
     expect(both.status).toBe(422);
     expect(both.text).toContain('digest pins the list of tools');
+    const twice = await org.call('PUT', path, { include: ['look_up', 'look_up'] });
+    expect([twice.status, twice.text]).toEqual([422, expect.stringContaining('names must differ, and \\"look_up\\" is there twice')]);
     // What the server says is nobody's to write.
     expect((await org.call('PUT', path, { used_digest: digest('3') })).body.used_digest).toBe(digest('1'));
   });
