@@ -19,8 +19,9 @@ export const deletionQuery = z.object({
     .describe('Take it out of everything that uses it, also where other field managers own the field; without it the answer is 409 then.'),
 });
 
-export function sendEtag(reply: FastifyReply, resourceVersion: string): void {
-  void reply.header('etag', `"${resourceVersion}"`);
+/** The dry run of a creation makes an object without a version. */
+export function sendEtag(reply: FastifyReply, resourceVersion: string | undefined): void {
+  if (resourceVersion !== undefined) void reply.header('etag', `"${resourceVersion}"`);
 }
 
 /**

@@ -291,6 +291,7 @@ describe('writes under a condition', () => {
     });
     const created = await org.call('POST', '/v2/ai-agents?dry_run=true', request);
     expect(created.status, created.text).toBe(201);
+    expect(created.headers.get('etag')).toBeNull();
     expect(created.body.llm).toMatchObject({ api_key: '********', system_prompt: 'p'.repeat(5000), tools: [aTool('dryRun')] });
     expect(await names()).toBe(before);
     expect((await org.call('GET', `/v2/ai-agents/${created.body.ai_agent_id}`)).status).toBe(404);
