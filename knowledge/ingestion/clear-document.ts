@@ -18,6 +18,17 @@ export async function clearDocument(
   await knowledge.documents.remove({ org, id: documentId });
 }
 
+/** After a write that a deletion may have overtaken: once the knowledge base is gone, too, no sweep finds its vectors. */
+export async function clearLateVectors(
+  { collection, documentId }: { readonly collection: Collection; readonly documentId: string },
+  { knowledge, vectors }: Pick<IngestionDependencies, 'knowledge' | 'vectors'>,
+): Promise<void> {
+  const { org, id } = collection;
+  if ((await knowledge.documents.get({ org, id: documentId })) !== undefined) return;
+  if ((await knowledge.collections.get({ org, id })) === undefined) await vectors.deleteCollection(collectionRef(collection));
+  else await vectors.deleteDocument(collectionRef(collection), documentId);
+}
+
 /** Everything of one document; ends with a slash. */
 export const documentFolder = (org: string, documentId: string): string => `${org}/${documentId}/`;
 

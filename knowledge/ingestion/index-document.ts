@@ -6,6 +6,7 @@ import { filterableBy } from '../search/chunk-metadata.ts';
 import { collectionRef } from '../search/create-search.ts';
 import { tieBreakerOf } from '../search/tie-breaker.ts';
 import type { VectorRecord } from '../vector-stores/vector-store.ts';
+import { clearLateVectors } from './clear-document.ts';
 import type { IngestionDependencies, Step } from './step.ts';
 import { yieldRegularly } from './yielding.ts';
 
@@ -49,7 +50,11 @@ export async function indexDocument(
         ...(vector !== undefined && { dense: vector }),
       });
     }
-    await vectors.upsert(collectionRef(collection), records, signal);
+    try {
+      await vectors.upsert(collectionRef(collection), records, signal);
+    } finally {
+      await clearLateVectors({ collection, documentId: document.id }, { knowledge, vectors });
+    }
     next = last.ordinal + 1;
   }
 }

@@ -15,6 +15,7 @@ import { tieBreakerOf } from '../search/tie-breaker.ts';
 import type { VectorRecord } from '../vector-stores/vector-store.ts';
 import { Batches } from './batches.ts';
 import { chunkDocument, type ReadChunk, type ReadFacts, type ReadingDependencies } from './chunk-document.ts';
+import { clearLateVectors } from './clear-document.ts';
 import { completionMessage, documentCompleted } from './complete-document.ts';
 import { DocumentGoneError, type IngestionDependencies } from './step.ts';
 import { requireFound } from './verify-document.ts';
@@ -146,15 +147,14 @@ export class OnePass {
     for (const sample of new Set([records[0], records.at(-1)])) if (sample !== undefined) await requireFound(ref, sample, vectors);
     const completed = await knowledge.completion.completeTogether(key, rows);
     if (completed.size > 0) await onWritten(first.job);
-    return Promise.all(rows.map(async ({ id }) => completed.get(id) ?? this.#endedBefore(ref, id)));
+    return Promise.all(rows.map(async ({ id }) => completed.get(id) ?? this.#endedBefore(collection, id)));
   }
 
   /** Completed by another attempt, whose answer was lost, or deleted while it was written: then its vectors go, too. */
-  async #endedBefore(ref: ReturnType<typeof collectionRef>, id: string): Promise<readonly string[] | undefined> {
-    const { knowledge, vectors } = this.#dependencies;
-    const document = await knowledge.documents.get({ org: ref.org, id });
+  async #endedBefore(collection: Collection, id: string): Promise<readonly string[] | undefined> {
+    const document = await this.#dependencies.knowledge.documents.get({ org: collection.org, id });
     if (document?.status === 'completed') return [];
-    if (document === undefined) await vectors.deleteDocument(ref, id);
+    await clearLateVectors({ collection, documentId: id }, this.#dependencies);
     return undefined;
   }
 }

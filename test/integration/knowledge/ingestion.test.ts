@@ -3,6 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
+import { clearDocument } from '../../../knowledge/ingestion/clear-document.ts';
+import { indexDocument } from '../../../knowledge/ingestion/index-document.ts';
+import { collectionRef } from '../../../knowledge/search/create-search.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { knowledgeHarness, startWorker } from './harness.ts';
@@ -84,5 +87,26 @@ describe('a document', () => {
     await startWorker({ ...kb.env, TEMPORAL_ADDRESS: address });
     expect(await kb.ended(id)).toMatchObject({ status: 'completed', chunkCount: 1 });
     expect(await kb.search('gate code')).toHaveLength(1);
+  });
+
+  it.each(['document', 'knowledge base'])('leaves no vectors when its %s is cleared away just before they are written', async (what) => {
+    const kb = await knowledgeHarness();
+    const { org, id: collectionId, uid } = kb.collection;
+    const { knowledge, vectors } = kb.knowledge;
+    const document = await kb.ended(await kb.add('note.txt', 'The gate code is 4711.'));
+    const upsert: typeof vectors.upsert = async (...args) => {
+      if (what === 'document') await knowledge.documents.tombstone({ org, id: document.id, collectionId });
+      else await knowledge.collections.tombstone({ org, uid });
+      await clearDocument({ collection: kb.collection, documentId: document.id }, kb.knowledge);
+      if (what !== 'document') {
+        await vectors.deleteCollection(collectionRef(kb.collection));
+        await knowledge.collections.remove({ org, id: collectionId });
+      }
+      await vectors.upsert(...args);
+    };
+    const step = { document, collection: kb.collection, signal: new AbortController().signal, report: async () => {} };
+    await indexDocument({ ...step, averageLength: 1, from: 0 }, { ...kb.knowledge, vectors: { ...vectors, upsert } });
+    expect(await vectors.count(collectionRef(kb.collection))).toBe(0);
+    if (what !== 'document') expect(await kb.sql('SELECT FROM parley.vector_collections')).toEqual([]);
   });
 });
