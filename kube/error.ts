@@ -53,6 +53,11 @@ export class KubeError extends Error {
     return this.code === 409 && this.reason === 'Conflict' && !this.ownershipConflict;
   }
 
+  /** A quota of the namespace, or a policy, refuses the object: it isn't the caller that lacks a permission. */
+  get refusedByAdmission(): boolean {
+    return this.code === 403 && /(?:: (?:exceeded|failed) quota: |^admission webhook "[^"]*" denied the request)/.test(this.message);
+  }
+
   /** The caller's own signal ended the request. */
   get aborted(): boolean {
     return this.code === 0 && this.reason === 'Aborted';

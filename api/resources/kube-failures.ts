@@ -13,7 +13,7 @@ import { issues, type ValidationIssue } from '../validation/issue.ts';
  * otherwise 400. @returns undefined for what isn't about the request
  */
 function requestFailure(error: KubeError, names: FieldNames): ApiError | ValidationError | undefined {
-  if (error.code === 422 || error.code === 400) {
+  if (error.code === 422 || error.code === 400 || error.refusedByAdmission) {
     const located = error.causes.map((cause) => ({ loc: restLoc(names, cause.field), cause }));
     const found: ValidationIssue[] = located.flatMap(({ loc, cause }) =>
       loc === undefined ? [] : [issues.value(loc, inRestNames(names, cause.message))],

@@ -309,6 +309,22 @@ describe('writes under a condition', () => {
     });
   });
 
+  it('say which quota of the namespace refuses them, and leave nothing behind', async () => {
+    const limited = await organization(facade);
+    const hard = { secrets: '0' };
+    const metadata = { name: 'tight', namespace: limited.name };
+    await kubectl(['create', '-f', '-'], { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } });
+    const status = JSON.stringify({ status: { hard, used: { secrets: '0' } } });
+    await kubectl(['patch', 'resourcequota/tight', '-n', limited.name, '--subresource=status', '--type=merge', '-p', status]);
+    const { body: agent } = await limited.call('POST', '/v2/ai-agents', anAgentRequest('Real'));
+    const secret = { llm: { model_name: 'm', api_key: 'sk-1' } };
+    const refused = { status: 400, body: { error: 'bad_request', message: expect.stringContaining('exceeded quota: tight') } };
+    await expect.poll(() => limited.call('POST', '/v2/ai-agents', anAgentRequest('Other', secret))).toMatchObject(refused);
+    expect(await limited.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, secret)).toMatchObject(refused);
+    const left: { items: readonly { metadata: { name: string } }[] } = await kubectlJson(['get', 'agents,secrets', '-n', limited.name]);
+    expect(left.items.map(({ metadata: { name } }) => name)).toEqual([agent.ai_agent_id]);
+  });
+
   it('all survive when 50 of different fields come at once, over two replicas', async () => {
     const replica = await startFacade({ database: facade.database });
     try {
