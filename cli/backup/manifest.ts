@@ -67,7 +67,7 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
   }
   const read = schema.safeParse(value);
   if (read.success) return read.data;
-  const { format } = value as { readonly format?: unknown };
+  const format = (value as { readonly format?: unknown } | null)?.format;
   throw new UserError(
     typeof format === 'number' && format > 1
       ? `${folder} has a backup of format ${format}, and this parley knows format 1`
