@@ -84,7 +84,7 @@ export function toolsOf(
 }
 
 /** In the form that every model provider takes, each once. */
-function functionNames(names: readonly string[]): readonly string[] {
+export function functionNames(names: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return names.map((wanted) => {
     const plain = wanted.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, FUNCTION_NAME_LENGTH);

@@ -4,14 +4,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { OAuthTokens } from '../calls/mcp/oauth-tokens.ts';
 import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import type { RevisionTool } from '../../crds/agent-revision.ts';
+import { toolsOf } from '../../crds/mcp-tools.ts';
 import { SearchUnavailableError, type Search, type SearchHit, type SearchRequest } from '../../knowledge/search/search.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
 import { createLogger } from '../../platform/logging.ts';
 import type { Calendar } from './calendar/calendar.ts';
-import { createTools, type CreateToolsOptions } from './create-tools.ts';
+import { createTools, functionNamesOf, type CreateToolsOptions } from './create-tools.ts';
 import { MailError, type Mail, type Mailer } from './mail/mailer.ts';
 import { RecordingHost } from '../../test/support/recording-tool-host.ts';
+import { ToolMocks } from './tool-mocks.ts';
 
 let host: RecordingHost;
 let mails: Mail[];
@@ -85,6 +87,18 @@ describe('the tools of a call', () => {
       agent: { tools: [custom('end_call'), custom('search_knowledge_base')], knowledgeBase: 'faq' },
     });
     expect(names).toEqual(['end_call', 'search_knowledge_base', 'search_knowledge_base_2', 'end_call_2']);
+  });
+
+  it('of MCP servers have names that every model provider takes, each once', () => {
+    const long = 'x'.repeat(64);
+    const ofServer = (name: string): RevisionTool => ({
+      ...aTool('', { mcp: { url: `https://${name}.example/mcp`, timeout: '20s' } }),
+      mcp: toolsOf({}, [{ name: long, description: '', parameters: { type: 'object' }, readOnly: false }]),
+    });
+    const servers = [ofServer('shop'), ofServer('desk')];
+    const unique = [long, `${'x'.repeat(62)}_2`, 'end_call'];
+    expect(toolsFor(servers, { mocks: new ToolMocks({ mocks: [], clock: systemClock }) }).names).toEqual(unique);
+    expect(functionNamesOf({ tools: servers, knowledgeBase: null }, { keypad: false })).toEqual(unique);
   });
 
   it('are described by the owner, with the data of the call, once', () => {

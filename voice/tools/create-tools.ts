@@ -3,6 +3,7 @@ import type { llm } from '@livekit/agents';
 
 import { fillTemplate, type DynamicData } from '../calls/template.ts';
 import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
+import { functionNames } from '../../crds/mcp-tools.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -64,7 +65,7 @@ export function createTools(options: CreateToolsOptions): readonly llm.FunctionT
   }
   if (keypad !== undefined) definitions.push(createCollectDigits(keypad), createSendDigits(keypad));
   definitions.push(createEndCall(host));
-  const names = uniqueNames(definitions.map(({ name }) => name));
+  const names = functionNames(definitions.map(({ name }) => name));
   return definitions.map((definition, index) => {
     const named = { ...definition, name: names[index] ?? definition.name };
     return toFunctionTool(mocks?.inPlaceOf(named) ?? named, { ...options, signal });
@@ -76,7 +77,7 @@ export function functionNamesOf(
   { tools, knowledgeBase }: CreateToolsOptions['agent'],
   { keypad }: { readonly keypad: boolean },
 ): readonly string[] {
-  return uniqueNames([
+  return functionNames([
     ...byPrecedence(tools).flatMap(({ functionName, mcp }) =>
       mcp === undefined ? [functionName] : mcp.tools.map((tool) => tool.functionName),
     ),
@@ -129,16 +130,6 @@ function definitionOf({ functionName, spec }: RevisionTool, options: CreateTools
     return createCheckAvailability({ ...common, spec: spec.checkCalendarAvailability, calendar });
   }
   return undefined;
-}
-
-function uniqueNames(names: readonly string[]): readonly string[] {
-  const taken = new Set<string>();
-  return names.map((wanted) => {
-    let name = wanted;
-    for (let n = 2; taken.has(name); n += 1) name = `${wanted}_${n}`;
-    taken.add(name);
-    return name;
-  });
 }
 
 /** Aborts {@link TOOL_GRACE_MS} after the other one. */

@@ -45,6 +45,14 @@ function execute(definition: ToolDefinition, { aborted = false } = {}) {
   return { result: tool.execute({}, { ctx, toolCallId: 'call-1', abortSignal: controller.signal }), agent, history };
 }
 
+it('has properties, without which some providers refuse it', () => {
+  const parametersOf = (parameters: ToolDefinition['parameters']) =>
+    toFunctionTool(aTool(async () => ({ succeeded: true }), { parameters }), options()).parameters;
+  expect(parametersOf({ type: 'object' })).toEqual({ type: 'object', properties: {} });
+  const day = { type: 'object', properties: { day: { type: 'string' } } };
+  expect(parametersOf(day)).toEqual(day);
+});
+
 describe('the call of a tool', () => {
   it('is recorded with what the model gave and got', async () => {
     await execute(aTool(async () => ({ succeeded: true, forModel: { free: 2 } }))).result;

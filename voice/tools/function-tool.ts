@@ -31,8 +31,8 @@ export function toFunctionTool(definition: ToolDefinition, options: RunOptions):
   return llm.tool({
     name,
     description,
-    // The session's type allows less than it passes on.
-    parameters: parameters as { type: 'object' },
+    // OpenAI refuses a request with a function whose schema has none. The session's type allows less than it passes on.
+    parameters: { type: 'object', properties: {}, ...parameters } as { type: 'object' },
     execute: async (args: Arguments, { ctx, toolCallId: callId, abortSignal }) => {
       const { clock, host, logger } = options;
       const beganAt = new Date(clock.now());
