@@ -11,7 +11,7 @@ export interface McpCredentials {
   /** Of the Tool, without access tokens. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
   /** For a server that wants OAuth. */
-  readonly token?: { readonly get: () => Promise<string>; readonly forget: () => void } | undefined;
+  readonly token?: { readonly get: () => Promise<string>; readonly forget: (refused: string) => void } | undefined;
 }
 
 export interface ConnectMcpOptions extends McpCredentials {
@@ -53,10 +53,9 @@ export async function connectMcp({ url, egress, headers, token, timeoutMs, signa
   // Loaded when used: most calls have no such tool.
   const sdk = await import('@modelcontextprotocol/client');
   const transport = new sdk.StreamableHTTPClientTransport(new URL(url), {
-    fetch: createMcpFetch({ egress, headers }),
-    ...(token !== undefined && {
-      authProvider: { token: token.get, onUnauthorized: async () => token.forget() },
-    }),
+    fetch: createMcpFetch({ egress, headers, onUnauthorized: (authorization) => token?.forget(authorization.replace(/^Bearer /, '')) }),
+    // Asks again once it is refused.
+    ...(token !== undefined && { authProvider: { token: token.get, onUnauthorized: async () => undefined } }),
     onInsufficientScope: 'throw',
     // A stream that breaks off is taken up again once; a server that is gone is not waited for.
     reconnectionOptions: { initialReconnectionDelay: 200, maxReconnectionDelay: 1_000, reconnectionDelayGrowFactor: 2, maxRetries: 1 },

@@ -39,7 +39,7 @@ export async function listMcpTools({ org, server, egress, keys, tokens, signal }
       ) as Record<string, string>,
     token: token && {
       get: () => tokens.get(token, egress, () => keys.read(org, oauth.clientSecretRef)),
-      forget: () => tokens.forget(token),
+      forget: (refused) => tokens.forget(token, refused),
     },
     timeoutMs,
     signal,

@@ -10,6 +10,8 @@ export interface McpFetchOptions {
   readonly egress: Pick<Egress, 'dispatcher'>;
   /** Read for each request: a rotated Secret needs no new connection. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
+  /** A request was refused that had this Authorization. */
+  readonly onUnauthorized: (authorization: string) => void;
 }
 
 /** Of one request of the SDK: what its HTTP request is bound by. */
@@ -29,7 +31,7 @@ const MAX_BYTES = 1024 * 1024;
 
 export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-export function createMcpFetch({ egress, headers }: McpFetchOptions): McpFetch {
+export function createMcpFetch({ egress, headers, onUnauthorized }: McpFetchOptions): McpFetch {
   return async (url, init = {}) => {
     const sent = new Headers(init.headers);
     // Parley asks for nothing that a server says on its own: without that stream each call has one connection less.
@@ -46,6 +48,7 @@ export function createMcpFetch({ egress, headers }: McpFetchOptions): McpFetch {
       dispatcher: egress.dispatcher,
       ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
     });
+    if (answer.status === 401) onUnauthorized(sent.get('authorization') ?? '');
     return bounded(answer, new URL(url).host, bounds);
   };
 }

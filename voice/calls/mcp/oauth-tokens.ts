@@ -16,6 +16,8 @@ export interface TokenRequest {
 
 interface Token {
   readonly value: Promise<string>;
+  /** The value; undefined until it is there. */
+  given: string | undefined;
   /** Monotonic, in milliseconds; Infinity until the answer says. */
   expiresAt: number;
 }
@@ -44,16 +46,21 @@ export class OAuthTokens {
     const key = JSON.stringify(request);
     const known = this.#tokens.get(key);
     if (known !== undefined && this.#clock.monotonic() < known.expiresAt) return known.value;
-    const token: Token = { value: this.#ask(request, egress, secret, (expiresAt) => (token.expiresAt = expiresAt)), expiresAt: Infinity };
+    const value = this.#ask(request, egress, secret, (expiresAt) => (token.expiresAt = expiresAt));
+    const token: Token = { value, given: undefined, expiresAt: Infinity };
     this.#tokens.set(key, token);
-    // The next one asks again.
-    token.value.catch(() => this.#tokens.get(key) === token && this.#tokens.delete(key));
-    return token.value;
+    value.then(
+      (given) => (token.given = given),
+      // The next one asks again.
+      () => this.#tokens.get(key) === token && this.#tokens.delete(key),
+    );
+    return value;
   }
 
-  /** The server doesn't take the token. */
-  forget(request: TokenRequest): void {
-    this.#tokens.delete(JSON.stringify(request));
+  /** The server doesn't take this token. One that was asked for since stays: calls that ran together are refused one after the other. */
+  forget(request: TokenRequest, refused: string): void {
+    const key = JSON.stringify(request);
+    if (this.#tokens.get(key)?.given === refused) this.#tokens.delete(key);
   }
 
   async #ask(

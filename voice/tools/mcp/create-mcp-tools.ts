@@ -130,7 +130,7 @@ class Credentials {
     const request = { org, tokenURL, clientID, scope, resource: mcp.url };
     return {
       get: async () => this.#remember(await tokens.get(request, egress, async () => this.#remember(await readSecret(clientSecretRef)))),
-      forget: () => tokens.forget(request),
+      forget: (refused: string) => tokens.forget(request, refused),
     };
   }
 
