@@ -170,6 +170,18 @@ describe.each(SERVED_VERSIONS)('over %s', (version) => {
     await eventually(async () => expect(server.cancelled).toEqual(['hang_reading']));
   });
 
+  it('does not wait for the rest of an answer that the server has broken off', async () => {
+    const { call } = await toolsIn(server, { timeout: '100s' });
+    const cut = call('wait');
+    await eventually(async () => expect(server.waiting).toHaveLength(1));
+    await server.restart();
+    expect(await cut).toMatchObject({
+      detail: 'network',
+      forModel: { error: expect.stringContaining('not known whether') as string },
+    });
+    expect(await call('echo', { text: 'next' })).toMatchObject({ forModel: 'next' });
+  });
+
   it('goes on after a restart of the server, in the same call', async () => {
     const { call } = await toolsIn(server);
     expect(await call('echo', { text: 'before' })).toMatchObject({ forModel: 'before' });

@@ -60,6 +60,7 @@ export async function connectMcp({ url, egress, headers, token, timeoutMs, signa
     // A stream that breaks off is taken up again once; a server that is gone is not waited for.
     reconnectionOptions: { initialReconnectionDelay: 200, maxReconnectionDelay: 1_000, reconnectionDelayGrowFactor: 2, maxRetries: 1 },
   });
+  failWhenCut(transport, new URL(url).host);
   const client = new sdk.Client(
     { name: 'parley', version: '1' },
     { capabilities: {}, versionNegotiation: { mode: 'auto', probe: { timeoutMs } }, inputRequired: { autoFulfill: false } },
@@ -94,6 +95,17 @@ export async function connectMcp({ url, egress, headers, token, timeoutMs, signa
 
     listTools: (bounds) => requests.run(bounds, MAX_LIST_BYTES, (options) => listAll(client, options, new URL(url).host)),
     close,
+  };
+}
+
+/** Of the stream of an answer that ends without it the SDK tells nobody: the call would wait for its timeout. */
+function failWhenCut(transport: StreamableHTTPClientTransport, host: string): void {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if (!('method' in message) || message.method !== 'tools/call') return send(message, options);
+    const bounds = requestBounds.getStore();
+    const onRequestStreamEnd = (): void => bounds?.fail(new McpError('network', `the connection to ${host} broke off before the answer`));
+    return send(message, { ...options, onRequestStreamEnd });
   };
 }
 
