@@ -189,9 +189,9 @@ export class Conversation implements ToolHost {
     this.#silence.heard();
   }
 
-  /** What the user pressed on the keypad is a turn, like words. */
+  /** What the user pressed on the keypad is a turn, like words. On hold neither is heard. */
   async pressed(keys: string): Promise<void> {
-    if (!this.#begun) return;
+    if (!this.#begun || !this.#session.input.audioEnabled) return;
     if (this.#options.settings.interruptions.enabled) this.#spoken.interrupt();
     await this.#spoken.interrupted();
     this.written(`[pressed ${keys}]`);

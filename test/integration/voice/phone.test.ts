@@ -443,6 +443,31 @@ describe('a transfer', () => {
     await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
   });
 
+  it('that the target does not answer is reported, also where the caller pressed keys on hold', async () => {
+    const provider = await transferring('Warm');
+    const ringing = Promise.withResolvers<void>();
+    gateway.onDial = async (request) => {
+      const colleague = await answer(request);
+      const pressed = Promise.withResolvers<void>();
+      // Everybody in the room gets the keys.
+      colleague.room.on(RoomEvent.DtmfReceived, (_code: number, key: string) => key === '#' && pressed.resolve());
+      ringing.resolve();
+      await pressed.promise;
+      await colleague.leave();
+      return { status: 486 };
+    };
+    const caller = await gateway.comesIn({ from: other, to: own });
+    await caller.hears('Harbour Bikes.');
+    await caller.speak();
+    await ringing.promise;
+    for (const key of '12#') await caller.room.localParticipant!.publishDtmf('0123456789*#'.indexOf(key), key);
+    await eventually(() => expect(provider.requests('chat').at(-1)?.toolResults.at(-1)?.content).toContain('is busy'));
+    await eventually(() => expect(caller.tones().length).toBeGreaterThan(1));
+    await caller.leave();
+    const { org, id } = await becomes(() => callIn(caller.roomName), { status: 'ended' });
+    expect((await stage.store.calls.log.read({ org, id })).messages.map(({ content }) => content)).not.toContain('[pressed 12]');
+  });
+
   it.each(['at once', 'before the briefing is ready', 'during the briefing'])(
     'whose target hangs up %s brings the caller back, who hears none of it',
     async (when) => {
