@@ -60,6 +60,15 @@ describe('what the user presses', () => {
     expect([entries, clock.timers]).toEqual([[], 0]);
   });
 
+  it('goes to one tool after the other, where the agent asks for two entries at once', async () => {
+    const asked = [4, 2].map((count) => keypad.collect({ count, withinMs: 30_000, signal: never }));
+    pressed('1234');
+    expect(await asked[0]).toBe('1234');
+    pressed('56');
+    expect(await asked[1]).toBe('56');
+    expect([entries, clock.timers]).toEqual([[], 0]);
+  });
+
   it('is empty for a tool when it does not begin in time, but may end later', async () => {
     const nothing = keypad.collect({ count: 4, withinMs: 1_000, signal: never });
     clock.tick(1_000);

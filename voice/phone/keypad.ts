@@ -25,6 +25,7 @@ export interface KeypadOptions {
 interface Collection {
   readonly count: number;
   readonly done: (keys: string) => void;
+  readonly over: Promise<unknown>;
 }
 
 export class Keypad {
@@ -49,7 +50,7 @@ export class Keypad {
   }
 
   /**
-   * The next entry: what was pressed since the last one counts.
+   * The next entry: what was pressed since the last one counts. Of several collections each waits for the one before.
    * @param count of keys that complete it; an entry of fewer ends with # or a pause
    * @returns the keys; empty where none is pressed in time, or the signal aborts
    */
@@ -62,8 +63,10 @@ export class Keypad {
     readonly withinMs: number;
     readonly signal: AbortSignal;
   }): Promise<string> {
+    // Tools of a turn run side by side.
+    while (this.#collection !== undefined) await this.#collection.over;
     const { promise, resolve } = Promise.withResolvers<string>();
-    const collection: Collection = { count, done: resolve };
+    const collection: Collection = { count, done: resolve, over: promise };
     this.#collection = collection;
     const late = this.#options.clock.after(withinMs, () => this.#pressed === '' && resolve(''));
     const abort = (): void => resolve('');
