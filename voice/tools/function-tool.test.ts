@@ -47,10 +47,23 @@ function execute(definition: ToolDefinition, { aborted = false } = {}) {
 
 it('has properties, without which some providers refuse it', () => {
   const parametersOf = (parameters: ToolDefinition['parameters']) =>
-    toFunctionTool(aTool(async () => ({ succeeded: true }), { parameters }), options()).parameters;
+    toFunctionTool(
+      aTool(async () => ({ succeeded: true }), { parameters }),
+      options(),
+    ).parameters;
   expect(parametersOf({ type: 'object' })).toEqual({ type: 'object', properties: {} });
   const day = { type: 'object', properties: { day: { type: 'string' } } };
   expect(parametersOf(day)).toEqual(day);
+});
+
+it('that is stopped, for the call is over, is no fault of the tool', async () => {
+  const over = new AbortController();
+  const endless = aTool(
+    (_args, signal) => new Promise((_done, fail) => signal.addEventListener('abort', () => fail(signal.reason as Error))),
+  );
+  const running = runTool(endless, {}, { ...options(), signal: over.signal });
+  over.abort(new Error('the call is over'));
+  expect(await running).toMatchObject({ succeeded: false, detail: 'cancelled' });
 });
 
 describe('the call of a tool', () => {

@@ -12,7 +12,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { inToolSpan } from './tool-span.ts';
 import type { ToolHost } from './tool-host.ts';
-import { type Arguments, failure, type ToolDefinition, type ToolResult } from './tool-result.ts';
+import { type Arguments, failure, STOPPED, type ToolDefinition, type ToolResult } from './tool-result.ts';
 
 /** When a tool takes longer, the agent says its `delayed` message; in milliseconds. */
 const DELAYED_AFTER_MS = 5_000;
@@ -73,7 +73,7 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
     say(messages.start);
     result = await definition.run(args, signal);
   } catch (err) {
-    result = faultOf(err, name, logger);
+    result = signal.aborted ? failure(STOPPED, {}, 'cancelled') : faultOf(err, name, logger);
   } finally {
     delayed.cancel();
     resume();

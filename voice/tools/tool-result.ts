@@ -58,4 +58,7 @@ export function failure(error: string, more: { readonly [key: string]: JsonValue
   return { succeeded: false, forModel: { error, ...more }, detail: detail ?? error, ...(reason !== undefined && { reason }) };
 }
 
+/** Of a tool that was stopped before it was done. */
+export const STOPPED = 'It was stopped: it is not known whether it has done anything.';
+
 export const NO_MESSAGES: ToolMessages = {};
