@@ -1,4 +1,5 @@
 /** Tools of MCP servers in a call: against servers of the official SDK, over both versions of the protocol. */
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { McpSpec } from '../../../crds/mcp-tools.ts';
@@ -8,7 +9,9 @@ import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { connectMcp } from '../../../voice/calls/mcp/connect.ts';
 import { OAuthTokens } from '../../../voice/calls/mcp/oauth-tokens.ts';
+import { Redaction } from '../../../voice/tools/http/redaction.ts';
 import { createMcpTools } from '../../../voice/tools/mcp/create-mcp-tools.ts';
+import { toToolResult } from '../../../voice/tools/mcp/mcp-result.ts';
 import type { ToolResult } from '../../../voice/tools/tool-result.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sendJson, Servers } from '../../support/http-servers.ts';
@@ -72,6 +75,19 @@ function toolsWith(list: Awaited<ReturnType<typeof listTools>>['tools'], mcp: Mc
   };
   return { made, call, names: made.map(({ name }) => name) };
 }
+
+it.each<[string, Pick<CallToolResult, 'content' | 'structuredContent'>, object]>([
+  [
+    'words, also next to structured content',
+    { content: [{ type: 'text', text: 'No such order.' }], structuredContent: { code: 7 } },
+    { answer: 'No such order.' },
+  ],
+  ['structured content alone', { content: [], structuredContent: { code: 7 } }, { answer: { code: 7 } }],
+  ['nothing', { content: [] }, {}],
+])('says of a tool that failed with %s what the server says', (_with, result, said) => {
+  const { succeeded, forModel } = toToolResult({ ...result, isError: true }, { redaction: new Redaction([]), host: 'shop.example' });
+  expect([succeeded, forModel]).toEqual([false, { error: 'The service has refused the request.', ...said }]);
+});
 
 describe.each(SERVED_VERSIONS)('over %s', (version) => {
   let server: McpTestServer;

@@ -6,7 +6,7 @@ import { usableJson, usableText } from '../http/answer.ts';
 import { withoutInternals } from '../http/failure-words.ts';
 import { parseJson } from '../http/json.ts';
 import type { Redaction } from '../http/redaction.ts';
-import { failure, type JsonValue, type ToolResult } from '../tool-result.ts';
+import { failure, STOPPED, type JsonValue, type ToolResult } from '../tool-result.ts';
 
 type Block = CallToolResult['content'][number];
 
@@ -18,13 +18,16 @@ export function toToolResult(
   result: CallToolResult,
   { redaction, host }: { readonly redaction: Redaction; readonly host: string },
 ): ToolResult {
-  const answer = answerOf(result, redaction);
-  if (result.isError !== true) return { succeeded: true, forModel: answer, detail: 'ok' };
-  const said = withoutInternals({ answer }, host);
+  if (result.isError !== true) return { succeeded: true, forModel: answerOf(result, redaction), detail: 'ok' };
+  const { content, structuredContent } = result;
+  // What a program is to know of a failure need not say it.
+  const words = content.some(({ type }) => type === 'text') ? { content } : result;
+  const said =
+    content.length === 0 && structuredContent === undefined ? {} : withoutInternals({ answer: answerOf(words, redaction) }, host);
   return failure('The service has refused the request.', said, 'tool_error', `${host} answered with an error of the tool`);
 }
 
-function answerOf({ content, structuredContent }: CallToolResult, redaction: Redaction): JsonValue {
+function answerOf({ content, structuredContent }: Pick<CallToolResult, 'content' | 'structuredContent'>, redaction: Redaction): JsonValue {
   // Servers repeat structured content as text, for clients that don't know it: once is enough.
   const others = content.filter(({ type }) => structuredContent === undefined || type !== 'text');
   const notes = others.flatMap((block) => noteOn(block, redaction) ?? []);
@@ -64,8 +67,6 @@ function noteOn(block: Block, redaction: Redaction): string | undefined {
 
 /** For a model that learns of a call which was cancelled. */
 export function cancelled({ readOnly }: Pick<ServerTool, 'readOnly'>): ToolResult {
-  const words = readOnly
-    ? 'It was stopped, because the user has interrupted. Call again if it is still wanted.'
-    : 'It was stopped: it is not known whether it has done anything.';
+  const words = readOnly ? 'It was stopped, because the user has interrupted. Call again if it is still wanted.' : STOPPED;
   return failure(words, {}, 'cancelled');
 }
