@@ -84,3 +84,54 @@ export async function finishRestore({ databaseUrl }: { readonly databaseUrl: str
     await client.query('ANALYZE');
   });
 }
+
+/** Resources as an API server has them again: names of before with other uids, by kind. */
+export interface RestoredUids {
+  /** By name. */
+  readonly agents: ReadonlyMap<string, string>;
+  readonly agentTests: ReadonlyMap<string, string>;
+}
+
+/** Agents of $1 that serve and are called $2, with the uids that they have now ($3). */
+const MOVED = `WITH moved AS (
+  SELECT s.agent_uid AS former, now.uid FROM parley.agent_serving s JOIN unnest($2::text[], $3::text[]) AS now (name, uid) ON now.name = s.agent_name
+  WHERE s.org = $1 AND s.retired_at IS NULL AND s.agent_uid <> now.uid)`;
+
+/** What belongs to an agent by its uid; last, what tells which agents are moved. */
+const OF_AGENTS = ['agent_releases', 'test_runs', 'agent_spending', 'calls', 'agent_serving'];
+
+/** Hands what agents served, tested and spent, which is kept by uid, over to the restored ones. No role may run meanwhile. Idempotent. */
+export async function handOverToRestored(
+  { databaseUrl, org }: { readonly databaseUrl: string; readonly org: string },
+  { agents, agentTests }: RestoredUids,
+): Promise<void> {
+  await withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
+    const values = [org, [...agents.keys()], [...agents.values()]];
+    await client.query('BEGIN');
+    // What row-level security lets the owner of the tables write.
+    await client.query("SELECT set_config('parley.leaving', $1, true)", [org]);
+    // A revision is never changed.
+    await client.query(
+      `${MOVED} INSERT INTO parley.agent_revisions (org, agent_uid, revision, agent_name, config, created_at)
+       SELECT r.org, m.uid, r.revision, r.agent_name, r.config, r.created_at
+       FROM parley.agent_revisions r JOIN moved m ON m.former = r.agent_uid WHERE r.org = $1`,
+      values,
+    );
+    for (const table of OF_AGENTS)
+      await client.query(
+        `${MOVED} UPDATE parley.${table} t SET agent_uid = m.uid FROM moved m WHERE t.org = $1 AND t.agent_uid = m.former`,
+        values,
+      );
+    await client.query(
+      `DELETE FROM parley.agent_revisions r WHERE org = $1 AND agent_name = ANY ($2::text[]) AND agent_uid <> ALL ($3::text[])
+       AND NOT EXISTS (SELECT FROM parley.agent_serving s WHERE s.org = r.org AND s.agent_uid = r.agent_uid)`,
+      values,
+    );
+    await client.query(
+      `UPDATE parley.test_results t SET test_uid = now.uid FROM unnest($2::text[], $3::text[]) AS now (name, uid)
+       WHERE t.org = $1 AND t.test_name = now.name AND t.test_uid <> now.uid`,
+      [org, [...agentTests.keys()], [...agentTests.values()]],
+    );
+    await client.query('COMMIT');
+  });
+}

@@ -86,7 +86,7 @@ export { watchOutbox } from './webhooks/watch-outbox.ts';
 export { openDispatchStore, type DispatchStoreOptions } from './webhooks/open-dispatch-store.ts';
 export type { WebhookStore } from './webhooks/webhook-store.ts';
 export { watchHealth } from './watch-health.ts';
-export { describeDatabase, finishRestore, prepareRestore } from './backup-database.ts';
+export { describeDatabase, finishRestore, handOverToRestored, prepareRestore } from './backup-database.ts';
 export { countOrganizationRows, removeOrganizationRows, revokeOrganizationKeys, type RowsOfOrganization } from './leaving-organization.ts';
 export { migrate, migrationStatus } from './migrate.ts';
 export { readMigrations } from './migration-files.ts';

@@ -13,7 +13,7 @@ export interface ImportOptions {
   /** The organisation to import into, in the place of the one that the objects name. */
   readonly org?: string | undefined;
   /** Called for every object that is applied. */
-  readonly onApplied: (object: Manifest) => void;
+  readonly onApplied: (object: Stored<Manifest>) => void;
 }
 
 interface Planned {
@@ -91,7 +91,7 @@ export async function applyImport(transport: Transport, planned: readonly Planne
     const stored = await apply(object, manager);
     if (stored === undefined) continue;
     applied.set(`${object.kind}/${object.metadata.name}`, stored);
-    options.onApplied(object);
+    options.onApplied(stored);
   }
   for (const { object, owner, manager } of dryRun ? [] : planned) {
     const stored = owner === undefined ? undefined : applied.get(owner);

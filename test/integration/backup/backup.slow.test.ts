@@ -182,8 +182,18 @@ it(
     const search = (from: Installation) =>
       ask(from, 'POST', '/api/v1/vector/search', { knowledge_base_id: 'manuals', query: 'how does the gate open?', top_k: 1 });
     await eventually(async () => expect(JSON.stringify((await search(home)).body)).toContain('northern gate'));
-    const served = () => kubectl(['get', 'agents', agentId, '-o', 'jsonpath={.status.servingRevision}']);
+    const served = (id = agentId) => kubectl(['get', 'agents', id, '-o', 'jsonpath={.status.servingRevision}']);
     await eventually(async () => expect(await served()).toMatch(/^[0-9a-f]{64}$/));
+    // One whose last change was rolled back.
+    const desk = (await ask(home, 'POST', '/v2/ai-agents', anAgentRequest('Desk'))).body['ai_agent_id'] as string;
+    await eventually(async () => expect(await served(desk)).toMatch(/^[0-9a-f]{64}$/));
+    const kind = await served(desk);
+    await ask(home, 'PUT', `/v2/ai-agents/${desk}`, { llm: { system_prompt: 'Be rude.' } });
+    await eventually(async () => expect(await served(desk)).not.toBe(kind));
+    expect((await ask(home, 'POST', `/v2/ai-agents/${desk}/rollback`, { reason: 'rude' })).status).toBe(200);
+    const release = async (from: Installation) => (await ask(from, 'GET', `/v2/ai-agents/${desk}/release`)).body;
+    const revisions = async (from: Installation) => (await ask(from, 'GET', `/v2/ai-agents/${desk}/revisions`)).body;
+    const rolledBack = { release: await release(home), revisions: await revisions(home) };
     const secretOf = () => kubectl(['get', 'secrets', '-o', 'json']);
     type Secrets = { items: { metadata: { name: string; ownerReferences?: { kind: string }[] }; data: Record<string, string> }[] };
     const signing = async () =>
@@ -277,9 +287,14 @@ it(
       ),
     );
     expect(await restored.sql('SELECT status FROM parley.documents')).toEqual([{ status: 'completed' }]);
+    await eventually(async () => expect(await served(desk)).toBe(kind));
+    expect(await kubectl(['get', 'agents', desk, '-o', 'jsonpath={.status.conditions[?(@.type=="Degraded")].reason}'])).toBe('RolledBack');
+    expect(await release(restored)).toEqual(rolledBack.release);
+    expect(await revisions(restored)).toEqual(rolledBack.revisions);
     // What is served says the same; which Secrets and which knowledge base it was made from is another matter in another cluster.
     const servedNow = await restored.sql(
-      `SELECT config - 'versions' AS config FROM parley.agent_serving JOIN parley.agent_revisions USING (org, agent_uid, revision) WHERE retired_at IS NULL`,
+      `SELECT config - 'versions' AS config FROM parley.agent_serving JOIN parley.agent_revisions USING (org, agent_uid, revision)
+       WHERE retired_at IS NULL AND agent_serving.agent_name = '${agentId}'`,
     );
     expect(servedNow).toEqual([{ config: lasting(serving?.config) }]);
     const recording = await ask(restored, 'POST', '/v1/call-recording/download', { call_id: callId });
