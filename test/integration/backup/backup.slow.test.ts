@@ -187,9 +187,9 @@ it(
     // One whose last change was rolled back.
     const desk = (await ask(home, 'POST', '/v2/ai-agents', anAgentRequest('Desk'))).body['ai_agent_id'] as string;
     await eventually(async () => expect(await served(desk)).toMatch(/^[0-9a-f]{64}$/));
-    const kind = await served(desk);
+    const good = await served(desk);
     await ask(home, 'PUT', `/v2/ai-agents/${desk}`, { llm: { system_prompt: 'Be rude.' } });
-    await eventually(async () => expect(await served(desk)).not.toBe(kind));
+    await eventually(async () => expect(await served(desk)).not.toBe(good));
     expect((await ask(home, 'POST', `/v2/ai-agents/${desk}/rollback`, { reason: 'rude' })).status).toBe(200);
     const release = async (from: Installation) => (await ask(from, 'GET', `/v2/ai-agents/${desk}/release`)).body;
     const revisions = async (from: Installation) => (await ask(from, 'GET', `/v2/ai-agents/${desk}/revisions`)).body;
@@ -287,7 +287,7 @@ it(
       ),
     );
     expect(await restored.sql('SELECT status FROM parley.documents')).toEqual([{ status: 'completed' }]);
-    await eventually(async () => expect(await served(desk)).toBe(kind));
+    await eventually(async () => expect(await served(desk)).toBe(good));
     expect(await kubectl(['get', 'agents', desk, '-o', 'jsonpath={.status.conditions[?(@.type=="Degraded")].reason}'])).toBe('RolledBack');
     expect(await release(restored)).toEqual(rolledBack.release);
     expect(await revisions(restored)).toEqual(rolledBack.revisions);
