@@ -168,13 +168,18 @@ imagePullSecrets:
 {{- end -}}
 {{- end -}}
 
+{{/* Whether a value of config sets its variable: neither empty nor null, which takes away what a file before has set. "true" or empty. */}}
+{{- define "parley.isGiven" -}}
+{{- if not (has (toString .) (list "" "<nil>")) -}}true{{- end -}}
+{{- end -}}
+
 {{/* {root, role, name}: what a variable will be: of extraEnv, of the role, of all, or the default of the configuration. Empty where it has none. */}}
 {{- define "parley.setting" -}}
 {{- $config := .root.Files.Get "files/defaults.json" | fromJson -}}
 {{- $own := dict -}}
 {{- with .role -}}{{- $own = index $.root.Values . | default dict -}}{{- end -}}
 {{- range $given := list .root.Values.config ($own.config | default dict) -}}
-{{- range $name, $value := $given -}}{{- if not (has (toString $value) (list "" "<nil>")) -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
+{{- range $name, $value := $given -}}{{- if include "parley.isGiven" $value -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
 {{- end -}}
 {{- range concat .root.Values.extraEnv ($own.extraEnv | default list) -}}
 {{- if hasKey . "value" -}}{{- $_ := set $config .name .value -}}{{- end -}}

@@ -24,7 +24,7 @@ for lists with a name twice can't be applied. `migrate` stands for the Jobs, whi
 {{- end -}}
 {{- range $config := list $root.Values.config ($own.config | default dict) -}}
 {{- range $name, $value := $config -}}
-{{- if not (has (toString $value) (list "" "<nil>")) -}}{{- $_ := set $env $name (dict "value" (include "parley.text" (dict "value" $value))) -}}{{- end -}}
+{{- if include "parley.isGiven" $value -}}{{- $_ := set $env $name (dict "value" (include "parley.text" (dict "value" $value))) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- range $name, $reference := $root.Values.secrets -}}

@@ -22,7 +22,7 @@
 {{- end -}}
 {{- end -}}
 {{- range $name, $reference := .Values.secrets -}}
-{{- if and $reference $reference.name (not (has (toString (get $values.config $name)) (list "" "<nil>"))) -}}
+{{- if and $reference $reference.name (include "parley.isGiven" (get $values.config $name)) -}}
 {{- $problems = append $problems (printf "%s is in config and in secrets: leave it out of one of them" $name) -}}
 {{- end -}}
 {{- end -}}
