@@ -85,12 +85,8 @@ export async function finishRestore({ databaseUrl }: { readonly databaseUrl: str
   });
 }
 
-/** Resources as an API server has them again: names of before with other uids, by kind. */
-export interface RestoredUids {
-  /** By name. */
-  readonly agents: ReadonlyMap<string, string>;
-  readonly agentTests: ReadonlyMap<string, string>;
-}
+/** Of resources that an API server has again: by kind and name, the uid that each has now. */
+export type RestoredUids = Readonly<Record<'Agent' | 'AgentTest', ReadonlyMap<string, string>>>;
 
 /** Agents of $1 that serve and are called $2, with the uids that they have now ($3). */
 const MOVED = `WITH moved AS (
@@ -103,7 +99,7 @@ const OF_AGENTS = ['agent_releases', 'test_runs', 'agent_spending', 'calls', 'ag
 /** Hands what agents served, tested and spent, which is kept by uid, over to the restored ones. No role may run meanwhile. Idempotent. */
 export async function handOverToRestored(
   { databaseUrl, org }: { readonly databaseUrl: string; readonly org: string },
-  { agents, agentTests }: RestoredUids,
+  { Agent: agents, AgentTest: tests }: RestoredUids,
 ): Promise<void> {
   await withClient({ databaseUrl, applicationName: APPLICATION_NAME }, async (client) => {
     const values = [org, [...agents.keys()], [...agents.values()]];
@@ -130,7 +126,7 @@ export async function handOverToRestored(
     await client.query(
       `UPDATE parley.test_results t SET test_uid = now.uid FROM unnest($2::text[], $3::text[]) AS now (name, uid)
        WHERE t.org = $1 AND t.test_name = now.name AND t.test_uid <> now.uid`,
-      [org, [...agentTests.keys()], [...agentTests.values()]],
+      [org, [...tests.keys()], [...tests.values()]],
     );
     await client.query('COMMIT');
   });

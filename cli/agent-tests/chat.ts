@@ -62,7 +62,7 @@ export async function chat(
   const ask = (): unknown => io.out.isTTY === true && io.out.write('user  │ ');
   const hangUp = (): void => lines.close();
   io.signal.addEventListener('abort', hangUp, { once: true });
-  const saved = async (): Promise<void> => {
+  const saveTurns = async (): Promise<void> => {
     if (saveAsTest !== undefined) await save(saveAsTest, { agent: name, namespace, dynamicData: data, turns }, io);
   };
   try {
@@ -84,14 +84,14 @@ export async function chat(
       }
   } catch (error) {
     // What was said until then can't be said a second time.
-    if (turns.length > 0) await saved();
+    if (turns.length > 0) await saveTurns();
     throw error instanceof DriverError ? new UserError(error.message, { cause: error }) : error;
   } finally {
     io.signal.removeEventListener('abort', hangUp);
     lines.close();
     await call.close();
   }
-  await saved();
+  await saveTurns();
 }
 
 async function save(file: string, conversation: Omit<Parameters<typeof agentTestOf>[0], 'name'>, { err }: Pick<Io, 'err'>): Promise<void> {

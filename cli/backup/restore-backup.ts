@@ -163,7 +163,7 @@ async function restoreResources(
     try {
       await withOrganizationObjects((transport) => applyImport(transport, planned, { force, dryRun: false, onApplied }));
     } finally {
-      await explainStore(databaseUrl, () => handOverToRestored({ databaseUrl, org }, { agents: uids.Agent, agentTests: uids.AgentTest }));
+      await explainStore(databaseUrl, () => handOverToRestored({ databaseUrl, org }, uids));
     }
     progress.line(`${org}: ${planned.length} objects are back`);
   }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { migrate, migrationStatus, openStore } from '../../../store/index.ts';
 import { readMigrations, type Migration } from '../../../store/migration-files.ts';
 import { database } from '../../support/postgres.ts';
-import { failureOf, loginUser, session, storeAt } from './support.ts';
+import { failureOf, loginUser, ownedDatabase, session, storeAt } from './support.ts';
 
 function migration(version: number, sql: string, what = 'step'): Migration {
   return { version, name: `${String(version).padStart(4, '0')}_${what}`, sql, checksum: createHash('sha256').update(sql).digest('hex') };
@@ -121,12 +121,8 @@ describe('migrate', () => {
   });
 
   it('changes rows that were there before, for an owner who is no superuser as well', async () => {
-    const { url } = await database();
+    const { url, owner } = await ownedDatabase();
     const admin = await session(url);
-    await migrate({ databaseUrl: (await database()).url });
-    const owner = await loginUser(url, [`ALTER DATABASE ${new URL(url).pathname.slice(1)} OWNER TO $user`]);
-    await admin.query(`GRANT parley_app, parley_directory, parley_dispatcher TO ${new URL(owner).username} WITH INHERIT FALSE, SET TRUE`);
-    await admin.query('CREATE EXTENSION vector');
     await migrate({ databaseUrl: owner, migrations: readMigrations().slice(0, 17) });
     await admin.query("INSERT INTO parley.organizations (name) VALUES ('acme')");
     await admin.query(

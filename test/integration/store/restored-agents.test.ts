@@ -1,19 +1,11 @@
 import { expect, it } from 'vitest';
 
 import { handOverToRestored, migrate } from '../../../store/index.ts';
-import { database } from '../../support/postgres.ts';
-import { loginUser, revisionOf, session, storeAt } from './support.ts';
+import { ownedDatabase, revisionOf, session, storeAt } from './support.ts';
 
 it('hands over what is kept by uid, as an owner of the tables from whom row-level security hides rows', async () => {
-  const { url } = await database();
-  // Makes the roles of the server.
-  await migrate({ databaseUrl: (await database()).url });
-  const owner = await loginUser(url, [
-    `ALTER DATABASE ${new URL(url).pathname.slice(1)} OWNER TO $user`,
-    'GRANT parley_app, parley_directory, parley_dispatcher TO $user WITH INHERIT FALSE, SET TRUE',
-  ]);
+  const { url, owner } = await ownedDatabase();
   const admin = await session(url);
-  await admin.query('CREATE EXTENSION vector');
   await migrate({ databaseUrl: owner });
   const store = storeAt(url);
   const serve = async (org: string, agentName: string, letter: string) => {
@@ -31,11 +23,11 @@ it('hands over what is kept by uid, as an owner of the tables from whom row-leve
   const test = { uid: 'former-hours', name: 'hours', digest, required: true, mode: 'text', spec: {} } as const;
   await store.testRuns.request({ ...bad, configHash: digest, trigger: 'request' }, [test]);
   const restored = {
-    agents: new Map([
+    Agent: new Map([
       ['desk', 'desk-now'],
       ['never-served', 'never-served-now'],
     ]),
-    agentTests: new Map([['hours', 'hours-now']]),
+    AgentTest: new Map([['hours', 'hours-now']]),
   };
   for (const _time of ['first', 'repeated']) {
     await handOverToRestored({ databaseUrl: owner, org: 'acme' }, restored);

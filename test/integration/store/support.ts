@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
 
-import { openStore, type Store, type StoreOptions } from '../../../store/index.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import { migrate, openStore, type Store, type StoreOptions } from '../../../store/index.ts';
+import { database, migratedDatabase } from '../../support/postgres.ts';
 
 /** Opened for one test and closed behind it. */
 export function storeAt(databaseUrl: string, options: Partial<StoreOptions> = {}): Store {
@@ -39,6 +39,19 @@ export async function loginUser(superuserUrl: string, grants: readonly string[])
   url.username = name;
   url.password = password;
   return url.href;
+}
+
+/** An empty database whose owner is no superuser. @returns `url` as a superuser, `owner` as the one who has it */
+export async function ownedDatabase(): Promise<{ readonly url: string; readonly owner: string }> {
+  const { url } = await database();
+  // The roles may be there already, made by another user: then a superuser has to grant them.
+  await migrate({ databaseUrl: (await database()).url });
+  const owner = await loginUser(url, [
+    `ALTER DATABASE ${new URL(url).pathname.slice(1)} OWNER TO $user`,
+    'GRANT parley_app, parley_directory, parley_dispatcher TO $user WITH INHERIT FALSE, SET TRUE',
+    'CREATE EXTENSION vector',
+  ]);
+  return { url, owner };
 }
 
 /** A revision as the operator makes them: named after its content. */

@@ -4,8 +4,7 @@ import { expect, it } from 'vitest';
 
 import { uuidv7At } from '../../../platform/uuid.ts';
 import { migrate } from '../../../store/index.ts';
-import { database } from '../../support/postgres.ts';
-import { loginUser, session, storeAt } from './support.ts';
+import { ownedDatabase, session, storeAt } from './support.ts';
 import { claimAll, deliver, dispatchAt, eventOf, freshDispatch, only, ORG, resultOf } from './webhooks-support.ts';
 
 const DAY_MS = 86_400_000;
@@ -114,14 +113,7 @@ it('that somebody uses are left for the next time', async () => {
 });
 
 it('are looked after by an owner who is no superuser', async () => {
-  const { url } = await database();
-  // The roles may be there already, made by another user: then a superuser has to grant them.
-  await migrate({ databaseUrl: (await database()).url });
-  const owner = await loginUser(url, [
-    `ALTER DATABASE ${new URL(url).pathname.slice(1)} OWNER TO $user`,
-    'GRANT parley_app, parley_directory, parley_dispatcher TO $user WITH INHERIT FALSE, SET TRUE',
-    'CREATE EXTENSION vector',
-  ]);
+  const { owner } = await ownedDatabase();
   await migrate({ databaseUrl: owner });
   const store = storeAt(owner);
   await store.organizations.create({ name: ORG });
