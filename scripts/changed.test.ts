@@ -21,11 +21,22 @@ it('chooses the tests of a source file, those that name the folder of another fi
   expect(relatedTests(['scripts/imports.ts']).chosen).toEqual(
     expect.arrayContaining(['scripts/imports.test.ts', 'scripts/changed.test.ts']),
   );
-  expect(relatedTests(['examples/argocd/health.lua']).chosen).toContain('test/integration/chart/health.test.ts');
-  const { chosen, left } = relatedTests(['platform/clock.ts']);
+  expect(relatedTests(['examples/argocd/health.lua']).chosen).toContain('test/integration/charts/health.test.ts');
+  const { chosen, left, leftToAll } = relatedTests(['platform/clock.ts']);
   expect(chosen.filter((file) => file.startsWith('test/integration/'))).toHaveLength(6);
   expect(chosen.filter((file) => file.includes('.slow.'))).toEqual([]);
   expect(left).toBeGreaterThan(0);
+  expect(leftToAll).toBeGreaterThan(0);
+});
+
+it.each([
+  ['voice/job', 'call-job.ts', 'test/integration/voice/conversation.test.ts'],
+  ['knowledge/parsing', 'child/parse.ts', 'knowledge/parsing/parser-pool.test.ts'],
+  ['charts/parley', 'templates/deployments.yaml', 'test/integration/charts/render.test.ts'],
+  ['charts/parley', 'values.yaml', 'test/integration/charts/render.test.ts'],
+  ['store', 'migrations/0001_organizations.sql', 'test/integration/store/migrate.test.ts'],
+])('chooses tests of what no test imports: %s/%s', (folder, changed, test) => {
+  expect(relatedTests([`${folder}/${changed}`]).chosen).toContain(test);
 });
 
 it('prefers the suites of the folder that has changed', () => {

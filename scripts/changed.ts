@@ -1,6 +1,7 @@
 /** What a change can break: the tests that import what has changed, by way of other files too. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 
 import { importsOf, type Import } from './imports.ts';
 
@@ -35,24 +36,50 @@ export function importersOf(changed: Iterable<string>, imports: readonly Import[
   return distance;
 }
 
+interface Source {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Who names a folder, or else the nearest around it: tests from the root, others from where they are. */
+function whoNames(folder: string, sources: readonly Source[]): readonly string[] {
+  const naming = sources.filter(
+    ({ file, text }) =>
+      text.includes(`'${relative(dirname(file), folder)}'`) ||
+      (/^test\/|\.test\.ts$/.test(file) && (text.includes(`${folder}/`) || text.includes(`'${folder}'`))),
+  );
+  const around = dirname(folder);
+  return naming.length > 0 || around === '.' ? naming.map(({ file }) => file) : whoNames(around, sources);
+}
+
+interface RelatedTests {
+  readonly chosen: readonly string[];
+  readonly left: number;
+  readonly leftToAll: number;
+}
+
+/** Suites of the run before a push, of calls the one that it makes. */
+const INTEGRATION = /^test\/integration\/(?!cli-call\/|voice\/(?!conversation\.)).*(?<!\.slow)\.test\.ts$/;
+
 /**
- * Unit tests: all that import a changed file. Integration tests: those of the changed folder, then the nearest. A file that is no
- * TypeScript (a chart, a page, a migration) is imported by whatever names its folder.
- * @returns the test files to run, and how many integration files were left out
+ * Unit tests: all that import a changed file. Integration tests: those of the changed folder, which may start what they don't import, then the
+ * nearest. A file that is no TypeScript (a chart, a page, a migration) is imported by whoever names its folder.
+ * @returns the test files to run, and how many suites are left to the run before a push and to the complete one
  */
-export function relatedTests(changed: readonly string[]): { readonly chosen: readonly string[]; readonly left: number } {
+export function relatedTests(changed: readonly string[]): RelatedTests {
   const files = sourceFiles();
   const sources = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }));
-  const named = changed.filter((file) => !file.endsWith('.ts')).map((file) => file.slice(0, file.lastIndexOf('/') + 1) || file);
-  const naming = sources.filter(({ file, text }) => file.endsWith('.test.ts') && named.some((path) => text.includes(path)));
+  const naming = changed
+    .filter((file) => !file.endsWith('.ts'))
+    .flatMap((file) => whoNames(file.includes('/') ? dirname(file) : file, sources));
   const imports = sources.flatMap(({ file, text }) => importsOf(file, text));
-  const found = [...importersOf([...changed, ...naming.map(({ file }) => file)], imports)].filter(
-    ([file]) => file.endsWith('.test.ts') && files.includes(file),
-  );
-  const integration = found.filter(([file]) => /^test\/integration\/(?!voice\/|cli-call\/).*(?<!\.slow)\.test\.ts$/.test(file));
-  const unit = found.filter(([file]) => !/^test\/(integration|e2e)\//.test(file));
+  const distance = importersOf([...changed, ...naming], imports);
   const suites = new Set(changed.map((file) => `test/integration/${file.split('/')[0]}/`));
-  const isOwn = (file: string): number => Number(suites.has(file.slice(0, file.indexOf('/', 'test/integration/'.length) + 1)));
-  const nearest = integration.toSorted(([a, near], [b, far]) => isOwn(b) - isOwn(a) || near - far).slice(0, INTEGRATION_FILES);
-  return { chosen: [...unit, ...nearest].map(([file]) => file), left: integration.length - nearest.length };
+  const isOwn = (file: string): boolean => suites.has(file.slice(0, file.indexOf('/', 'test/integration/'.length) + 1));
+  const far = (file: string): number => (isOwn(file) ? 0 : 1_000) + (distance.get(file) ?? 999);
+  const unit = files.filter((file) => distance.has(file) && /^(?!test\/(integration|e2e)\/).*\.test\.ts$/.test(file));
+  const related = files.filter((file) => (distance.has(file) || isOwn(file)) && /^test\/(integration|e2e)\/.*\.test\.ts$/.test(file));
+  const integration = related.filter((file) => INTEGRATION.test(file));
+  const nearest = integration.toSorted((a, b) => far(a) - far(b)).slice(0, INTEGRATION_FILES);
+  return { chosen: [...unit, ...nearest], left: integration.length - nearest.length, leftToAll: related.length - integration.length };
 }

@@ -13,9 +13,16 @@ const page = `
 const layers = readLayers(page);
 const one = (importer: string, imported: string) => ({ importer, imported });
 
-it('reads static, dynamic and type imports, each from the root', () => {
-  const source = `import a from '../b/a.ts';\nexport * from './c.ts';\ntype D = import('../../d.ts').D;\nawait import('./e.ts');\nimport p from 'p';`;
-  expect(importsOf('x/y/f.ts', source).map(({ imported }) => imported)).toEqual(['x/b/a.ts', 'x/y/c.ts', 'd.ts', 'x/y/e.ts']);
+it('reads static, dynamic and type imports and entries of processes, each from the root', () => {
+  const source = `import a from '../b/a.ts';\nexport * from './c.ts';\ntype D = import('../../d.ts').D;\nawait import('./e.ts');\nimport p from 'p';
+    fork(new URL('g/main.ts', import.meta.url));`;
+  expect(importsOf('x/y/f.ts', source).map(({ imported }) => imported)).toEqual([
+    'x/b/a.ts',
+    'x/y/c.ts',
+    'd.ts',
+    'x/y/e.ts',
+    'x/y/g/main.ts',
+  ]);
 });
 
 it('refuses a table that names a folder without a row', () => {

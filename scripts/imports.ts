@@ -10,11 +10,14 @@ export interface Import {
   readonly imported: string;
 }
 
-const SPECIFIER = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+\.ts)'/g;
+const SPECIFIER = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+\.ts)'|new URL\('([^']+\.ts)', import\.meta\.url\)/g;
 
-/** The imports of other source files: packages and JSON belong to no layer. */
+/** The imports of other source files, and the files that become a process, a thread or a bundle: packages and JSON belong to no layer. */
 export function importsOf(file: string, source: string): readonly Import[] {
-  return [...source.matchAll(SPECIFIER)].map(([, specifier = '']) => ({ importer: file, imported: join(dirname(file), specifier) }));
+  return [...source.matchAll(SPECIFIER)].map(([, imported, started]) => ({
+    importer: file,
+    imported: join(dirname(file), imported ?? started ?? ''),
+  }));
 }
 
 /** Reads the rows `` | `folder/` | `other/`, … | `` of a Markdown page. */

@@ -11,11 +11,9 @@ import { temporalAddress } from '../../support/temporal.ts';
 
 const run = promisify(execFile);
 
-test('the shared API server is the pinned one and deletes what a deleted owner owned', async () => {
+test('the shared API server deletes what a deleted owner owned', async () => {
   const { kubectl, kubeconfig } = await controlPlane();
   const kube = async (...args: readonly string[]): Promise<string> => (await run(kubectl, [`--kubeconfig=${kubeconfig}`, ...args])).stdout;
-  expect(JSON.parse(await kube('version', '--output=json')).serverVersion.gitVersion).toBe('v1.34.4');
-
   const namespace = await organizationNamespace();
   await kube('create', 'configmap', 'owner', `--namespace=${namespace}`);
   const uid = (await kube('get', 'configmap', 'owner', `--namespace=${namespace}`, '--output=jsonpath={.metadata.uid}')).trim();
@@ -24,6 +22,7 @@ test('the shared API server is the pinned one and deletes what a deleted owner o
   await kube('patch', 'configmap', 'owned', `--namespace=${namespace}`, '--type=merge', `--patch=${owners}`);
   await kube('delete', 'configmap', 'owner', `--namespace=${namespace}`);
   await kube('wait', '--for=delete', 'configmap/owned', `--namespace=${namespace}`, '--timeout=100s');
+  expect(await kube('get', 'configmap', 'owned', `--namespace=${namespace}`, '--ignore-not-found')).toBe('');
 });
 
 test('a database of its own, with pgvector to be had', async () => {

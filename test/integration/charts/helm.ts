@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import { parseAllDocuments, stringify } from 'yaml';
 
+import type { KubeObject } from '../../../kube/index.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { testBinary } from '../../support/test-stack.ts';
 
@@ -45,12 +46,7 @@ export interface PodTemplate {
 export interface Rendered {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
+  readonly metadata: KubeObject['metadata'];
   // What a kind has is looked into freely by the tests.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly [field: string]: any;

@@ -1,6 +1,7 @@
 /** The chart on a real API server. Pods don't run there; everything else is real: objects, admission, permissions, and the roles that use them. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,12 +21,12 @@ import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { runOperator } from '../../../operator/main.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { openStore, type Store } from '../../../store/index.ts';
+import type { Store } from '../../../store/index.ts';
 import { anAgent, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { undescribedMetrics } from '../../support/metrics-reference.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, type TestDatabase, openPatientStore } from '../../support/postgres.ts';
 import { type ChartCluster, startCluster } from './cluster.ts';
 import { kinds } from '../../../crds/index.ts';
 import { aContext } from '../api/facade.ts';
@@ -40,7 +41,7 @@ const values = withValues({ organizations: ['acme', { name: 'globex' }] });
 
 beforeAll(async () => {
   [cluster, db] = await Promise.all([startCluster(), migratedDatabase()]);
-  store = openStore({ databaseUrl: db.url });
+  store = openPatientStore(db.url);
   // What a careful cluster asks of every namespace with programs in it.
   await cluster.namespace(NAMESPACE, {
     'pod-security.kubernetes.io/enforce': 'restricted',
@@ -499,24 +500,20 @@ function union(rows: readonly Row[]): Record<string, readonly string[]> {
   return found;
 }
 
-/** `kubectl auth can-i --list`, less what everybody may: ask about themselves. */
+/** `kubectl auth can-i --list`, less what every service account may, which differs between versions of Kubernetes. */
 async function canI(serviceAccount: string, namespace: string, home = NAMESPACE): Promise<Record<string, readonly string[]>> {
-  const text = await cluster.kubectl([
-    'auth',
-    'can-i',
-    '--list',
-    '--no-headers',
-    `--namespace=${namespace}`,
-    `--as=system:serviceaccount:${home}:${serviceAccount}`,
-  ]);
-  const rows = text.split('\n').flatMap((line): Row[] => {
-    const match = /^(\S+)\s+\[[^\]]*\]\s+\[([^\]]*)\]\s+\[([^\]]*)\]$/.exec(line);
-    if (match === null) return [];
-    const [, resource = '', names = '', verbs = ''] = match;
-    if (/^self\w+reviews\.(authorization|authentication)\.k8s\.io$/.test(resource)) return [];
-    return [{ role: '', resource: names === '' ? resource : `${resource} ${names}`, verbs: verbs.split(' ') }];
-  });
-  return union(rows);
+  const rowsOf = async (name: string): Promise<readonly Row[]> => {
+    const user = `--as=system:serviceaccount:${home}:${name}`;
+    const text = await cluster.kubectl(['auth', 'can-i', '--list', '--no-headers', `--namespace=${namespace}`, user]);
+    return text.split('\n').flatMap((line): Row[] => {
+      const match = /^(\S+)\s+\[[^\]]*\]\s+\[([^\]]*)\]\s+\[([^\]]*)\]$/.exec(line);
+      if (match === null) return [];
+      const [, resource = '', names = '', verbs = ''] = match;
+      return [{ role: '', resource: names === '' ? resource : `${resource} ${names}`, verbs: verbs.split(' ') }];
+    });
+  };
+  const [own, anybodys] = await Promise.all([rowsOf(serviceAccount), rowsOf('anybody')]);
+  return union(own.filter((row) => !anybodys.some((other) => isDeepStrictEqual(row, other))));
 }
 
 /** What `parley doctor` says of the cluster, as a role of the release. */
