@@ -9,8 +9,8 @@ export interface AgentRevisionConfig {
   readonly format: 1;
   readonly name: string;
   readonly displayName: string;
-  /** As in the spec, without what only steers the operator; the prompt stands apart. */
-  readonly agent: Omit<AgentSpec, 'suspend' | 'displayName' | 'llm' | 'knowledgeBaseRef' | 'release'> & {
+  /** As in the spec, without what only steers the operator, or is of all revisions (the budget); the prompt stands apart. */
+  readonly agent: Omit<AgentSpec, 'suspend' | 'displayName' | 'llm' | 'knowledgeBaseRef' | 'release' | 'budget'> & {
     readonly llm: Omit<AgentSpec['llm'], 'systemPrompt' | 'systemPromptFrom'>;
   };
   /** Resolved; `null` where the agent has none, or the ConfigMap is missing. */
@@ -42,3 +42,6 @@ interface RevisionVersions {
   /** Of the label `parley.dev/workspace`; absent without the label. */
   readonly workspace?: string;
 }
+
+/** Of a revision, as tables and messages have it: enough to name it. */
+export const shortRevision = (revision: string): string => revision.slice(0, 12);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { apiKeySecretRef, chatModelFields, llmBaseURL, llmProvider, modelName, needsBaseURL } from './chat-model.ts';
 import { lookupMethods } from './http-method.ts';
 import { ageColumn, defineKind, displayNameColumn, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { listed, speechProviders, temperatureProviders, ttsProviders } from './providers.ts';
 import {
   atomic,
   cel,
@@ -64,7 +65,7 @@ const speechBaseURL = () => url().optional().describe('Address of the provider w
 const speechModel = () => text(256).optional().describe("The provider's name of the model; the provider's default where absent.");
 
 const recognizer = z.object({
-  provider: name(64).describe('deepgram, openai, azure, google, elevenlabs, cartesia, assemblyai or openai_compatible.'),
+  provider: name(64).describe(`${listed(speechProviders, 'or')}.`),
   model: speechModel(),
   baseURL: speechBaseURL(),
   apiKeySecretRef: apiKeySecretRef(),
@@ -86,7 +87,7 @@ const voice = z.object({
 const VOICE = "The provider's default voice where both are absent.";
 
 const speaker = z.object({
-  provider: name(64).describe('deepgram, openai, azure, google, elevenlabs, cartesia or openai_compatible.'),
+  provider: name(64).describe(`${listed(ttsProviders, 'or')}.`),
   model: speechModel(),
   voice: atomic(voice).optional().describe(VOICE),
   baseURL: speechBaseURL(),
@@ -103,7 +104,12 @@ const textToSpeech = speaker.extend({
     .min(0)
     .max(2)
     .default(DEFAULT_TEMPERATURE)
-    .describe('How much the delivery varies. Without effect with openai, azure, google, deepgram and cartesia.'),
+    .describe(
+      `How much the delivery varies. Without effect with ${listed(
+        ttsProviders.filter((provider) => !temperatureProviders.includes(provider)),
+        'and',
+      )}.`,
+    ),
 });
 
 const dynamicData = z.object({

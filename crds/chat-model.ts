@@ -1,6 +1,7 @@
 /** A language model of a provider, as several kinds name one. */
 import { z } from 'zod';
 
+import { listed, llmProviders } from './providers.ts';
 import { cel, name, secretKeyRef, url } from './schema.ts';
 
 export const apiKeySecretRef = () =>
@@ -13,7 +14,7 @@ export const needsBaseURL = {
   reason: 'FieldValueRequired',
 } as const;
 
-export const llmProvider = () => name(64).describe('openai, azure_openai, anthropic, google, groq or openai_compatible.');
+export const llmProvider = () => name(64).describe(`${listed(llmProviders, 'or')}.`);
 export const modelName = () => name(256).describe("The provider's name of the model, e.g. gpt-4o-mini.");
 export const llmBaseURL = () => url().optional().describe('Address of the provider; required for openai_compatible.');
 

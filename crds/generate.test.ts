@@ -167,7 +167,8 @@ describe('every generated schema', () => {
       /tokens|days|words|documents|chunks|retries|attempts|turns|calls|percent|milliseconds|ms\b|tools|generation|at the calendar service|dimension/i;
     const withoutUnit = ['Agent.spec.llm.temperature', 'Agent.spec.textToSpeech.temperature', 'Agent.spec.ambientSound.volume'];
     const numbers = all.filter((node) => isField(node) && (node.schema.type === 'integer' || node.schema.type === 'number'));
-    expect(numbers.filter(({ schema }) => !units.test(meaningOf(schema))).map(({ path }) => path)).toEqual(withoutUnit);
+    const found = numbers.filter(({ schema }) => !units.test(meaningOf(schema))).map(({ path }) => path);
+    expect(found, 'name its unit in .describe(…), or the field above').toEqual(withoutUnit);
   });
 });
 

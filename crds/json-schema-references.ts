@@ -117,8 +117,8 @@ function targetOf(reference: string, { uri, root }: Place, names: ReadonlyMap<st
   return fragment === '' ? resource : pointed(resource, fragment);
 }
 
-/** @see RFC 6901, section 6 */
-function pointed(from: unknown, fragment: string): unknown {
+/** What a JSON pointer in a fragment names, without its `#`. @see RFC 6901, section 6 */
+export function pointed(from: unknown, fragment: string): unknown {
   let pointer: string;
   try {
     pointer = decodeURIComponent(fragment);

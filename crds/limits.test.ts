@@ -9,14 +9,12 @@ import {
   freeJson,
   knowledgeBaseProblems,
   languageTag,
-  llmProviders,
   MAX_FREE_JSON_BYTES,
   parameters,
-  speechProviders,
-  ttsProviders,
   timeZone,
   toolProblems,
 } from './limits.ts';
+import { llmProviders, speechProviders, ttsProviders } from './providers.ts';
 import { toolKind } from './tool.ts';
 
 const agent = (spec: Record<string, unknown> = {}): AgentSpec =>
@@ -227,7 +225,7 @@ describe('a whole spec', () => {
     expect(agentProblems(agent({ textToSpeech: { provider: 'assemblyai' } }))).toEqual([
       {
         path: 'spec.textToSpeech.provider',
-        message: '"assemblyai" has no text to speech; use one of deepgram, openai, azure, google, elevenlabs, cartesia, openai_compatible',
+        message: `"assemblyai" has no text to speech; use one of ${ttsProviders.join(', ')}`,
       },
     ]);
   });

@@ -8,6 +8,7 @@ import { DEFAULT_TEMPERATURE, type AgentSpec } from './agent.ts';
 import { pathFault } from './json-path.ts';
 import { jsonSchemaFault } from './json-schema.ts';
 import type { KnowledgeBaseSpec } from './knowledge-base.ts';
+import { llmProviders, speechProviders, temperatureProviders, ttsProviders } from './providers.ts';
 import { MAP_KEY_LENGTH } from './schema.ts';
 import type { ToolSpec } from './tool.ts';
 import { unstorable } from './unstorable.ts';
@@ -24,22 +25,6 @@ export const MAX_FREE_JSON_BYTES = 32 * 1024;
 
 /** Deepest nesting of a free JSON value; `{}` has depth 1. */
 const MAX_FREE_JSON_DEPTH = 32;
-
-export const llmProviders = ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] as const;
-export const ttsProviders = ['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible'] as const;
-/** All of speech to text; some of them don't speak. */
-export const speechProviders = [
-  'deepgram',
-  'openai',
-  'azure',
-  'google',
-  'elevenlabs',
-  'cartesia',
-  'assemblyai',
-  'openai_compatible',
-] as const;
-/** Those whose requests have a setting for `textToSpeech.temperature`. */
-export const temperatureProviders: readonly string[] = ['elevenlabs', 'openai_compatible'];
 
 /** What in a spec has no effect, for its status. */
 export function agentRemarks({ textToSpeech: { provider, temperature } }: AgentSpec): readonly string[] {

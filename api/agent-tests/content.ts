@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import { endReasons } from '../../crds/agent-test.ts';
-import { llmProviders } from '../../crds/limits.ts';
+import { llmProviders } from '../../crds/providers.ts';
 import { secret } from '../codec/conversions.ts';
 import { answerShape, createShape, field, group, items, type Fields } from '../codec/fields.ts';
 import { named, text } from '../codec/schemas.ts';

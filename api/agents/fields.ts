@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { originOf } from '../../crds/address.ts';
 import { agentKind, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
-import { llmProviders } from '../../crds/limits.ts';
+import { llmProviders } from '../../crds/providers.ts';
 import { reference, seconds, secret } from '../codec/conversions.ts';
 import { describeFields } from '../codec/describe-fields.ts';
 import {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import type { AgentSpec } from '../../crds/index.ts';
-import { speechProviders, ttsProviders } from '../../crds/limits.ts';
+import { speechProviders, ttsProviders } from '../../crds/providers.ts';
 import { answerShape, createShape, field, group, items, matchStored, type Fields } from '../codec/fields.ts';
 import type { Draft } from '../codec/present.ts';
 import { text } from '../codec/schemas.ts';

@@ -1,6 +1,6 @@
 /** Keys of models and tools without a cluster: from variables of the environment, and from Secrets in the files. */
 import { MISSING_KEY } from '../../agent-tests/cassettes/recorder.ts';
-import { llmProviders } from '../../crds/limits.ts';
+import { llmProviders } from '../../crds/providers.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { ProviderDefaults, ProviderKeyReader, SecretKeyRef } from '../../voice/calls/provider-access/index.ts';
 import { ProviderKeyError } from '../../voice/calls/provider-access/index.ts';

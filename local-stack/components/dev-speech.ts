@@ -1,4 +1,4 @@
-import { llmProviders, speechProviders } from '../../crds/limits.ts';
+import { llmProviders, speechProviders } from '../../crds/providers.ts';
 import type { Component } from '../supervisor.ts';
 import { isOk } from './probes.ts';
 
