@@ -2,6 +2,7 @@ import { DAY_MS } from '../platform/time.ts';
 import { StoreError } from './error.ts';
 import { Repository } from './repository.ts';
 import { canaryShareOf } from './releases/canary-share.ts';
+import type { ServingBudget } from './releases/release-state.ts';
 
 /** A compiled agent: everything a call needs but the values of secrets. Never changes once written. */
 export interface AgentRevision {
@@ -23,6 +24,8 @@ export interface ServingRevision {
   readonly activeSince: Date;
   /** The call is one of the canary's. */
   readonly canary: boolean;
+  /** Of all calls of the agent. */
+  readonly budget: ServingBudget | null;
 }
 
 interface AgentRef {
@@ -83,7 +86,7 @@ export class AgentRevisions extends Repository {
     if (agentName.includes('\u0000')) return undefined;
     const { rows } = await this.database.queryAs<ServingRevision>(
       org,
-      `SELECT s.agent_uid AS "agentUid", s.agent_name AS "agentName", chosen.revision, s.active_since AS "activeSince", chosen.canary, r.config
+      `SELECT s.agent_uid AS "agentUid", s.agent_name AS "agentName", chosen.revision, s.active_since AS "activeSince", chosen.canary, s.budget, r.config
        FROM parley.agent_serving s CROSS JOIN LATERAL (
          SELECT $3::float8 < s.canary_percent IS TRUE AS canary,
            CASE WHEN $3::float8 < s.canary_percent THEN s.canary_revision ELSE s.revision END AS revision) chosen
@@ -132,7 +135,7 @@ export class AgentRevisions extends Repository {
   }
 
   /**
-   * Deletes revisions that are no longer needed, about `limit` (500) at most. Kept: what serves or is tried, the newest `keepNewest` (10) of each agent, those of its latest `keepNewest` releases, and
+   * Deletes revisions that are no longer needed, about `limit` (500) at most. Kept: what serves or is tried, what calls under way and analyses need, the newest `keepNewest` (10) of each agent, those of its latest `keepNewest` releases, and
    * everything younger than `keepForMs` (30 days). An agent retired for longer than that goes altogether.
    */
   async prune(options: {
@@ -170,9 +173,15 @@ export class AgentRevisions extends Repository {
         `WITH ranked AS (
            SELECT agent_uid, revision, created_at, row_number() OVER (PARTITION BY agent_uid ORDER BY created_at DESC, revision) AS place
            FROM parley.agent_revisions WHERE org = $1
+         ), needed AS (
+           SELECT agent_uid, revision FROM parley.calls WHERE org = $1 AND status IN ('registered', 'ongoing')
+           UNION
+           SELECT c.agent_uid, c.revision FROM parley.call_analyses a JOIN parley.calls c ON c.org = a.org AND c.id = a.call_id
+           WHERE a.org = $1 AND a.status = 'processing'
          ), doomed AS (
            SELECT agent_uid, revision FROM ranked r
            WHERE place > $3 AND created_at < now() - $2 * interval '1 millisecond'
+             AND NOT EXISTS (SELECT FROM needed n WHERE n.agent_uid = r.agent_uid AND n.revision = r.revision)
              AND NOT EXISTS (
                SELECT FROM parley.agent_serving s
                WHERE s.org = $1 AND s.agent_uid = r.agent_uid AND r.revision IN (s.revision, s.canary_revision))

@@ -40,6 +40,7 @@ export { isUserId, type ApiKeyPosition, type ApiKeyRecord } from './api-keys.ts'
 export type { NumberClaim, NumberOwner } from './phone-numbers/number-claims.ts';
 export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
 export type { AnalysisError, AnalysisResult as AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';
+export type { ServingRevision } from './agent-revisions.ts';
 export type { CallRecord, CallRef, NewCall, TestOfCall } from './calls/call-record.ts';
 export type { CallLogRows, CallMessage, CallToolCall, CallTurn } from './calls/call-log.ts';
 export type { UsageGroup, UsageGrouping } from './calls/usage-sums.ts';
@@ -55,7 +56,7 @@ export type { KnowledgeStore } from './knowledge/index.ts';
 export type { ReleasedAgent } from './releases/agent-releases.ts';
 export type { ReleaseFigures } from './releases/release-figures.ts';
 export type { RevisionSummary } from './releases/release-history.ts';
-export type { ReleaseChange, ReleaseState } from './releases/release-state.ts';
+export type { ReleaseChange, ReleaseState, ServingBudget } from './releases/release-state.ts';
 export { watchReleases, type WatchReleasesOptions } from './releases/watch-releases.ts';
 export { StoreError } from './error.ts';
 export type { DueToolList, ToolListRecord, ToolLists } from './tool-lists.ts';

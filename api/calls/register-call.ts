@@ -3,7 +3,7 @@ import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-setti
 import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { roomOf } from '../../voice/calls/names.ts';
 import type { Rooms } from '../../voice/calls/rooms.ts';
-import { budgetOfRevision, storedBudget, type DailyBudget } from '../../voice/calls/usage/budget.ts';
+import { servedBudget, storedBudget, type DailyBudget } from '../../voice/calls/usage/budget.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newCallId, type CallRecord, type CallRef, type CallStore, type NewCall } from '../../store/index.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
@@ -57,7 +57,7 @@ export async function registerCall(
   const asked = await agents.find(org, agentName, id);
   const talking = override === undefined ? asked : await agents.find(org, override, id);
   const settings = callSettingsOf(talking.config);
-  const budget = budgetOfRevision(talking.config, clock.now());
+  const budget = servedBudget(talking, clock.now());
   const dynamicData = body.native_llm_dynamic_data ?? {};
   const missing = missingDynamicData(settings, dynamicData);
   if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));

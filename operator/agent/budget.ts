@@ -1,7 +1,10 @@
 /** What the daily budget of an agent means for its status. Pure. */
-import { dateIn } from '../../platform/local-time.ts';
+import { isDeepStrictEqual } from 'node:util';
+
+import { dateIn, isTimeZone } from '../../platform/local-time.ts';
 import { budgetOf } from '../../voice/calls/usage/budget.ts';
 import type { Agent } from '../../crds/index.ts';
+import type { ServingBudget } from '../../store/index.ts';
 import type { Notice } from '../runtime/reconciler.ts';
 import { conditionOf, type PlannedCondition } from '../status/conditions.ts';
 
@@ -22,6 +25,20 @@ export interface BudgetPlan {
 const LOOK_MS = 30_000;
 
 const NONE: BudgetPlan = { conditions: [], notices: [] };
+
+/** Calls follow the spec's budget at once, whichever revisions serve them. */
+export interface BudgetAction {
+  readonly type: 'budget';
+  readonly budget: ServingBudget | undefined;
+}
+
+/** @param stored that calls are counted against now */
+export function budgetActions({ spec: { budget, timeZone = 'UTC' } }: Agent, stored: ServingBudget | undefined): readonly BudgetAction[] {
+  const wanted = budget && { ...budget, timeZone };
+  // In a time zone that does not exist it has no days: the former one counts on.
+  if (isDeepStrictEqual(wanted, stored) || !isTimeZone(timeZone)) return [];
+  return [{ type: 'budget', budget: wanted }];
+}
 
 /** @param now milliseconds since the epoch */
 export function planBudget(agent: Agent, view: BudgetView | undefined, now: number): BudgetPlan {

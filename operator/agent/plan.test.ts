@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Agent, KnowledgeBase, Tool } from '../../crds/index.ts';
+import type { ServingBudget } from '../../store/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { memorySnapshot, type SnapshotContents } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
@@ -75,6 +76,32 @@ describe('putting a revision into service', () => {
   it('sets the finalizer before anything is stored, once', () => {
     expect(plan(agentWith()).actions.map(({ type }) => type)).toEqual(['addFinalizer', 'serve']);
     expect(plan(agentWith({}, { finalizers: ['parley.dev/finalizer'] })).actions.map(({ type }) => type)).toEqual(['serve']);
+  });
+
+  it('has calls counted against the budget of the spec, whatever revision serves, and stores each once', () => {
+    const budget = { daily: '25.00', currency: 'EUR' };
+    const state = { version: 1, revision: 'b'.repeat(64), configHash: 'former', activeSince: new Date(0), canary: null, rolledBack: [] };
+    const { revision } = state;
+    const serving = (stored?: ServingBudget): StoreView => ({
+      state: 'known',
+      serving: { revision, activeSince: '2026-01-01T00:00:00Z' },
+      release: { state: { ...state, budget: stored } },
+    });
+    const actions = (spec: object, store?: StoreView) =>
+      plan(agentWith({ release: { pin: revision }, ...spec }), {}, store).actions.filter(({ type }) => type === 'budget');
+    const utc = { ...budget, timeZone: 'UTC' };
+    expect(actions({ budget }, serving())).toEqual([{ type: 'budget', budget: utc }]);
+    expect(actions({ budget, timeZone: 'Europe/Berlin' }, serving(utc))).toEqual([
+      { type: 'budget', budget: { ...budget, timeZone: 'Europe/Berlin' } },
+    ]);
+    expect(actions({ budget }, serving({ timeZone: 'UTC', ...budget }))).toEqual([]);
+    expect(actions({}, serving(utc))).toEqual([{ type: 'budget', budget: undefined }]);
+    expect(actions({}, serving())).toEqual([]);
+    expect(actions({ budget, timeZone: 'Europe/Berln' }, serving(utc))).toEqual([]);
+    expect(actions({ budget }, unavailable)).toEqual([]);
+    expect(plan(agentWith({ budget })).actions.map(({ type }) => type)).toEqual(['addFinalizer', 'serve', 'budget']);
+    const hashes = [{}, { budget }].map((spec) => compileRevision(agentWith(spec), [], worldOf()).revision);
+    expect(new Set(hashes).size).toBe(1);
   });
 
   it('does nothing when it serves already', () => {

@@ -13,7 +13,7 @@ import type { Problem } from '../status/reasons.ts';
 import { checkedOnce, forbiddenAddresses } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
-import { planBudget, type BudgetView } from './budget.ts';
+import { budgetActions, planBudget, type BudgetAction, type BudgetView } from './budget.ts';
 import { degradationOf } from './degradation.ts';
 import { gateOf, skippedTests, type EvidenceView, type Gate } from './gate.ts';
 import { planRelease, type ReleaseAction, type ReleasePlan, type ReleaseView } from './release-plan.ts';
@@ -46,6 +46,7 @@ export interface Serving {
 
 export type AgentAction =
   | ReleaseAction
+  | BudgetAction
   /** Stores the revision and requests a run of the tests. */
   | ({ readonly type: 'test'; readonly tests: readonly RequestedTest[] } & CompiledRevision)
   | { readonly type: 'retire' };
@@ -129,7 +130,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   const testable = sound && rejected === undefined && store.state === 'known';
   const recheckAfterMs = Math.min(gate.recheckAfterMs ?? Infinity, release.requeueAfterMs ?? Infinity, budget.requeueAfterMs ?? Infinity);
   return {
-    actions: actionsOf(agent, target, { request: testable ? gate.request : [], release }),
+    actions: actionsOf(agent, target, { request: testable ? gate.request : [], release, store }),
     notices: [...gate.notices, ...release.notices, ...budget.notices],
     ...(recheckAfterMs !== Infinity && { requeueAfterMs: recheckAfterMs }),
     status: {
@@ -161,11 +162,14 @@ function asideOf({ sound, current, complete }: { readonly sound: boolean; readon
 function actionsOf(
   agent: Agent,
   { revision, configHash, config }: CompiledRevision,
-  { request, release }: { readonly request: Gate['request']; readonly release: ReleasePlan },
+  { request, release, store }: { readonly request: Gate['request']; readonly release: ReleasePlan; readonly store: StoreView },
 ): AgentPlan['actions'] {
+  const former = store.state === 'known' ? store.release?.state : undefined;
+  const serves = former !== undefined || release.actions.some(({ type }) => type === 'serve');
   const actions: readonly AgentAction[] = [
     ...(request.length > 0 ? [{ type: 'test', tests: request, revision, configHash, config } as const] : []),
     ...release.actions,
+    ...(serves ? budgetActions(agent, former?.budget) : []),
   ];
   return actions.length === 0 || hasFinalizer(agent) ? actions : [{ type: 'addFinalizer' }, ...actions];
 }

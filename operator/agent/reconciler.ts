@@ -111,6 +111,10 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
           const { state } = await revisions.test(identity, request);
           return { replan: state === 'unavailable' };
         }
+        case 'budget': {
+          const { state } = await revisions.setBudget(identity, action.budget);
+          return { replan: state === 'unavailable' };
+        }
         default: {
           const { state } = await revisions.retire(identity);
           return { replan: state === 'unavailable' };

@@ -1,5 +1,5 @@
 /** What a decision about a release means for the plan of an agent: actions, Events, status. Pure. */
-import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { shortRevision, type AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Agent, AgentStatus } from '../../crds/index.ts';
 import type { ReleaseChange } from '../../store/index.ts';
 import type { Notice } from '../runtime/reconciler.ts';
@@ -111,7 +111,7 @@ function noticesOf({ step }: ReleaseDecision): readonly Notice[] {
   if (step?.type === 'promote')
     return [{ type: 'Normal', reason: 'CanaryPromoted', message: 'the canary kept its limits: all new calls start with its revision' }];
   if (step?.type !== 'begin_canary') return [];
-  const message = `${step.percent} % of new calls start with revision ${step.revision.slice(0, 12)}`;
+  const message = `${step.percent} % of new calls start with revision ${shortRevision(step.revision)}`;
   return [{ type: 'Normal', reason: 'CanaryBegan', message }];
 }
 

@@ -2,6 +2,7 @@
  * How the revision that may be served comes into service: at once, for a part of the calls first, or not at all because the spec pins
  * another one or it was rolled back. Pure; deciding again on the outcome decides nothing, so that a crash at any moment loses nothing.
  */
+import { shortRevision } from '../../crds/agent-revision.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { AgentSpec } from '../../crds/agent.ts';
 import type { ReleaseChange, ReleaseFigures, ReleaseState } from '../../store/index.ts';
@@ -120,15 +121,12 @@ function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** Of a revision, as messages have it. */
-const DIGITS = 12;
-
 /** What keeps new calls, or some of them, from starting with what the spec asks for. */
 export function releaseProblem(
   { phase }: ReleaseDecision,
   { release, state }: Pick<ReleaseFacts, 'release' | 'state'>,
 ): Problem | undefined {
-  const serving = state?.revision.slice(0, DIGITS) ?? 'none';
+  const serving = state === undefined ? 'none' : shortRevision(state.revision);
   switch (phase.type) {
     case 'serving':
     case 'pinned':
@@ -144,7 +142,7 @@ export function releaseProblem(
       const why = reason === null ? '' : `: ${reason}`;
       return {
         reason: aborted ? 'CanaryAborted' : 'RolledBack',
-        message: `revision ${revision.slice(0, DIGITS)} is not served, ${what} at ${at.slice(0, 19)}Z${why}`,
+        message: `revision ${shortRevision(revision)} is not served, ${what} at ${at.slice(0, 19)}Z${why}`,
       };
     }
     case 'canary': {
@@ -153,7 +151,7 @@ export function releaseProblem(
       const when = time === undefined ? '' : `; it gets all of them after ${time} and ${String(minCalls)} calls`;
       return {
         reason: 'CanaryRunning',
-        message: `${percent} % of new calls start with revision ${revision.slice(0, DIGITS)}, the others with ${serving}${when}`,
+        message: `${percent} % of new calls start with revision ${shortRevision(revision)}, the others with ${serving}${when}`,
       };
     }
     default:

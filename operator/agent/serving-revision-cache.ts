@@ -3,7 +3,7 @@ import type { Agent } from '../../crds/index.ts';
 import { configHashOf } from '../../crds/requested-test.ts';
 import { releaseEvents } from '../../events/release-events.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { StoreError, type ReleaseState, type RequestedTest, type Store } from '../../store/index.ts';
+import { StoreError, type ReleaseState, type RequestedTest, type ServingBudget, type Store } from '../../store/index.ts';
 import type { PostgresOutage } from '../runtime/postgres-outage.ts';
 import { timestamp } from '../status/conditions.ts';
 import type { Serving, StoreView } from './plan.ts';
@@ -119,6 +119,15 @@ export class ServingRevisionCache {
         this.#entries.set(agent.agentUid, entry);
         return viewOf(entry);
       }
+    });
+  }
+
+  async setBudget(agent: AgentIdentity, budget: ServingBudget | undefined): Promise<StoreView> {
+    return this.#options.outage.guard<StoreView>(async () => {
+      const state = await this.#options.store.agentReleases.setBudget({ ...agent, budget });
+      const entry = { ...this.#entries.get(agent.agentUid), org: agent.org, ...entryOf(state) };
+      this.#entries.set(agent.agentUid, entry);
+      return viewOf(entry);
     });
   }
 

@@ -5,7 +5,14 @@ import { Repository } from '../repository.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { readState, writeState, type AgentRef } from './release-rows.ts';
-import { applyChange, type Author, type ReleaseChange, type ReleaseRecord, type ReleaseState } from './release-state.ts';
+import {
+  applyChange,
+  type Author,
+  type ReleaseChange,
+  type ReleaseRecord,
+  type ReleaseState,
+  type ServingBudget,
+} from './release-state.ts';
 
 /** Notifies operators that a person changed what serves; the payload is `<organisation>/<agent>/<uid>`. */
 export const RELEASES_CHANNEL = 'parley_agent_releases';
@@ -78,6 +85,18 @@ export class AgentReleases extends Repository {
     return this.database.asOrganization(options.org, async (transaction) => {
       const before = await requireState(transaction, options);
       return this.#apply(transaction, { ...options, agentName: before.agentName }, { before, change: options.change });
+    });
+  }
+
+  /** What calls may cost from now on. Does nothing for an agent that doesn't serve. */
+  async setBudget({ org, agentUid, budget }: AgentRef & { readonly budget: ServingBudget | undefined }): Promise<Changed> {
+    return this.database.asOrganization(org, async (transaction) => {
+      await transaction.query('UPDATE parley.agent_serving SET budget = $3 WHERE org = $1 AND agent_uid = $2 AND retired_at IS NULL', [
+        org,
+        agentUid,
+        budget === undefined ? null : JSON.stringify(budget),
+      ]);
+      return readState(transaction, { org, agentUid });
     });
   }
 

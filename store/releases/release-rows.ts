@@ -1,6 +1,6 @@
 /** The state of a release as `parley.agent_serving` has it. */
 import type { Transaction } from '../database.ts';
-import type { ReleaseState } from './release-state.ts';
+import type { ReleaseState, ServingBudget } from './release-state.ts';
 
 export interface AgentRef {
   readonly org: string;
@@ -9,7 +9,8 @@ export interface AgentRef {
 
 type Named = ReleaseState & { readonly agentName: string };
 
-interface Row extends Omit<Named, 'canary'> {
+interface Row extends Omit<Named, 'canary' | 'budget'> {
+  readonly budget: ServingBudget | null;
   readonly canaryRevision: string | null;
   readonly canaryConfigHash: string;
   readonly canaryPercent: number;
@@ -24,13 +25,13 @@ export async function readState(
 ): Promise<Named | undefined> {
   const { rows } = await transaction.query<Row & Record<string, unknown>>(
     `SELECT agent_name AS "agentName", version, revision, config_hash AS "configHash", active_since AS "activeSince", rolled_back AS "rolledBack",
-       canary_revision AS "canaryRevision", canary_config_hash AS "canaryConfigHash", canary_percent AS "canaryPercent", canary_since AS "canarySince"
+       canary_revision AS "canaryRevision", canary_config_hash AS "canaryConfigHash", canary_percent AS "canaryPercent", canary_since AS "canarySince", budget
      FROM parley.agent_serving WHERE org = $1 AND agent_uid = $2 AND retired_at IS NULL ${lock}`,
     [org, agentUid],
   );
   if (rows[0] === undefined) return undefined;
-  const { canaryRevision: revision, canaryConfigHash: configHash, canaryPercent: percent, canarySince: since, ...state } = rows[0];
-  return { ...state, canary: revision === null ? null : { revision, configHash, percent, since } };
+  const { canaryRevision: revision, canaryConfigHash: configHash, canaryPercent: percent, canarySince: since, budget, ...state } = rows[0];
+  return { ...state, canary: revision === null ? null : { revision, configHash, percent, since }, budget: budget ?? undefined };
 }
 
 export async function writeState(

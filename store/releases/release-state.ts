@@ -26,6 +26,15 @@ export interface RolledBackRevision {
   readonly at: string;
 }
 
+/** What the calls of an agent may cost in a day. */
+export interface ServingBudget {
+  /** Decimal. */
+  readonly daily: string;
+  readonly currency: string;
+  /** That its days are of. */
+  readonly timeZone: string;
+}
+
 export interface ReleaseState {
   /** Grows with each change. */
   readonly version: number;
@@ -37,6 +46,8 @@ export interface ReleaseState {
   /** What a part of them start with. */
   readonly canary: CanaryState | null;
   readonly rolledBack: readonly RolledBackRevision[];
+  /** Of all calls, whichever of the revisions they start with. No change of a release touches it. */
+  readonly budget?: ServingBudget | undefined;
 }
 
 export type ReleaseChange =

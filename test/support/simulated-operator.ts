@@ -225,6 +225,8 @@ export class SimulatedOperator {
         throw new Error('the simulation has no MCP servers');
       case 'requestRun':
         throw new Error('the simulation has no schedules');
+      case 'budget':
+        throw new Error('the simulation has no budgets');
       case 'release':
         throw new Error('the simulation has no canaries and no rollbacks');
       case 'serve':

@@ -4,7 +4,6 @@ import { Servers, startEndpoint } from '../support/http-servers.ts';
 import type { TestStackEnv } from '../support/stack.ts';
 
 /** Long enough for a machine that is busy with other things. */
-const TIMEOUT_MS = 180_000;
 /** Of the examples. */
 const exampleBase = 'workshop-handbook';
 
@@ -83,7 +82,7 @@ export async function makeLiveData(rest: Rest, receiver: Receiver): Promise<Live
     const [first] = found['calls'] as readonly { readonly _id: string; readonly call_status: string }[];
     if (first?.call_status !== 'ended') throw new Error('the first call is not over');
     return first;
-  }, TIMEOUT_MS);
+  });
   await searched(rest);
   const agentId = agent['ai_agent_id'] as string;
   return {
@@ -102,7 +101,7 @@ export async function checkLiveData(rest: Rest, data: LiveData): Promise<void> {
       // Another version compiles another revision.
       if (!name.startsWith('updated') && name !== 'state' && !isKept(value, agent[name]))
         throw new Error(`the agent's ${name} was ${JSON.stringify(value)} and is ${JSON.stringify(agent[name])}`);
-  }, TIMEOUT_MS);
+  });
   await must(rest, 200, 'GET', `/v1/public/webhook/subscription/${data.subscriptionId}`);
   await must(rest, 200, 'GET', `/v1/public/webhook/subscription/${data.subscriptionId}/deliveries`);
   const call = await must(rest, 200, 'GET', `/v1/calls/${data.callId}`);
@@ -133,7 +132,7 @@ export async function work(rest: Rest, round: string): Promise<void> {
       top_k: 5,
     });
     if (!JSON.stringify(found).includes(`swordfish-${round}`)) throw new Error(`what was uploaded during ${round} is not found`);
-  }, TIMEOUT_MS);
+  });
 }
 
 async function searched(rest: Rest): Promise<void> {
@@ -144,7 +143,7 @@ async function searched(rest: Rest): Promise<void> {
       top_k: 3,
     });
     if (!JSON.stringify(found).includes('bicycle-care.pdf')) throw new Error('the example documents are not found');
-  }, TIMEOUT_MS);
+  });
 }
 
 export async function must(rest: Rest, status: number, method: string, path: string, body?: object): Promise<Answer['body']> {

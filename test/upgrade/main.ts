@@ -43,7 +43,7 @@ async function allReady(env: TestStackEnv): Promise<void> {
     ]);
     const late = shown.split('\n').filter((line) => line !== '' && !/ (\d+) \1 True$/.test(line));
     if (shown.trim() === '' || late.length > 0) throw new Error(`not Ready: ${late.join(', ')}`);
-  }, 300_000);
+  });
 }
 
 const emit = (root: string, folder: string, env: TestStackEnv): Promise<string> =>
@@ -59,7 +59,7 @@ async function taken(receiver: Receiver, ids: readonly string[]): Promise<void> 
   await eventually(() => {
     const missing = ids.filter((id) => !receiver.taken.includes(id));
     if (missing.length > 0) throw new Error(`never delivered: ${missing.join(', ')}`);
-  }, 300_000);
+  });
 }
 
 const receiver = await startReceiver();
@@ -76,7 +76,7 @@ try {
   const queued = [await idsOf(emit(older.folder, folder, env))];
   await eventually(() => {
     if (receiver.refused.length === 0) throw new Error('the receiver that is unavailable was not asked');
-  }, 120_000);
+  });
   say('an agent, documents, a call with its recording, and an event that waits for its receiver are there');
 
   await kubectl(env, ['apply', '--server-side', '--force-conflicts', ...(await definitions())]);

@@ -1,8 +1,8 @@
 /** Inbound phone calls: the job registers each when it meets the caller. */
-import { RoomEvent, type Room } from '@livekit/rtc-node';
+import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
 
 import { callSettingsOf, missingDynamicData } from '../calls/call-settings.ts';
-import { budgetOfRevision, storedBudget } from '../calls/usage/budget.ts';
+import { servedBudget, storedBudget } from '../calls/usage/budget.ts';
 import type { CallLifecycle } from '../calls/lifecycle.ts';
 import type { SipGateway } from '../calls/sip/gateway.ts';
 import { withTimeout, type Clock } from '../../platform/clock.ts';
@@ -21,11 +21,13 @@ export interface InboundOptions {
   readonly logger: Logger;
 }
 
-/** A call that was taken on, and which participant is the caller. */
+/** A call that was taken on, and its caller, who may have left meanwhile. */
 export interface InboundCall {
   readonly call: CallRecord;
-  readonly identity: string;
+  readonly caller: RemoteParticipant;
 }
+
+type Caller = SipParticipant & { readonly participant: RemoteParticipant };
 
 export class InboundCalls {
   readonly #options: InboundOptions;
@@ -53,12 +55,12 @@ export class InboundCalls {
     return taken;
   }
 
-  async #caller(room: Room): Promise<SipParticipant | undefined> {
-    const { promise, resolve } = Promise.withResolvers<SipParticipant>();
+  async #caller(room: Room): Promise<Caller | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Caller>();
     const look = (): void => {
       for (const participant of room.remoteParticipants.values()) {
         const leg = sipParticipantOf(participant);
-        if (leg !== undefined) resolve(leg);
+        if (leg !== undefined) resolve({ ...leg, participant });
       }
     };
     const events = [RoomEvent.ParticipantConnected, RoomEvent.ParticipantAttributesChanged] as const;
@@ -71,7 +73,7 @@ export class InboundCalls {
     }
   }
 
-  async #register(leg: SipParticipant, room: string): Promise<InboundCall | undefined> {
+  async #register(leg: Caller, room: string): Promise<InboundCall | undefined> {
     const { store, lifecycle, clock, logger } = this.#options;
     const route = await store.phoneRoutes.find(leg.ownNumber);
     const agentName = route?.inboundAgent ?? undefined;
@@ -84,7 +86,7 @@ export class InboundCalls {
       return undefined;
     }
     const settings = callSettingsOf(serving.config);
-    const budget = budgetOfRevision(serving.config, clock.now());
+    const budget = servedBudget(serving, clock.now());
     const call: NewCall = {
       org: route.org,
       id: callId,
@@ -117,7 +119,7 @@ export class InboundCalls {
     if (registration.outcome === 'budget_exceeded') return refuse('invalid_payment', { budget: budget?.amount });
     const known = registration.call;
     // A repeated INVITE after the call was over, or while another job has it: this room is not the one of the call.
-    return isTerminal(known.status) || known.room !== room ? undefined : { call: known, identity: leg.identity };
+    return isTerminal(known.status) || known.room !== room ? undefined : { call: known, caller: leg.participant };
   }
 
   async #disconnect(room: string, leg: SipParticipant): Promise<void> {

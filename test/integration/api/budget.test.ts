@@ -16,7 +16,9 @@ const org = suiteFixture(() => organization(facade));
 let agents = 0;
 async function anAgent(budget: { readonly daily: string; readonly currency: string } | undefined) {
   const name = `spender-${(agents += 1)}`;
-  await serveAgent(facade.store, org.name, name, { agent: { ...(budget && { budget }), timeZone: 'Asia/Kathmandu' } });
+  await serveAgent(facade.store, org.name, name);
+  const ofDays = budget && { ...budget, timeZone: 'Asia/Kathmandu' };
+  await facade.store.agentReleases.setBudget({ org: org.name, agentUid: `uid-${name}`, budget: ofDays });
   return name;
 }
 

@@ -32,7 +32,7 @@ interface Desk {
   /** `parley …` as a person of the organisation runs it. */
   readonly parley: (...args: readonly string[]) => Promise<Finished>;
   readonly call: (method: string, path: string, body?: unknown) => Promise<RestAnswer>;
-  readonly apply: (prompt: string, release?: object) => Promise<void>;
+  readonly apply: (prompt: string, release?: object, more?: object) => Promise<void>;
   readonly until: (check: (agent: AnyObject) => boolean) => Promise<AnyObject>;
   /** Creates a web call over REST. @returns its row */
   readonly newCall: () => Promise<{ readonly id: string; readonly revision: string; readonly canary: boolean }>;
@@ -70,8 +70,10 @@ async function aDesk(): Promise<Desk> {
       }),
     call,
     newCall,
-    apply: (prompt, release) =>
-      cluster.apply(anAgent('desk', org, { llm: { provider: 'openai', model: 'm', systemPrompt: prompt }, ...(release && { release }) })),
+    apply: (prompt, release, more) =>
+      cluster.apply(
+        anAgent('desk', org, { llm: { provider: 'openai', model: 'm', systemPrompt: prompt }, ...(release && { release }), ...more }),
+      ),
     until: (check) => cluster.until('Agent', org, 'desk', check),
     async canaryCalls(count) {
       const ids: string[] = [];
@@ -291,6 +293,19 @@ describe('a pin', () => {
     await desk.apply('Be brief.');
     expect(revisions(await desk.until(settled))[0]).toBe(second);
   });
+});
+
+it('holds no budget back', async () => {
+  const desk = await aDesk();
+  await desk.apply('Be kind.');
+  const [first] = revisions(await desk.until(settled));
+  const pin = String(first).slice(0, 12);
+  await desk.apply('Be brief.', { pin }, { budget: { daily: '0', currency: 'EUR' } });
+  const create = () => desk.call('POST', '/v1/calls/create-web-call', { ai_agent_id: 'desk' });
+  await eventually(async () => expect((await create()).body).toMatchObject({ error: 'budget_exceeded' }));
+  await desk.apply('Be brief.', { pin }, { budget: { daily: '1.00', currency: 'EUR' } });
+  await eventually(async () => expect((await create()).status).toBe(201));
+  expect((await desk.newCall()).revision).toBe(first);
 });
 
 it('reports what serves and what was rolled back as events', async () => {

@@ -189,7 +189,7 @@ export class ModelOrganization {
     for (const [tool, agent] of this.#tools) if (agent === id) this.#tools.delete(tool);
     await this.#ask('GET', `${agentsPath}/${id}`, 404);
     // What names the agent still, a subscription of it alone, says so when the operator has looked at it.
-    for (const path of users) await eventually(() => this.#checkNamed(path), undefined, 10);
+    for (const path of users) await eventually(() => this.#checkNamed(path), 10);
   }
 
   async #usersOf(agent: string): Promise<readonly string[]> {
@@ -337,7 +337,7 @@ export class ModelOrganization {
     const id = this.#pick(this.#bases);
     if (id === undefined) return;
     await this.#options.cluster.remove('KnowledgeBase', this.#options.name, id);
-    await eventually(async () => expect((await this.#call('GET', `${basesPath}/${id}`)).status).toBe(404), undefined, 10);
+    await eventually(async () => expect((await this.#call('GET', `${basesPath}/${id}`)).status).toBe(404), 10);
     this.#bases.delete(id);
     this.#lostBases.add(id);
     for (const agent of this.#agents) await this.#checkAgent(agent);
@@ -347,9 +347,9 @@ export class ModelOrganization {
     const id = this.#pick(this.#lostBases);
     if (id === undefined) return;
     const { cluster, name } = this.#options;
-    await eventually(() => expect(cluster.get('KnowledgeBase', name, id)).rejects.toThrow('not found'), undefined, 10);
+    await eventually(() => expect(cluster.get('KnowledgeBase', name, id)).rejects.toThrow('not found'), 10);
     await cluster.apply({ apiVersion: 'parley.dev/v1alpha1', kind: 'KnowledgeBase', metadata: { namespace: name, name: id }, spec: {} });
-    await eventually(async () => expect((await this.#call('GET', `${basesPath}/${id}`)).status).toBe(200), undefined, 10);
+    await eventually(async () => expect((await this.#call('GET', `${basesPath}/${id}`)).status).toBe(200), 10);
     this.#lostBases.delete(id);
     this.#bases.add(id);
     for (const agent of this.#agents) await this.#checkAgent(agent);
@@ -402,14 +402,10 @@ export class ModelOrganization {
 
   /** What others write appears when the watch has delivered it. */
   async #facadeKnows(id: string, version: string): Promise<void> {
-    await eventually(
-      async () => {
-        const etag = (await this.#call('GET', `${agentsPath}/${id}`)).headers.get('etag') ?? '""';
-        expect(Number(JSON.parse(etag))).toBeGreaterThanOrEqual(Number(version));
-      },
-      undefined,
-      10,
-    );
+    await eventually(async () => {
+      const etag = (await this.#call('GET', `${agentsPath}/${id}`)).headers.get('etag') ?? '""';
+      expect(Number(JSON.parse(etag))).toBeGreaterThanOrEqual(Number(version));
+    }, 10);
   }
 
   /**
@@ -448,16 +444,12 @@ export class ModelOrganization {
     const agent = this.#tools.get(id)!;
     const path = `${agentsPath}/${agent}/custom-tools/${id}`;
     const ready = !this.#lame.has(id) && !this.#suspended.has(agent);
-    await eventually(
-      async () => {
-        const { body } = await this.#ask('GET', path, 200);
-        this.#says(body.state);
-        if (body.state.ready) await this.#isOffered(agent, body);
-        expect(body.state.ready, JSON.stringify(body.state)).toBe(ready);
-      },
-      undefined,
-      10,
-    );
+    await eventually(async () => {
+      const { body } = await this.#ask('GET', path, 200);
+      this.#says(body.state);
+      if (body.state.ready) await this.#isOffered(agent, body);
+      expect(body.state.ready, JSON.stringify(body.state)).toBe(ready);
+    }, 10);
   }
 
   async #isOffered(agentName: string, body: Record<string, unknown>): Promise<void> {
@@ -498,17 +490,12 @@ export class ModelOrganization {
   }
 
   #settled(path: string): Promise<RestAnswer> {
-    return eventually(
-      async () => {
-        const answer = await this.#ask('GET', path, 200);
-        if (answer.body.state.reason === 'Reconciling') throw new Error(`${path} is ${JSON.stringify(answer.body.state)}`);
-        if (['Retrying', 'RevisionPending', 'CollectionPending'].includes(answer.body.state.reason))
-          throw new Error(`${path} is on its way`);
-        return answer;
-      },
-      undefined,
-      10,
-    );
+    return eventually(async () => {
+      const answer = await this.#ask('GET', path, 200);
+      if (answer.body.state.reason === 'Reconciling') throw new Error(`${path} is ${JSON.stringify(answer.body.state)}`);
+      if (['Retrying', 'RevisionPending', 'CollectionPending'].includes(answer.body.state.reason)) throw new Error(`${path} is on its way`);
+      return answer;
+    }, 10);
   }
 
   #learnTools({ body }: RestAnswer): void {

@@ -33,6 +33,26 @@ async function rotateSecret(store: Store, letter: string): Promise<void> {
 const begin = (store: Store, revision: string, percent: number) =>
   store.agentReleases.change({ ...acme, change: { type: 'begin_canary', revision, configHash: 'canary', percent } });
 
+describe('a budget', () => {
+  it('is that of all calls of an agent, whatever its release does, and goes', async () => {
+    const { store } = await freshStore();
+    const budget = { daily: '25.00', currency: 'EUR', timeZone: 'UTC' };
+    expect(await store.agentReleases.setBudget({ ...acme, budget })).toBeUndefined();
+    await serving(store, 'a');
+    expect((await store.agentReleases.setBudget({ ...acme, budget }))?.budget).toEqual(budget);
+    const second = await put(store, { letter: 'b' });
+    expect((await begin(store, second, 99))?.budget).toEqual(budget);
+    const callIds = Array.from({ length: 20 }, newCallId);
+    const chosen = await Promise.all(callIds.map((callId) => store.agentRevisions.servingByName({ ...named, callId })));
+    expect(new Set(chosen.map((each) => each?.canary))).toContain(true);
+    for (const each of chosen) expect(each?.budget).toEqual(budget);
+    await serving(store, 'c');
+    expect((await store.agentReleases.state(acme))?.budget).toEqual(budget);
+    await store.agentReleases.setBudget({ ...acme, budget: undefined });
+    expect(await store.agentRevisions.servingByName(named)).toMatchObject({ budget: null });
+  });
+});
+
 describe('a canary', () => {
   it('gets the calls whose ids say so, and no others', async () => {
     const { store } = await freshStore();

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../store/index.ts';
+import { registerCall } from './calls-support.ts';
 import { failureOf, freshStore, revisionOf, session, storeAt } from './support.ts';
 
 const acme = { org: 'acme', agentUid: 'uid-1' } as const;
@@ -83,6 +84,7 @@ describe('serve', () => {
       config: { v: 2 },
       activeSince: moved?.activeSince,
       canary: false,
+      budget: null,
     });
     await store.agentReleases.serve({ ...acme, revision: first });
     expect(await store.agentRevisions.servingByName(frontDesk)).toMatchObject({
@@ -191,6 +193,19 @@ describe('prune', () => {
     expect(left.flatMap((found) => (found === undefined ? [] : [found.revision])).sort()).toEqual([serving, ...revisions.slice(15)].sort());
     for (const revision of others) expect(await store.agentRevisions.get({ ...other, revision })).toBeDefined();
     expect(await store.agentRevisions.get({ ...acme, org: 'other', revision: foreign })).toBeDefined();
+  });
+
+  it('keeps what calls under way and their analyses need', async () => {
+    const { store } = await freshStore();
+    const revision = await put(store, { agent: { postCallAnalysis: [{ name: 'mood' }] } });
+    for (const v of ['newer', 'newest']) await put(store, { v });
+    const { org, id } = await registerCall(store, 'acme', { agentUid: acme.agentUid, revision });
+    const prune = async () => (await store.agentRevisions.prune({ org, keepForMs: 0, keepNewest: 1 })).deleted;
+    expect(await prune()).toBe(1);
+    await store.calls.calls.end({ org, id, reason: 'user_ended_call', events: () => [] });
+    expect(await prune()).toBe(0);
+    await store.calls.analyses.finish({ org, id, items: [], error: null, events: [] });
+    expect(await prune()).toBe(1);
   });
 
   it('lets an agent go altogether that was deleted long ago', async () => {

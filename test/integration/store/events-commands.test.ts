@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-import { openDispatchStore, openStore, type OutboxEvent } from '../../../store/index.ts';
+import { openDispatchStore, type OutboxEvent } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry } from '../../support/stack.ts';
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const [{ url }, { kubeconfig, kubectl: binary }] = await Promise.all([migratedDatabase(), controlPlane()]);
   env = { DATABASE_URL: url, KUBECONFIG: kubeconfig, PARLEY_ORG: org };
   kubectl = (...args) => run(binary, [`--kubeconfig=${kubeconfig}`, ...args]);
-  const store = openStore({ databaseUrl: url });
+  const store = openPatientStore(url);
   await store.organizations.create({ name: org });
   await store.close();
 });

@@ -19,7 +19,7 @@ const rows: Readonly<Record<number, Readonly<Record<string, string>>>> = {
       VALUES ('${org}', 'key_01234567-89ab-7cde-8f01-23456789abcd', 'abcdefgh', '\\x${sha256}', 'abcd', 'first', '{*}', now())`,
   },
   3: {
-    agent_revisions: `(org, agent_uid, revision, agent_name, config) VALUES ('${org}', 'uid', '${sha256}', 'receptionist', '{"agent": {"postCallAnalysis": [{}]}}')`,
+    agent_revisions: `(org, agent_uid, revision, agent_name, config) VALUES ('${org}', 'uid', '${sha256}', 'receptionist', '{"agent": {"postCallAnalysis": [{}], "budget": {"daily": "25.00", "currency": "EUR"}}}')`,
     agent_serving: `(org, agent_uid, agent_name, revision) VALUES ('${org}', 'uid', 'receptionist', '${sha256}')`,
   },
   4: { rate_limits: `(subject, full_at, last_taken) VALUES ('key', now(), interval '1 second')` },
@@ -104,4 +104,6 @@ it('every migration is applied to rows of every version before it, and keeps the
   // A table that is missing above has no row: give it one, with the columns that its migration made.
   // Migration 32 indexes what filters can ask for, and usage has a second kind since migration 33.
   expect(counts).toEqual({ ...Object.fromEntries(tables.map(({ name }) => [name, 1])), vector_postings: 2, call_usage: 2 });
+  const { rows: serving } = await client.query('SELECT budget FROM parley.agent_serving');
+  expect(serving).toEqual([{ budget: { daily: '25.00', currency: 'EUR', timeZone: 'UTC' } }]);
 });

@@ -3,12 +3,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
 
-import { migrate, openStore, type Store, type StoreOptions } from '../../../store/index.ts';
-import { database, migratedDatabase } from '../../support/postgres.ts';
+import { migrate, type Store, type StoreOptions } from '../../../store/index.ts';
+import { database, migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 
 /** Opened for one test and closed behind it. */
 export function storeAt(databaseUrl: string, options: Partial<StoreOptions> = {}): Store {
-  const store = openStore({ databaseUrl, poolSize: 4, ...options });
+  const store = openPatientStore(databaseUrl, options);
   onTestFinished(() => store.close());
   return store;
 }

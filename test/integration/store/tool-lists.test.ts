@@ -1,12 +1,11 @@
 /** Lists of the tools of MCP servers in Postgres: who may see them, who is asked, and who is notified. */
 import { expect, it } from 'vitest';
 
-import { openStore } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
-const store = suiteFixture(async () => openStore({ databaseUrl: (await migratedDatabase()).url }));
+const store = suiteFixture(async () => openPatientStore((await migratedDatabase()).url));
 
 const digest = (letter: string): string => letter.repeat(64);
 const tools = (description: string) => [{ name: 'echo', description }];

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 
 import { expect, it } from 'vitest';
 
-import { openStore } from '../../../store/index.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
-const store = suiteFixture(async () => openStore({ databaseUrl: (await migratedDatabase()).url }));
+const store = suiteFixture(async () => openPatientStore((await migratedDatabase()).url));
 
 /** An api, with servers of its own. */
 function installation() {

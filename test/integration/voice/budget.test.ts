@@ -28,9 +28,11 @@ const provider = suiteFixture(startProviderServer);
 
 beforeAll(async () => {
   ({ gateway } = stage);
-  const { revision } = await stage.agent({ spec: { welcomeMessage: 'Harbour Bikes.', budget, timeZone } }, provider);
-  await stage.store.agentReleases.serve({ org: stage.org, agentUid, revision });
-}, 300_000);
+  const { revision } = await stage.agent({ spec: { welcomeMessage: 'Harbour Bikes.' } }, provider);
+  const served = { org: stage.org, agentUid };
+  await stage.store.agentReleases.serve({ ...served, revision });
+  await stage.store.agentReleases.setBudget({ ...served, budget: { ...budget, timeZone } });
+});
 
 const call = () => gateway.comesIn({ from: other, to: own });
 const becomes = ({ roomName }: Pick<Awaited<ReturnType<typeof call>>, 'roomName'>, expected: Partial<CallRecord>): Promise<CallRecord> =>

@@ -1,10 +1,9 @@
 /** How much an agent may spend on calls in a day of its time zone. */
-import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { AgentSpec } from '../../../crds/index.ts';
 import { dateIn, isTimeZone, momentOf } from '../../../platform/local-time.ts';
 import { microsIn } from '../../../platform/money.ts';
 import { DAY_MS } from '../../../platform/time.ts';
-import type { NewCall } from '../../../store/index.ts';
+import type { NewCall, ServingRevision } from '../../../store/index.ts';
 
 export interface DailyBudget {
   /** As the agent has it. */
@@ -17,9 +16,9 @@ export interface DailyBudget {
   readonly until: number;
 }
 
-/** Of the agent of a revision. @param config as it was stored */
-export function budgetOfRevision(config: unknown, now: number): DailyBudget | undefined {
-  return budgetOf((config as AgentRevisionConfig).agent, now);
+/** Of an agent that serves, whichever revision the call starts with. */
+export function servedBudget({ budget }: Pick<ServingRevision, 'budget'>, now: number): DailyBudget | undefined {
+  return budget === null ? undefined : budgetOf({ budget, timeZone: budget.timeZone }, now);
 }
 
 /** For the registration of a call. */
