@@ -94,6 +94,7 @@ export class TrunkCache {
   replace(id: string, spec: SipSpec, owner: Ownership, attempt: string): Promise<boolean> {
     return this.#change(owner, attempt, async () => {
       this.#put(await this.#options.trunks.replace(id, spec, owner));
+      this.#retryRefused();
     });
   }
 
@@ -102,8 +103,7 @@ export class TrunkCache {
     return this.#change(owner, thing.id, async () => {
       await this.#options.trunks.remove(thing);
       this.#drop(thing.id);
-      // It may have been the reason for a refusal.
-      this.#refusals.clear();
+      this.#retryRefused();
     });
   }
 
@@ -134,6 +134,13 @@ export class TrunkCache {
       else this.#failed(error);
       return false;
     }
+  }
+
+  /** What has changed may have been in the way of others. */
+  #retryRefused(): void {
+    const refused = new Set(this.#refusals.keys());
+    this.#refusals.clear();
+    if (refused.size > 0) this.#onChanged(refused);
   }
 
   #list(): Promise<void> {

@@ -186,7 +186,7 @@ export class Controller<
   }
 
   async #handle(key: string, signal: AbortSignal): Promise<void> {
-    const { metrics, clock, random, logger } = this.#options;
+    const { metrics, clock, random, logger, events } = this.#options;
     const controller = this.#name;
     const trace = new ReconcileTrace({ kind: this.kind, key, clock, logger });
     const end = (outcome: Outcome, error?: unknown): void => {
@@ -211,6 +211,10 @@ export class Controller<
       metrics.reconciles.inc({ controller, result: 'error' });
       metrics.errors.inc({ controller });
       end('failed', error);
+      const object = this.informer.cache.get(key);
+      // A quota, a policy or a missing permission: whoever can mend it looks at the object, and not into the operator's log.
+      if (object !== undefined && error instanceof KubeError && error.code === 403)
+        events.record(object, { type: 'Warning', reason: 'ReconcileFailed', message: error.message });
       if (!isApiServerOutage(error)) throw error;
       this.#queue.addAfter(key, (error.retryAfterMs ?? OUTAGE_DELAY_MS) * (0.5 + random()));
     }

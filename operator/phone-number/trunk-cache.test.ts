@@ -1,0 +1,40 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { SipError } from '../../voice/calls/sip/sip-error.ts';
+import type { SipSpec } from '../../voice/calls/sip/trunk-specs.ts';
+import type { SipThing, SipTrunks } from '../../voice/calls/sip/trunks.ts';
+import { TrunkCache } from './trunk-cache.ts';
+
+const number = '+15550100';
+const spec: SipSpec = { kind: 'inbound', name: 'desk', number, addresses: [] };
+const there: SipThing = { kind: 'inbound', id: 'ST_old', uid: 'old', number, digest: 'd' };
+
+it.each(['remove', 'replace'] as const)(
+  'a number that was refused is tried again at once when another one is served by a %s',
+  async (change) => {
+    const trunks: SipTrunks = {
+      list: async () => [there],
+      create: async () => {
+        throw new SipError('refused', 'conflicting trunk');
+      },
+      replace: async () => ({ ...there, number: '+15550101' }),
+      remove: async () => undefined,
+      digest: () => 'd',
+    };
+    const cache = new TrunkCache({ trunks, clock: new FakeClock(), logger: pino({ level: 'silent' }), pollMs: 30_000 });
+    const changed: string[] = [];
+    const stop = cache.poll((uids) => changed.push(...uids));
+    const owner = { uid: 'new', number };
+    await cache.view(owner);
+    await expect(cache.create(spec, owner, 'attempt')).resolves.toBe(false);
+    await expect(cache.view(owner)).resolves.toMatchObject({ refused: { message: 'conflicting trunk' } });
+    changed.length = 0;
+    const former = { uid: 'old', number };
+    await (change === 'remove' ? cache.remove(there, former) : cache.replace(there.id, spec, former, 'change'));
+    expect(changed).toEqual(['new']);
+    await expect(cache.view(owner)).resolves.not.toHaveProperty('refused');
+    stop();
+  },
+);
