@@ -1,6 +1,9 @@
 import type { AudioBuffer } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 
+/** How long it lasts, in milliseconds. */
+export const msOf = ({ samplesPerChannel, sampleRate }: AudioFrame): number => (samplesPerChannel / sampleRate) * 1_000;
+
 /**
  * Sound in one frame, copied as a whole: the library's `mergeFrames` copies all that came before again for each frame, and `combineAudioFrames`
  * copies sample by sample.

@@ -147,7 +147,6 @@ export class AudioCall implements AgentDriver {
     this.#options.signal.throwIfAborted();
     const room = await this.#join(call, () => this.#agent.resolve(true));
     this.#room = room;
-    this.#audio.open();
     void room.over.then(() => this.#left.abort());
     return room;
   }

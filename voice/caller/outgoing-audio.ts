@@ -1,101 +1,51 @@
-/** The audio sent into the room: speech or the microphone, and silence in between, since a user who sends nothing counts as gone. */
+/** The audio sent into the room: speech or the microphone. In between the media library sends silence: a user who sends nothing counts as gone. */
 import { AudioFrame, AudioResampler, AudioSource } from '@livekit/rtc-node';
 
+import { joinFrames } from '../join-frames.ts';
 import type { Sound } from '../../platform/wav.ts';
 import { CALLER_RATE } from './caller-rate.ts';
 
-const FRAME_MS = 20;
-const frameSamples = (CALLER_RATE * FRAME_MS) / 1_000;
-/** Audio queued ahead, in milliseconds: little, so that speech is not late. */
-const AHEAD_MS = 60;
-/** Longest queue of microphone audio, in milliseconds; older audio is dropped. */
+/** The media library takes so much at once, in milliseconds, and longer speech in pieces. */
+const QUEUE_MS = 10_000;
+/** Longest queue of microphone audio, in milliseconds; what comes while there is more is dropped. */
 const MOST_HEARD_MS = 500;
 
-interface Piece {
-  readonly samples: Int16Array;
-  at: number;
-  readonly said: () => void;
-}
-
 export class OutgoingAudio {
-  readonly source = new AudioSource(CALLER_RATE, 1, AHEAD_MS * 2);
-  readonly #pieces: Piece[] = [];
-  #heard = new Int16Array(0);
-  #closed = false;
-  #running: Promise<void> | undefined;
+  readonly source = new AudioSource(CALLER_RATE, 1, QUEUE_MS);
+  readonly #closed = Promise.withResolvers<void>();
+  #said: Promise<void> = Promise.resolve();
 
-  /** Begins to send. What can't be sent because the media library fails counts as said: the end of the room ends the call. */
-  open(): void {
-    this.#running ??= this.#run().catch(() => this.#finish());
-  }
-
-  /** @returns when the last of it has been sent */
-  say({ sampleRate, samples }: Sound): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    if (this.#closed) resolve();
-    else this.#pieces.push({ samples: sampleRate === CALLER_RATE ? samples : resampled(samples, sampleRate), at: 0, said: resolve });
-    return promise;
+  /**
+   * Hands all of it to the media library's own thread: piece by piece it would have holes whenever this process is busy, and a hole ends a turn.
+   * What can't be sent because the media library fails counts as said: the end of the room ends the call.
+   * @returns when the last of it has been sent, or this is closed
+   */
+  say(sound: Sound): Promise<void> {
+    this.#said = this.#said.then(() => this.#send(sound)).then(() => this.source.waitForPlayout());
+    return Promise.race([this.#said, this.#closed.promise]);
   }
 
   /** From a microphone. */
   hear(samples: Int16Array): void {
-    const most = (CALLER_RATE * MOST_HEARD_MS) / 1_000;
-    const all = new Int16Array(this.#heard.length + samples.length);
-    all.set(this.#heard);
-    all.set(samples, this.#heard.length);
-    this.#heard = all.length > most ? all.subarray(all.length - most) : all;
+    if (this.source.queuedDuration < MOST_HEARD_MS) void this.#send({ sampleRate: CALLER_RATE, samples });
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#running;
-    this.#finish();
+    this.#closed.resolve();
     await this.source.close();
   }
 
-  #finish(): void {
-    this.#closed = true;
-    for (const piece of this.#pieces.splice(0)) piece.said();
-  }
-
-  async #run(): Promise<void> {
-    const startedAt = performance.now();
-    for (let sentMs = 0; !this.#closed; sentMs += FRAME_MS) {
-      await this.source.captureFrame(new AudioFrame(this.#next(), CALLER_RATE, 1, frameSamples));
-      const early = sentMs - AHEAD_MS - (performance.now() - startedAt);
-      if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
-    }
-  }
-
-  #next(): Int16Array {
-    const frame = new Int16Array(frameSamples);
-    let filled = 0;
-    for (let piece = this.#pieces[0]; piece !== undefined && filled < frameSamples; piece = this.#pieces[0]) {
-      const part = piece.samples.subarray(piece.at, piece.at + frameSamples - filled);
-      frame.set(part, filled);
-      filled += part.length;
-      piece.at += part.length;
-      if (piece.at < piece.samples.length) break;
-      this.#pieces.shift();
-      piece.said();
-    }
-    if (filled === 0 && this.#heard.length > 0) {
-      frame.set(this.#heard.subarray(0, frameSamples));
-      this.#heard = this.#heard.subarray(frameSamples);
-    }
-    return frame;
+  async #send({ sampleRate, samples }: Sound): Promise<void> {
+    if (samples.length === 0) return;
+    // A copy: of a view the library would send what its buffer begins with.
+    const frame = new AudioFrame(samples.slice(), sampleRate, 1, samples.length);
+    await this.source.captureFrame(sampleRate === CALLER_RATE ? frame : resampled(frame)).catch(() => undefined);
   }
 }
 
-function resampled(samples: Int16Array, sampleRate: number): Int16Array {
-  const resampler = new AudioResampler(sampleRate, CALLER_RATE, 1);
-  const frames = [...resampler.push(new AudioFrame(samples, sampleRate, 1, samples.length)), ...resampler.flush()];
-  const all = new Int16Array(frames.reduce((sum, { data }) => sum + data.length, 0));
-  let at = 0;
-  for (const { data } of frames) {
-    all.set(data, at);
-    at += data.length;
-  }
+function resampled(frame: AudioFrame): AudioFrame {
+  const resampler = new AudioResampler(frame.sampleRate, CALLER_RATE, 1);
+  const frames = [...resampler.push(frame), ...resampler.flush()];
   resampler.close();
-  return all;
+  return joinFrames(frames);
 }

@@ -16,7 +16,7 @@ import type { PreparedCall } from './prepare.ts';
 import type { Services } from './services.ts';
 
 /** Longest waits, in milliseconds. */
-const TIMEOUTS = { session: 5_000, leave: 2_000, transcript: 30_000, state: 60_000 } as const;
+const TIMEOUTS = { session: 15_000, sessionAtStop: 5_000, leave: 2_000, transcript: 30_000, state: 60_000 } as const;
 
 export interface CallEndOptions {
   readonly services: Pick<Services, 'store' | 'lifecycle' | 'clock'>;
@@ -66,8 +66,13 @@ export class CallEnd {
 
   async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
     if (prepared === undefined) return;
-    const closed = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'failed to close the session'));
-    await withTimeout(this.#options.services.clock, TIMEOUTS.session, closed);
+    const { services, stop } = this.#options;
+    // The recording is complete once it is closed: on a processor that is too busy that takes its time, and a process that stops has none.
+    const withinMs = stop.aborted ? TIMEOUTS.sessionAtStop : TIMEOUTS.session;
+    const close = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'failed to close the session'));
+    const closed = close.then(() => true);
+    if ((await withTimeout(services.clock, withinMs, closed)) !== true)
+      log.warn(`the session was not closed within ${withinMs / 1_000} s; the call ends without it`);
     // What is given up here is in the usage of the call.
     await prepared.providers.close().catch((err: unknown) => log.warn({ err }, 'failed to close the providers'));
   }
@@ -101,7 +106,9 @@ export class CallEnd {
     await ended.starting;
     const record = await this.#recordEnd(serving, { reason: finish.reason, over, transferredTo: transfers.transferredTo });
     await ended.closing.roomClosed;
-    logCall(serving, { record, lost, saved, figures: prepared?.conversation.figures() });
+    if (finish.reason === 'elsewhere' && record !== undefined && !isTerminal(record.status))
+      serving.log.info('another job serves the call');
+    else logCall(serving, { record, lost, saved, figures: prepared?.conversation.figures() });
     if (!transfers.connected) return;
     const { stop } = this.#options;
     await transfers.attend({ longestMs: call.maxDurationMs, stop });

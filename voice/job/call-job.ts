@@ -26,6 +26,7 @@
  * | the record says that the call is over or another job's | `elsewhere`: nothing is recorded |
  */
 import { AutoSubscribe, type JobContext } from '@livekit/agents';
+import type { RemoteParticipant } from '@livekit/rtc-node';
 
 import { millisecondsOf } from '../../crds/duration.ts';
 import { withTimeout } from '../../platform/clock.ts';
@@ -69,6 +70,8 @@ export interface CallJobOptions {
 interface PickedUp {
   readonly call: CallRecord;
   readonly userIdentity: string;
+  /** Of a call that came in by phone: the user, who was there. */
+  readonly caller?: RemoteParticipant;
 }
 
 interface Serving extends PickedUp, ServedCall {
@@ -120,7 +123,7 @@ export class CallJob {
   async #registerInbound(ctx: JobContext): Promise<PickedUp | undefined> {
     await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
     const taken = await this.#options.phone.inbound.take(ctx.room, ctx.job.room?.name ?? '');
-    return taken && { call: taken.call, userIdentity: taken.identity };
+    return taken && { ...taken, userIdentity: taken.caller.identity };
   }
 
   async #findDispatched(ctx: JobContext): Promise<PickedUp | undefined> {
@@ -189,8 +192,11 @@ export class CallJob {
       userIdentity,
       clock,
       onMedia: () => media.resolve(),
-      // A user who is transferred leaves before the transfer reports its outcome.
-      onEnd: (reason) => void transfers.reasonOf(reason).then((known) => decision.decide(known)),
+      onEnd: (reason) => {
+        if (reason === 'agent_ended_call') decision.decide(reason);
+        // A user who is transferred leaves before the transfer reports its outcome.
+        else void transfers.reasonOf(reason).then((known) => decision.decide(known));
+      },
       reasonOf: (left, begun) => finishReasonOfDisconnect(left, { callType: call.callType, begun }),
       joinMs: services.config.PARLEY_CALL_JOIN_SECONDS * 1_000,
       ringing: call.direction === 'outbound',
@@ -230,9 +236,9 @@ export class CallJob {
     return { watch, transfers, preparing, media: media.promise };
   }
 
-  async #enterRoom(ctx: JobContext, watch: RoomWatch): Promise<void> {
+  async #enterRoom(ctx: JobContext, watch: RoomWatch, caller: RemoteParticipant | undefined): Promise<void> {
     await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
-    watch.entered();
+    watch.entered(caller);
   }
 
   async #dial({ call, decision }: Serving, watch: RoomWatch): Promise<void> {
@@ -249,7 +255,7 @@ export class CallJob {
     const outbound = call.direction === 'outbound';
     // The room of a web call exists before its user joins: a failure is said once the user can hear it.
     const userComes = async (): Promise<unknown> => call.callType === 'web_call' && Promise.race([watch.come(), decision.made()]);
-    const entering = this.#enterRoom(ctx, watch);
+    const entering = this.#enterRoom(ctx, watch, serving.caller);
     try {
       const [, { conversation, config }] = await Promise.all([entering, preparing]);
       await userComes();

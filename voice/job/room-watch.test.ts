@@ -1,6 +1,14 @@
 import { EventEmitter } from 'node:events';
 
-import { ConnectionState, DisconnectReason, ParticipantKind, RoomEvent, TrackKind, type Room } from '@livekit/rtc-node';
+import {
+  ConnectionState,
+  DisconnectReason,
+  ParticipantKind,
+  RoomEvent,
+  TrackKind,
+  type RemoteParticipant,
+  type Room,
+} from '@livekit/rtc-node';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
@@ -12,9 +20,9 @@ class SomeRoom extends EventEmitter {
   readonly remoteParticipants = new Map<string, unknown>();
   getRtcStats = (): Promise<object> => Promise.reject(new Error('not connected'));
 
-  comes(identity: string, { kind = ParticipantKind.STANDARD, muted = false } = {}): void {
-    const microphone = { kind: TrackKind.KIND_AUDIO, muted, track: {} };
-    const participant = { identity, kind, trackPublications: new Map([['microphone', microphone]]) };
+  comes(identity: string, { kind = ParticipantKind.STANDARD, muted = false, microphone = true } = {}): void {
+    const tracks = microphone ? [{ kind: TrackKind.KIND_AUDIO, muted, track: {} }] : [];
+    const participant = { identity, kind, trackPublications: new Map(tracks.map((track) => ['microphone', track])) };
     this.remoteParticipants.set(identity, participant);
     this.emit(RoomEvent.ParticipantConnected, participant);
   }
@@ -112,6 +120,9 @@ describe('the room of a call', () => {
     const reason = subject.reasonOfSilence();
     clock.tick(1_000);
     expect(await reason).toBe('inactivity_timeout');
+    // The next client of the user has no microphone.
+    room.comes('user', { microphone: false });
+    expect(await subject.reasonOfSilence()).toBe('no_audio_input');
   });
 
   it('knows who was there before it was entered, and who never came', () => {
@@ -126,6 +137,12 @@ describe('the room of a call', () => {
     watch().entered();
     clock.tick(59_000);
     expect(reported).toEqual([]);
+    clock.tick(1_000);
+    expect(reported).toEqual(['user_connection_failure']);
+  });
+
+  it('is over when the caller by phone has left before it is watched', () => {
+    watch().entered({ identity: 'user', disconnectReason: DisconnectReason.CLIENT_INITIATED } as RemoteParticipant);
     clock.tick(1_000);
     expect(reported).toEqual(['user_connection_failure']);
   });
@@ -217,5 +234,16 @@ describe('the room of a call', () => {
     expect(reported).toEqual(['media']);
     room.leaves('user', DisconnectReason.CLIENT_INITIATED);
     expect(reported).toEqual(['media', 'user_ended_call']);
+  });
+
+  it('is over when the callee hung up before the answer was known', () => {
+    const subject = watch(true);
+    subject.entered();
+    room.comes('user');
+    room.speaks('user');
+    room.leaves('user', DisconnectReason.SIGNAL_CLOSE);
+    subject.answered();
+    clock.tick(60_000);
+    expect(reported).toEqual(['user_connection_failure']);
   });
 });

@@ -53,10 +53,12 @@ export class RoomWatch {
   #heard = false;
   #media = false;
   #ringing: boolean;
+  /** The callee, who left before the outcome of the dial was known. */
+  #hungUp: RemoteParticipant | undefined;
 
   constructor(options: RoomWatchOptions) {
     this.#options = options;
-    const { room, userIdentity, onEnd, reasonOf } = options;
+    const { room, userIdentity, onEnd } = options;
     this.#ringing = options.ringing;
     const isUser = ({ identity }: RemoteParticipant): boolean => identity === userIdentity;
     room.on(RoomEvent.ParticipantConnected, (participant: RemoteParticipant) => {
@@ -66,15 +68,10 @@ export class RoomWatch {
       if (track.kind === TrackKind.KIND_AUDIO && isUser(participant)) this.#audible();
     });
     room.on(RoomEvent.ParticipantDisconnected, (participant: RemoteParticipant) => {
-      // The result of the dial has the reason.
-      if (!isUser(participant) || this.#ringing) return;
-      const reason = reasonOf(participant.disconnectReason, this.#media);
-      if (reason === undefined) return;
-      this.#present = false;
-      this.#gone.resolve();
-      if (reason !== 'user_connection_failure') onEnd(reason);
-      // A stopping server drops its users before its own connection is lost: wait a moment to see whose fault it was.
-      else this.#leaving = options.clock.after(DOUBT_MS, () => this.#reconnecting ?? onEnd(reason));
+      if (!isUser(participant)) return;
+      // The result of the dial has the reason, unless it is that the callee answered.
+      if (this.#ringing) this.#hungUp = participant;
+      else this.#left(participant);
     });
     room.on(RoomEvent.DataReceived, (_payload: Uint8Array, sender: RemoteParticipant | undefined, _kind: unknown, topic?: string) => {
       // The API's, which is no participant; users may send none.
@@ -95,12 +92,13 @@ export class RoomWatch {
     room.on(RoomEvent.Disconnected, lost);
   }
 
-  /** The agent has joined the room. */
-  entered(): void {
+  /** The agent has joined the room. @param caller the user, who was there before, and may have left since */
+  entered(caller?: RemoteParticipant): void {
     const { room, userIdentity, joinMs, clock, onEnd } = this.#options;
     const user = [...room.remoteParticipants.values()].find(({ identity }) => identity === userIdentity);
     if (user === undefined) {
-      if (!this.#ringing) this.#after(clock.after(joinMs, () => this.#present || onEnd('user_connection_failure')));
+      if (caller !== undefined) this.#left(caller);
+      else if (!this.#ringing) this.#after(clock.after(joinMs, () => this.#present || onEnd('user_connection_failure')));
       return;
     }
     this.#joined();
@@ -112,6 +110,10 @@ export class RoomWatch {
   answered(): void {
     this.#ringing = false;
     this.#present = false;
+    if (this.#hungUp !== undefined && !this.#options.room.remoteParticipants.has(this.#options.userIdentity)) {
+      this.#left(this.#hungUp);
+      return;
+    }
     this.#joined();
     this.#begin();
   }
@@ -123,7 +125,10 @@ export class RoomWatch {
 
   /** The finish reason of a call without speech for too long. */
   async reasonOfSilence(): Promise<FinishReason> {
-    if (!this.#heard) return 'no_audio_input';
+    const user = this.#options.room.remoteParticipants.get(this.#options.userIdentity);
+    // A microphone may have gone again.
+    const silent = user !== undefined && ![...user.trackPublications.values()].some(({ kind }) => kind === TrackKind.KIND_AUDIO);
+    if (!this.#heard || silent) return 'no_audio_input';
     return (await this.#vanished()) ? 'user_connection_failure' : 'inactivity_timeout';
   }
 
@@ -168,6 +173,17 @@ export class RoomWatch {
     const { clock, onEnd } = this.#options;
     this.#after(clock.after(SILENT_USER_MS, () => this.#begin()));
     this.#after(clock.after(NO_MICROPHONE_MS, () => this.#heard || onEnd('no_audio_input')));
+  }
+
+  #left({ disconnectReason }: RemoteParticipant): void {
+    const { clock, onEnd, reasonOf } = this.#options;
+    const reason = reasonOf(disconnectReason, this.#media);
+    if (reason === undefined) return;
+    this.#present = false;
+    this.#gone.resolve();
+    if (reason !== 'user_connection_failure') onEnd(reason);
+    // A stopping server drops its users before its own connection is lost: wait a moment to see whose fault it was.
+    else this.#leaving = clock.after(DOUBT_MS, () => this.#reconnecting ?? onEnd(reason));
   }
 
   #audible(): void {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { initializeLogger, VADEventType } from '@livekit/agents';
+import { initializeLogger, VADEventType, type VADEvent } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { beforeAll, expect, it } from 'vitest';
 
@@ -33,16 +33,51 @@ it('reports the length of speech at its pause, once, however late it is looked a
   expect(Math.abs(spoken[0]! - 1_000)).toBeLessThan(150);
 });
 
+const frameOf = (sound: Int16Array): AudioFrame => new AudioFrame(sound, sampleRate, 1, sound.length);
+
 it('knows what has come and is not read yet', async () => {
   const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onPause: () => undefined });
   const stream = vad.stream();
-  expect([vad.unreadMs, vad.isBehind]).toEqual([0, false]);
-  for (let windows = 0; windows < 10; windows += 1) stream.pushFrame(new AudioFrame(new Int16Array(window), sampleRate, 1, window));
-  expect([vad.unreadMs, vad.isBehind]).toEqual([320, true]);
+  expect([vad.unreadMs, vad.reading()()]).toEqual([0, false]);
+  for (let windows = 0; windows < 10; windows += 1) stream.pushFrame(frameOf(new Int16Array(window)));
+  const isReading = vad.reading();
+  expect([vad.unreadMs, isReading()]).toEqual([320, true]);
   const events = stream[Symbol.asyncIterator]();
   await events.next();
   expect(vad.unreadMs).toBeLessThan(320);
   for (let windows = 1; windows < 10; windows += 1) await events.next();
-  expect([vad.unreadMs, vad.isBehind]).toEqual([0, false]);
+  // What comes later is not waited for.
+  stream.pushFrame(frameOf(new Int16Array(2 * window)));
+  expect([vad.unreadMs, isReading()]).toEqual([64, false]);
   stream.close();
+});
+
+it('says when speech began and ended by the sound, also of sound that came at once', async () => {
+  const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onPause: () => undefined });
+  const stream = vad.stream();
+  const sound = new Int16Array(2 * sampleRate);
+  sound.set(syntheticSpeech({ sampleRate, ms: 1_000 }), sampleRate / 2);
+  stream.pushFrame(frameOf(sound));
+  const at = new Map<VADEventType, number>();
+  for await (const { type, speechDuration, silenceDuration, inferenceDuration } of stream) {
+    // As the library does.
+    const before = type === VADEventType.START_OF_SPEECH ? speechDuration : silenceDuration;
+    at.set(type, Date.now() - before - inferenceDuration);
+    if (type === VADEventType.END_OF_SPEECH) break;
+  }
+  stream.close();
+  const spokenMs = at.get(VADEventType.END_OF_SPEECH)! - at.get(VADEventType.START_OF_SPEECH)!;
+  expect(Math.abs(spokenMs - 1_000)).toBeLessThan(300);
+});
+
+it('a turn that waits to be recognised keeps its sound while the next one is spoken', () => {
+  const sent: VADEvent[] = [];
+  const vad = { capabilities: { updateInterval: 32 }, stream: () => ({ sendVADEvent: (event: VADEvent) => sent.push(event) > 0 }) };
+  const stream = new TurnCutter(vad as unknown as MeasuredVad, () => undefined).stream() as unknown as {
+    sendVADEvent: (event: Partial<VADEvent>) => boolean;
+  };
+  const buffer = Int16Array.of(1, 2, 3);
+  stream.sendVADEvent({ type: VADEventType.END_OF_SPEECH, frames: [new AudioFrame(buffer, 16_000, 1, 3)] });
+  buffer.fill(9);
+  expect(sent[0]?.frames[0]?.data).toEqual(Int16Array.of(1, 2, 3));
 });

@@ -1,8 +1,9 @@
 /** A VAD that reports each pause early, with the length of the speech before it: by its samples, not by when a busy machine looked at them. */
 import { inference, VAD, VADEventType, type VADEvent } from '@livekit/agents';
-import type { AudioFrame } from '@livekit/rtc-node';
+import { AudioFrame } from '@livekit/rtc-node';
 
 import { _getLocalInferenceModule } from '../../node_modules/@livekit/agents/dist/inference/_warmup.js';
+import { msOf } from '../join-frames.ts';
 import { SharedWindows, type WindowModel } from './shared-windows.ts';
 
 /** Of one window of the model, in milliseconds. */
@@ -37,7 +38,8 @@ export class MeasuredVad extends inference.VAD {
   readonly #onSpeaking: (() => void) | undefined;
   readonly #windows = new SharedWindows(() => _getLocalInferenceModule()!.createVad());
   #measures = false;
-  #unreadMs = 0;
+  #cameMs = 0;
+  #readMs = 0;
 
   constructor({ onPause, onSpeaking, ...durations }: MeasuredVadOptions) {
     super({ model: 'silero', ...durations });
@@ -50,11 +52,13 @@ export class MeasuredVad extends inference.VAD {
    * the event loop.
    */
   get unreadMs(): number {
-    return this.#unreadMs;
+    return this.#cameMs - this.#readMs;
   }
 
-  get isBehind(): boolean {
-    return this.#unreadMs >= WINDOW_MS;
+  /** @returns whether some of the sound that has come by now is still to be read */
+  reading(): () => boolean {
+    const cameMs = this.#cameMs;
+    return () => cameMs - this.#readMs >= WINDOW_MS;
   }
 
   /** The session and the turn cutter of the STT each open a stream of the same audio: only the first is measured. */
@@ -67,13 +71,13 @@ export class MeasuredVad extends inference.VAD {
     const { inputWriter } = sender;
     const write = inputWriter.write.bind(inputWriter);
     inputWriter.write = (frame) => {
-      if (typeof frame !== 'symbol') this.#unreadMs += (frame.samplesPerChannel / frame.sampleRate) * 1_000;
+      if (typeof frame !== 'symbol') this.#cameMs += msOf(frame);
       return write(frame);
     };
     const send = sender.sendVADEvent.bind(stream);
     let paused = true;
     sender.sendVADEvent = (event) => {
-      if (event.type === VADEventType.INFERENCE_DONE) this.#unreadMs -= WINDOW_MS;
+      if (event.type === VADEventType.INFERENCE_DONE) this.#readMs += WINDOW_MS;
       const { speaking, speechDuration, rawAccumulatedSilence } = event;
       // Without the window that the event is about.
       const silence = rawAccumulatedSilence === 0 ? 0 : rawAccumulatedSilence + WINDOW_MS;
@@ -84,7 +88,9 @@ export class MeasuredVad extends inference.VAD {
         paused = false;
         this.#onSpeaking?.();
       }
-      return send(event);
+      // The library subtracts this from now for the times at which speech began and ended.
+      const inferenceDuration = event.inferenceDuration + this.unreadMs;
+      return send(event.type === VADEventType.INFERENCE_DONE ? event : { ...event, inferenceDuration });
     };
     return stream;
   }
@@ -108,8 +114,12 @@ export class TurnCutter extends VAD {
     const send = sender.sendVADEvent.bind(stream);
     sender.sendVADEvent = (event) => {
       if (event.type === VADEventType.START_OF_SPEECH) this.#onTurn();
-      return send(event);
+      // Of a turn that waits for the one before the library overwrites the sound with what is said next: it hands out its buffer.
+      return send(event.type === VADEventType.END_OF_SPEECH ? { ...event, frames: event.frames.map(copyOf) } : event);
     };
     return stream;
   }
 }
+
+const copyOf = ({ data, sampleRate, channels, samplesPerChannel }: AudioFrame): AudioFrame =>
+  new AudioFrame(data.slice(), sampleRate, channels, samplesPerChannel);

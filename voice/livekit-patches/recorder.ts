@@ -6,7 +6,7 @@ import type { AudioFrame } from '@livekit/rtc-node';
 
 // The package doesn't export the recorder, and the session makes its own; its file does, in the bundle too.
 import { RecorderIO } from '../../node_modules/@livekit/agents/dist/voice/recorder_io/recorder_io.js';
-import { joinFrames } from '../join-frames.ts';
+import { joinFrames, msOf } from '../join-frames.ts';
 
 /** Takes the place of the ffmpeg that the recorder would start for each call. */
 export interface SoundEncoder {
@@ -79,20 +79,23 @@ export function inLongerFrames(write: (item: RecorderItem) => Promise<void>): (i
         runs.set(channel, (run = { startedAt, frames: [] }));
       }
       run.frames.push(frame);
-      if (msOf(run) >= FRAME_MS) writing.push(release(channel));
+      if (lengthOf(run) >= FRAME_MS) writing.push(release(channel));
     }
     await Promise.all(writing);
   };
 }
 
-function msOf({ frames }: Run): number {
-  return frames.reduce((sum, { samplesPerChannel, sampleRate }) => sum + (samplesPerChannel / sampleRate) * 1_000, 0);
+/** In milliseconds. */
+function lengthOf({ frames }: Run): number {
+  return frames.reduce((sum, frame) => sum + msOf(frame), 0);
 }
 
 function continues(run: Run, { startedAt, frame }: { readonly startedAt: number; readonly frame: AudioFrame }): boolean {
   const [first] = run.frames;
   return (
-    Math.abs(startedAt - run.startedAt - msOf(run)) <= GAP_MS && frame.sampleRate === first?.sampleRate && frame.channels === first.channels
+    Math.abs(startedAt - run.startedAt - lengthOf(run)) <= GAP_MS &&
+    frame.sampleRate === first?.sampleRate &&
+    frame.channels === first.channels
   );
 }
 

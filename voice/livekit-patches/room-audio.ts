@@ -5,14 +5,21 @@
 import { voice } from '@livekit/agents';
 import { AudioStream, type Room, type Track } from '@livekit/rtc-node';
 
+import { untilAborted } from '../../platform/until-aborted.ts';
+import { replayAfterPauses, type PausableOutput } from './paused-sound.ts';
+
 /** Of Silero, in Hz. */
 export const USER_SAMPLE_RATE = 16_000;
 /** Silero's window of 512 samples, in milliseconds. */
 export const USER_FRAME_MS = 32;
 
-/** The part of a `RoomIO` in use; its type hides it. */
-interface RoomInput {
+/** The parts of a `RoomIO` in use; its type hides them. */
+interface RoomSound {
   readonly audioInput: { createStream: (track: Track) => ReadableStream };
+  readonly participantAudioOutput: PausableOutput & {
+    start: (signal: AbortSignal) => Promise<void>;
+    readonly startedFuture: { readonly done: boolean; resolve: () => void };
+  };
 }
 
 /**
@@ -28,6 +35,19 @@ export function joinRoom(session: voice.AgentSession, room: Room, participantIde
   });
   session._roomIO = roomIO;
   roomIO.start();
-  (roomIO as unknown as RoomInput).audioInput.createStream = (track) =>
-    new AudioStream(track, { sampleRate: USER_SAMPLE_RATE, numChannels: 1, frameSizeMs: USER_FRAME_MS });
+  const { audioInput, participantAudioOutput: output } = roomIO as unknown as RoomSound;
+  audioInput.createStream = (track) => new AudioStream(track, { sampleRate: USER_SAMPLE_RATE, numChannels: 1, frameSizeMs: USER_FRAME_MS });
+  replayAfterPauses(output);
+  // It waits for a listener, whatever the signal says, and the end of the session waits for it.
+  const start = output.start.bind(output);
+  output.start = (signal) =>
+    untilAborted(start(signal), signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+}
+
+/** LiveKit says nothing before someone listens, and holds the session until then: a user who never does would be in a call without an end. */
+export function speakToNobody(session: voice.AgentSession): void {
+  const { startedFuture } = (session._roomIO as unknown as RoomSound).participantAudioOutput;
+  if (!startedFuture.done) startedFuture.resolve();
 }

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { initializeLogger, Task, VADEventType, type voice } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -22,10 +24,10 @@ function activityWith(parts: object): { onEndOfTurn(turn: object): Promise<boole
 }
 
 /** Its silence is long enough. */
-function endingTurn({ vad = { isBehind: false } }: { readonly vad?: Hearing['vad'] } = {}) {
+function endingTurn({ vad = { reading: () => () => false } }: { readonly vad?: Hearing['vad'] } = {}) {
   const session = {} as voice.AgentSession;
   const audioRecognition = { isClosed: false };
-  const hearing = { stt: { recognizes: true }, vad };
+  const hearing = { stt: { recognizes: true, owesWords: false }, vad };
   waitForWords(session, hearing);
   const activity = activityWith({ agentSession: session, audioRecognition });
   const turn = { newTranscript: 'I have', endOfUtteranceDelay: 500 };
@@ -60,6 +62,7 @@ describe('the end of a turn', () => {
   it('comes after five seconds where the words do not', async () => {
     const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     const { task } = endingTurn();
+    await setImmediate();
     now.mockReturnValue(5_900);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(task.done).toBe(false);
@@ -73,7 +76,7 @@ describe('the end of a turn', () => {
     const stream = vad.stream();
     const speech = syntheticSpeech({ sampleRate: 16_000, ms: 300 });
     // What has come is taken after the timers, as that of the turn.
-    setImmediate(() => {
+    globalThis.setImmediate(() => {
       for (let at = 0; at + 512 <= speech.length; at += 512) stream.pushFrame(new AudioFrame(speech.slice(at, at + 512), 16_000, 1, 512));
     });
     const { task, known } = endingTurn({ vad });
@@ -86,16 +89,29 @@ describe('the end of a turn', () => {
     stream.close();
   });
 
-  it('comes after a second where the sound is never read', async () => {
+  it('comes after fifteen seconds where the sound is never read', async () => {
     const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
-    const { task, known } = endingTurn({ vad: { isBehind: true } });
+    const { task, known } = endingTurn({ vad: { reading: () => () => true } });
     known();
-    now.mockReturnValue(1_900);
+    await setImmediate();
+    now.mockReturnValue(15_900);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(task.done).toBe(false);
-    now.mockReturnValue(2_000);
+    now.mockReturnValue(16_000);
     expect(await task.result).toBe(true);
     now.mockRestore();
+  });
+
+  it('has times also where its speech was read within moments', async () => {
+    const now = Date.now();
+    const audioRecognition = { isClosed: false, userTurnStart: now - 480, lastSpeakingTime: now - 500, lastFinalTranscriptTime: now - 200 };
+    const session = {} as voice.AgentSession;
+    waitForWords(session, { stt: { recognizes: false, owesWords: false }, vad: { reading: () => () => false } });
+    const activity = activityWith({ agentSession: session, audioRecognition });
+    await Task.from(() => activity.onEndOfTurn({ newTranscript: 'I have', endOfUtteranceDelay: undefined })).result;
+    const [info] = committed.mock.calls[0]! as [{ readonly endOfUtteranceDelay: number }];
+    expect(info).toMatchObject({ startedSpeakingAt: now - 500, stoppedSpeakingAt: now - 500, transcriptionDelay: 300 });
+    expect(info.endOfUtteranceDelay).toBeGreaterThanOrEqual(500);
   });
 
   it('waits for nothing where all words are known, or in a session without sound', async () => {

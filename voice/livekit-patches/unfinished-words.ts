@@ -1,41 +1,59 @@
 /**
  * LiveKit ends a turn after a silence, also while STT recognises what was said right before it: the answer to the words known so far would begin. Each
  * turn waits for those that are under way. Those that come begin LiveKit's own wait again, from when the user fell silent.
- * It does so as well while the VAD has not read all sound: after a stall of the process the timer of a turn comes before the user who goes on.
+ * It does so as well while the VAD has not read the sound that had come by then: after a stall of the process the timer of a turn comes before the user
+ * who goes on.
  */
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 
-import { Task, type voice } from '@livekit/agents';
+import { Task, type VADEvent, type voice } from '@livekit/agents';
 
 // The package doesn't export it; its file does, in the bundle too.
 import { AgentActivity } from '../../node_modules/@livekit/agents/dist/voice/agent_activity.js';
+import type { MeasuredVad } from './measured-vad.ts';
 
 /** As long as a stream may take for its finals, in milliseconds: then the words that are known are answered. */
 const LONGEST_WAIT_MS = 5_000;
 /** Words that turn out to be none come without an event. In milliseconds. */
 const LOOK_EVERY_MS = 20;
-/** A machine that never catches up answers all the same. In milliseconds. */
-const LONGEST_READING_MS = 1_000;
+/** Sound that is never read is answered all the same. In milliseconds. */
+const LONGEST_READING_MS = 15_000;
 /** A VAD reads several windows in that time, in milliseconds. */
 const READING_MS = 1;
 
 /** The part in use; its type hides it. */
 interface Activity {
   readonly agentSession: voice.AgentSession;
-  readonly audioRecognition?: { readonly isClosed: boolean };
+  readonly audioRecognition?: Recognition;
   onEndOfTurn: (this: Activity, turn: EndOfTurn) => Promise<boolean>;
+  onStartOfSpeech: (this: Activity, event: VADEvent) => void;
 }
 
+/** Times are milliseconds since the epoch. */
+interface Recognition {
+  readonly isClosed: boolean;
+  readonly audioTranscript: string;
+  userTurnStart: number | undefined;
+  readonly lastSpeakingTime: number | undefined;
+  readonly lastFinalTranscriptTime: number;
+}
+
+/** Delays are in milliseconds. */
 interface EndOfTurn {
-  /** In milliseconds. */
+  readonly startedSpeakingAt?: number | undefined;
+  readonly stoppedSpeakingAt?: number | undefined;
+  readonly transcriptionDelay?: number | undefined;
   readonly endOfUtteranceDelay: number | undefined;
 }
 
 export interface Hearing {
-  /** Whether speech was heard whose words are not known yet. */
-  readonly stt: { readonly recognizes: boolean };
-  /** Whether sound has come that is not read yet. */
-  readonly vad: { readonly isBehind: boolean };
+  readonly stt: {
+    /** Whether speech was heard whose words are not known yet. */
+    readonly recognizes: boolean;
+    /** The same, without the speech that has just begun. */
+    readonly owesWords: boolean;
+  };
+  readonly vad: Pick<MeasuredVad, 'reading'>;
 }
 
 const hearings = new WeakMap<voice.AgentSession, Hearing>();
@@ -46,7 +64,15 @@ export function waitForWords(session: voice.AgentSession, hearing: Hearing): voi
 
 export function keepTurnsOpen(): void {
   const prototype = AgentActivity.prototype as unknown as Activity;
-  const { onEndOfTurn } = prototype;
+  const { onEndOfTurn, onStartOfSpeech } = prototype;
+
+  // The library dates a turn from the noise before it: its words would come before the agent's answer to those before.
+  prototype.onStartOfSpeech = function afterNoise(event) {
+    const { agentSession, audioRecognition } = this;
+    if (audioRecognition?.audioTranscript === '' && hearings.get(agentSession)?.stt.owesWords === false)
+      audioRecognition.userTurnStart = Date.now() - event.speechDuration - event.inferenceDuration;
+    onStartOfSpeech.call(this, event);
+  };
 
   prototype.onEndOfTurn = async function afterWords(turn) {
     const hearing = hearings.get(this.agentSession);
@@ -54,22 +80,41 @@ export function keepTurnsOpen(): void {
     const { stt, vad } = hearing;
     const { controller } = Task.current() as unknown as { readonly controller: AbortController };
     const from = performance.now();
-    const waitedMs = (): number => performance.now() - from;
-    const pauseMs = (): number | undefined => {
-      if (this.audioRecognition?.isClosed === true) return undefined;
-      if (vad.isBehind && waitedMs() < LONGEST_READING_MS) return READING_MS;
-      return stt.recognizes && waitedMs() < LONGEST_WAIT_MS ? LOOK_EVERY_MS : undefined;
+    const wait = async (
+      is: () => boolean,
+      { longestMs, everyMs }: { readonly longestMs: number; readonly everyMs: number },
+    ): Promise<void> => {
+      const end = performance.now() + longestMs;
+      while (is() && performance.now() < end && this.audioRecognition?.isClosed !== true) {
+        await delay(everyMs);
+        // By words that came, or the user who goes on: the next silence ends the turn.
+        controller.signal.throwIfAborted();
+      }
     };
     // Node.js runs timers that are due before it takes what has come.
     await setImmediate();
-    for (;;) {
-      // By words that came, or the user who goes on: the next silence ends the turn.
-      controller.signal.throwIfAborted();
-      const ms = pauseMs();
-      if (ms === undefined) break;
-      await delay(ms);
-    }
+    controller.signal.throwIfAborted();
+    await wait(vad.reading(), { longestMs: LONGEST_READING_MS, everyMs: READING_MS });
+    await wait(() => stt.recognizes, { longestMs: LONGEST_WAIT_MS, everyMs: LOOK_EVERY_MS });
+    const waitedMs = Math.round(performance.now() - from);
     const { endOfUtteranceDelay } = turn;
-    return onEndOfTurn.call(this, { ...turn, endOfUtteranceDelay: endOfUtteranceDelay && endOfUtteranceDelay + Math.round(waitedMs()) });
+    const measured =
+      endOfUtteranceDelay === undefined
+        ? withTimes(turn, this.audioRecognition)
+        : { ...turn, endOfUtteranceDelay: endOfUtteranceDelay + waitedMs };
+    return onEndOfTurn.call(this, measured);
+  };
+}
+
+/** Sound that came at once after a stall is read within moments: by the clock its speech ended before it began, and the library leaves out all times. */
+function withTimes(turn: EndOfTurn, recognition: Recognition | undefined): EndOfTurn {
+  const { userTurnStart: began, lastSpeakingTime: ended, lastFinalTranscriptTime: understood = 0 } = recognition ?? {};
+  if (began === undefined || ended === undefined || understood === 0) return turn;
+  return {
+    ...turn,
+    startedSpeakingAt: Math.min(began, ended),
+    stoppedSpeakingAt: ended,
+    transcriptionDelay: Math.max(0, understood - ended),
+    endOfUtteranceDelay: Math.max(0, Date.now() - ended),
   };
 }

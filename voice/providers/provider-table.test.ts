@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 
 import type { ProviderEndpoint } from '../calls/provider-access/index.ts';
-import { temperatureProviders, ttsProviders } from '../../crds/limits.ts';
+import { temperatureProviders, ttsProviders } from '../../crds/providers.ts';
 import { sttProtocolOf, sttStreamingOf, ttsProtocolOf, ttsStreamingOf } from './provider-table.ts';
 
 const endpoint = (part: 'stt' | 'tts', provider: string, more: Partial<ProviderEndpoint> = {}): ProviderEndpoint => ({

@@ -1,12 +1,6 @@
-/**
- * Every speech provider with a protocol of its own; all others speak OpenAI's. To add one:
- *
- * 1. its name, in `speechProviders` of crds/limits.ts, and in `ttsProviders` if it speaks: the compiler then asks for a row here;
- * 2. its protocols: functions in stt/stt-protocols.ts and tts/tts-protocols.ts (requests), files in stt/streaming and tts/streaming (WebSockets);
- * 3. its row below, and its case in provider-table.test.ts.
- */
+/** Every speech provider with a protocol of its own; all others speak OpenAI's. CONTRIBUTING.md says how to add one. */
 import { failureOf, type ProviderEndpoint, type ProviderError } from '../calls/provider-access/index.ts';
-import type { speechProviders } from '../../crds/limits.ts';
+import type { speechProviders } from '../../crds/providers.ts';
 import * as stt from './stt/stt-protocols.ts';
 import { cartesiaStreaming } from './stt/streaming/cartesia.ts';
 import { azureStreaming } from './stt/streaming/azure.ts';

@@ -42,7 +42,9 @@ export class CallAgent extends voice.Agent {
   ): ReturnType<voice.Agent['llmNode']> {
     // An answer to words that may go on begins before the turn is completed.
     await this.#addInterrupted(chatCtx);
-    return super.llmNode(chatCtx.copy({ excludeEmptyMessage: true }), tools, settings);
+    const asked = chatCtx.copy({ excludeEmptyMessage: true });
+    asked.items = resultsLast(asked.items);
+    return super.llmNode(asked, tools, settings);
   }
 
   async #addInterrupted(chatCtx: llm.ChatContext): Promise<void> {
@@ -102,6 +104,16 @@ export class CallAgent extends voice.Agent {
       ) ?? null
     );
   }
+}
+
+/**
+ * What the agent says while tools work, of an answer before theirs, comes before their calls: some providers refuse a request whose last message is the
+ * agent's (Mistral: "Expected last role User or Tool").
+ */
+export function resultsLast(items: readonly llm.ChatItem[]): llm.ChatItem[] {
+  const end = items.findLastIndex((item) => item.type !== 'message' || item.role !== 'assistant') + 1;
+  const from = items.slice(0, end).findLastIndex(({ type }) => type !== 'function_call' && type !== 'function_call_output') + 1;
+  return [...items.slice(0, from), ...items.slice(end), ...items.slice(from, end)];
 }
 
 function isTranscript({ type }: stt.SpeechEvent): boolean {

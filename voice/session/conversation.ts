@@ -2,13 +2,22 @@
 import { voice, type llm } from '@livekit/agents';
 import type { Room } from '@livekit/rtc-node';
 
-import type { Clock } from '../../platform/clock.ts';
+import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Span, SpanStart } from '../../platform/telemetry/tracing.ts';
 import type { FinishReason } from '../../store/index.ts';
+import { AGENT_HEARD_WITHIN_MS } from '../calls/microphone.ts';
 import { WELCOMED_ATTRIBUTE } from '../calls/names.ts';
 import { finishReasonOfProviderFailure } from '../finish-reason.ts';
-import { EndOfTurnDetector, expectNoSpeech, joinRoom, MeasuredVad, resumeAnswer, waitForWords } from '../livekit-patches/index.ts';
+import {
+  EndOfTurnDetector,
+  expectNoSpeech,
+  joinRoom,
+  MeasuredVad,
+  resumeAnswer,
+  speakToNobody,
+  waitForWords,
+} from '../livekit-patches/index.ts';
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
 import { errorTypeOf } from '../calls/provider-access/index.ts';
 import type { AgentTurns } from './agent-turns.ts';
@@ -89,7 +98,7 @@ export class Conversation implements ToolHost {
   readonly #spoken: SpeechQueue;
   readonly #heard = new HeardSpeech();
   readonly #ambience: Ambience | undefined;
-  #stopLongest: () => void = () => undefined;
+  #timers: readonly Timer[] = [];
   #begun = false;
   #closed: Promise<void> | undefined;
 
@@ -166,10 +175,10 @@ export class Conversation implements ToolHost {
     if (this.#begun || this.#closed !== undefined) return;
     this.#begun = true;
     const { settings, clock, welcome, onEnd, sound, logger } = this.#options;
-    const longest = clock.after(settings.maxDurationMs, () => onEnd('maximum_duration_exceeded'));
-    this.#stopLongest = () => longest.cancel();
+    this.#timers = [clock.after(settings.maxDurationMs, () => onEnd('maximum_duration_exceeded'))];
     void this.#welcome(welcome);
     if (sound === undefined) return;
+    this.#timers = [...this.#timers, clock.after(AGENT_HEARD_WITHIN_MS, () => speakToNobody(this.#session))];
     this.#silence.start();
     this.#ambience?.start(sound.room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
   }
@@ -177,7 +186,8 @@ export class Conversation implements ToolHost {
   async #welcome(text: string | undefined): Promise<void> {
     const { sound, logger } = this.#options;
     try {
-      if (text !== undefined) await this.#session.say(text).waitForPlayout();
+      // Until it is heard the user waits for it, however long the voice takes to begin.
+      if (text !== undefined) await this.#session.say(text).waitForPlayout().finally(this.#silence.hold());
       await sound?.room.localParticipant?.setAttributes({ [WELCOMED_ATTRIBUTE]: 'true' });
     } catch (err) {
       if (this.#closed === undefined) logger.warn({ err }, 'failed to show that the welcome message is over');
@@ -270,7 +280,7 @@ export class Conversation implements ToolHost {
 
   async #close(): Promise<void> {
     this.#silence.stop();
-    this.#stopLongest();
+    for (const timer of this.#timers) timer.cancel();
     await this.#ambience?.close().catch(() => undefined);
     await this.#session.close();
     this.#write(this.#transcript.close());

@@ -1,5 +1,5 @@
 /** The STT as a session hears with it: reports failures, which LiveKit logs to go on as if the user had not spoken, and knows whose words are to come. */
-import { stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
+import { normalizeLanguage, stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
 
 import { TurnCutter, type MeasuredVad } from '../livekit-patches/index.ts';
 import type { Providers } from '../providers/index.ts';
@@ -12,6 +12,11 @@ export interface SessionSttOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+const NO_WORDS: stt.SpeechEvent = {
+  type: stt.SpeechEventType.FINAL_TRANSCRIPT,
+  alternatives: [{ text: '', language: normalizeLanguage('en'), startTime: 0, endTime: 0, confidence: 0 }],
+};
+
 export class SessionStt extends stt.STT {
   readonly label: string;
   readonly #inner: SessionSttOptions['inner'];
@@ -19,6 +24,8 @@ export class SessionStt extends stt.STT {
   readonly #onFailure: (error: unknown) => void;
   /** Turns that were cut out, or are being spoken. */
   #turns = 0;
+  /** Turns that are being recognised. */
+  #asked = 0;
 
   constructor({ inner, vad, onFailure }: SessionSttOptions) {
     super({ ...inner.capabilities, streaming: true });
@@ -46,14 +53,23 @@ export class SessionStt extends stt.STT {
     return this.#inner.capabilities.streaming ? this.#inner.recognizes : this.#turns > 0;
   }
 
+  /** The same, without the speech that has just begun. */
+  get owesWords(): boolean {
+    return this.#inner.capabilities.streaming ? this.#inner.recognizes : this.#asked > 0;
+  }
+
   /** The inner one measures, and its figures are passed on: measured here, too, they would count twice. */
   override async recognize(frame: AudioBuffer, signal?: AbortSignal): Promise<stt.SpeechEvent> {
+    this.#asked += 1;
     try {
       return await this._recognize(frame, signal);
     } catch (error) {
-      if (signal?.aborted !== true) this.#onFailure(error);
+      // The library would log what is thrown, at the end of each call in which the user has just spoken.
+      if (signal?.aborted === true) return NO_WORDS;
+      this.#onFailure(error);
       throw error;
     } finally {
+      this.#asked -= 1;
       this.#turns = Math.max(0, this.#turns - 1);
     }
   }

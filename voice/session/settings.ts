@@ -27,13 +27,24 @@ const MAX_TOOL_STEPS = 8;
  * them used up a caller has waited for less than the shortest `endAfterSilence` if the provider refuses at once.
  */
 const ATTEMPTS = { maxRetry: 2, retryIntervalMs: 500, timeoutMs: 10_000 } as const;
+/**
+ * For the next sound of an answer, in milliseconds: by default the library drops the rest after 10 s, without an error. What a model and a voice may
+ * take, each with a limit of its own, adds up, and a process that stood still counts too.
+ */
+const LONGEST_WAIT_FOR_SOUND_MS = 60_000;
 
 export type AmbientSound = AgentRevisionConfig['agent']['ambientSound']['source'];
 
 export interface ConversationSettings {
   readonly session: Pick<
     voice.AgentSessionOptions,
-    'turnHandling' | 'maxToolSteps' | 'userAwayTimeout' | 'aecWarmupDuration' | 'connOptions'
+    | 'turnHandling'
+    | 'maxToolSteps'
+    | 'userAwayTimeout'
+    | 'aecWarmupDuration'
+    | 'connOptions'
+    | 'ttsReadIdleTimeout'
+    | 'forwardAudioIdleTimeout'
   >;
   readonly vad: { readonly minSpeechDuration: number; readonly minSilenceDuration: number };
   /** Absent where turns end after a fixed silence. */
@@ -80,6 +91,8 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
       userAwayTimeout: null,
       // By default the first three seconds of speech cannot be interrupted: that is most of a welcome message.
       aecWarmupDuration: null,
+      ttsReadIdleTimeout: LONGEST_WAIT_FOR_SOUND_MS,
+      forwardAudioIdleTimeout: LONGEST_WAIT_FOR_SOUND_MS,
       connOptions: {
         sttConnOptions: ATTEMPTS,
         llmConnOptions: ATTEMPTS,

@@ -48,6 +48,16 @@ describe('the first answer', () => {
     expect(clock.timers).toBe(0);
   });
 
+  it('is that of one alone where two come at the same moment', async () => {
+    const { clock, asked, first, settle } = asking(['a', 'b']);
+    clock.tick(LATE_MS);
+    asked[1]!.answer.resolve('hello');
+    asked[0]!.answer.resolve('too late');
+    expect(await first).toMatchObject({ provider: 'b', answer: 'hello' });
+    await settle();
+    expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  });
+
   it('is a race once one is late: whoever loses is cancelled', async () => {
     for (const [winner, loser] of [
       [0, 1],

@@ -43,6 +43,8 @@ export function firstAnswer<P, A>({
     waiting += 1;
     if (asked.length < providers.length) timer = clock.after(lateMs, askNext);
     const answered = (answer: A): void => {
+      // It answered at the same moment as the first.
+      if (attempt.cancel.signal.aborted) return;
       timer?.cancel();
       for (const other of asked) if (other !== attempt) other.cancel.abort();
       resolve({ provider, answer, passed: asked.slice(0, at) });

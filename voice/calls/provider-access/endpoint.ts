@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Config } from '../../../platform/config/config.ts';
-import { ProviderKeyError, type ProviderKeyReader, type SecretKeyRef } from './key-reader.ts';
+import { ProviderKeyError, type ProviderKeyReader, type SecretKeyRef } from './provider-key-reader.ts';
 import { failureOf, PART_NAMES, ProviderError, type ProviderPart } from './provider-failure.ts';
 
 export type ProviderDefaults = Config['PARLEY_PROVIDERS'];

@@ -5,7 +5,7 @@ export {
   type ProviderKeyErrorReason,
   type ProviderKeyReader,
   type SecretKeyRef,
-} from './key-reader.ts';
+} from './provider-key-reader.ts';
 export {
   keyOf,
   llmEndpointOf,

@@ -1,9 +1,9 @@
-/** Which providers of a part can be used in a call: those that are ready soon. One alone, or the first to be ready of all, is waited for. */
+/** Which providers of a part can be used in a call: those that are ready little later than the first of them, which is waited for. */
 import type { ProviderPart } from '../../calls/provider-access/index.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 
-/** In milliseconds: the call waits for it. */
+/** Later than the first, in milliseconds: the call waits for it. What makes all of them late, a busy machine or API server, costs none its place. */
 const READY_MS = 1_000;
 
 /** @throws what the first one fails with where none can be used */
@@ -13,14 +13,22 @@ export async function usable<P>(
 ): Promise<readonly P[]> {
   const [first] = preparing;
   if (first !== undefined && preparing.length === 1) return [await first];
-  const ready = new Map<number, P>();
-  const outcomes = preparing.map((each, index) =>
+  /** Undefined for one that can't be used. */
+  const settled = new Map<number, P | undefined>();
+  const settling = preparing.map((each, index) =>
     each.then(
-      (provider) => void ready.set(index, provider),
-      (err: unknown) => logger.warn({ part, fallback: index, err }, 'a provider cannot be used in this call; going on with the others'),
+      (provider) => void settled.set(index, provider),
+      (err: unknown) => {
+        settled.set(index, undefined);
+        logger.warn({ part, fallback: index, err }, 'a provider cannot be used in this call; going on with the others');
+      },
     ),
   );
-  await withTimeout(clock, READY_MS, Promise.all(outcomes));
-  if (ready.size === 0) await Promise.any(preparing).catch(() => first);
-  return preparing.flatMap((_, index) => (ready.has(index) ? [ready.get(index)!] : []));
+  await Promise.any(preparing).catch(() => first);
+  await withTimeout(clock, READY_MS, Promise.all(settling));
+  return preparing.flatMap((_, index) => {
+    if (!settled.has(index))
+      logger.warn({ part, fallback: index, afterMs: READY_MS }, 'a provider is not ready for this call; going on with the others');
+    return settled.get(index) ?? [];
+  });
 }

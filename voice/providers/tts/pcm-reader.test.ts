@@ -41,6 +41,11 @@ it('has a frame as soon as there are 20 ms', () => {
   expect(reader.push(bytes.subarray(959, 960))).toHaveLength(1);
 });
 
+it('has few frames where much has come, none longer than 100 ms', () => {
+  const frames = new PcmReader(rate).push(bytes.subarray(0, 4_800 + 960 + 1));
+  expect(frames.map(({ samplesPerChannel }) => samplesPerChannel)).toEqual([2_400, 480]);
+});
+
 describe('a WAV file', () => {
   it('of two channels is heard on one', () => {
     const both = Int16Array.from({ length: 2_000 }, (_, index) => (index % 2 === 0 ? index : -1));

@@ -1,8 +1,10 @@
-/** Turns streamed bytes into audio frames, the first as soon as there are 20 ms. */
+/** Turns streamed bytes into audio frames, as soon as there are 20 ms. */
 import { AudioFrame } from '@livekit/rtc-node';
 
-/** Length of a frame, in milliseconds. */
-const FRAME_MS = 20;
+/** Shortest and longest frame, in milliseconds. */
+const SHORTEST_MS = 20;
+/** Each takes a turn of the event loop, which on a busy machine is longer than a short one: speech would have holes. */
+const LONGEST_MS = 100;
 
 /** 16 bits, one channel; raw, or a WAV file, which some servers send whatever they are asked for. */
 export class PcmReader {
@@ -42,12 +44,16 @@ export class PcmReader {
   }
 
   #frames(bytes: Buffer): readonly AudioFrame[] {
-    const size = Math.round((this.#rate * FRAME_MS) / 1000) * 2 * this.#channels;
+    const longest = this.#bytesOf(LONGEST_MS);
+    const whole = bytes.length - (bytes.length % this.#bytesOf(SHORTEST_MS));
     const frames: AudioFrame[] = [];
-    let at = 0;
-    for (; at + size <= bytes.length; at += size) frames.push(this.#frame(bytes.subarray(at, at + size)));
-    this.#rest = Buffer.from(bytes.subarray(at));
+    for (let at = 0; at < whole; at += longest) frames.push(this.#frame(bytes.subarray(at, Math.min(whole, at + longest))));
+    this.#rest = Buffer.from(bytes.subarray(whole));
     return frames;
+  }
+
+  #bytesOf(ms: number): number {
+    return Math.round((this.#rate * ms) / 1000) * 2 * this.#channels;
   }
 
   #frame(bytes: Buffer): AudioFrame {

@@ -195,6 +195,23 @@ it('hears with the fallback what a lost or silent provider has not understood', 
   }
 });
 
+it('asks the fallback where the user paused, and not in the middle of what is said since', async () => {
+  const stream = await streamWithFallback([opens, opens]);
+  await vi.waitUntil(() => sockets.length === 1);
+  await push(stream, 300 * PER_MS);
+  sockets[0]!.receive({ type: 'interim', text: 'I would' });
+  await settle();
+  stream.userPaused();
+  await push(stream, 200 * PER_MS);
+  clock.tick(LATE_MS);
+  await vi.waitUntil(() => sockets.length === 2);
+  await settle();
+  const { sent } = sockets[1]!;
+  const bytes = (messages: typeof sent): number => messages.reduce((sum, { length }) => sum + length, 0);
+  const askedAt = sent.indexOf('flush');
+  expect([bytes(sent.slice(0, askedAt)), bytes(sent.slice(askedAt + 1))]).toEqual([300 * PER_MS * 2, 200 * PER_MS * 2]);
+});
+
 it('goes back where the fallback fails, too, and fails when no provider is left', async () => {
   let well = true;
   const stream = await streamWithFallback([(url, options) => (well ? opens : refuses)(url, options), opens]);

@@ -94,6 +94,10 @@ export class SttStream extends stt.SpeechStream {
   /** Positions of the flushes that are not answered, the oldest first. */
   #flushes: number[] = [];
   #deadline: Timer | undefined;
+  /** When the last flush was sent, by the monotonic clock. */
+  #flushedAt = 0;
+  /** How long each took to answer its last flush, in milliseconds. */
+  readonly #answerMs = new Map<Recognizer, number>();
   #keepAlive: Timer | undefined;
   readonly #words = new InterimWords();
   #inputEnded = false;
@@ -245,13 +249,20 @@ export class SttStream extends stt.SpeechStream {
     if (this.#recognizer.streaming.speechOnly !== true) for (const chunk of this.#takeUnsent()) this.#backlog.push(chunk);
     this.#connection = { ...connection, from: this.#backlog.from };
     this.#recognizer.counted?.request();
-    for (const chunk of this.#backlog.chunks) {
+    // Asked where the last pause was: what the user has begun to say since is not cut.
+    let pause = this.#flushes.at(-1) ?? Infinity;
+    this.#flushes = [];
+    let { from: position, chunks } = this.#backlog;
+    const askAt = (end: number): void => {
+      if (end < pause) return;
+      pause = Infinity;
+      this.#flush(end);
+    };
+    askAt(position);
+    for (const chunk of chunks) {
       this.#count(chunk);
       for (const message of session.audio(convert(chunk))) socket.send(message);
-    }
-    if (this.#flushes.length > 0) {
-      this.#flushes = [];
-      this.#flush();
+      askAt((position += chunk.length));
     }
     if (this.#inputEnded) this.#end();
     else this.#keepAliveLater();
@@ -310,11 +321,10 @@ export class SttStream extends stt.SpeechStream {
     for (const message of messages) this.#connection?.socket.send(message);
   }
 
-  #flush(): void {
+  #flush(position = this.#backlog.end): void {
     const { streaming } = this.#recognizer;
     const messages = this.#connection?.session.flush?.();
     const canBeAsked = this.#connection === undefined || messages !== undefined;
-    const position = this.#backlog.end;
     this.#observed.paused(this.#by);
     this.#heard = false;
     if (canBeAsked) {
@@ -322,6 +332,9 @@ export class SttStream extends stt.SpeechStream {
       this.#words.asked();
     }
     this.#sendMessages(messages);
+    this.#flushedAt = this.#options.clock.monotonic();
+    // Where all are slow, the next one would be no faster.
+    const lateMs = Math.min(FLUSH_TIMEOUT_MS, Math.max(LATE_MS, 2 * (this.#answerMs.get(this.#recognizer) ?? 0)));
     const others = this.#failed.size + 1 < this.#options.recognizers.all.length;
     // Words that came later belong to the next pause; after the last audio there is nothing more to wait for.
     const waits = (): boolean => canBeAsked && (this.#inputEnded || streaming.answersEveryFlush === true || this.#words.cameBy(position));
@@ -336,7 +349,7 @@ export class SttStream extends stt.SpeechStream {
       if (waits() || this.#silentPauses >= SILENT_PAUSES) giveUp();
       else this.#flushes = [];
     };
-    if (others) after(LATE_MS, () => (waits() ? giveUp() : after(FLUSH_TIMEOUT_MS - LATE_MS, atLast)));
+    if (others) after(lateMs, () => (waits() ? giveUp() : after(FLUSH_TIMEOUT_MS - lateMs, atLast)));
     else after(FLUSH_TIMEOUT_MS, atLast);
   }
 
@@ -370,6 +383,7 @@ export class SttStream extends stt.SpeechStream {
         this.#put(SpeechEventType.FINAL_TRANSCRIPT, event.text);
         break;
       case 'flushed':
+        this.#answerMs.set(this.#recognizer, this.#options.clock.monotonic() - this.#flushedAt);
         this.#words.answered(this.#flushes.length);
         this.#backlog.settle(this.#flushes.shift() ?? 0);
         if (this.#flushes.length === 0) {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { KubeError, type KubeRequest } from '../../../kube/index.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { createProviderKeyReader, ProviderKeyError } from './key-reader.ts';
+import { createProviderKeyReader, ProviderKeyError } from './provider-key-reader.ts';
 
 const ref = { name: 'speech', key: 'deepgram' };
 const metadata = { namespace: 'acme', name: 'speech', uid: 'a', resourceVersion: '1' };

@@ -1,0 +1,17 @@
+import { llm } from '@livekit/agents';
+import { expect, it } from 'vitest';
+
+import { resultsLast } from './call-agent.ts';
+
+const said = (role: 'user' | 'assistant', content: string) => llm.ChatMessage.create({ role, content });
+const call = (callId: string) => llm.FunctionCall.create({ callId, name: 'find_order', args: '{}' });
+const result = (callId: string) => llm.FunctionCallOutput.create({ callId, name: 'find_order', output: 'fine', isError: false });
+
+it('ends a request with the results of tools, and keeps the order of all else', () => {
+  const [welcome, question, first, second] = [said('assistant', 'Hello.'), said('user', 'Where is it?'), call('1'), call('2')];
+  const [one, two, meanwhile, more] = [result('1'), result('2'), said('assistant', 'It is'), said('assistant', 'One moment.')];
+  const calls = [first, second, one, two];
+  expect(resultsLast([welcome, question, ...calls, meanwhile, more])).toEqual([welcome, question, meanwhile, more, ...calls]);
+  for (const items of [[], [welcome], [welcome, question], [question, meanwhile], [question, ...calls], [...calls, meanwhile, question]])
+    expect(resultsLast(items)).toEqual(items);
+});
