@@ -52,7 +52,7 @@ export interface SipGateway {
   refer(request: TransferRequest): Promise<TransferResult>;
   /** Disconnects a participant: the gateway answers 486 while it still rings, and hangs up otherwise. Succeeds for one who has left. */
   hangUp(room: string, identity: string): Promise<void>;
-  /** Whether a participant hears the tracks of another. */
+  /** Whether a participant hears the tracks of another. Succeeds for one who has left. */
   connect(room: string, identity: string, tracks: readonly string[], connected: boolean): Promise<void>;
 }
 
@@ -95,16 +95,15 @@ export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'a
         return { outcome: 'failed', ...statusOf(error) };
       }
     },
-    async hangUp(room, identity) {
-      try {
-        await rooms.removeParticipant(room, identity);
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
-    },
-    connect: (room, identity, tracks, connected) => rooms.updateSubscriptions(room, identity, [...tracks], connected),
+    hangUp: (room, identity) => unlessGone(rooms.removeParticipant(room, identity)),
+    connect: (room, identity, tracks, connected) => unlessGone(rooms.updateSubscriptions(room, identity, [...tracks], connected)),
   };
 }
+
+const unlessGone = (request: Promise<void>): Promise<void> =>
+  request.catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
 
 /**
  * | SIP status | reason |

@@ -31,12 +31,12 @@ export class Consultation {
     this.#options = options;
     // A gateway subscribes to every track as soon as it is published.
     this.#onPublished = (_publication, { identity }) => {
-      if (identity === options.other || identity === options.caller) void this.separate();
+      if (identity === options.other || identity === options.caller) this.separate().catch(() => undefined);
     };
     options.room.on(RoomEvent.TrackPublished, this.#onPublished);
   }
 
-  /** Puts the caller on hold; once more for each track that is published meanwhile. */
+  /** Puts the caller on hold; once more for each track that is published meanwhile. @throws where the media server fails */
   separate(): Promise<void> {
     return this.#then(async () => {
       if (this.#over) return;
@@ -46,7 +46,7 @@ export class Consultation {
     });
   }
 
-  /** The caller and the other hear each other, and the agent neither speaks nor listens any more. */
+  /** The caller and the other hear each other, and the agent neither speaks nor listens any more. @throws where the media server fails */
   connect(): Promise<void> {
     this.#end();
     return this.#then(async () => {
@@ -57,10 +57,10 @@ export class Consultation {
     });
   }
 
-  /** The caller hears the agent again. */
+  /** The caller hears the agent again. Never throws: there is nothing else to do. */
   resume(): Promise<void> {
     this.#end();
-    return this.#then(() => this.#set(this.#options.caller, this.#ownTracks(), true));
+    return this.#then(() => this.#set(this.#options.caller, this.#ownTracks(), true)).catch(() => undefined);
   }
 
   #end(): void {
@@ -71,12 +71,13 @@ export class Consultation {
   #then(step: () => Promise<void>): Promise<void> {
     const done = this.#doing.then(step);
     this.#doing = done.catch((err: unknown) => this.#options.logger.warn({ err }, 'failed to change who hears whom'));
-    return this.#doing;
+    return done;
   }
 
   async #set(identity: string, tracks: readonly string[], hears: boolean): Promise<void> {
     const { gateway, roomName } = this.#options;
-    if (tracks.length > 0) await gateway.connect(roomName, identity, tracks, hears);
+    // A caller who stays on hold hears nobody any more.
+    if (tracks.length > 0) await twice(() => gateway.connect(roomName, identity, tracks, hears));
   }
 
   #participant(identity: string): RemoteParticipant | undefined {
@@ -91,6 +92,9 @@ export class Consultation {
     return audioOf(this.#options.room.localParticipant);
   }
 }
+
+/** Asks the media server once more where it fails: for what may be asked again. */
+export const twice = (request: () => Promise<void>): Promise<void> => request().catch(request);
 
 function audioOf(participant: Pick<RemoteParticipant, 'trackPublications'> | Room['localParticipant']): readonly string[] {
   return [...(participant?.trackPublications.values() ?? [])].flatMap(({ kind, sid }) =>

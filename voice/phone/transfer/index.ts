@@ -8,7 +8,7 @@ import type { Logger } from '../../../platform/logging.ts';
 import type { CallRecord, PhoneRoutes } from '../../../store/index.ts';
 import type { TransferOutcome, TransferTarget } from '../../tools/tool-host.ts';
 import { isOwnTrunk, RING_SECONDS } from '../outbound.ts';
-import { Consultation } from './consultation.ts';
+import { Consultation, twice } from './consultation.ts';
 
 /** What a transfer needs of the conversation. */
 export interface TransferVoice {
@@ -138,32 +138,36 @@ export class Transfers {
     let briefed = Promise.resolve();
     const giveUp = async (message: string): Promise<TransferOutcome> => {
       briefing.abort();
-      await gateway.hangUp(call.room, identity).catch((err: unknown) => logger.warn({ err }, 'failed to hang up on the transfer target'));
+      const hangingUp = twice(() => gateway.hangUp(call.room, identity));
+      await hangingUp.catch((err: unknown) => logger.warn({ err }, 'failed to hang up on the transfer target'));
       // What is said to the target is not for the caller.
       await Promise.allSettled([briefed]);
       await consultation.resume();
       listen();
       return failed(message);
     };
-    await consultation.separate();
-    if (gone.happened) return giveUp('The caller has left.');
     const from = target.showCallerNumber && other !== null && other !== '' ? other : own;
     const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + RING_SECONDS;
     // From now on: a target may hang up before the gateway has said that it answered.
     const otherGone = left(room, identity, over);
-    const dialling = gateway.dial({
-      trunk: route.outboundTrunk,
-      ownTrunk: isOwnTrunk(route),
-      from,
-      to: target.to,
-      room: call.room,
-      identity,
-      ringSeconds: RING_SECONDS,
-      longestSeconds,
-    });
+    const goneAway = (): string =>
+      gone.happened ? 'The caller has left.' : `${target.to} has hung up. The caller is still on the line with you.`;
     try {
+      // Who is not on hold would hear what the target is told.
+      await consultation.separate();
+      if (gone.happened) return await giveUp(goneAway());
+      const dialling = gateway.dial({
+        trunk: route.outboundTrunk,
+        ownTrunk: isOwnTrunk(route),
+        from,
+        to: target.to,
+        room: call.room,
+        identity,
+        ringSeconds: RING_SECONDS,
+        longestSeconds,
+      });
       const dialled = await Promise.race([dialling, gone.promise]);
-      if (dialled === 'left') return await giveUp('The caller has left.');
+      if (dialled === 'left') return await giveUp(goneAway());
       if (dialled.outcome === 'failed') {
         const words = {
           line_busy: 'is busy',
@@ -176,8 +180,9 @@ export class Transfers {
       await consultation.separate();
       const brief = (text: string): Promise<void> => (briefed = voice.say(text, briefing.signal));
       const said = await Promise.race([summary.then(brief), gone.promise, otherGone.promise]);
-      if (said === 'left') return await giveUp(`${target.to} has hung up. The caller is still on the line with you.`);
+      if (said === 'left') return await giveUp(goneAway());
       await consultation.connect();
+      if (gone.happened || otherGone.happened) return await giveUp(goneAway());
       this.#other = identity;
       return { outcome: 'done' };
     } catch (error) {

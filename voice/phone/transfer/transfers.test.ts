@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 
-import { RoomEvent, type Room } from '@livekit/rtc-node';
+import { RoomEvent, TrackKind, type Room } from '@livekit/rtc-node';
 import { expect, it } from 'vitest';
 
 import { createLogger } from '../../../platform/logging.ts';
@@ -22,7 +22,14 @@ class SomeRoom extends EventEmitter {
 
 const never = new Promise<never>(() => undefined);
 
-function transfers({ room, gateway, deafen }: { room: SomeRoom; gateway: Partial<TransferOptions['gateway']>; deafen?: () => void }) {
+interface Wish {
+  readonly room: SomeRoom;
+  readonly gateway: Partial<TransferOptions['gateway']>;
+  readonly deafen?: () => void;
+  readonly listen?: () => void;
+}
+
+function transfers({ room, gateway, deafen, listen = () => undefined }: Wish) {
   const clock = new FakeClock();
   const subject = new Transfers({
     room: room as unknown as Room,
@@ -38,7 +45,7 @@ function transfers({ room, gateway, deafen }: { room: SomeRoom; gateway: Partial
     userIdentity: caller.identity,
     gateway: { dial: () => never, refer: () => never, hangUp: async () => undefined, connect: async () => undefined, ...gateway },
     routes: { get: async () => ({ outboundTrunk: 'ST_1' }) as never },
-    voice: { say: async () => undefined, summary: async () => 'It is about a bicycle.', deafen: async () => (deafen?.(), () => undefined) },
+    voice: { say: async () => undefined, summary: async () => 'It is about a bicycle.', deafen: async () => (deafen?.(), listen) },
     over: new AbortController().signal,
     clock,
     logger: createLogger({ role: 'voice', level: 'silent' }),
@@ -46,13 +53,75 @@ function transfers({ room, gateway, deafen }: { room: SomeRoom; gateway: Partial
   return { subject, clock };
 }
 
+const warm = { to: '+3', mode: 'Warm', showCallerNumber: false } as const;
+
 it('the target is not dialled for a caller who leaves meanwhile', async () => {
   const room = new SomeRoom();
   let dialled = 0;
   const { subject } = transfers({ room, deafen: () => room.leaves(), gateway: { dial: () => ((dialled += 1), never) } });
-  await expect(subject.transfer({ to: '+3', mode: 'Warm', showCallerNumber: false })).resolves.toMatchObject({ outcome: 'failed' });
+  await expect(subject.transfer(warm)).resolves.toMatchObject({ outcome: 'failed' });
   expect(dialled).toBe(0);
   expect(await subject.reasonOf('user_ended_call')).toBe('user_ended_call');
+});
+
+it('the target is not left alone where the caller leaves while the two are being connected', async () => {
+  const room = new SomeRoom();
+  room.localParticipant.trackPublications.set('TR_1', { kind: TrackKind.KIND_AUDIO, sid: 'TR_1' });
+  const hungUp: string[] = [];
+  const { subject } = transfers({
+    room,
+    gateway: {
+      dial: async () => ({ outcome: 'answered', sipCallId: 'SCL_1' }),
+      connect: async (_room, identity) => (identity === 'transfer-call' ? room.leaves() : undefined),
+      hangUp: async (_room, identity) => void hungUp.push(identity),
+    },
+  });
+  const transferring = subject.transfer(warm);
+  expect(await subject.reasonOf('user_ended_call')).toBe('user_ended_call');
+  expect(await transferring).toMatchObject({ outcome: 'failed' });
+  expect(subject.connected).toBe(false);
+  expect(hungUp).toEqual(['transfer-call']);
+});
+
+/** With a gateway that answers, and a media server that fails with some changes of who hears whom. */
+function failing(fails: (identity: string, hears: boolean) => boolean) {
+  const room = new SomeRoom();
+  room.localParticipant.trackPublications.set('TR_1', { kind: TrackKind.KIND_AUDIO, sid: 'TR_1' });
+  const did: string[] = [];
+  const { subject } = transfers({
+    room,
+    listen: () => void did.push('listens'),
+    gateway: {
+      dial: async () => (did.push('dials'), { outcome: 'answered', sipCallId: 'SCL_1' }),
+      hangUp: async (_room, identity) => void did.push(`hangs up on ${identity}`),
+      connect: async (_room, identity, tracks, hears) => {
+        did.push(`${identity} ${hears ? 'hears' : 'hears no'} ${tracks.join()}`);
+        if (fails(identity, hears)) throw new Error('unavailable');
+      },
+    },
+  });
+  return { subject, did };
+}
+
+it('the target is not dialled where the caller could not be put on hold, and would hear what is said', async () => {
+  const { subject, did } = failing((_identity, hears) => !hears);
+  expect(await subject.transfer(warm)).toMatchObject({ outcome: 'failed' });
+  const tried = 'caller hears no TR_1';
+  expect(did).toEqual([tried, tried, 'hangs up on transfer-call', 'caller hears TR_1', 'listens']);
+});
+
+it('the caller is back where the two could not be connected', async () => {
+  const { subject, did } = failing((identity) => identity === 'transfer-call');
+  expect(await subject.transfer(warm)).toMatchObject({ outcome: 'failed' });
+  expect(subject.connected).toBe(false);
+  expect(did.slice(-3)).toEqual(['hangs up on transfer-call', 'caller hears TR_1', 'listens']);
+});
+
+it('the agent speaks to the caller again once the media server does what it did not do before', async () => {
+  let failed = false;
+  const { subject, did } = failing((identity, hears) => identity === 'transfer-call' || (hears && !failed && (failed = true)));
+  expect(await subject.transfer(warm)).toMatchObject({ outcome: 'failed' });
+  expect(did.slice(-3)).toEqual(['caller hears TR_1', 'caller hears TR_1', 'listens']);
 });
 
 it('a call whose caller has left waits for what becomes of a transfer, and not for ever', async () => {
