@@ -54,6 +54,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
   const accepted = new AcceptedJobs(clock);
   const capacity = config.PARLEY_VOICE_CALLS;
+  const cores = availableParallelism();
   const inference = new SharedTurnDetector(logger);
   const file = jobFile();
   const processes = new JobProcesses({
@@ -65,6 +66,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
       maxServed: config.PARLEY_VOICE_CALLS_PER_PROCESS === 1 ? 1 : CALLS_OF_A_PROCESS,
     },
     capacity,
+    cores,
     accepted,
     inference,
     clock,
@@ -105,7 +107,6 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   initializeLogger({ pretty: false, level: 'warn' });
   logLibrary({ level: config.PARLEY_LOG_LEVEL });
   const live = (): number => server.activeJobs.length + accepted.size;
-  const cores = availableParallelism();
   const places = (): FreePlaces => {
     const { ready, beginning, startMs } = processes.places;
     const waiting = accepted.size;

@@ -26,7 +26,7 @@ export interface JobProcessOptions {
   readonly startMs: number;
   /** For its calls to end, in milliseconds; then it is killed. */
   readonly closeMs: number;
-  /** It is ready, a call of it has ended, or it is gone. */
+  /** It is ready, a call of it has entered its room or ended, or it is gone. */
   readonly onChange: () => void;
 }
 
@@ -153,7 +153,7 @@ export class JobProcess implements ProcessState {
     else void this.#infer(message);
     this.#retireIfWorn();
     this.#exitIfDone();
-    if (message.case === 'ready' || message.case === 'ended') this.#options.onChange();
+    if (message.case === 'ready' || message.case === 'entered' || message.case === 'ended') this.#options.onChange();
   }
 
   #watch(): void {

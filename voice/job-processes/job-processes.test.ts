@@ -62,6 +62,7 @@ async function open(change: Partial<JobProcessesOptions> = {}): Promise<void> {
     startMs: 60_000,
     closeMs: 60_000,
     capacity: 10,
+    cores: 2,
     accepted,
     ...change,
   });

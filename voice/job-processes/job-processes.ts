@@ -4,7 +4,7 @@ import type { RunningJobInfo } from '@livekit/agents';
 import { backoffDelay } from '../../platform/backoff.ts';
 import type { AcceptedJobs } from '../accepted-jobs.ts';
 import { JobProcess, type JobProcessOptions } from './job-process.ts';
-import { placeOf, placesIn, processesToStart, startsAtOnce } from './placing.ts';
+import { placeOf, placesIn, processesToStart, startsNow } from './placing.ts';
 
 /** As many calls as came in this time may come at once again. In milliseconds. */
 const ARRIVALS_MS = 10_000;
@@ -17,6 +17,7 @@ export interface JobProcessesOptions extends Omit<JobProcessOptions, 'onChange'>
   readonly accepted: AcceptedJobs;
   /** Calls that the agent server takes at most. */
   readonly capacity: number;
+  readonly cores: number;
 }
 
 /** A live call, as the agent server sees it. */
@@ -103,13 +104,14 @@ export class JobProcesses {
 
   #fill(): void {
     if (this.#closed || this.#pausing) return;
-    const { capacity, limits } = this.#options;
+    const { capacity, cores, limits } = this.#options;
     const processes = [...this.#processes];
     const live = processes.reduce((sum, { calls }) => sum + calls, 0);
     const waiting = this.#waiting.length;
     const wanted = { waiting, arrivals: this.#recent().length, capacity: Math.max(0, capacity - live - waiting) };
     const toStart = processesToStart(processes, limits, wanted);
-    for (let left = startsAtOnce(toStart, processes, waiting); left > 0; left -= 1) this.#start();
+    const { beginning } = this.places;
+    for (let left = startsNow(toStart, processes, limits, { waiting, beginning, cores }); left > 0; left -= 1) this.#start();
   }
 
   #start(): void {

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 
-import { isWorn, placeOf, placesIn, processesToStart, startsAtOnce, type ProcessState } from './placing.ts';
+import { isWorn, placeOf, placesIn, processesToStart, startsNow, type ProcessState } from './placing.ts';
 
 const limits = { callsPerProcess: 8, idleProcesses: 2, memoryBytes: 1_000, maxServed: 500 };
 const ready: ProcessState = { phase: 'ready', responsive: true, calls: 0, served: 0, rssBytes: 0 };
+const starting: ProcessState = { ...ready, phase: 'starting' };
 const serving = (calls: number): ProcessState => ({ ...ready, calls });
 const withCalls = (...counts: readonly number[]): readonly ProcessState[] => counts.map((calls) => serving(calls));
 
@@ -13,7 +14,7 @@ it('a call goes to the ready process with the fewest calls, and to none that is 
   expect(placeOf(withCalls(8, 8), limits)).toBeUndefined();
   expect(placeOf([{ ...ready, responsive: false }], limits)).toBeUndefined();
   expect(placeOf([{ ...ready, phase: 'retiring' }], limits)).toBeUndefined();
-  expect(placeOf([{ ...ready, phase: 'starting' }], limits)).toBeUndefined();
+  expect(placeOf([starting], limits)).toBeUndefined();
 });
 
 it('a process is worn after many calls, or when it has grown', () => {
@@ -37,16 +38,28 @@ it.each([
 
 it('a process that is starting counts; one that retires does not', () => {
   const wanted = { waiting: 0, arrivals: 0, capacity: 40 };
-  expect(processesToStart([{ ...ready, phase: 'starting' }, ready], limits, wanted)).toBe(0);
+  expect(processesToStart([starting, ready], limits, wanted)).toBe(0);
   expect(processesToStart([{ ...ready, phase: 'retiring' }, ready], limits, wanted)).toBe(1);
 });
 
-it('processes start one after the other, unless calls wait for them', () => {
-  const starting = [{ ...ready, phase: 'starting' }] as const;
-  expect(startsAtOnce(3, [ready], 0)).toBe(1);
-  expect(startsAtOnce(0, [ready], 0)).toBe(0);
-  expect(startsAtOnce(3, starting, 0)).toBe(0);
-  expect(startsAtOnce(3, starting, 1)).toBe(3);
+it.each([
+  ['one of those that are kept idle', 3, [ready], {}, 1],
+  ['none of them while another starts', 3, [ready, starting], {}, 0],
+  ['none of them while calls begin on all processors', 3, [ready], { beginning: 2 }, 0],
+  ['one where a processor is left', 3, [ready], { beginning: 1 }, 1],
+  ['all that the waiting calls need', 5, [serving(8)], { waiting: 17, beginning: 8 }, 3],
+  ['less those that start already', 5, [serving(8), starting], { waiting: 17 }, 2],
+  [
+    'one for them where the places are in a process that does not answer',
+    5,
+    [{ ...ready, responsive: false }],
+    { waiting: 2, beginning: 8 },
+    1,
+  ],
+  ['none where the waiting calls find places', 3, [serving(8), starting], { waiting: 8 }, 0],
+  ['none where none is to be started', 0, [ready], {}, 0],
+] as const)('starts %s: %i of %j, %j', (_, toStart, processes, change, expected) => {
+  expect(startsNow(toStart, processes, limits, { waiting: 0, beginning: 0, cores: 2, ...change })).toBe(expected);
 });
 
 it('with one call in each process, as many are ready as are kept idle', () => {
@@ -55,5 +68,5 @@ it('with one call in each process, as many are ready as are kept idle', () => {
 });
 
 it('places are those of processes that can take a call at once', () => {
-  expect(placesIn([...withCalls(3, 8), { ...ready, phase: 'starting' }, { ...ready, responsive: false }], limits)).toBe(5);
+  expect(placesIn([...withCalls(3, 8), starting, { ...ready, responsive: false }], limits)).toBe(5);
 });

@@ -63,8 +63,20 @@ export function processesToStart(
   return Math.max(0, forCalls, forIdle);
 }
 
-/** How many of those are started at once. One after the other where no call waits: the calls that begin now need the processors. */
-export function startsAtOnce(toStart: number, processes: readonly ProcessState[], waiting: number): number {
-  if (waiting > 0) return toStart;
-  return processes.some(({ phase }) => phase === 'starting') ? 0 : Math.min(1, toStart);
+/**
+ * How many of those are started now: at once those that the waiting calls need, the others one after the other. None of the others while calls begin on
+ * all processors.
+ * @param options.waiting calls without a process
+ * @param options.beginning calls that have one and are not in their rooms yet
+ */
+export function startsNow(
+  toStart: number,
+  processes: readonly ProcessState[],
+  limits: PlacingLimits,
+  { waiting, beginning, cores }: { readonly waiting: number; readonly beginning: number; readonly cores: number },
+): number {
+  const starting = processes.filter(({ phase }) => phase === 'starting').length;
+  const unplaced = waiting - placesIn(processes, limits) - starting * limits.callsPerProcess;
+  if (unplaced > 0) return Math.ceil(unplaced / limits.callsPerProcess);
+  return starting > 0 || beginning >= cores ? 0 : Math.min(1, toStart);
 }
