@@ -45,17 +45,6 @@ function execute(definition: ToolDefinition, { aborted = false } = {}) {
   return { result: tool.execute({}, { ctx, toolCallId: 'call-1', abortSignal: controller.signal }), agent, history };
 }
 
-it('has properties, without which some providers refuse it', () => {
-  const parametersOf = (parameters: ToolDefinition['parameters']) =>
-    toFunctionTool(
-      aTool(async () => ({ succeeded: true }), { parameters }),
-      options(),
-    ).parameters;
-  expect(parametersOf({ type: 'object' })).toEqual({ type: 'object', properties: {} });
-  const day = { type: 'object', properties: { day: { type: 'string' } } };
-  expect(parametersOf(day)).toEqual(day);
-});
-
 it('that is stopped, for the call is over, is no fault of the tool', async () => {
   const over = new AbortController();
   const endless = aTool(

@@ -10,6 +10,7 @@ import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { type DynamicData, fillTemplate } from '../calls/template.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { offeredParameters } from './offered-parameters.ts';
 import { inToolSpan } from './tool-span.ts';
 import type { ToolHost } from './tool-host.ts';
 import { type Arguments, failure, STOPPED, type ToolDefinition, type ToolResult } from './tool-result.ts';
@@ -31,8 +32,7 @@ export function toFunctionTool(definition: ToolDefinition, options: RunOptions):
   return llm.tool({
     name,
     description,
-    // OpenAI refuses a request with a function whose schema has none. The session's type allows less than it passes on.
-    parameters: { type: 'object', properties: {}, ...parameters } as { type: 'object' },
+    parameters: offeredParameters(parameters),
     execute: async (args: Arguments, { ctx, toolCallId: callId, abortSignal }) => {
       const { clock, host, logger } = options;
       const beganAt = new Date(clock.now());
