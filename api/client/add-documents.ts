@@ -2,6 +2,7 @@
 import { awakeClock, sleep } from '../../platform/clock.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { documentPages, documentsPath, KnownContent, type ListedDocument } from './document-list.ts';
+import { patiently } from './patiently.ts';
 import { inRequests, prepare, type DocumentUpload, type PreparedUpload } from './prepare-uploads.ts';
 import { RestError, type RestClient } from './rest-client.ts';
 import { UploadSender, type SendOutcome } from './send-uploads.ts';
@@ -36,8 +37,6 @@ export interface AddOptions {
 const CONCURRENCY = 4;
 /** Between two looks at the list, in milliseconds, for each page of it that has to be read: two requests a second in all. */
 const LOOK_EVERY_MS = 500;
-/** How long the list may be unreadable while documents are followed, in milliseconds. */
-const UNREADABLE_FOR_MS = 60_000;
 /** Requests in a row that got no answer, after which the rest is left. */
 const UNANSWERED_IN_A_ROW = 4;
 
@@ -99,17 +98,15 @@ class Addition {
   }
 
   async follow(): Promise<void> {
-    let readableAt = awakeClock.monotonic();
+    const read = patiently(awakeClock);
     const isWanted = this.#options.wait !== false;
     while (isWanted && !this.#isInterrupted && (this.#uploading || this.#followed.size > 0)) {
       await sleep(awakeClock, LOOK_EVERY_MS * this.#pagesRead, this.#options.stop).catch(() => undefined);
       if (this.#followed.size === 0 || this.#isInterrupted) continue;
       try {
-        await this.#look();
-        readableAt = awakeClock.monotonic();
+        await read(() => this.#look());
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
-        if (awakeClock.monotonic() - readableAt < UNREADABLE_FOR_MS && !isRefusal(error)) continue;
         for (const [id] of this.#followed) this.#settle(id, 'processing', `no longer followed: ${error.message}`);
       }
     }
@@ -251,9 +248,4 @@ class Addition {
     this.#ended.set(upload, ended);
     this.#options.onEnd(ended);
   }
-}
-
-/** The answer won't be another one later. */
-function isRefusal(error: UserError): boolean {
-  return error instanceof RestError && error.status < 500;
 }

@@ -1,6 +1,7 @@
 /** The REST API for commands: address and key come from the environment. */
 import { awakeClock, sleep, type Clock, type Timer } from '../../platform/clock.ts';
 import { parseJson } from '../../platform/json.ts';
+import { linesOf } from '../../platform/lines-of.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
 import { causeOf, UserError } from '../../platform/user-error.ts';
 
@@ -119,7 +120,7 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = awak
       }),
     lines: (path, lines, onLine, options) =>
       exchange({ method: 'POST', path, body: new JsonLines(lines), ...options }, async (answer, limit) => {
-        for await (const line of linesOf(answer)) {
+        for await (const line of linesOf((answer.body ?? []) as AsyncIterable<Uint8Array>)) {
           limit.renew(FILE_WITHIN_MS);
           onLine(JSON.parse(line));
         }
@@ -146,17 +147,6 @@ function encoded(body: Exchange['body']): { readonly type: string | undefined; r
   if (body instanceof FormData) return { type: undefined, content: body };
   if (body instanceof JsonLines) return { type: 'application/x-ndjson', content: body.lines.map((line) => `${line}\n`).join('') };
   return { type: 'application/json', content: body === undefined ? undefined : JSON.stringify(body) };
-}
-
-async function* linesOf({ body }: Response): AsyncGenerator<string> {
-  let rest = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
 }
 
 /** A deadline that can be extended. */

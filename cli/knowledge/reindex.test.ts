@@ -5,7 +5,7 @@ import type { OfflineBase } from './offline.ts';
 import { reindex } from './reindex.ts';
 
 /** A worker that goes through three documents, one with each look at it, then ends as `outcome` says. */
-function working(outcome: 'done' | 'failed' | 'endless') {
+function working(outcome: 'done' | 'failed' | 'endless', { left = { id: 'col_1' } }: { readonly left?: object | undefined } = {}) {
   const ended = Promise.withResolvers<void>();
   let documents = 0;
   const jobs = {
@@ -18,7 +18,8 @@ function working(outcome: 'done' | 'failed' | 'endless') {
       return Promise.resolve(Math.min(documents, 3));
     },
   };
-  const store = { knowledge: { collections: { overview: () => Promise.resolve({ documents: { total: 3 } }) } } };
+  const collections = { overview: () => Promise.resolve({ documents: { total: 3 } }), byName: () => Promise.resolve(left) };
+  const store = { knowledge: { collections } };
   return {
     store,
     knowledge: { jobs },
@@ -48,6 +49,13 @@ it('shows the documents that are done until all are', async () => {
 
 it('fails as the work does', async () => {
   await expect(reindex(working('failed'), { ...watching().options, detach: false })).rejects.toThrow('it failed');
+});
+
+it('says that the knowledge base was deleted meanwhile', async () => {
+  const { said, options } = watching();
+  const deleted = reindex(working('done', { left: {} }), { ...options, detach: false });
+  await expect(deleted).rejects.toThrow('the knowledge base acme/manuals was deleted while it was indexed');
+  expect(said).not.toContain('done');
 });
 
 it('leaves the work to the worker after Ctrl-C, and says how to watch it again', async () => {

@@ -46,5 +46,7 @@ export async function reindex({ store, knowledge: { jobs }, collection }: Offlin
       cure: `to see when it is done: parley kb reindex ${org} ${name}, which does not begin again while it runs`,
     });
   await ended;
+  const left = await store.knowledge.collections.byName({ org, name });
+  if (left?.id !== id) throw new UserError(`the knowledge base ${org}/${name} was deleted while it was indexed`);
   progress.line('done');
 }

@@ -3,8 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { ReportedResult } from '../../../agent-tests/reports/report.ts';
 import type { TestResult } from '../../../agent-tests/result.ts';
+import { patiently } from '../../../api/client/patiently.ts';
 import { RestError } from '../../../api/client/rest-client.ts';
 import type { AttemptAnswer, TestRunAnswer } from '../../../api/test-runs/answers.ts';
+import { awakeClock } from '../../../platform/clock.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import type { Api } from '../calls/api.ts';
 import { writeAs, type Format } from '../../output.ts';
@@ -29,7 +31,9 @@ const POLL_MS = 1_000;
 export async function testInCluster(api: Api, { agent, tests, revision, junit, format }: ClusterTest, io: Io): Promise<boolean> {
   const path = `/v2/ai-agents/${encodeURIComponent(agent)}/test-runs`;
   const began = io.now();
-  let run = await ask<TestRunAnswer>(api, 'POST', path, { ...(tests.length > 0 && { tests }), revision }, agent);
+  const body = { ...(tests.length > 0 && { tests }), revision };
+  let run = (await ofAgent(agent, () => api.request('POST', path, body))) as TestRunAnswer;
+  const read = patiently(awakeClock);
   const forScripts = format === 'json' || format === 'yaml';
   const reporter = forScripts ? undefined : new ConsoleReporter(io, run.results.length);
   const reported = new Map<string, ReportedResult>();
@@ -42,7 +46,8 @@ export async function testInCluster(api: Api, { agent, tests, revision, junit, f
     }
     if (run.state === 'finished' || run.state === 'cancelled') break;
     await delay(POLL_MS, undefined, { signal: io.signal });
-    run = await ask<TestRunAnswer>(api, 'GET', `/v1/test-runs/${run._id}`, undefined, agent);
+    const runPath = `/v1/test-runs/${run._id}`;
+    run = ((await ofAgent(agent, () => read(() => api.request('GET', runPath)))) as TestRunAnswer | undefined) ?? run;
   }
   if (run.state === 'cancelled')
     throw new UserError(`run ${run._id} of agent ${agent} was cancelled`, {
@@ -55,9 +60,9 @@ export async function testInCluster(api: Api, { agent, tests, revision, junit, f
   return run.verdict === 'passed';
 }
 
-async function ask<T>(api: Api, method: 'GET' | 'POST', path: string, body: object | undefined, agent: string): Promise<T> {
+async function ofAgent<T>(agent: string, request: () => Promise<T>): Promise<T> {
   try {
-    return (await api.request(method, path, body)) as T;
+    return await request();
   } catch (error) {
     if (error instanceof RestError && [404, 409, 422].includes(error.status))
       throw new UserError(`agent ${agent} can't be tested: ${error.said}`, { cure: CURE, cause: error });
