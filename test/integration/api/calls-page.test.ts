@@ -267,6 +267,65 @@ describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
     await keepScreenshot(page, 'calls-page');
   });
 
+  it('keeps the recording of the call that is open when one that was left is decoded', async () => {
+    await page.run(`{
+      const sound = OfflineAudioContext.prototype;
+      const { decodeAudioData } = sound;
+      sound.decodeAudioData = async function (data) {
+        sound.decodeAudioData = decodeAudioData;
+        await new Promise((resolve) => (window.decode = resolve));
+        return (window.decoded = decodeAudioData.call(this, data));
+      };
+    }`);
+    const show = async (call: string): Promise<void> => {
+      await page.run(`location.hash = '${call}'`);
+      await eventually(async () => expect(await shown('player')).toBe(call !== ''));
+    };
+    for (const call of ['', id, '', id]) await show(call);
+    await eventually(async () => expect(await shown('position')).toBe(true));
+    await page.run(
+      `decode(), new Promise((resolve) => setTimeout(resolve)).then(() => decoded).then(() => new Promise(requestAnimationFrame))`,
+    );
+    expect([await shown('player'), await page.run(`document.getElementById('player').src`)]).toEqual([
+      true,
+      expect.stringMatching(/^blob:/),
+    ]);
+  });
+
+  /** The next request for a record fails. */
+  const failNextReading = (): Promise<void> =>
+    page.run(`{
+      const ask = window.fetch;
+      window.failed = false;
+      window.fetch = (path, options) => {
+        if (!path.startsWith('/v1/calls/')) return ask(path, options);
+        [window.fetch, window.failed] = [ask, true];
+        return Promise.reject(new TypeError('The network is gone.'));
+      };
+    }`);
+
+  it('opens a call that could not be read when it is pressed again', async () => {
+    await page.run(`location.hash = ''`);
+    await failNextReading();
+    await page.run(`document.querySelector('#list a').click()`);
+    await eventually(async () => expect([await text('problem'), await shown('call-title')]).toEqual(['The network is gone.', false]));
+    await page.run(`document.querySelector('#list a').click()`);
+    await eventually(async () => expect([await text('call-title'), await shown('problem')]).toEqual(['Harbour Bikes', false]));
+  });
+
+  it('follows a call that goes on, past a reading that fails', async () => {
+    const [live] = await query<{ id: string }>(facade.database.url, `SELECT id FROM parley.calls WHERE status = 'registered'`);
+    await page.run(`location.hash = '${live!.id}'`);
+    await eventually(async () => expect(await text('call-title')).toBe('Night desk'));
+    await failNextReading();
+    await eventually(async () => expect(await page.run('window.failed')).toBe(true));
+    const lifecycle = new CallLifecycle({ calls: facade.store.calls.calls, clock: systemClock });
+    await lifecycle.end({ org: org.name, id: live!.id, reason: 'maximum_duration_exceeded' });
+    await eventually(async () => expect(await text('facts')).toContain('maximum_duration_exceeded'));
+    await page.run(`location.hash = '${id}'`);
+    await eventually(async () => expect(await text('call-title')).toBe('Harbour Bikes'));
+  });
+
   it('shows the call in place of the list on a phone, and goes back to where it was opened', async () => {
     await page.resize(SIZES.phone);
     expect([await shown('list'), await shown('inspector')]).toEqual([false, true]);

@@ -39,8 +39,7 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
     if (signal.aborted) return;
     elements.recordingNote.textContent = recording === undefined ? 'There is no recording of this call.' : '';
     if (recording === undefined) return;
-    player = await openPlayer(id, recording);
-    if (signal.aborted) player.close();
+    player = openPlayer(id, recording);
   };
   const showDeliveries = async (call: ShownCall): Promise<void> => {
     const found = await rest.deliveries(call, signal);

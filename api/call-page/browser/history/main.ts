@@ -106,6 +106,10 @@ elements.filter.addEventListener('submit', (event) => {
   showProblem(undefined);
   void list().then(() => elements.count.focus(), fail);
 });
+elements.list.addEventListener('click', ({ target }) => {
+  // One that could not be read: its address is still there, and does not change.
+  if (open === undefined && target instanceof Element && target.closest('a')?.hash === location.hash) openNamed();
+});
 elements.more.addEventListener('click', () => void list({ more: true }).catch(fail));
 addEventListener('hashchange', takeFragment);
 

@@ -16,19 +16,19 @@ export interface Player {
   close(): void;
 }
 
-export async function openPlayer(callId: string, recording: Blob): Promise<Player> {
+/** It can be heard at once, and seen once it is decoded. */
+export function openPlayer(callId: string, recording: Blob): Player {
   const { player, position, waveform, download, playerPart } = elements;
   const address = URL.createObjectURL(recording);
   player.src = address;
   download.href = address;
   download.download = `${callId}.ogg`;
   playerPart.hidden = false;
-  const audio = await decode(recording);
+  position.hidden = true;
   const closed = new AbortController();
   const { signal } = closed;
-  position.hidden = audio === undefined;
-  const duration = audio?.duration ?? Infinity;
-  const peaks = audio && peaksOfWidth(audio);
+  let duration = Infinity;
+  let peaks: ReturnType<typeof peaksOfWidth> | undefined;
 
   const show = (): void => {
     if (peaks === undefined) return;
@@ -56,6 +56,16 @@ export async function openPlayer(callId: string, recording: Blob): Promise<Playe
   const resized = new ResizeObserver(show);
   resized.observe(position);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show, { signal });
+  const showPeaks = async (): Promise<void> => {
+    const audio = await decode(recording);
+    // By now the page may show another call.
+    if (audio === undefined || signal.aborted) return;
+    duration = audio.duration;
+    peaks = peaksOfWidth(audio);
+    position.hidden = false;
+    show();
+  };
+  void showPeaks();
   return {
     seek(second) {
       moveTo(second);

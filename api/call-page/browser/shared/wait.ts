@@ -13,10 +13,10 @@ export interface Patience {
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Reads the record of a call until `done`.
+ * Reads the record of a call until `done`. What was read once is read again after a reading that fails: the server may be starting anew.
  * @param onRecord for each reading, `signal` permitting
  * @returns the last reading
- * @throws RestRefusalError
+ * @throws what the first reading fails with, and RestRefusalError
  */
 export async function readUntil(
   rest: Pick<Rest, 'call'>,
@@ -29,11 +29,21 @@ export async function readUntil(
     signal,
   }: Patience & { readonly done: (record: ShownCall) => boolean; readonly onRecord?: (record: ShownCall) => void },
 ): Promise<ShownCall> {
+  let record: ShownCall | undefined;
   for (const startedAt = Date.now(); ; await pause(everyMs)) {
-    const record = await rest.call(id);
+    try {
+      record = await rest.call(id);
+    } catch (error) {
+      if (record === undefined || isRefused(error)) throw error;
+    }
     if (!signal.aborted) onRecord(record);
     if (done(record) || signal.aborted || Date.now() - startedAt > withinMs) return record;
   }
+}
+
+/** Another reading would be, too. */
+function isRefused(error: unknown): boolean {
+  return error instanceof RestRefusalError && error.status < 500 && error.status !== 429;
 }
 
 /** The recording, which is stored some seconds after the end of a call. @returns undefined where there is none in time */

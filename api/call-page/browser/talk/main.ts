@@ -202,6 +202,7 @@ async function over(ended: CurrentCall): Promise<void> {
   const { id, forgotten } = ended;
   if (phase !== 'ending' || rest === undefined || id === undefined) return;
   const client = rest;
+  elements.callLink.href = `/calls#${id}`;
   elements.status.focus();
   await ended.conversation.hangUp().catch(() => undefined);
   const showRecord = (record: ShownCall): void => {

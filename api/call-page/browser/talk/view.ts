@@ -108,7 +108,6 @@ export function showSummary(call: ShownCall): void {
       ['Call', make('code', {}, call._id)],
     ]),
   );
-  elements.callLink.href = `/calls#${call._id}`;
   showMedian(elements.median, call);
   showAnalysis(elements.analysis, call.post_call_analysis);
 }
