@@ -48,7 +48,7 @@ export const fullAgent = {
 
 export const agentChange = { welcome_message: 'Good evening', llm: { model_temperature: 0.3 }, webhook_url: null };
 
-const REVISION = '5f7c3f0a9e1b4d2c8a6e0f9d7b5c3a1e2d4f6b8a0c9e7d5f3b1a2c4e6d8f0a1b';
+export const REVISION = '5f7c3f0a9e1b4d2c8a6e0f9d7b5c3a1e2d4f6b8a0c9e7d5f3b1a2c4e6d8f0a1b';
 
 export const agentExample = {
   ai_agent_id: 'receptionist-k3xq5w7z',

@@ -1,4 +1,5 @@
 /** What a key may give to a key that it makes, and which keys it may revoke: nothing beyond itself. */
+import { DAY_MS } from '../../platform/time.ts';
 import { covers, type ApiKeyRecord, type Permission } from '../../store/index.ts';
 import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
@@ -6,8 +7,6 @@ import { issues } from '../validation/issue.ts';
 
 /** Where nothing is said. */
 export const DEFAULT_EXPIRATION_DAYS = 30;
-
-const DAY_MS = 86_400_000;
 
 /** @throws ApiError `forbidden` where the caller lacks one of them */
 export function requireGrantable(caller: Pick<Caller, 'permissions'>, wanted: readonly Permission[]): void {

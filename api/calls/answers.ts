@@ -63,6 +63,7 @@ const callFields = z.object({
   ai_agent_id: z.string().describe('The agent that was called, or calls.'),
   ai_agent_name: z.string().describe('Its `agent_name` when the call was made.'),
   override_ai_agent_id: z.string().optional().describe('The agent that talks in its stead.'),
+  agent_revision: z.string().describe('The revision of the agent that talks: whatever is changed during the call, it keeps that.'),
   metadata: z.record(z.string(), z.unknown()).describe('What was given to find the call again.'),
   native_llm_dynamic_data: z.record(z.string(), z.unknown()).describe('Values for the `{{name}}` placeholders, as they were given.'),
   created_at: time.describe('When the call was made.'),

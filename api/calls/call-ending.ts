@@ -2,8 +2,8 @@
 import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import type { Rooms } from '../../voice/calls/rooms.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
-import { isTerminal, type CallRecord, type CallStore } from '../../store/index.ts';
-import { ApiError } from '../http/api-error.ts';
+import { isTerminal, StoreError, type CallRecord, type CallStore } from '../../store/index.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 
 export interface CallEndingOptions {
   readonly calls: Pick<CallStore['calls'], 'get'>;
@@ -26,7 +26,7 @@ export class CallEnding {
 
   /**
    * The agent ends the call, so that its transcript and recording are whole; where there is none, the record says so.
-   * @throws ApiError `unavailable` when the media server doesn't answer
+   * @throws ApiError `unavailable` when the media server doesn't answer, `not_found` where the call was deleted meanwhile; StoreError
    */
   async end(call: CallRecord): Promise<CallRecord> {
     if (isTerminal(call.status)) return call;
@@ -40,7 +40,7 @@ export class CallEnding {
       await rooms?.close(call.room);
       return ended;
     } catch (cause) {
-      if (cause instanceof ApiError) throw cause;
+      if (cause instanceof StoreError) throw cause.kind === 'not_found' ? notFound('Call') : cause;
       throw new ApiError('unavailable', 'the media server does not answer: end the call again', { cause });
     }
   }

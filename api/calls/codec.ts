@@ -29,6 +29,7 @@ export function callSummaryToRest(call: CallRecord, extras: CallExtras & Pick<Wh
     ai_agent_id: call.agentName,
     ai_agent_name: call.agentDisplayName,
     override_ai_agent_id: call.overrideAgentName ?? undefined,
+    agent_revision: call.revision,
     metadata: call.metadata,
     native_llm_dynamic_data: call.dynamicData,
     created_at: call.createdAt.toISOString(),

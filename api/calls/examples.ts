@@ -1,3 +1,4 @@
+import { REVISION } from '../agents/examples.ts';
 import type { CallAnswer } from './answers.ts';
 
 const ID = 'call_019aa1f2-b3c4-7d5e-8f90-a1b2c3d4e5f6';
@@ -8,6 +9,7 @@ export const registeredCall: CallAnswer = {
   call_status: 'registered',
   ai_agent_id: 'receptionist-k3xq5w7z',
   ai_agent_name: 'Receptionist',
+  agent_revision: REVISION,
   metadata: { ticket: 4711 },
   native_llm_dynamic_data: { customer_name: 'Ada' },
   created_at: '2026-11-21T04:00:00.000Z',

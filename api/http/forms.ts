@@ -5,6 +5,7 @@ import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { ApiError } from './api-error.ts';
+import { encodedBody, isEncoded } from './content-encoding.ts';
 
 /** More parts than any form here has: of a browser that adds fields of its own. */
 const PART_LIMIT = 32;
@@ -51,10 +52,7 @@ export function registerForms(app: FastifyInstance): void {
     if (takesForms && hasBody && !isForm) done(new ApiError('unsupported_media_type', 'send the file as multipart/form-data'));
     else if (isForm && !takesForms && request.routeOptions.config.description?.streamed === undefined)
       done(new ApiError('unsupported_media_type', 'send the body as application/json'));
-    else if (isForm && (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
-      done(
-        new ApiError('unsupported_media_type', 'send the body without Content-Encoding', { headers: { 'accept-encoding': 'identity' } }),
-      );
+    else if (isForm && isEncoded(headers)) done(encodedBody());
     else done(null, payload);
   });
 }

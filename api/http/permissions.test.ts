@@ -41,6 +41,7 @@ describe('permissions', () => {
       return;
     }
     const [, resource] = resources.find(([pattern]) => pattern.test(path)) ?? [];
+    expect(resource, 'add the address to `resources`, above').toBeDefined();
     expect(needed).toBe(`${resource}:${method === 'GET' || reads.has(path) ? 'read' : 'write'}`);
     expect(permissions).toContain(needed);
   });

@@ -4,8 +4,9 @@ import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest }
 
 import { isTracing } from '../../platform/telemetry/tracing.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { ApiError, type ErrorCode } from './api-error.ts';
+import type { ErrorCode } from './api-error.ts';
 import { registerAuthentication } from './auth.ts';
+import { encodedBody, isEncoded } from './content-encoding.ts';
 import { registerDeadline } from './deadline.ts';
 import { registerForms } from './forms.ts';
 import { registerLargeBodies } from './large-bodies.ts';
@@ -123,12 +124,8 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   registerStreamedBodies(app);
   const asBytes = { parseAs: 'buffer' } as const;
   app.addContentTypeParser(/^application\/([\w.!#$&^-]+\+)?json(;|$)/i, asBytes, ({ headers }, body, done) => {
-    const plain = (headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
-    if (plain) done(null, body);
-    else
-      done(
-        new ApiError('unsupported_media_type', 'send the body without Content-Encoding', { headers: { 'accept-encoding': 'identity' } }),
-      );
+    if (isEncoded(headers)) done(encodedBody());
+    else done(null, body);
   });
 
   app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));

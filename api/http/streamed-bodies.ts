@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { ApiError } from './api-error.ts';
+import { encodedBody, isEncoded } from './content-encoding.ts';
 
 /** Types of such bodies. */
 export const STREAMED_TYPES = ['application/x-ndjson', 'application/zip'] as const;
@@ -19,10 +20,7 @@ export function registerStreamedBodies(app: FastifyInstance): void {
     if (takesThem && type === undefined)
       done(new ApiError('unsupported_media_type', `send the body as ${STREAMED_TYPES.join(' or ')}, with this Content-Type`));
     else if (!takesThem && type !== undefined) done(new ApiError('unsupported_media_type', 'send the body as application/json'));
-    else if (type !== undefined && (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
-      done(
-        new ApiError('unsupported_media_type', 'send the body without Content-Encoding', { headers: { 'accept-encoding': 'identity' } }),
-      );
+    else if (type !== undefined && isEncoded(headers)) done(encodedBody());
     else done(null, payload);
   });
 }

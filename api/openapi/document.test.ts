@@ -11,6 +11,7 @@ const routes = describedRoutes();
 const document = openApiDocument(routes) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly responses: Readonly<Record<string, Answer>> };
+  readonly tags: readonly { readonly name: string }[];
 };
 interface Answer {
   readonly $ref?: string;
@@ -56,10 +57,19 @@ describe('the OpenAPI document', () => {
         answer.$ref === undefined ? answer : (document.components.responses[answer.$ref.split('/').at(-1) ?? ''] as Answer);
       for (const [type, { schema, example }] of Object.entries(content)) {
         if (type !== 'application/json' || route.operationId === 'getOpenApi') continue;
-        expect(example, `example of ${status}`).toBeDefined();
-        expect(check(schema, example), `example of ${status}`).toBeUndefined();
+        const where = `example of ${status}, in descriptions.ts or examples.ts of its group`;
+        expect(example, where).toBeDefined();
+        expect(check(schema, example) ?? 'sound', where).toBe('sound');
       }
     }
+  });
+
+  it('says what the group of each route is', () => {
+    const tags = new Set(document.tags.map(({ name }) => name));
+    expect(
+      routes.map(({ tag }) => tag).filter((tag) => !tags.has(tag)),
+      'add it to `tags` in document.ts',
+    ).toEqual([]);
   });
 
   it('says which failures each route can answer', () => {

@@ -60,7 +60,10 @@ it('an answered field is null only where the contract says so, or describes noth
     if (fields.length > 0) found[name] = fields;
   }
   expect(answers.flatMap((answer) => nullable(answer, []))).toEqual([]);
-  expect(found).toEqual(documented);
+  expect(
+    found,
+    'answer an unset field as absent: `.optional()`; or name it above and in docs/reference/rest.md#fields-that-are-unset',
+  ).toEqual(documented);
 });
 
 /** The components that `from` refers to, and what they refer to. */

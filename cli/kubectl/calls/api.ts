@@ -169,7 +169,8 @@ function explain(error: KubeError, { namespace, name }: ServiceAddress): UserErr
     });
   }
   return new UserError(`${what}: ${error.message}`, {
-    cure: `is a pod of the api ready? kubectl parley status; does a NetworkPolicy keep the API server from it? Then: kubectl port-forward -n ${namespace} svc/${name} 8080:80, and --api-url http://127.0.0.1:8080`,
+    // An API server of 1.37 says of a Service that isn't there what they say of one without a pod.
+    cure: `is it the one of the api (--api-service <namespace>/<name>), and a pod of it ready? kubectl parley status; does a NetworkPolicy keep the API server from it? Then: kubectl port-forward -n ${namespace} svc/${name} 8080:80, and --api-url http://127.0.0.1:8080`,
     cause: error,
   });
 }

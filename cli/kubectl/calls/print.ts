@@ -1,3 +1,4 @@
+import { shortRevision } from '../../../crds/agent-revision.ts';
 import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 import { table } from '../../table.ts';
 import { ageOf, span } from '../../age.ts';
@@ -11,7 +12,7 @@ export interface PrintCallsOptions {
 }
 
 const header = ['ID', 'AGENT', 'STATE', 'STARTED', 'DURATION', 'REASON'];
-const wideHeader = [...header, 'TYPE', 'FROM', 'TO', 'CREATED'];
+const wideHeader = [...header, 'REVISION', 'TYPE', 'FROM', 'TO', 'CREATED'];
 
 export function callsTable(calls: readonly ListedCall[], options: PrintCallsOptions): string {
   return table(
@@ -28,7 +29,9 @@ function row(call: ListedCall, { wide, now }: PrintCallsOptions): readonly strin
     call.call_start_time === undefined ? '-' : `${ageOf(call.call_start_time, now)} ago`,
     duration(call, now),
     call.call_finish_reason ?? '',
-    ...(wide ? [typeOf(call), call.from_number ?? '', call.to_number ?? '', call.created_at] : []),
+    ...(wide
+      ? [shortRevision(call.agent_revision ?? ''), typeOf(call), call.from_number ?? '', call.to_number ?? '', call.created_at]
+      : []),
   ];
 }
 
@@ -47,6 +50,7 @@ export function printCall(call: CallDetails, { style, now }: { readonly style: S
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Call', call._id],
     ['Agent', spoken === undefined ? call.ai_agent_id : `${spoken}, in the stead of ${call.ai_agent_id}`],
+    ['Revision', shortRevision(call.agent_revision ?? '')],
     ['State', `${call.call_status}${call.call_finish_reason === undefined ? '' : ` (${call.call_finish_reason})`}`],
     ['Type', typeOf(call)],
     ['From', call.from_number],

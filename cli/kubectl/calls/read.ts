@@ -18,6 +18,7 @@ export interface ListedCall {
   readonly ai_agent_id: string;
   readonly ai_agent_name: string;
   readonly override_ai_agent_id?: string;
+  readonly agent_revision?: string;
   readonly created_at: string;
   readonly call_start_time?: string;
   readonly call_end_time?: string;

@@ -1,3 +1,4 @@
+import { shortRevision } from '../../../crds/agent-revision.ts';
 import { ageOf } from '../../age.ts';
 import { indent, table } from '../../table.ts';
 import type { Style } from '../style.ts';
@@ -21,9 +22,6 @@ function findingBlock({ condition, reason, message, cure }: ConditionFinding, la
   const lines = message.split('; ').map((part, index) => `  ${index === 0 ? '' : '  '}${part}`);
   return [`${condition}: ${reason}`, ...lines, ...(cure === undefined ? [] : [`  → ${label}: ${cure}`])].join('\n');
 }
-
-/** Characters of a revision that identify it. */
-const REVISION_LENGTH = 12;
 
 export function printExplanation(explanation: Explanation, { style, now }: { readonly style: Style; readonly now: number }): string {
   const { revision, events } = explanation;
@@ -55,9 +53,9 @@ function serving({ serving: revision, since, desired, canary }: Revision, now: n
   if (revision === undefined) return 'Serves no revision: new calls are refused\n';
   const age = since === undefined ? '' : `, for ${ageOf(since, now)}`;
   if (canary !== undefined)
-    return `Serves revision ${revision.slice(0, REVISION_LENGTH)}${age}; ${canary.percent} % of new calls start with ${canary.revision.slice(0, REVISION_LENGTH)}\n`;
-  const other = desired === undefined || desired === revision ? '' : `; the spec asks for ${desired.slice(0, REVISION_LENGTH)}`;
-  return `Serves revision ${revision.slice(0, REVISION_LENGTH)}${age}${other}\n`;
+    return `Serves revision ${shortRevision(revision)}${age}; ${canary.percent} % of new calls start with ${shortRevision(canary.revision)}\n`;
+  const other = desired === undefined || desired === revision ? '' : `; the spec asks for ${shortRevision(desired)}`;
+  return `Serves revision ${shortRevision(revision)}${age}${other}\n`;
 }
 
 const SIGNS = { Added: '+', Removed: '-', Changed: '~' } as const;

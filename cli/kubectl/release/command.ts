@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { shortRevision } from '../../../crds/agent-revision.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { wholeNumber } from '../../options.ts';
 import type { ApiFlags } from '../calls/api.ts';
@@ -61,12 +62,12 @@ Examples:
 `,
     )
     .action(async (agent: string, from: string | undefined, to: string | undefined, flags: ReleaseFlags) => {
-      const { unifiedDiff, short } = await import('./print.ts');
+      const { unifiedDiff } = await import('./print.ts');
       const [before, after] = await withSource(flags, io, 'agents:read', (source) => pairOf(source, nameOf(agent), from, to));
       const texts = await Promise.all([before, after].map(({ configuration }) => toYaml(configuration)));
       const text = unifiedDiff(
-        { name: short(before.revision), text: texts[0] ?? '' },
-        { name: short(after.revision), text: texts[1] ?? '' },
+        { name: shortRevision(before.revision), text: texts[0] ?? '' },
+        { name: shortRevision(after.revision), text: texts[1] ?? '' },
         styleOf(io),
       );
       io.out.write(text);

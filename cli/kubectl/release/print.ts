@@ -1,16 +1,13 @@
 import { diff } from 'node:util';
 
+import { shortRevision } from '../../../crds/agent-revision.ts';
 import { ageOf } from '../../age.ts';
 import { table } from '../../table.ts';
 import type { Style } from '../style.ts';
 import type { ListedRevision, Release } from './source.ts';
 
-/** Of a revision, in tables. */
-const DIGITS = 12;
 /** Unchanged lines around a change. */
 const CONTEXT = 3;
-
-export const short = (revision: string): string => revision.slice(0, DIGITS);
 
 export function historyTable(
   { release, revisions }: { readonly release: Release | undefined; readonly revisions: readonly ListedRevision[] },
@@ -24,7 +21,7 @@ export function historyTable(
       const { figures, last_change: last } = revision;
       const { calls, errors, p95_voice_to_voice_ms: p95 } = figures;
       return [
-        wide ? revision.revision : short(revision.revision),
+        wide ? revision.revision : shortRevision(revision.revision),
         stateOf(revision),
         ageOf(revision.created_at, now),
         String(calls),
@@ -54,6 +51,6 @@ export function unifiedDiff(from: { readonly name: string; readonly text: string
 
 export function releaseLine(agent: string, { serving_revision: serving, canary }: Release): string {
   const tried =
-    canary === undefined ? 'all new calls start with it' : `${canary.percent} % of new calls start with ${short(canary.revision)}`;
-  return `agent/${agent} serves revision ${short(serving)}: ${tried}\n`;
+    canary === undefined ? 'all new calls start with it' : `${canary.percent} % of new calls start with ${shortRevision(canary.revision)}`;
+  return `agent/${agent} serves revision ${shortRevision(serving)}: ${tried}\n`;
 }

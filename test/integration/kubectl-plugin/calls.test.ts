@@ -19,6 +19,7 @@ let system: string;
 let relay: Server;
 let live: string;
 let over: string;
+let revision: string;
 
 /** The API server proxies to no address of the loopback: the Service needs another one of the machine. */
 const address = Object.values(networkInterfaces())
@@ -27,7 +28,7 @@ const address = Object.values(networkInterfaces())
 
 beforeAll(async () => {
   system = await organizationNamespace('callsystem');
-  await serveAgent(facade.store, org.name, 'reception');
+  revision = await serveAgent(facade.store, org.name, 'reception');
   await serveAgent(facade.store, org.name, 'billing');
   const make = async (agent: string): Promise<string> =>
     ((await org.call('POST', '/v1/calls/create-web-call', { ai_agent_id: agent })).body as { _id: string })._id;
@@ -58,6 +59,9 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => relay.listen(0, '0.0.0.0', resolve));
   const ip = address ?? '192.0.2.1';
+  // It has to be the address of a pod.
+  const targetRef = { kind: 'Pod', name: 'parley-api-0', namespace: system };
+  const ports = [{ name: 'http', port: (relay.address() as AddressInfo).port, protocol: 'TCP' }];
   await plugin.put(
     pod('api', system, { ip }),
     {
@@ -66,17 +70,20 @@ beforeAll(async () => {
       metadata: { name: 'parley-api', namespace: system, labels: chartLabels('api') },
       spec: { ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }] },
     },
+    // What the proxy of an API server of 1.34 looks up, and what that of 1.37 does.
     {
       apiVersion: 'v1',
       kind: 'Endpoints',
       metadata: { name: 'parley-api', namespace: system },
-      subsets: [
-        {
-          // It has to be the address of a pod.
-          addresses: [{ ip, targetRef: { kind: 'Pod', name: 'parley-api-0', namespace: system } }],
-          ports: [{ name: 'http', port: (relay.address() as AddressInfo).port, protocol: 'TCP' }],
-        },
-      ],
+      subsets: [{ addresses: [{ ip, targetRef }], ports }],
+    },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'parley-api', namespace: system, labels: { 'kubernetes.io/service-name': 'parley-api' } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: [ip], conditions: { ready: true }, targetRef }],
+      ports,
     },
     aSecret('parley-api-key', { apiKey: org.key }, org.name),
   );
@@ -109,6 +116,9 @@ describe.skipIf(address === undefined)("kubectl parley calls, through the API se
     expect(await ids('--status', 'live')).toEqual([live]);
     expect(await ids('--status', 'ended')).toEqual([over]);
     expect(await ids('--limit', '1')).toEqual([live]);
+    expect((await plugin.parley(['calls', ...flags(), '-o', 'wide', '--agent', 'reception'])).stdout).toMatch(
+      new RegExp(`^ID .* REASON +REVISION +TYPE .*\\n${over} .* user_ended_call +${revision.slice(0, 12)} +web_call `),
+    );
     expect((await plugin.parley(['calls', ...flags(), '--agent', 'absent'])).stderr).toBe('parley: no calls\n');
   });
 
@@ -116,6 +126,7 @@ describe.skipIf(address === undefined)("kubectl parley calls, through the API se
     const { code, stdout } = await plugin.parley(['calls', over, ...flags()]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/State: +ended \(user_ended_call\)/);
+    expect(stdout).toMatch(new RegExp(`^Revision: +${revision.slice(0, 12)}$`, 'm'));
     expect(stdout).toMatch(/00:0\d {2}agent {2}Good morning\.\n {2}00:0\d {2}user {3}Are you open\?/);
     const absent = await plugin.parley(['calls', 'call_nowhere', ...flags()]);
     expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('there is no call "call_nowhere"') });
@@ -199,7 +210,9 @@ describe.skipIf(address === undefined)("kubectl parley calls, through the API se
     );
     await eventually(async () => expect(await plugin.parley(['calls', ...flags(), '--as', user])).toMatchObject({ code: 0, stderr: '' }));
     const nowhere = await plugin.parley(['calls', ...flags(), '--api-service', `${system}/nothing`]);
-    expect(nowhere.stderr).toContain(`there is no Service ${system}/nothing`);
+    expect(nowhere.stderr).toContain(`Service ${system}/nothing`);
+    expect(nowhere.stderr).toMatch(/there is no Service|no endpoints available for service "nothing"/);
+    expect(nowhere.stderr).toContain('--api-service <namespace>/<name>');
   });
 });
 

@@ -9,7 +9,7 @@ import { parse, stringify } from 'yaml';
 import { reportFailure } from '../../../platform/user-error.ts';
 import type { Io } from '../../../cli/kubectl/io.ts';
 import { createPlugin } from '../../../cli/kubectl/main.ts';
-import { createTransport, KubeError, loadKubeConfig, type Transport } from '../../../kube/index.ts';
+import { createTransport, KubeError, type KubeObject, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { controlPlane, type ControlPlaneAddresses } from '../../support/control-plane.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { repository } from '../../support/stack.ts';
@@ -44,15 +44,13 @@ export interface Plugin {
 export interface PluginObject {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
+  readonly metadata: KubeObject['metadata'];
   readonly spec?: object;
   readonly status?: object;
   readonly subsets?: readonly object[];
+  readonly addressType?: string;
+  readonly endpoints?: readonly object[];
+  readonly ports?: readonly object[];
   readonly rules?: readonly object[];
   readonly roleRef?: object;
   readonly subjects?: readonly object[];
