@@ -34,6 +34,11 @@ const IGNORED = new Set(['node_modules', 'cassettes']);
 /** Of one file, in bytes: more is no resource. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
+export const isYaml = (name: string): boolean => /\.ya?ml$/.test(name);
+
+/** Whether a file or folder of this name in a folder is not read: hidden, cassettes, or installed packages. */
+export const isLeftOut = (name: string): boolean => name.startsWith('.') || IGNORED.has(name);
+
 /** In files and folders; a folder's hidden files, cassettes and installed packages are left out. @throws UnreadableFileError */
 export async function readObjects(paths: readonly string[]): Promise<readonly SourceObject[]> {
   const files = [...new Set((await Promise.all(paths.map(filesAt))).flat())];
@@ -53,10 +58,10 @@ async function filesIn(folder: string): Promise<readonly string[]> {
   const entries = (await readdir(folder, { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const found = await Promise.all(
     entries.map(async (entry) => {
-      if (entry.name.startsWith('.') || IGNORED.has(entry.name)) return [];
+      if (isLeftOut(entry.name)) return [];
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return filesIn(path);
-      return /\.ya?ml$/.test(entry.name) ? [path] : [];
+      return isYaml(entry.name) ? [path] : [];
     }),
   );
   return found.flat();

@@ -1,10 +1,13 @@
 /** `parley test --watch`: after each change of a file, the tests that it can affect. */
-import { watch } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { once } from 'node:events';
+import { basename, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { watch } from 'chokidar';
 
 import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import { UserError } from '../../platform/user-error.ts';
+import { isLeftOut, isYaml } from '../agent-files/documents.ts';
 import { agentKey, type Workspace } from '../agent-files/workspace.ts';
 import type { Io } from '../kubectl/io.ts';
 import type { TestCommand } from './run-command.ts';
@@ -20,18 +23,13 @@ export async function watchTests(
   { err, signal }: Pick<Io, 'err' | 'signal'>,
 ): Promise<void> {
   const changes = new Changes();
-  const watchers = await Promise.all(
-    paths.map(async (path) => {
-      const folder = (await stat(path)).isDirectory() ? path : dirname(path);
-      // Reports are written next to the files: they are not read.
-      return watch(
-        folder,
-        { recursive: true, signal },
-        (_event, name) => /\.ya?ml$/.test(name ?? '') && !/(^|\/)cassettes\//.test(name ?? '') && changes.note(),
-      );
-    }),
-  );
-  for (const watcher of watchers) watcher.on('error', () => undefined);
+  const watched = paths.map((path) => resolve(path));
+  // Not Node's own watch: on Linux it loses a file that is replaced, as many editors save.
+  const watcher = watch(watched, { ignoreInitial: true, ignored: (path) => !watched.includes(path) && isLeftOut(basename(path)) });
+  await using _closed = { [Symbol.asyncDispose]: () => watcher.close() };
+  watcher.on('all', (_event, path) => isYaml(path) && changes.note());
+  watcher.on('error', (error) => err.write(`parley: changes may be missed: ${(error as Error).message}\n`));
+  await once(watcher, 'ready');
   signal.addEventListener('abort', () => changes.note(), { once: true });
   let known = new Map<string, string>();
   while (!signal.aborted) {
@@ -70,8 +68,8 @@ class Changes {
   }
 
   async next(settleMs: number): Promise<void> {
-    if (!this.#changed) await new Promise<void>((resolve) => (this.#wake = resolve));
-    await new Promise((resolve) => setTimeout(resolve, settleMs));
+    if (!this.#changed) await new Promise<void>((wake) => (this.#wake = wake));
+    await sleep(settleMs);
     this.#changed = false;
   }
 }

@@ -128,10 +128,7 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
     const leaving = room.over.then(() => over.abort());
     const ended = AbortSignal.any([over.signal, stop, ...(command.maxMs === undefined ? [] : [AbortSignal.timeout(command.maxMs)])]);
     const served = await arrives(agent.promise, { clock, signal: ended });
-    if (served) {
-      await Promise.race([room.audible, aborted(ended)]);
-      audio.open();
-    }
+    if (served) await Promise.race([room.audible, aborted(ended)]);
     if (!served) {
       if (!ended.aborted)
         throw new NoAgentError(`no agent joined the call within ${AGENT_WITHIN_MS / 1_000} s`, {

@@ -45,7 +45,11 @@ function plan({ file, document }: ReadDocument, org: string | undefined): Planne
   }
   const namespace = org ?? metadata.namespace;
   if (namespace === undefined) throw new UserError(`${what} names no namespace`, { cure: 'name the organisation with --org' });
-  const left = Object.entries({ ...object.stringData }).filter(([, value]) => value === PLACEHOLDER);
+  const values = Object.entries({ ...object.stringData });
+  const notString = values.find(([, value]) => typeof value !== 'string');
+  if (notString !== undefined)
+    throw new UserError(`${what} has a value for ${notString[0]} that is not a string`, { cure: 'put it in quotes' });
+  const left = values.filter(([, value]) => value === PLACEHOLDER);
   if (left.length > 0) {
     throw new UserError(`${what} has no value for ${left.map(([key]) => key).join(', ')}`, {
       cure: `write the values in the place of ${PLACEHOLDER}, or remove the Secret from the file and create it by other means`,
@@ -56,7 +60,7 @@ function plan({ file, document }: ReadDocument, org: string | undefined): Planne
   const hasAnnotations = Object.keys(annotations).length > 0;
   const { stringData, ...rest } = object;
   // Ownership is recorded for data, and stringData is only another way to write it.
-  const added = Object.fromEntries(Object.entries(stringData ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+  const added = Object.fromEntries(values.map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
   return {
     owner,
     manager,

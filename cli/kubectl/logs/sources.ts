@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Transport } from '../../../kube/index.ts';
 import { awakeClock, sleep } from '../../../platform/clock.ts';
 import { findLayout, type Layout, layoutOf } from '../../../local-stack/layout.ts';
+import { linesOf } from '../../../platform/lines-of.ts';
 import { ROLE_NAMES } from '../../../platform/role-names.ts';
 import { type Pod, roleOf } from '../installation.ts';
 
@@ -112,15 +113,4 @@ async function* readFile(file: string, follow: boolean, signal: AbortSignal): As
     if (!follow || signal.aborted) return;
     await sleep(awakeClock, ASK_AGAIN_MS, signal).catch(() => undefined);
   }
-}
-
-async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of body) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
 }

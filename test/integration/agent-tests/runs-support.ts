@@ -97,12 +97,12 @@ export async function requestRun(
 }
 
 /** The run when it is over. */
-export const over = (store: Store, ref: Pick<TestRunRecord, 'org' | 'id'>, limitMs = 120_000) =>
+export const over = (store: Store, ref: Pick<TestRunRecord, 'org' | 'id'>) =>
   eventually(async () => {
     const run = await store.testRuns.get(ref);
     if (run === undefined || run.finishedAt === null) throw new Error(`the run is not over: ${JSON.stringify(run)}`);
     return run;
-  }, limitMs);
+  });
 
 export const workerEnv = (databaseUrl: string, temporal: string, more: Readonly<Record<string, string>> = {}) => ({
   DATABASE_URL: databaseUrl,

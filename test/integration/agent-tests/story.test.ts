@@ -185,7 +185,7 @@ describe('a schedule', () => {
         const found = items.find(({ trigger, state }) => trigger === 'schedule' && state === 'finished');
         if (found === undefined) throw new Error(`no scheduled run: ${JSON.stringify(items)}`);
         return found;
-      }, 150_000);
+      });
       expect(scheduled).toMatchObject({ revision: serving, verdict: 'failed' });
       const test = await cluster.until(
         'AgentTest',

@@ -1,5 +1,5 @@
 /** A folder of YAML files with an agent whose model is scripted, and the command run on it. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -44,7 +44,9 @@ export async function aTestFolder(): Promise<TestFolder> {
   const write: TestFolder['write'] = async (file, ...objects) => {
     const target = join(path, file);
     await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, objects.map((one) => (typeof one === 'string' ? one : stringify(one))).join('---\n'));
+    // At once: a watch never sees the file while it is empty.
+    await writeFile(`${target}.new`, objects.map((one) => (typeof one === 'string' ? one : stringify(one))).join('---\n'));
+    await rename(`${target}.new`, target);
   };
   await write('agents/receptionist.yaml', receptionist());
   await write('tools/look-up-order.yaml', lookUpOrder());

@@ -31,15 +31,11 @@ it('runs the tests that a change affects again', async () => {
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
   /** What is printed until the next summary. */
   const round = async (): Promise<readonly string[]> => {
-    const text = await eventually(
-      () => {
-        const [all] = /^[^]*?\d+ passed, \d+ failed.*\n/.exec(out) ?? [];
-        if (all === undefined) throw new Error(`no summary yet: ${out} ${err}`);
-        return all;
-      },
-      60_000,
-      20,
-    );
+    const text = await eventually(() => {
+      const [all] = /^[^]*?\d+ passed, \d+ failed.*\n/.exec(out) ?? [];
+      if (all === undefined) throw new Error(`no summary yet: ${out} ${err}`);
+      return all;
+    }, 20);
     out = out.slice(text.length);
     return [...text.matchAll(/^([✓✗!] \S+)/gmu)].map(([, line = '']) => line).toSorted();
   };
@@ -55,7 +51,7 @@ it('runs the tests that a change affects again', async () => {
 
   // A file that is being written is no reason to end.
   await folder.write('tests/order.yaml', 'a: [');
-  await eventually(() => expect(err).toMatch(/tests\/order\.yaml:\d+: /), 60_000, 20);
+  await eventually(() => expect(err).toMatch(/tests\/order\.yaml:\d+: /), 20);
   await folder.write('tests/order.yaml', orderStatus('one'));
   expect(await round()).toEqual(['✓ one']);
 
