@@ -81,6 +81,17 @@ describe('any document', () => {
     );
   }, 60_000);
 
+  it('is no longer than allowed either where a sentence has more tokens without the space before it', async () => {
+    const sentence = ' স্ত্রী \u{40000}\u{10000}\u{10000}\u{10000}\u{10000}ⅴ 🇧🇩 Sentence ends here.';
+    expect([countTokens(sentence), countTokens(sentence.trim())]).toEqual([30, 31]);
+    const chunks = await chunksOf([paragraph(`👨‍👩‍👧‍👦 \n${sentence}`)], { maxTokens: 30, overlapTokens: 0 });
+    expect(chunks.map(({ text, tokens }) => [text, tokens <= 30])).toEqual([
+      ['👨‍👩‍👧‍👦', true],
+      [sentence.trim().slice(0, -1), true],
+      ['.', true],
+    ]);
+  });
+
   it('is never cut inside a grapheme, with overlap or without', async () => {
     await fc.assert(
       fc.asyncProperty(prose, fc.constantFrom(0, 10), async (text, overlapTokens) => {

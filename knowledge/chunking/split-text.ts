@@ -36,9 +36,13 @@ export function* splitText(text: string, options: SplitOptions): Generator<Piece
   function* close(): Generator<Piece> {
     const surplus: Piece[] = [];
     let piece = pieceOf(carried + join(own));
-    while (piece.tokens > maxTokens && (carried !== '' || own.length > 1)) {
+    while (piece.tokens > maxTokens) {
       if (carried !== '') carried = '';
-      else surplus.unshift(...own.splice(-1));
+      else if (own.length > 1) surplus.unshift(...own.splice(-1));
+      else {
+        own = smallerOf(piece.text, maxTokens);
+        if (own.length === 1) break;
+      }
       piece = pieceOf(carried + join(own));
     }
     if (piece.text !== '') yield piece;
@@ -70,6 +74,12 @@ function* unitsOf(text: string, options: SplitOptions): Generator<Piece> {
       else yield* wordsOf(part, options.maxTokens);
     }
   }
+}
+
+/** Of a unit that has more tokens without the white space around it: rare, and more than allowed. */
+function smallerOf(text: string, maxTokens: number): Piece[] {
+  const words = [...wordsOf(text, maxTokens)];
+  return words.length > 1 ? words : [...graphemesOf(text)].map((grapheme) => ({ text: grapheme, tokens: countTokens(grapheme) }));
 }
 
 function* wordsOf(sentence: string, maxTokens: number): Generator<Piece> {
