@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
+import { untilAborted } from '../platform/until-aborted.ts';
 import { WatchCache, type Cache, type CacheChange, type IndexFunction } from './cache.ts';
 import { informerMetrics, type InformerMetrics } from './informer-metrics.ts';
 import { Pacer } from './pacer.ts';
@@ -152,16 +153,7 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
   }
 
   async synced(signal?: AbortSignal): Promise<void> {
-    if (!signal) return this.#synced.promise;
-    signal.throwIfAborted();
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      await Promise.race([this.#synced.promise, aborted]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    return signal === undefined ? this.#synced.promise : untilAborted(this.#synced.promise, signal);
   }
 
   onChange(listener: ChangeListener<Stored<T>>): () => void {

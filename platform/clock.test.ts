@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { FakeClock } from '../test/support/fake-clock.ts';
-import { withTimeout } from './clock.ts';
+import { systemClock, withTimeout } from './clock.ts';
 
 describe('withTimeout', () => {
   it('gives the result of what is done in time, and leaves no timer', async () => {
@@ -23,3 +26,44 @@ describe('withTimeout', () => {
     expect(clock.timers).toBe(0);
   });
 });
+
+describe('a timer of the system', () => {
+  it('lets an answer go first that has come while the process stood still', async () => {
+    const [mine, theirs] = await connected();
+    const order: string[] = [];
+    const over = new Promise<void>((resolve) => {
+      mine.once('data', () => order.push('answer'));
+      systemClock.after(10, () => resolve(void order.push('timer')));
+    });
+    theirs.write('answer');
+    standStill(100);
+    await over;
+    expect(order).toEqual(['answer', 'timer']);
+  });
+
+  it('can be cancelled until it is called', async () => {
+    let called = false;
+    const timer = systemClock.after(1, () => (called = true));
+    setTimeout(() => timer.cancel(), 1);
+    standStill(20);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(called).toBe(false);
+  });
+});
+
+function standStill(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+async function connected(): Promise<readonly [Socket, Socket]> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const mine = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [[theirs]] = (await Promise.all([once(server, 'connection'), once(mine, 'connect')])) as [[Socket], unknown];
+  onTestFinished(() => {
+    for (const socket of [mine, theirs]) socket.destroy();
+    server.close();
+  });
+  return [mine, theirs];
+}

@@ -13,24 +13,32 @@ export interface Timer {
 }
 
 /** Node's clock. Its timers do not keep the process alive. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  after(ms, callback) {
-    const handle = setTimeout(callback, ms);
-    handle.unref();
-    return { cancel: () => clearTimeout(handle) };
-  },
-};
+export const systemClock: Clock = clockOf({ awake: false });
 
 /** The same with timers that keep the process alive: for a command that has nothing else to do than to wait. */
-export const awakeClock: Clock = {
-  ...systemClock,
-  after(ms, callback) {
-    const handle = setTimeout(callback, ms);
-    return { cancel: () => clearTimeout(handle) };
-  },
-};
+export const awakeClock: Clock = clockOf({ awake: true });
+
+/**
+ * Its timers let what has arrived go first. Node calls those that are due before it reads from sockets: after a second in which the process
+ * stood still, a timeout of half a second would pass over the answer that lies there.
+ */
+function clockOf({ awake }: { readonly awake: boolean }): Clock {
+  return {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    after(ms, callback) {
+      let read: NodeJS.Immediate | undefined;
+      const timeout = setTimeout(() => void (read = setImmediate(callback)), ms);
+      if (!awake) timeout.unref();
+      return {
+        cancel() {
+          clearTimeout(timeout);
+          clearImmediate(read);
+        },
+      };
+    },
+  };
+}
 
 /** Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as it aborts. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

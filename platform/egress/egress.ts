@@ -286,10 +286,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
       const run = new Run();
       running.add(run);
       if (closed) run.close();
-      const timer = clock.after(request.timeoutMs, () => {
-        // An answer that arrived in time while this process was busy is read first.
-        setImmediate(() => run.timeOut(request.timeoutMs));
-      });
+      const timer = clock.after(request.timeoutMs, () => run.timeOut(request.timeoutMs));
       const onAbort = (): void => run.stop(request.signal?.reason);
       request.signal?.addEventListener('abort', onAbort, { once: true });
       try {
