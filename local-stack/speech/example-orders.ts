@@ -2,6 +2,8 @@
 
 import type { IncomingMessage } from 'node:http';
 
+import { DAY_MS } from '../../platform/time.ts';
+
 /** For PARLEY_EGRESS_HOSTS. @param port of dev-speech, which serves it */
 export const exampleOrdersHost = (port: number): string => `orders.example=127.0.0.1:${port}`;
 
@@ -10,7 +12,6 @@ export const isForOrders = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.host?.replace(/:.*/, '') === 'orders.example' && headers.authorization !== undefined;
 
 const STATES = ['being repaired', 'waiting for a spare part', 'ready for pick-up'] as const;
-const DAY_MS = 86_400_000;
 
 /** @returns undefined for what it doesn't have @param now milliseconds since the epoch */
 export function answerOfOrders(path: string, now: number): unknown {

@@ -37,7 +37,7 @@ export interface EndpointDirectory {
   behind(org: string, watermark: Watermark): boolean;
   /** Resolves once it is not behind any more. Rejects with the signal's reason or when stopped. */
   waitFor(org: string, watermark: Watermark, signal?: AbortSignal): Promise<void>;
-  /** Changes of subscriptions arrive as they happen. */
+  /** Changes of subscriptions and of agents arrive as they happen. */
   readonly connected: boolean;
   start(): void;
   stop(): Promise<void>;

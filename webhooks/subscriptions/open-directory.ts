@@ -20,7 +20,7 @@ import type { EndpointChange, EndpointDirectory, Watermark } from './directory.t
 import type { Endpoint, EventToMatch } from './endpoint.ts';
 import { endpointOfAgent, endpointOfSubscription } from './endpoint-of.ts';
 import { agentLookupKey, indexKeys, lookupKeys, matches } from './match.ts';
-import { versionOf, WatchedSecrets } from './watched-secrets.ts';
+import { versionOf, versionOnly, WatchedSecrets } from './watched-secrets.ts';
 
 export interface EndpointDirectoryOptions {
   readonly transport: Transport;
@@ -69,7 +69,7 @@ class WatchedDirectory implements EndpointDirectory {
   }
 
   get connected(): boolean {
-    return this.#subscriptions.connected;
+    return this.#informers.every(({ connected }) => connected);
   }
 
   start(): void {
@@ -219,7 +219,5 @@ const needsSecrets = (endpoint: Endpoint): boolean => secretsOf(endpoint).length
 const isSet = (version: string | undefined): version is string => version !== undefined && version !== '';
 
 function lean(object: Stored<KubeObject>, endpoint: Endpoint | undefined): Stored<Listed> {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const metadata = { name, uid, resourceVersion, creationTimestamp, ...(namespace === undefined ? {} : { namespace }) };
-  return { apiVersion: object.apiVersion, kind: object.kind, metadata, ...(endpoint === undefined ? {} : { endpoint }) };
+  return { ...versionOnly(object), ...(endpoint !== undefined && { endpoint }) };
 }

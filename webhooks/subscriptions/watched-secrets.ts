@@ -202,8 +202,8 @@ function unreadable(org: string, name: string, error: KubeError): DeliverySecret
     : new DeliverySecretError({ reason: 'unreachable', message: `${what} could not be read: ${error.message}`, cause: error });
 }
 
-/** Identity and version: all that is looked at, of Secrets that mostly belong to others. */
-function versionOnly(object: Stored<KubeObject>): Stored<KubeObject> {
+/** Identity and version: of Secrets, which mostly belong to others, all that is looked at. */
+export function versionOnly(object: Stored<KubeObject>): Stored<KubeObject> {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const metadata = { name, uid, resourceVersion, creationTimestamp, ...(namespace === undefined ? {} : { namespace }) };
   return { apiVersion: object.apiVersion, kind: object.kind, metadata };
