@@ -1,4 +1,6 @@
 /** Many small files over REST, from the first upload until the last can be found, while others upload and search. */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
@@ -42,6 +44,9 @@ interface Volume {
   readonly larger: Load;
   readonly searchAtRestP95: number;
   readonly searchMeanwhileP95: number;
+  /** Of the process of a call, without the api. */
+  readonly callAtRestP95: number;
+  readonly callMeanwhileP95: number;
   readonly searchesMeanwhile: number;
   readonly events: number;
   readonly activities: number;
@@ -90,6 +95,11 @@ async function measure(measured: Measured, scale: KnowledgeScale, progress: (lin
   progress('searching at rest');
   await load({ inFlight: 1, durationMs: searchesMs / 5, request: ask });
   const atRest = await load({ inFlight: 1, durationMs: searchesMs, request: ask });
+  const call = startCall(roles.databaseUrl);
+  await delay(searchesMs / 5);
+  call.taken();
+  await delay(searchesMs);
+  const callAtRest = call.taken();
   const aloneAt = performance.now();
   await untilFound(roles, 'other', await upload(roles, 'other', texts, 'alone', 10_000), 'alone');
   const aloneMs = performance.now() - aloneAt;
@@ -120,6 +130,7 @@ async function measure(measured: Measured, scale: KnowledgeScale, progress: (lin
     ({ took: many, ids } = await uploadAll(measured, 'busy', { files: scale.manyFiles, bytes: 1_000, word: 'many' }, texts));
   } finally {
     over.abort();
+    call.stop();
     await Promise.all([others, searching]);
   }
   progress(`${scale.smallFiles} files of 10 KB`);
@@ -133,6 +144,8 @@ async function measure(measured: Measured, scale: KnowledgeScale, progress: (lin
     searchAtRestP95: percentile(atRest.latenciesMs, 95),
     searchMeanwhileP95: percentile(meanwhile, 95),
     searchesMeanwhile: meanwhile.length,
+    callAtRestP95: percentile(callAtRest, 95),
+    callMeanwhileP95: percentile(call.taken(), 95),
     events: median(histories.map(({ events }) => events)),
     activities: median(histories.map(({ activities }) => activities)),
   };
@@ -181,6 +194,26 @@ async function uploadAll(
     cpuMs: { worker: ofFile('worker'), api: ofFile('api'), Postgres: ofFile('Postgres'), Temporal: ofFile('Temporal') },
   };
   return { took, ids };
+}
+
+interface Call {
+  /** How long each search took since the last look, in milliseconds. */
+  taken(): readonly number[];
+  stop(): void;
+}
+
+function startCall(databaseUrl: string): Call {
+  const child = fork(fileURLToPath(new URL('call-process.ts', import.meta.url)), [databaseUrl, 'reader', 'library']);
+  let took: number[] = [];
+  child.on('message', (ms) => took.push(Number(ms)));
+  return {
+    taken() {
+      const since = took;
+      took = [];
+      return since;
+    },
+    stop: () => child.disconnect(),
+  };
 }
 
 function sample<T>(items: readonly T[]): readonly T[] {
@@ -242,6 +275,8 @@ function toTable(results: Readonly<Record<string, readonly Volume[]>>, scale: Kn
     ['activities a document', ({ activities }) => activities, figure],
     [`search in ${figure(scale.chunks)} chunks at rest, p95`, ({ searchAtRestP95 }) => searchAtRestP95, duration],
     ['the same meanwhile, p95', ({ searchMeanwhileP95 }) => searchMeanwhileP95, duration],
+    ['search in the process of a call, at rest, p95', ({ callAtRestP95 }) => callAtRestP95, duration],
+    ['the same meanwhile, p95', ({ callMeanwhileP95 }) => callMeanwhileP95, duration],
   ];
   return {
     title: `${figure(scale.manyFiles)} files over REST`,

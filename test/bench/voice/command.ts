@@ -21,6 +21,7 @@ const full: VoiceScale = {
   lanes: 1,
   ready: 2,
   perProcess: 8,
+  cores: 1,
 };
 
 /** Enough to see that everything works; too little for a figure. */
@@ -36,6 +37,7 @@ const quick: VoiceScale = {
   lanes: 1,
   ready: 2,
   perProcess: 8,
+  cores: 1,
 };
 
 interface Flags {
@@ -48,6 +50,8 @@ interface Flags {
   readonly calls?: number;
   readonly ready?: number;
   readonly perProcess?: number;
+  readonly cores?: number;
+  readonly joins?: number;
   readonly sources?: true;
   readonly out?: string;
 }
@@ -70,6 +74,8 @@ export function registerVoiceBench(program: Command): void {
     .option('--lanes <n>', `of these, so many at the same time (${full.lanes})`, wholeNumber)
     .option('--ready <n>', `processes that are kept ready for the next calls (${full.ready})`, wholeNumber)
     .option('--per-process <n>', `calls that share a process (${full.perProcess})`, wholeNumber)
+    .option('--joins <n>', `calls one after the other whose beginning is timed (${full.joins})`, wholeNumber)
+    .option('--cores <n>', `cores of what is measured (${full.cores})`, wholeNumber)
     .option('--calls <n>', `how many calls at once, in place of ${full.calls.join(', ')}`, wholeNumber)
     .option('--sources', 'run the roles from their sources and not from the bundle; figures are a little worse')
     .option('--out <path>', 'where the JSON goes (test/bench/results/voice-<time>.json)')
@@ -87,6 +93,8 @@ export function registerVoiceBench(program: Command): void {
           lanes: flags.lanes ?? base.lanes,
           ready: flags.ready ?? base.ready,
           perProcess: flags.perProcess ?? base.perProcess,
+          joins: flags.joins ?? base.joins,
+          cores: flags.cores ?? base.cores,
           calls: flags.calls === undefined ? base.calls : [1, flags.calls],
         },
         fromSources: flags.sources === true,

@@ -1,13 +1,13 @@
 /**
  * Servers for a run: a Postgres that waits for its disk, LiveKit, and providers with fixed delays; a database of its own for the run.
- * What is measured is bound to one core where the system can do that (`taskset`), callers and providers to the others; servers run on any.
+ * What is measured is bound to one core, or to as many as asked for, where the system can do that (`taskset`), callers and providers to the
+ * others; servers run on any.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 import { accessTokenOf, TOKEN_TTL_MS } from '../../../voice/calls/access-token.ts';
@@ -25,7 +25,8 @@ import { untilAtRest } from '../harness/process-tree.ts';
 import { query } from '../../support/sql.ts';
 import type { Interval } from './added-latency.ts';
 import { benchAgent, type BenchAgentOptions } from './agent.ts';
-import { sampleCpu, type CpuSamples } from './cpu-samples.ts';
+import { callInOne, callTogether, type CallersProgram } from './callers.ts';
+import type { CpuSamples } from './cpu-samples.ts';
 import type { CallPlan, CallResult, KnownWords, CallersPlan } from './plan.ts';
 
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
@@ -42,9 +43,9 @@ export interface PinnedRole {
 export interface VoiceHost {
   readonly org: string;
   readonly store: Store;
-  /** Whether what is measured is bound to one core. */
-  readonly pinned: boolean;
-  /** The voice role on one core, with so many processes ready for the next calls. @param options.collector gets its traces */
+  /** To which what is measured is bound; undefined: it shares all with the rest. */
+  readonly cores: number | undefined;
+  /** The voice role, with so many processes ready for the next calls. @param options.collector gets its traces */
   voiceRole(options: { readonly ready: number; readonly perProcess: number; readonly collector?: string }): Promise<PinnedRole>;
   /** The REST API, ready, without limits on requests. */
   apiRole(): Promise<PinnedRole>;
@@ -55,9 +56,9 @@ export interface VoiceHost {
   call(caller: string, agent?: BenchAgentOptions, role?: Pick<PinnedRole, 'agentName'>): Promise<CallPlan & { readonly id: string }>;
   /** One without a room. */
   loopCall(caller: string): CallPlan;
-  /** Callers over WebRTC, in a process of their own. */
+  /** Callers over WebRTC, in processes of their own. */
   callers(plan: CallersPlan): Promise<readonly CallResult[]>;
-  /** Agents and callers without rooms, in one process on one core. */
+  /** Agents and callers without rooms, in one process. */
   loop(plan: CallersPlan): Promise<{ readonly results: readonly CallResult[]; readonly cpu: CpuSamples }>;
   /** When providers worked for this caller. */
   busy(caller: string): Promise<readonly Interval[]>;
@@ -70,9 +71,12 @@ interface HostOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly progress: (line: string) => void;
   readonly fromSources: boolean;
+  readonly cores: number;
+  /** Calls that the voice role takes. */
+  readonly capacity: number;
 }
 
-export async function startHost({ env, progress, fromSources }: HostOptions): Promise<VoiceHost> {
+export async function startHost({ env, progress, fromSources, cores: measured, capacity }: HostOptions): Promise<VoiceHost> {
   if (!fromSources) await ensureBundle(progress);
   const entry = fromSources ? sources : bundle;
   const own = new TestStack({ durable: true });
@@ -83,7 +87,7 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
   };
   try {
     progress('starting the servers');
-    const cores = cpuSets();
+    const cores = cpuSets(measured);
     const [server, livekit] = await Promise.all([own.databaseUrl(), own.mediaServer()]);
     const mediaServer: MediaServer = { ...livekit, publicUrl: livekit.url, agentName: 'parley-voice', joinSeconds: 300 };
     const org = `bench-${randomBytes(4).toString('hex')}`;
@@ -108,7 +112,7 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       DATABASE_URL: databaseUrl.href,
       STORAGE_URL: `file://${join(folder, 'files')}`,
       PARLEY_VOICE_SPOOL: join(folder, 'spool'),
-      PARLEY_VOICE_CALLS: '100',
+      PARLEY_VOICE_CALLS: String(capacity),
       PARLEY_VOICE_DRAIN_MS: '1000',
       PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
       PARLEY_RATE_LIMIT_KEY_PER_SECOND: '0',
@@ -149,7 +153,7 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
     return {
       org,
       store,
-      pinned: cores !== undefined,
+      cores: cores && measured,
       voiceRole: async ({ ready, perProcess, collector }) => {
         const processes = {
           PARLEY_VOICE_IDLE_PROCESSES: String(ready),
@@ -184,9 +188,8 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
         return { id, caller, baseURL: baseOf(caller), room: { url: mediaServer.url, token } };
       },
       loopCall: (caller) => ({ caller, baseURL: baseOf(caller) }),
-      callers: async (plan) =>
-        (await talk(pinnedTo(cores?.others, fileURLToPath(new URL('./caller-process.ts', import.meta.url))), plan)).results,
-      loop: (plan) => talk(pinnedTo(cores?.measured, fileURLToPath(new URL('./loop-process.ts', import.meta.url))), plan),
+      callers: (plan) => callTogether(pinnedTo(cores?.others, fileURLToPath(new URL('./caller-process.ts', import.meta.url))), plan),
+      loop: (plan) => callInOne(pinnedTo(cores?.measured, fileURLToPath(new URL('./loop-process.ts', import.meta.url))), plan),
       words: async (caller) => (await (await fetch(`${origin}/${caller}/words`)).json()) as readonly KnownWords[],
       busy: async (caller) => (await (await fetch(`${origin}/${caller}/busy`)).json()) as readonly Interval[],
       stop,
@@ -203,32 +206,19 @@ interface CpuSets {
   readonly others: string;
 }
 
-function cpuSets(): CpuSets | undefined {
+/** @throws Error where the machine has no core left for callers */
+function cpuSets(measured: number): CpuSets | undefined {
   const count = availableParallelism();
   try {
     execFileSync('taskset', ['-V'], { stdio: 'ignore' });
   } catch {
     return undefined;
   }
-  return count < 2 ? undefined : { measured: '0', others: `1-${count - 1}` };
+  if (count === 1) return undefined;
+  if (measured >= count) throw new Error(`--cores ${measured}: of the ${count} cores of this machine one at least is the callers'`);
+  return { measured: `0-${measured - 1}`, others: `${measured}-${count - 1}` };
 }
 
-function pinnedTo(cpus: string | undefined, ...args: readonly string[]): { readonly file: string; readonly args: readonly string[] } {
+function pinnedTo(cpus: string | undefined, ...args: readonly string[]): CallersProgram {
   return cpus === undefined ? { file: process.execPath, args } : { file: 'taskset', args: ['-c', cpus, process.execPath, ...args] };
-}
-
-/** @throws Error with what the process has complained about */
-async function talk(
-  { file, args }: { readonly file: string; readonly args: readonly string[] },
-  plan: CallersPlan,
-): Promise<{ readonly results: readonly CallResult[]; readonly cpu: CpuSamples }> {
-  const child = spawn(file, args, { env: { ...process.env, NODE_ENV: 'production' }, stdio: ['pipe', 'pipe', 'pipe'] });
-  const cpu = sampleCpu(child.pid ?? 0);
-  child.stdin.end(JSON.stringify(plan));
-  const ended = new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject));
-  const [out, complaints, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  cpu.stop();
-  if (code !== 0) throw new Error(`the callers have ended with exit code ${code}: ${complaints.slice(-2_000)}`);
-  // LiveKit's client writes lines of its own.
-  return { results: JSON.parse(out.slice(out.lastIndexOf('\n[') + 1)) as readonly CallResult[], cpu };
 }

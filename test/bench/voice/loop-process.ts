@@ -152,11 +152,12 @@ async function serve({ caller, baseURL, turnDetection }: CallPlan): Promise<Call
   })();
   session.say(welcome);
   const firstAudio = await sound.welcomed();
+  const welcomeMs = (await sound.quiet()) - firstAudio;
   const { done: turns, unanswered } = await repeatedly(plan.turns, () => sound.ask());
   await sound.quiet();
   open = false;
   await ticking;
   await session.close();
   await providers.close();
-  return { caller, joins, firstAudio, turns, unanswered, interruptions: [] };
+  return { caller, joins, firstAudio, welcomeMs, turns, unanswered, interruptions: [] };
 }

@@ -20,7 +20,9 @@ export const loop: VoicePart = async ({ host, scale, progress }) => {
         rows: all.map(answerRow),
         notes: [
           `Added is voice to voice without the wait for the end of speech (500 ms) and without the time in which a provider worked (speech to text ${delays.sttMs} ms, model ${delays.llmMs} ms, voice ${delays.ttsMs} ms).`,
-          host.pinned ? 'The process has one core; callers are in it.' : 'The process shares all cores: this system has no taskset.',
+          host.cores !== undefined
+            ? 'The process has its cores to itself; callers are in it.'
+            : 'The process shares all cores: this system has no taskset.',
         ],
       },
     ],

@@ -24,7 +24,12 @@ export interface VoiceScale {
   readonly ready: number;
   /** Calls that share a process. */
   readonly perProcess: number;
+  /** To which what is measured is bound. */
+  readonly cores: number;
 }
+
+/** Calls that the voice role takes at most: as a pod is sized for what is measured. */
+export const capacityOf = ({ calls, lanes }: VoiceScale): number => Math.max(10, lanes, ...calls);
 
 interface PartContext {
   readonly scale: VoiceScale;

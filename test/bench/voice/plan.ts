@@ -33,6 +33,8 @@ export interface CallResult {
   /** When the caller set out for the room. */
   readonly joins: number;
   readonly firstAudio: number;
+  /** From the first word of the welcome message to its last, in milliseconds: on a busy machine it has holes. */
+  readonly welcomeMs: number;
   readonly turns: readonly AnsweredTurn[];
   /** Questions, interrupted ones included, that got no answer within half a minute. */
   readonly unanswered: number;

@@ -6,7 +6,7 @@ import { create } from './create.ts';
 import { benchEndOfTurn } from './eot.ts';
 import { startHost, type VoiceHost } from './host.ts';
 import { loop } from './loop.ts';
-import type { VoicePart, VoiceScale } from './part.ts';
+import { capacityOf, type VoicePart, type VoiceScale } from './part.ts';
 import { benchRecording } from './recording.ts';
 import { soak } from './soak.ts';
 import { stt } from './stt.ts';
@@ -35,7 +35,8 @@ const parts: Readonly<Record<Exclude<VoicePartName, 'tts' | 'eot' | 'recording'>
 /** @throws Error when any part failed, or a signal ended the run */
 export async function runVoiceBench({ parts: names, scale, fromSources, out }: VoiceBenchOptions): Promise<void> {
   let starting: Promise<VoiceHost> | undefined;
-  const host = (): Promise<VoiceHost> => (starting ??= startHost({ env: process.env, progress, fromSources }));
+  const host = (): Promise<VoiceHost> =>
+    (starting ??= startHost({ env: process.env, progress, fromSources, cores: scale.cores, capacity: capacityOf(scale) }));
   await runParts({
     benchmark: 'voice',
     parts: names,

@@ -4,7 +4,7 @@ import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure, megabytes } from '../harness/table.ts';
 import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
 import { sampleCpu } from './cpu-samples.ts';
-import type { VoicePart } from './part.ts';
+import { capacityOf, type VoicePart } from './part.ts';
 import { treeMemory } from './processes.ts';
 import { delays } from './provider-delays.ts';
 
@@ -12,7 +12,8 @@ export const webrtc: VoicePart = async ({ host, scale, progress }) => {
   const role = await host.voiceRole(scale);
   const all: Answers[] = [];
   const firstWords: number[] = [];
-  const atOnce: { readonly calls: number; readonly firstWords: readonly number[] }[] = [];
+  const welcomes: number[] = [];
+  const atOnce: { readonly calls: number; readonly firstWords: readonly number[]; readonly welcomes: readonly number[] }[] = [];
   const memory: { readonly calls: number; readonly bytes: number }[] = [];
   let joinCpuMs = Number.NaN;
   try {
@@ -20,7 +21,9 @@ export const webrtc: VoicePart = async ({ host, scale, progress }) => {
     for (let index = 0; index < scale.joins; index += 1) {
       if (index % 10 === 0) progress(`joining, ${index} of ${scale.joins}`);
       const [result] = await host.callers({ calls: [await host.call('join')], turns: 0, interruptions: 0 });
-      if (result !== undefined) firstWords.push(result.firstAudio - result.joins);
+      if (result === undefined) continue;
+      firstWords.push(result.firstAudio - result.joins);
+      welcomes.push(result.welcomeMs);
     }
     await untilAtRest(role.pid);
     joinCpuMs = ((treeCpuMs(role.pid) ?? Number.NaN) - cpuBefore) / scale.joins;
@@ -37,7 +40,9 @@ export const webrtc: VoicePart = async ({ host, scale, progress }) => {
       });
       all.push(await answersOf(host, results, cpu));
       memory.push({ calls: count, bytes: percentile(seen, 50) });
-      if (count > 1) atOnce.push({ calls: count, firstWords: results.map(({ firstAudio, joins }) => firstAudio - joins) });
+      if (count === 1) continue;
+      const words = results.map(({ firstAudio, joins }) => firstAudio - joins);
+      atOnce.push({ calls: count, firstWords: words, welcomes: results.map(({ welcomeMs }) => welcomeMs) });
     }
   } finally {
     await role.stop();
@@ -54,6 +59,7 @@ export const webrtc: VoicePart = async ({ host, scale, progress }) => {
       delays,
       answers: all,
       firstWords,
+      welcomes,
       warm: { ...summarize(warm), p95: percentile(warm, 95) },
       atOnce,
       memory,
@@ -67,7 +73,9 @@ export const webrtc: VoicePart = async ({ host, scale, progress }) => {
         notes: [
           'Added as above, as the caller hears it: the network, both jitter buffers and the encoders are in it. Questions begin when all callers have been welcomed.',
           'The CPU is that of the voice role with all its processes; LiveKit and the callers are not in it.',
-          host.pinned ? 'The role and its processes have one core together.' : 'The role shares all cores: this system has no taskset.',
+          host.cores !== undefined
+            ? `The role and its processes have ${host.cores === 1 ? 'one core' : `${host.cores} cores`} together.`
+            : 'The role shares all cores: this system has no taskset.',
         ],
       },
       {
@@ -79,7 +87,7 @@ export const webrtc: VoicePart = async ({ host, scale, progress }) => {
           index === 0 ? '' : megabytes((bytes - memory[0]!.bytes) / (calls - memory[0]!.calls)),
         ]),
         notes: [
-          `What several processes share counts once (PSS). A call that begins, is welcomed and ends costs ${duration(joinCpuMs)} of CPU, with the processes that take the place of others.`,
+          `What several processes share counts once (PSS). The role takes ${capacityOf(scale)} calls at most (PARLEY_VOICE_CALLS): no process is started for more. A call that begins, is welcomed and ends costs ${duration(joinCpuMs)} of CPU, with the processes that take the place of others.`,
         ],
       },
       {
@@ -90,6 +98,12 @@ export const webrtc: VoicePart = async ({ host, scale, progress }) => {
           `From the moment that the caller sets out for the room. ${delays.ttsMs} ms of it are the voice's. The first call is left out.`,
           `Of several callers at once those wait until theirs has started for whom no process is ready: here ${scale.ready} with room for ${scale.perProcess} each are.`,
         ],
+      },
+      {
+        title: 'From the first word of the welcome message to its last',
+        columns: ['', 'calls', 'p50', 'p95', 'max'],
+        rows: [row('one after the other', welcomes), ...atOnce.map(({ calls, welcomes: lengths }) => row(`${calls} at once`, lengths))],
+        notes: ['What is more than of one after the other are holes.'],
       },
     ],
   };
