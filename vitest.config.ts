@@ -51,11 +51,12 @@ const TALKING_CALL = 'test/integration/voice/conversation.test.ts';
 
 /** Suites that start servers: generous limits, because a busy machine is slow, not wrong. No suite has a second try. */
 const withServers = {
-  testTimeout: 240_000,
+  setupFiles: ['test/support/random-tests.ts'],
+  testTimeout: 600_000,
   hookTimeout: 600_000,
   teardownTimeout: 60_000,
   // As that of `eventually`: it distinguishes "never" from "not yet".
-  expect: { poll: { timeout: 120_000 } },
+  expect: { poll: { timeout: 300_000 } },
 };
 
 export default defineConfig({

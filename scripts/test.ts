@@ -1,8 +1,8 @@
 /**
  * `make test` (ARGS="…"). Static checks first, then the suites; the last line is `N passed, N failed`, a static check counts as one test.
- *   (nothing)         what to run before each push: static checks, unit and integration tests, one call
- *   --all             everything: also the slow suites, all calls and the end-to-end tests; what CI runs
- *   --changed [ref]   static checks and the tests that import what differs from `ref` (the main branch by default)
+ *   (nothing)         what to run before each push, and what CI runs: static checks, unit and integration tests, one call
+ *   --all             everything: also the slow suites, all calls and the end-to-end tests
+ *   --changed [ref]   static checks and tests of what differs from `ref` (the main branch by default)
  *   --checks-only     the static checks
  *   anything else     goes to vitest: a path, `-t name`, `--project unit`
  */
@@ -10,7 +10,9 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 
+import { watchMachine } from '../test/bench/harness/machine.ts';
 import { changedFiles, relatedTests } from './changed.ts';
 import type { TestTotals } from './totals-reporter.ts';
 
@@ -101,11 +103,16 @@ function suiteRuns(args: readonly string[]): readonly (readonly string[])[] {
   if (first === '--checks-only') return [];
   if (first === '--all') return ALL.map(projects);
   if (first !== '--changed') return [args];
-  const { chosen, left } = relatedTests(changedFiles(ref));
-  process.stdout.write(`${chosen.length} test files import what has changed${left === 0 ? '' : `; ${left} more are left to make test`}\n`);
-  return chosen.length === 0 ? [] : [[...projects(['unit', 'integration']), ...chosen]];
+  const { chosen, left, leftToAll } = relatedTests(changedFiles(ref));
+  process.stdout.write(
+    `${chosen.length} test files for what has changed; ${left} more are left to make test, ${leftToAll} to make test ARGS=--all\n`,
+  );
+  return chosen.length === 0 ? [] : [[...projects(BEFORE_PUSH), ...chosen]];
 }
 
+const machine = await watchMachine();
+const pauses = monitorEventLoopDelay({ resolution: 50 });
+pauses.enable();
 const args = process.argv.slice(2);
 const ownArgs = args.length === 0 || ['--all', '--changed', '--checks-only'].includes(args[0] ?? '');
 const results: TestTotals[] = [];
@@ -121,9 +128,16 @@ const slowest = results.flatMap(({ files }) => files).toSorted((a, b) => b.ms - 
 if (ownArgs && slowest.length > 0) {
   process.stdout.write('\nThe slowest files:\n');
   for (const { path, ms } of slowest.slice(0, 10)) process.stdout.write(`${(ms / 1000).toFixed(1).padStart(8)} s  ${path}\n`);
+  const { idleShare, stealShare } = await machine();
+  const percent = (share: number | undefined): string => (share === undefined ? 'unknown' : `${Math.round(100 * share)} %`);
+  // What fails on a machine that is slower by far is not the same as what fails on any.
+  process.stdout.write(
+    `\nProcessors idle ${percent(idleShare)}, taken by others ${percent(stealShare)}; longest pause of this process ${(pauses.max / 1e9).toFixed(1)} s\n`,
+  );
 }
 const failures = results.flatMap((one) => one.failures);
-if (failures.length > 0) process.stdout.write(`\nFailed:\n${failures.map((failure) => `  ${failure}\n`).join('')}`);
+if (failures.length > 0)
+  process.stdout.write(`\nFailed:\n${failures.map((failure) => `  ${failure.replaceAll('\n', '\n    ')}\n`).join('')}`);
 const sum = (count: (totals: TestTotals) => number): number => results.reduce((total, one) => total + count(one), 0);
 const [passed, failed, skipped] = [sum((one) => one.passed), failures.length, sum((one) => one.skipped)];
 process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);

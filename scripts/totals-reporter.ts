@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
@@ -7,11 +8,18 @@ export interface TestTotals {
   readonly passed: number;
   readonly skipped: number;
   readonly files: readonly { readonly path: string; readonly ms: number }[];
-  /** What failed, each with the first line of its error. */
+  /** What failed, each with how its error begins and ends. */
   readonly failures: readonly string[];
 }
 
-const firstLine = (errors: readonly { readonly message: string }[] | undefined): string => errors?.[0]?.message.split('\n')[0] ?? '';
+/** Of what a program has written the end says most. */
+function gistOf(errors: readonly { readonly message: string; readonly diff?: string }[] | undefined): string {
+  const [first] = errors ?? [];
+  const lines = stripVTControlCharacters(`${first?.message ?? ''}\n${first?.diff ?? ''}`)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  return [...lines.slice(0, 4), ...lines.slice(4).slice(-12)].join('\n');
+}
 
 /** Writes the totals of a run to the file named in `PARLEY_TEST_TOTALS`, and each error when it happens: a run that is cut short has none at its end. */
 export class TotalsReporter implements Reporter {
@@ -31,10 +39,13 @@ export class TotalsReporter implements Reporter {
         const { state, errors } = test.result();
         if (state === 'passed') totals.passed += 1;
         else if (state === 'skipped' || state === 'pending') totals.skipped += 1;
-        else failures.push(`${module.relativeModuleId} > ${test.fullName}: ${firstLine(errors)}`);
+        else {
+          const seconds = Math.round((test.diagnostic()?.duration ?? 0) / 1000);
+          failures.push(`${module.relativeModuleId} > ${test.fullName} (after ${seconds} s): ${gistOf(errors)}`);
+        }
       }
       // A module can fail without a failed test: a syntax error, a hook that threw.
-      if (failures.length === before && !module.ok()) failures.push(`${module.relativeModuleId}: ${firstLine(module.errors())}`);
+      if (failures.length === before && !module.ok()) failures.push(`${module.relativeModuleId}: ${gistOf(module.errors())}`);
     }
     const files = modules.map((module) => ({ path: module.relativeModuleId, ms: module.diagnostic().duration }));
     writeFileSync(file, JSON.stringify({ ...totals, files, failures } satisfies TestTotals));

@@ -59,23 +59,19 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
   stop = true;
   await load;
 
-  const agents = await eventually(
-    async () => {
-      // Others of the stack may be broken on purpose.
-      const own = (await client.getJson<Agents>(['agents'])).items.filter(({ spec }) => spec.displayName?.startsWith(`${part} `));
-      for (const agent of own) {
-        const ready = agent.status?.conditions.find((condition) => condition.type === 'Ready');
-        expect([agent.metadata.name, ready?.status, agent.status?.observedGeneration]).toEqual([
-          agent.metadata.name,
-          'True',
-          agent.metadata.generation,
-        ]);
-      }
-      return own;
-    },
-    180_000,
-    1_000,
-  );
+  const agents = await eventually(async () => {
+    // Others of the stack may be broken on purpose.
+    const own = (await client.getJson<Agents>(['agents'])).items.filter(({ spec }) => spec.displayName?.startsWith(`${part} `));
+    for (const agent of own) {
+      const ready = agent.status?.conditions.find((condition) => condition.type === 'Ready');
+      expect([agent.metadata.name, ready?.status, agent.status?.observedGeneration]).toEqual([
+        agent.metadata.name,
+        'True',
+        agent.metadata.generation,
+      ]);
+    }
+    return own;
+  }, 1_000);
 
   const names = new Map(agents.map((agent) => [agent.metadata.name, agent.spec.displayName ?? '']));
   for (const [id, name] of acknowledged) expect(names.get(id), id).toBe(name);

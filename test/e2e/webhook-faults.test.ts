@@ -31,7 +31,7 @@ it('loses no event when every process is killed in turn', async () => {
     // Until the subscriptions are known, events pass them by.
     await eventually(async () => {
       await client.parley(['events', 'emit', '--name', 'CallHandler.CallStarted', '--workspace', workspace]);
-      for (const name of names) await sink.arrived(`/${name}`, 1, 500);
+      for (const name of names) expect(sink.ids(`/${name}`).size).toBeGreaterThan(0);
     });
     sink.clear();
 
@@ -50,7 +50,7 @@ it('loses no event when every process is killed in turn', async () => {
     expect(ids).toHaveLength(count);
 
     for (const name of names) {
-      await eventually(() => expect(ids.filter((id) => !sink.ids(`/${name}`).has(id))).toEqual([]), 180_000);
+      await eventually(() => expect(ids.filter((id) => !sink.ids(`/${name}`).has(id))).toEqual([]));
     }
     const all = names.flatMap((name) => sink.received(`/${name}`).map(({ id }) => `${name} ${id}`));
     // 256 are on their way at most when a dispatcher dies, which it did twice.
@@ -69,7 +69,7 @@ it('loses no event when every process is killed in turn', async () => {
     await eventually(async () => {
       const { rows } = await database.query(`SELECT d.state, d.attempts ${ofTheirs} AND d.state <> 'succeeded'`, [uids]);
       expect(rows).toEqual([]);
-    }, 180_000);
+    });
     const { rows } = await database.query(
       `SELECT d.id, d.attempts ${ofTheirs} AND d.attempts <> (SELECT count(*) FROM parley.delivery_attempts a WHERE a.delivery_id = d.id)`,
       [uids],

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { Client } from 'pg';
 
-import { migrate, readMigrations } from '../../store/index.ts';
+import { migrate, openStore, readMigrations, type Store, type StoreOptions } from '../../store/index.ts';
 import { askForServer } from './servers.ts';
 
 export interface TestDatabase {
@@ -20,6 +20,11 @@ export function database(): Promise<TestDatabase> {
 /** A new database with the tables of this code: a copy of one that is migrated once, in a tenth of the time. */
 export async function migratedDatabase(): Promise<TestDatabase> {
   return create(await (migrated ??= migratedTemplate()));
+}
+
+/** For what a test does by itself: that a busy machine takes long over it is no failure. */
+export function openPatientStore(databaseUrl: string, options: Partial<StoreOptions> = {}): Store {
+  return openStore({ databaseUrl, poolSize: 4, connectTimeoutMs: 120_000, statementTimeoutMs: 120_000, ...options });
 }
 
 let migrated: Promise<string> | undefined;

@@ -80,5 +80,5 @@ export async function killPods(
       return !before.has(metadata.name) && condition?.status === 'True';
     });
     if (ready.length === 0) throw new Error(`no new pod of ${role} is Ready`);
-  }, 120_000);
+  });
 }

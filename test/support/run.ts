@@ -10,7 +10,7 @@ interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string;
-  /** Killed after this many milliseconds (default 120,000). */
+  /** Killed after this many milliseconds (default 480,000: before the limit of a test). */
   readonly timeoutMs?: number;
 }
 
@@ -20,7 +20,7 @@ export function run(file: string, args: readonly string[], options: RunOptions =
     const child = spawn(file, args, {
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: { ...process.env, ...options.env },
-      timeout: options.timeoutMs ?? 120_000,
+      timeout: options.timeoutMs ?? 480_000,
       killSignal: 'SIGKILL',
     });
     let stdout = '';

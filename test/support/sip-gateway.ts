@@ -10,7 +10,7 @@ import { AccessToken, JobRestartPolicy, RoomAgentDispatch, RoomConfiguration, Ro
 
 import type { MediaServer } from '../../voice/calls/media-server.ts';
 import { INBOUND_DISPATCH_METADATA } from '../../voice/calls/names.ts';
-import { TestCaller } from './test-caller.ts';
+import { allLeave, TestCaller } from './test-caller.ts';
 
 /** What the media server is asked to dial, as its protocol has it. */
 export interface DialRequest {
@@ -118,7 +118,7 @@ export async function startSipGateway(real: MediaServer): Promise<SipGatewayDoub
     },
     participants: async (room) => (await rooms.listParticipants(room).catch(() => [])).map(({ identity }) => identity),
     async close() {
-      await Promise.all(callers.map((caller) => caller.leave().catch(() => undefined)));
+      await allLeave(callers);
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },

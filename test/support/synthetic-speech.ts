@@ -34,6 +34,8 @@ const breath = 0.023;
 const loudness = 9_000;
 /** Of the tones of marks, in hertz: above the voice, and below what Opus leaves out. */
 const markTones = [4_000, 4_500, 5_000, 5_500, 6_000];
+/** How many marks there are. */
+export const MARKS = markTones.length;
 const markLoudness = 500;
 /** Of sound that is looked at together, in milliseconds. */
 const markWindowMs = 40;
@@ -81,7 +83,8 @@ export function syntheticSpeech({ sampleRate, ms, mark }: SpeechOptions): Int16A
 /** The marks of the speech in a sound, in their order, whatever has been lost of it and however often it was encoded. */
 export function marksIn(samples: Int16Array, sampleRate: number): readonly number[] {
   const length = Math.round((sampleRate * markWindowMs) / 1000);
-  const seen = new Map<number, number>();
+  /** Of each mark, the windows in which it is heard. */
+  const seen = new Map<number, number[]>();
   for (let from = 0; from + length <= samples.length; from += length) {
     const window = samples.subarray(from, from + length);
     const powerOf = (frequency: number): number => goertzel(window, (2 * Math.PI * frequency) / sampleRate);
@@ -89,10 +92,14 @@ export function marksIn(samples: Int16Array, sampleRate: number): readonly numbe
     const marked = markTones.map((tone) => powerOf(tone) / (powerOf(tone - 250) + powerOf(tone + 250) + 1));
     const strongest = Math.max(...marked);
     const mark = marked.indexOf(strongest);
-    if (strongest > 10) seen.set(mark, (seen.get(mark) ?? 0) + 1);
+    if (strongest > 10) seen.set(mark, [...(seen.get(mark) ?? []), from]);
   }
   const windows = samples.length / length;
-  return [...seen].filter(([, count]) => count > Math.max(2, windows / 20)).map(([mark]) => mark);
+  // By their middle: sound that is in the wrong place is to be seen.
+  return [...seen]
+    .filter(([, at]) => at.length > Math.max(2, windows / 20))
+    .toSorted(([, a], [, b]) => a[a.length >> 1]! - b[b.length >> 1]!)
+    .map(([mark]) => mark);
 }
 
 function noise(i: number): number {

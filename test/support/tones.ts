@@ -7,13 +7,16 @@ export function frequencyOf(text: string): number {
   return 300 + (hash % 40) * 50;
 }
 
+/** Of what is said, 0 … 1. */
+const VOLUME = 0.3;
+
 export function tone(options: {
   readonly frequency: number;
   readonly seconds: number;
   readonly sampleRate: number;
   readonly volume?: number;
 }): Int16Array {
-  const { frequency, seconds, sampleRate, volume = 0.3 } = options;
+  const { frequency, seconds, sampleRate, volume = VOLUME } = options;
   const step = (2 * Math.PI * frequency) / sampleRate;
   return Int16Array.from({ length: Math.round(seconds * sampleRate) }, (_, index) => Math.round(Math.sin(index * step) * volume * 32767));
 }
@@ -46,6 +49,27 @@ export function loudness(samples: Int16Array): number {
   for (const sample of samples) sum += sample * sample;
   return samples.length === 0 ? 0 : Math.sqrt(sum / samples.length) / 32768;
 }
+
+/** A tenth of a second of a recording in which something is heard. */
+export interface HeardTone {
+  /** In seconds. */
+  readonly at: number;
+  readonly frequency: number;
+  /** 0 … 1. */
+  readonly loudness: number;
+}
+
+export function heardTones(samples: Int16Array, sampleRate: number): readonly HeardTone[] {
+  const step = sampleRate / 10;
+  return Array.from({ length: Math.floor(samples.length / step) }, (_, index) => {
+    const window = samples.subarray(index * step, (index + 1) * step);
+    return { at: index / 10, frequency: heardFrequency(window, sampleRate) ?? 0, loudness: loudness(window) };
+  }).filter(({ frequency }) => frequency !== 0);
+}
+
+/** How long tones of {@link tone} are heard in all, in seconds: a busy machine plays them with holes, which are left out. */
+export const secondsOfTones = (tones: readonly HeardTone[]): number =>
+  tones.reduce((sum, { loudness: heard }) => sum + ((heard * Math.SQRT2) / VOLUME) ** 2, 0) / 10;
 
 /** The frequency on the grid of {@link frequencyOf} that is strongest; undefined for silence. */
 export function heardFrequency(samples: Int16Array, sampleRate: number): number | undefined {

@@ -33,7 +33,7 @@ export interface WebhookSink {
   /** The most that ever were at the same time. */
   mostInFlight(path: string): number;
   /** Resolves once that many different events have come to the path. */
-  arrived(path: string, count: number, limitMs?: number): Promise<void>;
+  arrived(path: string, count: number): Promise<void>;
   /** Forgets what came. */
   clear(): void;
   /** Breaks every connection and stops: who still waits for an answer waits no longer. */
@@ -88,11 +88,11 @@ export async function startWebhookSink({
     ids: (path) => stateOf(path).ids,
     inFlight: (path) => stateOf(path).inFlight,
     mostInFlight: (path) => stateOf(path).most,
-    arrived: (path, count, limitMs) =>
+    arrived: (path, count) =>
       eventually(() => {
         const { size } = stateOf(path).ids;
         if (size < count) throw new Error(`${size} of ${count} events have come to ${path}`);
-      }, limitMs),
+      }),
     clear() {
       all.length = 0;
       for (const state of paths.values()) {

@@ -1,5 +1,6 @@
 /** Agents in service without an operator, for the facade's calls. */
 import type { MediaServer } from '../../../voice/calls/media-server.ts';
+import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Store } from '../../../store/index.ts';
 import { mediaServer } from '../../support/media-server.ts';
@@ -53,15 +54,13 @@ export async function serveAgent(
     name,
     displayName,
     agent: {
-      language: 'en-US',
-      llm: { type: 'simple', provider: 'openai', model: 'm', temperature: 0, ...(required && { requiredDynamicData: [...required] }) },
-      speechToText: { provider: 'openai' },
-      textToSpeech: { provider: 'openai', voice: {}, temperature: 0.5 },
-      interruptions: { enabled: true, minSpeechDuration: '500ms', minWords: 0 },
-      turnDetection: { mode: 'silence', endOfSpeechDelay: '500ms' },
-      ambientSound: { source: 'none', volume: 1 },
-      call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration, voicemailDetectionTimeout: '90s' },
-      recording: { enabled: true },
+      ...agentKind.spec.parse({
+        llm: { model: 'm', ...(required && { requiredDynamicData: required }) },
+        speechToText: { provider: 'openai' },
+        textToSpeech: { provider: 'openai' },
+        turnDetection: { mode: 'silence' },
+        call: { maxDuration },
+      }),
       ...change,
     },
     systemPrompt: prompt,

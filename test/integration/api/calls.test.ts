@@ -6,7 +6,9 @@ import { limitsOf } from '../../../api/limits/limit-class.ts';
 import { KubeError, type Transport } from '../../../kube/index.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import type { CallMessage } from '../../../store/index.ts';
+import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
+import { session } from '../store/support.ts';
 import { mediaUrl, realMediaServer, serveAgent, someMediaServer } from './calls-support.ts';
 import { brief, organization, startFacade, type TestOrganization } from './facade.ts';
 
@@ -14,8 +16,9 @@ const server = suiteFixture(realMediaServer);
 const facade = suiteFixture(() => startFacade({ calls: { mediaServer: server } }));
 const org = suiteFixture(() => organization(facade));
 
+let revision: string;
 beforeAll(async () => {
-  await serveAgent(facade.store, org.name, 'receptionist', { displayName: 'Receptionist' });
+  revision = await serveAgent(facade.store, org.name, 'receptionist', { displayName: 'Receptionist' });
 });
 
 const create = (body: object, of: TestOrganization = org) => of.call('POST', '/v1/calls/create-web-call', body);
@@ -58,6 +61,18 @@ describe('the end of a call on request', () => {
     }
     expect((await org.call('GET', `/v1/calls/${body._id}`)).body.call_status).toBe('registered');
   });
+
+  it('is 404 for one that is deleted meanwhile', async () => {
+    const { body } = await create({ ai_agent_id: 'receptionist' });
+    const [holder, database] = [await session(facade.database.url), await session(facade.database.url)];
+    await holder.query('BEGIN');
+    await holder.query('DELETE FROM parley.calls WHERE id = $1', [body._id]);
+    const ended = org.call('POST', `/v1/calls/${body._id}/end`);
+    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE parley.calls%'";
+    await eventually(async () => expect((await database.query(waiting)).rowCount).toBe(1));
+    await holder.query('COMMIT');
+    expect(await ended).toMatchObject({ status: 404, body: { error: 'not_found', message: 'Call not found' } });
+  });
 });
 
 describe('create-web-call', () => {
@@ -71,6 +86,7 @@ describe('create-web-call', () => {
       call_status: 'registered',
       ai_agent_id: 'receptionist',
       ai_agent_name: 'Receptionist',
+      agent_revision: revision,
       metadata,
       native_llm_dynamic_data: { name: 'Ada' },
       media_url: mediaUrl,
@@ -162,12 +178,16 @@ describe('create-web-call', () => {
   });
 
   it('lets another agent talk', async () => {
-    const revision = await serveAgent(facade.store, org.name, 'stand-in', { required: ['order'] });
+    const standIn = await serveAgent(facade.store, org.name, 'stand-in', { required: ['order'] });
     const refused = await create({ ai_agent_id: 'receptionist', override_ai_agent_id: 'stand-in' });
     expect(refused.body.detail).toEqual([{ type: 'missing', loc: ['body', 'native_llm_dynamic_data', 'order'], msg: 'Field required' }]);
     const { body } = await create({ ai_agent_id: 'receptionist', override_ai_agent_id: 'stand-in', native_llm_dynamic_data: { order: 1 } });
-    expect(body).toMatchObject({ ai_agent_id: 'receptionist', ai_agent_name: 'Receptionist', override_ai_agent_id: 'stand-in' });
-    expect((await facade.store.calls.calls.get({ org: org.name, id: body._id }))?.revision).toBe(revision);
+    expect(body).toMatchObject({
+      ai_agent_id: 'receptionist',
+      ai_agent_name: 'Receptionist',
+      override_ai_agent_id: 'stand-in',
+      agent_revision: standIn,
+    });
     expect((await create({ ai_agent_id: 'receptionist', override_ai_agent_id: 'absent' })).status).toBe(404);
   });
 

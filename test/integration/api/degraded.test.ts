@@ -226,7 +226,7 @@ describe.each(['cut', 'stall'] as const)('when Postgres goes away (%s)', (how) =
     const { app, close } = build({ databaseUrl: url.href, kubeServer: `https://127.0.0.1:${deadPort}` });
     const ask = () =>
       soon(app.inject({ method: 'GET', url: '/v1/api-keys', headers: { authorization: `Bearer ${org.key}` } }).then((answer) => answer));
-    expect((await ask()).statusCode).toBe(200);
+    await eventually(async () => expect((await ask()).statusCode).toBe(200));
     proxy[how]();
     const answers = await Promise.all(Array.from({ length: 30 }, ask));
     for (const answer of answers) {

@@ -6,13 +6,14 @@ import { expect, it } from 'vitest';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
+import { parseMegabyteMs } from '../../support/machine-speed.ts';
 import { hostileBodies, type HostileBody } from '../../support/hostile-bodies.ts';
 import { spawnRole } from '../../support/role-process.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { organization, startFacade } from './facade.ts';
 
-/** What a request may add to the longest turn of the event loop, in milliseconds. */
-const MOST_MS = 100;
+/** What a request may add to the longest turn of the event loop, in megabytes of JSON that are parsed meanwhile: some 100 ms. */
+const MOST_MEGABYTES = 18;
 /** Characters of an answer. */
 const MOST_ANSWERED = 400_000;
 const BODIES = 1000;
@@ -43,7 +44,7 @@ it('a thousand hostile bodies delay no other request', async () => {
   await api.longestTurn();
   await setTimeout(1000);
   const idle = await api.longestTurn();
-  const longest = new Map<string, number>();
+  const tooLong: string[] = [];
   const statuses = new Map<string, number>();
   const bodies = function* (): Generator<HostileBody> {
     for (let seed = 0; ; seed += 1) yield* hostileBodies(seed);
@@ -56,8 +57,8 @@ it('a thousand hostile bodies delay no other request', async () => {
     sent.push(body);
     if (sent.length < AT_ONCE && total < BODIES) continue;
     // What holds the process up does so each time; a collection of garbage does not.
-    let stallMs = Infinity;
-    for (let attempt = 0; attempt < 3 && stallMs > idle + MOST_MS; attempt += 1) {
+    let [stallMs, limitMs] = [Infinity, 0];
+    for (let attempt = 0; attempt < 3 && stallMs > limitMs; attempt += 1) {
       await Promise.all(
         sent.map(async (each) => {
           const { status, text } = await send(url, each, agentId);
@@ -65,18 +66,18 @@ it('a thousand hostile bodies delay no other request', async () => {
           expect(text.length, each.name).toBeLessThan(MOST_ANSWERED);
         }),
       );
-      stallMs = Math.min(stallMs, await api.longestTurn());
+      stallMs = await api.longestTurn();
+      limitMs = idle + MOST_MEGABYTES * parseMegabyteMs();
     }
-    longest.set(sent.map(({ name }) => name).join(', '), stallMs);
+    if (stallMs > limitMs) tooLong.push(`${sent.map(({ name }) => name).join(', ')}: ${stallMs} ms, more than ${limitMs}`);
     sent = [];
   }
   reader.abort();
   expect(await reading).toBeGreaterThan(10);
   // Whatever they are answered, it is an answer.
   expect([...statuses].filter(([, status]) => status >= 500)).toEqual([]);
-  const worst = [...longest].toSorted(([, a], [, b]) => b - a).slice(0, 3);
-  expect(worst.filter(([, ms]) => ms > idle + MOST_MS)).toEqual([]);
-}, 480_000);
+  expect(tooLong).toEqual([]);
+});
 
 /** Also brings in what Node compiles and loads when it is first needed. @returns the id of an agent */
 async function ordinaryRequests(url: string): Promise<string> {

@@ -270,6 +270,8 @@ describe('parley import', () => {
     const { stdout } = await parley(['export', org.name]);
     await removeEverything();
     expect(await parley(['import', '-'], stdout)).toMatchObject({ code: 1, stderr: expect.stringContaining('has no value for') });
+    const numbers = stdout.replaceAll('REPLACE-ME', '12345');
+    expect(await parley(['import', '-'], numbers)).toMatchObject({ code: 1, stderr: expect.stringContaining('that is not a string') });
     const other = '---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: y}\n';
     expect(await parley(['import', '-'], other)).toMatchObject({ code: 1, stderr: expect.stringContaining('Pod x (v1) is not imported') });
     expect(await parley(['import', '-'], '[]')).toMatchObject({

@@ -43,7 +43,7 @@ async function anApi(): Promise<{ readonly url: string; readonly role: RoleProce
     LIVEKIT_API_SECRET: 'none-none-none-none-none-none-none',
   });
   const url = `http://127.0.0.1:${port}`;
-  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), 60_000);
+  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
   return { url, role };
 }
 

@@ -28,7 +28,7 @@ async function add(org: TestOrganization, to: string, filename: string, content:
   await eventually(async () => {
     const answer = await org.call('GET', `${all}/${to}/documents/${id}/status`);
     expect(answer.body.status, answer.text).toBe('completed');
-  }, 120_000);
+  });
   return id;
 }
 

@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 
 def client(given, key, url=None):
-    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=30)
+    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=300)
     return Client(streamable_http_client(f"{url or given['url']}/mcp", http_client=http), mode=given["mode"])
 
 
@@ -79,7 +79,7 @@ async def refused(given, answers, name):
 
 
 async def limited(given, answers):
-    async with client(given, given["key"], given["strict"]) as assistant:
+    async with client(given, given["fresh"], given["strict"]) as assistant:
         for _ in range(30):
             result = await assistant.call_tool("list_agents", {})
             if result.is_error:

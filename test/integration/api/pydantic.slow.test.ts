@@ -28,7 +28,6 @@ async function realAnswers(cases: readonly Case[]): Promise<readonly Recorded[]>
   });
   const { code, stdout, stderr } = await run(interpreter, [fileURLToPath(new URL('record.py', folder)), '--answer'], {
     input: JSON.stringify(cases),
-    timeoutMs: 200_000,
   });
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout) as readonly Recorded[];
@@ -62,6 +61,10 @@ const anyCase: fc.Arbitrary<Case> = fc.oneof(
   }),
 );
 
+const schemas = Object.keys(routeBodies) as (keyof typeof routeBodies)[];
+const randomBodies = (schema: keyof typeof routeBodies, count: number): readonly Case[] =>
+  fc.sample(routeBodies[schema] as fc.Arbitrary<unknown>, { numRuns: count }).map((object) => ({ schema, body: JSON.stringify(object) }));
+
 /** The order in which a model's own fields come is that of their declaration, which does not matter. */
 const inAnyOrder = ({ detail, value: read }: Pick<Recorded, 'detail' | 'value'>): unknown =>
   detail === undefined ? { value: read } : { detail: detail.map((issue) => JSON.stringify(sorted(issue))).toSorted() };
@@ -76,8 +79,8 @@ describe.skipIf(python === undefined)(`pydantic ${pydantic} (${withoutPython})`,
     expect(await realAnswers(asked)).toEqual(recording.cases);
   });
 
-  it('answers 2,000 random requests as our validator does', async () => {
-    const cases = fc.sample(anyCase, { numRuns: 2_000 });
+  it('answers 600 random requests as our validator does', async () => {
+    const cases = fc.sample(anyCase, { numRuns: 600 });
     const differences = (await realAnswers(cases)).flatMap((real) => {
       const ours = ask(real);
       const theirs = real.detail === undefined ? { value: real.value } : { detail: real.detail };
@@ -86,22 +89,15 @@ describe.skipIf(python === undefined)(`pydantic ${pydantic} (${withoutPython})`,
     expect(differences).toEqual([]);
   });
 
-  it('answers 3,000 random requests for tools, phone numbers and knowledge bases as the routes do', async () => {
-    const cases = Object.entries(routeBodies).flatMap(([schema, bodies]) =>
-      fc
-        .sample(bodies as fc.Arbitrary<unknown>, { numRuns: 200 })
-        .map((object) => ({ schema: schema as keyof typeof routeBodies, body: JSON.stringify(object) })),
-    );
-    const answers = await realAnswers(cases);
-    const differences = answers.flatMap((real) => {
+  it('answers 750 random requests for tools, phone numbers and knowledge bases as the routes do', async () => {
+    const differences = (await realAnswers(schemas.flatMap((schema) => randomBodies(schema, 50)))).flatMap((real) => {
       const [ours, theirs] = [inAnyOrder(ask(real)), inAnyOrder(real)];
       return isEqual(ours, theirs) ? [] : [{ schema: real.schema, body: real.body, ours, theirs }];
     });
     expect(differences).toEqual([]);
-    for (const schema of Object.keys(routeBodies)) {
-      const outcomes = new Set(answers.filter((real) => real.schema === schema).map((real) => real.detail === undefined));
-      expect([...outcomes], schema).toHaveLength(2);
-    }
+    // Of the rarest, one in twenty-five is sound.
+    for (const schema of schemas)
+      expect(new Set(randomBodies(schema, 500).map((each) => ask(each).detail === undefined)).size, schema).toBe(2);
   });
 });
 

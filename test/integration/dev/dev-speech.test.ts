@@ -33,7 +33,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<Running> {
   await eventually(async () => {
     if (child.exitCode !== null) throw new Error(`it has ended: ${log}`);
     expect((await fetch(`${started.url}/healthz`)).status).toBe(200);
-  }, 300_000);
+  });
   return started;
 }
 

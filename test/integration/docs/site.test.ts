@@ -34,7 +34,7 @@ describe.skipIf(browser === undefined)('the site of the documentation (needs chr
     await eventually(async () => {
       expect(await page.run('document.querySelector("h1").textContent')).toMatch(/files/);
       expect(await page.run('document.querySelector("nav [aria-current]").textContent')).toBe('Files');
-    }, 20_000);
+    });
     // Below the page's own folder the search works as well.
     await eventually(async () => expect(await search('backup')).toContain(pathToFileURL(out).href));
     expect(page.complaints).toEqual([]);

@@ -54,10 +54,7 @@ it(
 async function addFiles(kb: KnowledgeHarness, from: number): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let index = from; index < from + filesForEachKill; index += 1)
-    await eventually(
-      async () => void ids.push(await kb.add(`file-${index}.txt`, `What is to be known of marker${index}x stands here.`)),
-      60_000,
-    );
+    await eventually(async () => void ids.push(await kb.add(`file-${index}.txt`, `What is to be known of marker${index}x stands here.`)));
   return ids;
 }
 
@@ -65,7 +62,7 @@ async function killServer(stack: TestStack, name: 'temporal' | 'postgres'): Prom
   const before = stack.pid(name);
   if (before === undefined) throw new Error(`${name} is not running`);
   process.kill(before, 'SIGKILL');
-  await eventually(() => expect([undefined, before]).not.toContain(stack.pid(name)), 60_000);
+  await eventually(() => expect([undefined, before]).not.toContain(stack.pid(name)));
 }
 
 async function newDatabase(server: string): Promise<string> {

@@ -37,7 +37,7 @@ async function stopAt(kb: KnowledgeHarness, stage: DocumentStage): Promise<(mean
     CREATE TRIGGER wait_for_test BEFORE UPDATE ON parley.documents FOR EACH ROW WHEN (OLD.stage = '${stage}') EXECUTE FUNCTION wait_for_test()`);
   const waiting = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`;
   return async (meanwhile) => {
-    await eventually(async () => expect((await client.query(`SELECT pid ${waiting}`)).rowCount).toBeGreaterThan(0), 240_000);
+    await eventually(async () => expect((await client.query(`SELECT pid ${waiting}`)).rowCount).toBeGreaterThan(0));
     await meanwhile();
     await client.query(`SELECT pg_terminate_backend(pid) ${waiting}; SELECT pg_advisory_unlock(1)`);
   };

@@ -66,23 +66,19 @@ it('the first search after `completed` finds it, whatever else is being complete
   const open = new Map(ids.map((id, index) => [id, words[index] ?? '']));
   const missed: string[] = [];
   const statuses = new Set<DocumentRecord['status']>();
-  await eventually(
-    async () => {
-      const { items } = await kb.store.knowledge.documents.list({ org: 'acme', collectionId: kb.collection.id, pageSize: 100 });
-      const ended = items.filter(({ id, status }) => open.has(id) && status !== 'processing');
-      await Promise.all(
-        ended.map(async ({ id, status }) => {
-          const hits = await kb.search(open.get(id) ?? '', { topK: 1 });
-          if (hits[0]?.documentId !== id) missed.push(id);
-          statuses.add(status);
-          open.delete(id);
-        }),
-      );
-      if (open.size > 0) throw new Error(`${open.size} documents are at work still`);
-    },
-    120_000,
-    5,
-  );
+  await eventually(async () => {
+    const { items } = await kb.store.knowledge.documents.list({ org: 'acme', collectionId: kb.collection.id, pageSize: 100 });
+    const ended = items.filter(({ id, status }) => open.has(id) && status !== 'processing');
+    await Promise.all(
+      ended.map(async ({ id, status }) => {
+        const hits = await kb.search(open.get(id) ?? '', { topK: 1 });
+        if (hits[0]?.documentId !== id) missed.push(id);
+        statuses.add(status);
+        open.delete(id);
+      }),
+    );
+    if (open.size > 0) throw new Error(`${open.size} documents are at work still`);
+  }, 5);
   expect([...statuses]).toEqual(['completed']);
   expect(missed).toEqual([]);
 });

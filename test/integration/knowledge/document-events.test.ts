@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { documentCompleted, documentFailed } from '../../../knowledge/ingestion/complete-document.ts';
-import { openStore, type EndedDocument, type NewEvent, type Store } from '../../../store/index.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import type { EndedDocument, NewEvent, Store } from '../../../store/index.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 
 const org = 'acme';
 const now = Date.parse('2026-02-01T12:00:00Z');
@@ -13,7 +13,7 @@ let store: Store;
 const after = '00000000-0000-0000-0000-000000000000';
 beforeAll(async () => {
   const { url } = await migratedDatabase();
-  store = openStore({ databaseUrl: url, poolSize: 4 });
+  store = openPatientStore(url);
   return () => store.close();
 });
 

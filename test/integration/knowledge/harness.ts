@@ -13,9 +13,9 @@ import type { SearchHit } from '../../../knowledge/search/search.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
-import { type Collection, type DocumentRecord, newDocumentId, openStore, type Store } from '../../../store/index.ts';
+import { type Collection, type DocumentRecord, newDocumentId, type Store } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { query as runSql } from '../../support/sql.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { unique, startWorkerRole } from '../workflows/support.ts';
@@ -79,7 +79,7 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
   const config = loadConfig(env);
   const logger = createLogger({ role: 'test', level: 'silent' });
   const registry = createRegistry({ role: 'test', version: 'test' });
-  const store = openStore({ databaseUrl: url, poolSize: 8, logger, registry });
+  const store = openPatientStore(url, { poolSize: 8, logger, registry });
   const knowledge = openKnowledge({ config, store, logger, registry });
   onTestFinished(async () => {
     await knowledge.close();
@@ -124,7 +124,7 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
       await eventually(async () => {
         document = await store.knowledge.documents.get({ org: of.org, id: documentId });
         if (document === undefined || document.status === 'processing') throw new Error(`still ${document?.stage}`);
-      }, 200_000);
+      });
       return document as DocumentRecord;
     },
     async search(query, { topK = 5, filter, in: base = collection } = {}) {

@@ -2,11 +2,10 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { ParserPool } from '../../../knowledge/parsing/index.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
 import { QUICK_HOSTILE_FILES } from '../../support/documents/hostile-files.ts';
 import { HONEST_FILES, type HonestFile } from '../../support/documents/honest-files.ts';
-import { outcomeOf } from '../../support/documents/read.ts';
+import { outcomeOf, parserPool } from '../../support/documents/read.ts';
 
 const hostile = QUICK_HOSTILE_FILES.filter(([what]) => what !== '20,000 nested quotes');
 const corpus: readonly HonestFile[] = [
@@ -15,9 +14,9 @@ const corpus: readonly HonestFile[] = [
 ];
 const seed = Number(process.env['PARLEY_TEST_SEED'] ?? Date.now() % 1e6);
 
-const inNew = new ParserPool({ size: 2, recycle: { documents: 1 } });
+const inNew = parserPool({ size: 2, recycle: { documents: 1 } });
 const registry = new Registry();
-const inUsed = new ParserPool({ size: 1, registry });
+const inUsed = parserPool({ size: 1, registry });
 const expected = new Map<HonestFile, string>();
 
 beforeAll(async () => {
@@ -68,7 +67,7 @@ describe(`files in used processes (PARLEY_TEST_SEED=${seed})`, () => {
   });
 
   it('keeps the files of two tenants apart that are read at the same time', async () => {
-    const pool = new ParserPool({ size: 2 });
+    const pool = parserPool({ size: 2 });
     try {
       const files = shuffled(mulberry(seed + 3), corpus);
       await Promise.all(files.map(async (file) => expect(await outcomeOf(pool, file), file.name).toBe(expected.get(file))));

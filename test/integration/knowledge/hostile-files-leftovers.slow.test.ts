@@ -4,13 +4,12 @@ import { readdirSync, readlinkSync } from 'node:fs';
 
 import { expect, it } from 'vitest';
 
-import { ParserPool } from '../../../knowledge/parsing/index.ts';
 import { mulberry } from '../../../platform/mulberry.ts';
 import { forEachOf } from '../../bench/harness/rounds.ts';
 import { childrenOf, residentBytesOf } from '../../support/child-processes.ts';
 import { QUICK_HOSTILE_FILES } from '../../support/documents/hostile-files.ts';
 import { HONEST_FILES } from '../../support/documents/honest-files.ts';
-import { outcomeOf, read } from '../../support/documents/read.ts';
+import { outcomeOf, parserPool, read } from '../../support/documents/read.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const FILES = Number(process.env['PARLEY_TEST_FILES'] ?? 2000);
@@ -36,13 +35,13 @@ it.runIf(process.platform === 'linux')(
     const random = mulberry(seed);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     // Both kinds once, so that what the parent itself opens with its first child is open.
-    const first = new ParserPool({ size: 1 });
+    const first = parserPool({ size: 1 });
     for (const extension of ['txt', 'pdf'])
       await outcomeOf(first, HONEST_FILES.find((file) => file.extension === extension) ?? pick(HONEST_FILES));
     await first.close();
     const before = { files: openFiles('self').length, children: childrenOf(process.pid).length };
 
-    const pool = new ParserPool({ size: 3 });
+    const pool = parserPool({ size: 3 });
     const shared = new AbortController();
     const counts = { read: 0, refused: 0, cancelled: 0, left: 0 };
     await forEachOf(
@@ -88,6 +87,6 @@ it.runIf(process.platform === 'linux')(
     await eventually(() => {
       expect(childrenOf(process.pid).length).toBe(before.children);
       expect(openFiles('self').length).toBeLessThanOrEqual(before.files);
-    }, 10_000);
+    });
   },
 );

@@ -4,15 +4,15 @@ import { deflateSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import type { IngestionFailureCode } from '../../../knowledge/ingestion-failure.ts';
-import { ParserPool, type ParsedExtension } from '../../../knowledge/parsing/index.ts';
+import type { ParsedExtension } from '../../../knowledge/parsing/index.ts';
 import { makeDocx, makeXlsx, sheetXml, wordNamespace } from '../../support/documents/make-office.ts';
 import { makePdf, makePdfOf } from '../../support/documents/make-pdf.ts';
 import { deflateRepeated } from '../../support/documents/make-zip.ts';
 import { childrenOf, residentBytesOf } from '../../support/child-processes.ts';
 import { HONEST_FILES } from '../../support/documents/honest-files.ts';
-import { failureCode, outcomeOf, read, texts } from '../../support/documents/read.ts';
+import { failureCode, outcomeOf, parserPool, read, texts } from '../../support/documents/read.ts';
 
-const pool = new ParserPool({ size: 1 });
+const pool = parserPool({ size: 1 });
 afterAll(() => pool.close());
 
 const sheetOpening = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>';

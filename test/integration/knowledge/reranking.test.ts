@@ -10,10 +10,10 @@ import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import { rerankProfile } from '../../../platform/config/profiles.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { openStore, type Store } from '../../../store/index.ts';
+import type { Store } from '../../../store/index.ts';
 import { Servers, whole } from '../../support/http-servers.ts';
 import { aKnowledgeBase } from '../../support/knowledge-base.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 
 const KEY = 'rerank-key-1';
 const servers = new Servers();
@@ -75,7 +75,7 @@ beforeAll(async () => {
   );
   url = `http://127.0.0.1:${port}`;
   egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
-  store = openStore({ databaseUrl: (await migratedDatabase()).url, poolSize: 4 });
+  store = openPatientStore((await migratedDatabase()).url);
 });
 beforeEach(() => {
   asked.length = 0;

@@ -10,14 +10,14 @@ import { termsOf } from '../../../knowledge/lexical/terms.ts';
 import { dimensionsOf, REFERENCE_LENGTH } from '../../../knowledge/lexical/vectors.ts';
 import { createSearch } from '../../../knowledge/search/create-search.ts';
 import type { FileStorage } from '../../../knowledge/storage/file-storage.ts';
-import { openStore, type Collection } from '../../../store/index.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import type { Collection } from '../../../store/index.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { milvus, pgvector } from './vector-stores-support.ts';
 
 const both = [pgvector(), milvus()];
 const here = both.filter(({ missing }) => missing === undefined);
-const store = suiteFixture(async () => openStore({ databaseUrl: (await migratedDatabase()).url, poolSize: 4 }));
+const store = suiteFixture(async () => openPatientStore((await migratedDatabase()).url));
 
 beforeAll(async () => {
   await Promise.all(here.map((tested) => tested.start()));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { termsOf } from '../../../knowledge/lexical/terms.ts';
 import { dimensionsOf, documentVector, queryVector } from '../../../knowledge/lexical/vectors.ts';
-import type { Scalar, VectorHit, VectorRecord } from '../../../knowledge/vector-stores/vector-store.ts';
+import { type Scalar, type VectorHit, type VectorRecord, VectorStoreError } from '../../../knowledge/vector-stores/vector-store.ts';
 import { failureOf } from '../store/support.ts';
 import { eventually } from '../../support/eventually.ts';
 import { behindProxy, freshCollection, idsOf, milvus, pgvector, record, sparse } from './vector-stores-support.ts';
@@ -403,7 +403,7 @@ describe('both stores', () => {
         const records = given.map((passage, index) =>
           record(`doc${index % 9}:${index}`, { ...passage, metadata: { odd: index % 2 === 1 } }),
         );
-        await Promise.all(here.map(({ store }) => store().upsert(collection, records)));
+        await Promise.all(here.map(({ store }) => untilAvailable(() => store().upsert(collection, records))));
         for (const { words: terms, dense: direction, topK } of asked) {
           const byWords = await answers((tested) => tested.search(collection, { sparse: sparse(terms), topK }));
           const exact = new Map(records.map(({ chunkId }, index) => [chunkId, scoreOf(terms, given[index]?.words ?? {})]));
@@ -434,11 +434,22 @@ describe('both stores', () => {
     );
   });
 
+  /** On a busy machine a store may be slow for a while. */
+  async function untilAvailable<T>(ask: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof VectorStoreError) || !error.retryable) throw error;
+      }
+    }
+  }
+
   /** Asks every store that is here the same and demands the same answer, to the last score. */
   async function answers(
     ask: (store: ReturnType<(typeof both)[number]['store']>) => Promise<readonly VectorHit[]>,
   ): Promise<readonly VectorHit[]> {
-    const [first, ...others] = await Promise.all(here.map(({ store }) => ask(store())));
+    const [first, ...others] = await Promise.all(here.map(({ store }) => untilAvailable(() => ask(store()))));
     for (const other of others) expect(other).toEqual(first);
     return first ?? [];
   }

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { fetchPages, type FetchPagesOptions } from '../../../knowledge/websites/fetch-pages.ts';
 import type { PageResult } from '../../../knowledge/websites/page.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { freePort } from '../../support/free-port.ts';
 import { Servers } from '../../support/http-servers.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -165,11 +166,8 @@ describe('a page', () => {
   });
 
   it('whose server is unavailable, or breaks off, fails', async () => {
-    const gone = await site({});
-    const url = gone.at('/x');
-    await servers.stop();
     const one = await site({ '/x': (request) => void request.socket.destroy() });
-    const results = await fetchAll([url, one.at('/x')]);
+    const results = await fetchAll([`http://127.0.0.1:${await freePort()}/x`, one.at('/x')]);
     expect(results).toMatchObject([
       { code: 'unreachable', reason: expect.stringContaining('ECONNREFUSED') as string },
       { code: 'unreachable' },

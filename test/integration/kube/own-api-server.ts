@@ -63,7 +63,7 @@ export async function ownApiServer(): Promise<OwnApiServer> {
         const successor = supervisor.pid('kube-apiserver');
         if (successor === undefined || successor === pid || supervisor.state('kube-apiserver') !== 'ready')
           throw new Error('the API server does not serve yet');
-      }, 120_000);
+      });
     },
     stop,
   };

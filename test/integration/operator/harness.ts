@@ -16,10 +16,10 @@ import {
   type Transport,
 } from '../../../kube/index.ts';
 import { runOperator } from '../../../operator/main.ts';
-import { openStore, type Store } from '../../../store/index.ts';
+import type { Store } from '../../../store/index.ts';
 import type { TestManifest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { startRole, type RunningRole } from '../../support/running-role.ts';
 import { TestStack, type ControlPlaneAddresses } from '../../support/test-stack.ts';
 
@@ -44,6 +44,7 @@ const descriptors: Readonly<Record<string, ResourceDescriptor>> = {
   ...Object.fromEntries(kinds.map(({ descriptor }) => [descriptor.kind, descriptor])),
   Secret: core('Secret', 'secrets'),
   ConfigMap: core('ConfigMap', 'configmaps'),
+  ResourceQuota: core('ResourceQuota', 'resourcequotas'),
   Namespace: core('Namespace', 'namespaces', false),
   Event: { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true },
 };
@@ -79,7 +80,7 @@ export interface Cluster {
 export async function startCluster(): Promise<Cluster> {
   const stack = new TestStack();
   const [addresses, { url: databaseUrl }] = await Promise.all([stack.controlPlane(), migratedDatabase()]);
-  const store = openStore({ databaseUrl });
+  const store = openPatientStore(databaseUrl);
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: addresses.kubeconfig }) });
   const running = new Set<RunningRole>();
 
@@ -112,16 +113,12 @@ export async function startCluster(): Promise<Cluster> {
     },
     get: (kind, namespace, name) => cluster.client(kind).get({ namespace, name }),
     until: (kind, namespace, name, check) =>
-      eventually(
-        async () => {
-          const object = await cluster.get(kind, namespace, name);
-          if (check(object) === false)
-            throw new Error(`${kind} ${namespace}/${name} is not there yet:\n${JSON.stringify(object.status, null, 1)}`);
-          return object;
-        },
-        60_000,
-        50,
-      ),
+      eventually(async () => {
+        const object = await cluster.get(kind, namespace, name);
+        if (check(object) === false)
+          throw new Error(`${kind} ${namespace}/${name} is not there yet:\n${JSON.stringify(object.status, null, 1)}`);
+        return object;
+      }, 50),
     ready: (kind, namespace, name) =>
       cluster.until(kind, namespace, name, (object) => condition(object, 'Ready')?.status === 'True' && isCurrent(object)),
     reason: (kind, namespace, name, type, reason) =>

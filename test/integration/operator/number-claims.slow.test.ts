@@ -166,4 +166,4 @@ it('never changes hands, in a hundred random steps of two organisations with ope
   await cluster.apply(aPhoneNumber('last', number, ours));
   await cluster.ready('PhoneNumber', ours, 'last');
   expect(await ready(theirs)).toBe(false);
-}, 180_000);
+});

@@ -32,7 +32,7 @@ beforeAll(async () => {
   operator = await cluster.operator({ env: telephony(media) });
   org = await cluster.organization();
   await cluster.apply(anAgent('answers', org), anAgent('calls', org));
-}, 300_000);
+});
 
 afterAll(async () => {
   await cluster?.stop();

@@ -6,11 +6,11 @@ import { expect, it } from 'vitest';
 import { PostgresOutage } from '../../../operator/runtime/postgres-outage.ts';
 import { ToolListCache } from '../../../operator/tool/tool-list-cache.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { openStore, type Store } from '../../../store/index.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import type { Store } from '../../../store/index.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
-const store = suiteFixture(async () => openStore({ databaseUrl: (await migratedDatabase()).url }));
+const store = suiteFixture(async () => openPatientStore((await migratedDatabase()).url));
 
 const echo = { name: 'echo', description: 'Says the same.', parameters: {}, readOnly: true };
 const toolWith = (uid: string) => ({ metadata: { namespace: 'acme', name: uid, uid } });

@@ -12,7 +12,7 @@ let namespace: string;
 beforeAll(async () => {
   await cluster.operator();
   namespace = await cluster.organization('hooks');
-}, 120_000);
+});
 
 const subscription = (name: string, spec: object = {}) => ({
   apiVersion: 'parley.dev/v1alpha1',
@@ -43,6 +43,24 @@ it('delivers what it can of a spec, and says what it can not', async () => {
 
   await cluster.apply(subscription('inside', { url: 'http://10.0.0.1/' }));
   await cluster.reason('WebhookSubscription', namespace, 'inside', 'Accepted', 'AddressForbidden');
+});
+
+it('shows on the object what a quota refuses, and heals when it is raised', async () => {
+  const tight = await cluster.organization('tight');
+  const limit = async (secrets: string): Promise<void> => {
+    const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'few', namespace: tight }, spec: { hard: { secrets } } };
+    await cluster.apply(quota);
+    await cluster.client('ResourceQuota').applyStatus({ ...quota, status: { hard: { secrets }, used: { secrets: '0' } } });
+  };
+  await limit('0');
+  await cluster.apply({ ...subscription('signed', { signing: {} }), metadata: { namespace: tight, name: 'signed' } });
+  await eventually(async () => {
+    const { items } = await cluster.client<AnyObject & { reason?: string; note?: string }>('Event').listAll({ namespace: tight });
+    const refused = { reason: 'ReconcileFailed', note: expect.stringContaining('exceeded quota: few') };
+    expect(items).toContainEqual(expect.objectContaining(refused));
+  });
+  await limit('1');
+  await cluster.ready('WebhookSubscription', tight, 'signed');
 });
 
 it('judges the keys of a Secret by what is in them, and heals when that is mended', async () => {

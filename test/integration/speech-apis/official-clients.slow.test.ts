@@ -111,9 +111,7 @@ describe.skipIf(python === undefined)(`the official clients (${withoutPython})`,
     settings: object,
   ): Promise<{ readonly text?: string; readonly sound?: string; readonly voice?: string }> {
     const script = fileURLToPath(new URL('official_clients.py', import.meta.url));
-    const { code, stdout, stderr } = await run(interpreter, [script, provider, part, apis.url, JSON.stringify(settings)], {
-      timeoutMs: 120_000,
-    });
+    const { code, stdout, stderr } = await run(interpreter, [script, provider, part, apis.url, JSON.stringify(settings)]);
     expect(code, stderr).toBe(0);
     return JSON.parse(stdout) as { text?: string; sound?: string; voice?: string };
   }

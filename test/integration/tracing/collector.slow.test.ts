@@ -15,6 +15,7 @@ import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import { openTracing, type Tracing } from '../../../platform/telemetry/open-tracing.ts';
 import { inSpan } from '../../../platform/telemetry/tracing.ts';
 import { TextCall } from '../../../agent-tests/text/text-call.ts';
+import { eventually } from '../../support/eventually.ts';
 import { suiteFolder } from '../../support/folders.ts';
 import { freePort } from '../../support/free-port.ts';
 import { isGenAi, violationsOf } from '../../support/gen-ai-conventions.ts';
@@ -43,7 +44,7 @@ beforeAll(async () => {
   };
   collector = spawn(program, [`--config=yaml:${JSON.stringify(settings)}`], { stdio: ['ignore', 'ignore', 'pipe'] });
   collector.stderr?.setEncoding('utf8').on('data', (text: string) => (collectorLog += text));
-  await vi.waitFor(() => expect(collectorLog).toContain('Everything is ready'), { timeout: 30_000 });
+  await eventually(() => expect(collectorLog).toContain('Everything is ready'));
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `http://127.0.0.1:${port}`);
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100');
   tracing = await openTracing({ env: process.env, role: 'test', version: '1.2.3', logger: keptLines().loggerOf('test') });
@@ -102,7 +103,7 @@ it('comes through whole: one trace, valid spans, the version of the conventions'
     provider.chat(() => ({ text: 'Goodbye.', toolCalls: [{ name: 'end_call' }] }));
     expect((await call.say('That is all.')).ended).toBe('agent_ended_call');
   });
-  await vi.waitFor(() => expect(behind.spans.map(({ name }) => name)).toContain('test'), { timeout: 30_000 });
+  await expect.poll(() => behind.spans.map(({ name }) => name)).toContain('test');
   const spans = behind.spans.filter(isGenAi);
   expect(spans.flatMap((span) => violationsOf(span, { content: false }))).toEqual([]);
   expect(spans.map(({ name }) => name).toSorted()).toEqual([
@@ -114,4 +115,4 @@ it('comes through whole: one trace, valid spans, the version of the conventions'
   ]);
   expect(new Set(behind.spans.map(({ traceId }) => traceId)).size).toBe(1);
   expect(collectorLog).not.toMatch(/\t(warn|error)\t/);
-}, 60_000);
+});

@@ -1,4 +1,6 @@
 /** Calls whose providers fail and have fallbacks: they go on, and the caller hears every word once. */
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, expect, it } from 'vitest';
 
@@ -59,4 +61,17 @@ it.each([
   expect(metrics).toMatch(new RegExp(`^parley_voice_provider_takeovers_total\\{part="${part}"\\} [1-9]`, 'm'));
   await call.caller.leave();
   await call.becomes({ finishReason: 'user_ended_call' });
+});
+
+it('a model and a voice that take long, each within its limit, cost no word', async () => {
+  const call = await stage.joined();
+  call.provider.chat(() => ({ text: [`${FIRST} `, SECOND], holdRest: delay(8_500) }));
+  call.provider.speech(async () => {
+    await delay(5_000);
+    return briefly;
+  });
+  await call.becomes({ status: 'ongoing' });
+  await call.caller.speak(1_000);
+  await call.caller.hears(SECOND, { since: await call.caller.hears(FIRST) });
+  await eventually(async () => expect((await call.messages()).map(({ content }) => content)).toEqual(['hello', ANSWER]));
 });

@@ -3,11 +3,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
 import { dispose, Room } from '@livekit/rtc-node';
-import { AccessToken } from 'livekit-server-sdk';
+import { AccessToken, ParticipantInfo_State, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { MEDIA_EVENTS_PATH } from '../../../api/media-events/routes.ts';
 import { accessTokenOf, TOKEN_TTL_MS } from '../../../voice/calls/access-token.ts';
+import { roomOf, userIdentityOf } from '../../../voice/calls/names.ts';
 import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import type { CallRecord } from '../../../store/index.ts';
@@ -22,10 +23,12 @@ let facade: Facade;
 afterAll(dispose);
 const livekit = suiteFixture(ownMediaServer);
 let server: MediaServer;
+let rooms: RoomServiceClient;
 const agents: ChildProcess[] = [];
 
 beforeAll(async () => {
   server = livekit.address;
+  rooms = new RoomServiceClient(server.url.replace(/^ws/, 'http'), server.apiKey, server.apiSecret);
   facade = await startFacade({ calls: { mediaServer: server } });
   await facade.store.organizations.create({ name: org });
   await livekit.start({ eventUrls: [facade.url + MEDIA_EVENTS_PATH], roomsByJoining: true });
@@ -89,12 +92,13 @@ it.concurrent('ends a call whose user leaves before it begins, also one whose ag
     const user = new Room();
     const token = await accessTokenOf(server, { callId: id, expiresAt: new Date(Date.now() + TOKEN_TTL_MS), now: Date.now() });
     await user.connect(server.url, token, { autoSubscribe: true, dynacast: false });
+    // One who leaves before that has aborted the connection, as a client does that tries another way.
+    await eventually(async () =>
+      expect(await rooms.getParticipant(roomOf(id), userIdentityOf(id))).toMatchObject({ state: ParticipantInfo_State.ACTIVE }),
+    );
     if (comes) await facade.store.calls.calls.heartbeat({ org, id, jobId: 'job' });
     await user.disconnect();
-    await eventually(
-      async () => expect(await callOf(id)).toMatchObject({ status: 'error', finishReason: 'user_connection_failure' }),
-      15_000,
-    );
+    await eventually(async () => expect(await callOf(id)).toMatchObject({ status: 'error', finishReason: 'user_connection_failure' }));
   }
 });
 

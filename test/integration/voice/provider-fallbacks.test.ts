@@ -368,6 +368,20 @@ describe('speech to text', () => {
     held.resolve();
   });
 
+  it('that is as slow as the other is given its time from then on', async () => {
+    for (const server of [preferred, fallback]) server.heard(() => ({ text: 'hello there', delayMs: 1_200 }));
+    const stream = (await providersOf()).stt.stream();
+    const finals = stream[Symbol.asyncIterator]();
+    for (let turn = 0; turn < 3; turn += 1) {
+      stream.userSpeaks();
+      stream.pushFrame(speech());
+      stream.userPaused();
+      expect((await finals.next()).value).toMatchObject({ alternatives: [{ text: 'hello there' }] });
+    }
+    stream.close();
+    expect([preferred.requests('transcriptions').length, fallback.requests('transcriptions').length]).toEqual([1, 3]);
+  });
+
   const streaming = () => ({
     provider: 'deepgram',
     baseURL: preferred.url,
@@ -401,6 +415,44 @@ describe('at the start of a call', () => {
     const providers = await providersOf({ llm: { apiKeySecretRef } }, { keys: { read } });
     expect((await answerOf(providers)).text).toBe(LONG);
     expect(preferred.requests('chat')).toEqual([]);
+  });
+
+  it('a provider that is not ready a second after the other is left out, and the log says which', async () => {
+    const clock = new FakeClock();
+    const lines: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
+    const creating = providersOf({ llm: { apiKeySecretRef } }, { keys: { read: () => new Promise(() => undefined) }, clock, logger });
+    await settle();
+    clock.tick(999);
+    await settle();
+    expect(lines).toEqual([]);
+    clock.tick(1);
+    await creating;
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ part: 'llm', fallback: 0, msg: expect.stringContaining('not ready') }]);
+  });
+
+  it('a provider that is late because all are has its place', async () => {
+    const clock = new FakeClock();
+    const keys = { preferred: Promise.withResolvers<string>(), other: Promise.withResolvers<string>() };
+    const withKey = (name: keyof typeof keys) => ({ apiKeySecretRef: { name, key: 'k' } });
+    const creating = providersOf(
+      {
+        llm: {
+          ...withKey('preferred'),
+          fallbacks: [{ provider: 'openai_compatible', baseURL: fallback.url, model: 'm', ...withKey('other') }],
+        },
+      },
+      { keys: { read: async (_org, { name }) => keys[name as keyof typeof keys].promise }, clock },
+    );
+    await settle();
+    clock.tick(5_000);
+    keys.other.resolve('a-key');
+    await settle();
+    clock.tick(900);
+    keys.preferred.resolve('a-key');
+    preferred.chat(() => LONG);
+    expect((await answerOf(await creating)).text).toBe(LONG);
+    expect(fallback.requests('chat')).toEqual([]);
   });
 
   it('none that can be used is the failure of the preferred one', async () => {

@@ -62,7 +62,7 @@ describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service'
   beforeAll(async () => {
     carrierPort = await freePort();
     stage = await openStage({}, { server: media });
-  }, 300_000);
+  });
   afterAll(async () => {
     await stage?.close();
     await Promise.all(providers.map((provider) => provider.close()));

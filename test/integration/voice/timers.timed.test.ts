@@ -92,6 +92,34 @@ describe.concurrent('time', () => {
     expect(over.endedAt!.getTime() - startedAt!.getTime()).toBeGreaterThan(33_000);
   });
 
+  it('lets no silence pass before the welcome message is heard', async () => {
+    const call = await stage.call({ spec: { welcomeMessage: 'Hello.', call: { endAfterSilence: '10s' } } });
+    call.provider.speech(({ input }) => ({ delayMs: input === 'Hello.' ? 6_500 : 0 }));
+    await call.join();
+    await call.becomes({ status: 'ended', finishReason: 'inactivity_timeout' });
+    const [welcomed, asked] = (await call.messages()).map(({ spokenAt }) => spokenAt.getTime());
+    expect(asked! - welcomed!).toBeGreaterThan(4_500);
+  });
+
+  it('ends a silent call whose user listens to nobody', async () => {
+    const call = await stage.call({ spec: { welcomeMessage: 'Hello.', call: { endAfterSilence: '10s' } } });
+    const { url, token } = await call.open();
+    await call.caller.room.connect(url, token, { autoSubscribe: false, dynacast: false });
+    await call.caller.publish();
+    expect((await call.becomes({ status: 'ended' })).finishReason).toBe('inactivity_timeout');
+  });
+
+  it('closes the session where a user leaves who has listened to nobody', async () => {
+    const call = await stage.call({ spec: { welcomeMessage: 'Hello.' } });
+    const { url, token } = await call.open();
+    await call.caller.room.connect(url, token, { autoSubscribe: false, dynacast: false });
+    await call.caller.publish();
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.leave();
+    await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+    expect(call.lines().filter(({ level }) => level === 'warn')).toEqual([]);
+  });
+
   it('ends the longest call, in the middle of a word', async () => {
     const call = await stage.joined({ spec: { welcomeMessage: 'And so on.', call: { maxDuration: '30s', endAfterSilence: '600s' } } });
     call.provider.speech(() => ({ msPerCharacter: 6_000 }));

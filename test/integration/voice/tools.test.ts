@@ -184,9 +184,8 @@ describe.concurrent('tools', () => {
     await call.caller.hears('It costs nine hundred.', { since: done });
     await eventually(async () => {
       const all = await said(call);
-      // On a busy machine the user may have been silent for long before.
-      expect(all.slice(all.indexOf('user: hello'))).toEqual([
-        'user: hello',
+      // On a busy machine the user may have been silent for long before, and be heard in more pieces than one.
+      expect(all.slice(all.findLastIndex((line) => /^user: hello( hello)*$/.test(line)) + 1)).toEqual([
         'agent: One moment, Ada.',
         'agent: Still looking.',
         'agent: Found it.',

@@ -22,11 +22,16 @@ it('has a span for itself and one for each answer, and its events and its line a
   await call.caller.hears('I heard: hello');
   await call.caller.leave();
   await call.becomes({ status: 'ended' });
-  await collector.until((spans) =>
-    expect(spans.map(({ name }) => name)).toEqual(expect.arrayContaining(['call', 'invoke_agent receptionist'])),
-  );
-  const span = collector.spans.find(({ name }) => name === 'call');
+  // Of the job that served it: on a busy machine another may have been sent as well.
+  const line = await eventually(() => call.lines().find(({ msg }) => msg === 'the call is over') ?? Promise.reject(new Error('no line')));
+  const [span] = await collector.until((spans) => {
+    expect(spans.map(({ name }) => name)).toContain('invoke_agent receptionist');
+    const found = spans.filter(({ spanId }) => spanId === line['spanId']);
+    expect(found).toHaveLength(1);
+    return found;
+  });
   expect(span).toMatchObject({
+    name: 'call',
     traceId,
     parentSpanId: '00f067aa0ba902b7',
     attributes: { 'parley.call': call.id, 'parley.org': stage.org },
@@ -45,8 +50,7 @@ it('has a span for itself and one for each answer, and its events and its line a
   });
   expect(events.map(({ name }) => name)).toEqual(expect.arrayContaining(['CallHandler.CallStarted', 'CallHandler.CallEnded']));
   for (const { traceparent } of events) expect(readTraceparent(traceparent)).toMatchObject({ traceId, sampled: true });
-  const line = await eventually(() => call.lines().find(({ msg }) => msg === 'the call is over') ?? Promise.reject(new Error('no line')));
-  expect(line).toMatchObject({ traceId, spanId: span?.spanId });
+  expect(line).toMatchObject({ traceId });
   await expectDocumented(line);
   // Neither the prompt nor the transcript.
   const all = JSON.stringify(collector.spans);

@@ -78,7 +78,7 @@ it('sends nothing to a subscription that is switched off, and what comes meanwhi
   // The subscription is known to be on again once an event comes through.
   await eventually(async () => {
     await harness.emit(1);
-    await sink.arrived('/a', 1, 200);
+    expect(sink.ids('/a').size).toBeGreaterThan(0);
   });
   expect(
     await harness.store.webhooks.recover({ org: harness.org, subscriptionUid: metadata.uid, since: new Date(0) }),
@@ -104,7 +104,7 @@ it('keeps deliveries while their subscription is switched off in the middle, and
   });
   sink.behave('/a', 200);
   for (const answer of answers) answer();
-  await eventually(async () => expect(await harness.states()).toMatchObject({ succeeded: 8, pending: 12 }));
+  await eventually(async () => expect(await harness.states()).toMatchObject({ succeeded: 8, paused: 12 }));
   await harness.subscribe('a', { active: true });
   await eventually(async () => expect(await harness.states()).toMatchObject({ succeeded: 20 }));
 });

@@ -10,12 +10,12 @@ import { onTestFinished } from 'vitest';
 import { webhookSubscriptionKind } from '../../../crds/index.ts';
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { createTransport, loadKubeConfig, ResourceClient, type KubeObject, type Stored } from '../../../kube/index.ts';
-import { insertEvents, openStore, type Store } from '../../../store/index.ts';
+import { insertEvents, type Store } from '../../../store/index.ts';
 import { buildEvent } from '../../../events/emit.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
 import { startRole, type RunningRole } from '../../support/running-role.ts';
 import { startProxyOf, type TcpProxy } from '../../support/tcp-proxy.ts';
@@ -73,7 +73,7 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
     PARLEY_LOG_LEVEL: 'error',
     ...more,
   };
-  const store = openStore({ databaseUrl: url, poolSize: 4 });
+  const store = openPatientStore(url);
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: addresses.kubeconfig }) });
   const client = new ResourceClient<Subscription>({ transport, descriptor: webhookSubscriptionKind.descriptor, fieldManager: 'test' });
   const secrets = new ResourceClient<KubeObject & { readonly data: Readonly<Record<string, string>> }>({

@@ -166,6 +166,17 @@ describe('what is known of endpoints', () => {
     await subscriptions().patchFinalizers(await subscriptions().get({ namespace: org, name: 'leaving' }), []);
   });
 
+  it('may be old while agents do not arrive, though subscriptions do', async () => {
+    await began();
+    proxy.faults.next({ kind: 'status', code: 403, reason: 'Forbidden', times: 1_000_000, match: { path: /\/agents$/ } });
+    proxy.breakWatches();
+    await subscribe('orders');
+    await eventually(() => named('orders'));
+    expect(directory.connected).toBe(false);
+    proxy.faults.clear();
+    await eventually(() => expect(directory.connected).toBe(true));
+  });
+
   it('is behind until it has seen what the watermark stands for', async () => {
     await began();
     expect(directory.behind(org, {})).toBe(false);

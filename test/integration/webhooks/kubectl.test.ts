@@ -29,7 +29,7 @@ async function clients() {
   };
 }
 
-const keep = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 5, maxDelay: '2500ms' }, requestTimeout: '500ms' };
+const keep = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 5, maxDelay: '2500ms' }, requestTimeout: '5s' };
 
 /** Lets the next status be written now, as if the last one had been written long ago. */
 const letStatusBeWritten = (harness: RetryHarness): Promise<unknown> =>

@@ -96,7 +96,7 @@ it('makes exactly the attempts that each policy asks for, with its waits between
   const uids = new Map<string, string>();
   for (const [name, { retryPolicy, behaviour }] of Object.entries(cases)) {
     sink.behave(`/${name}`, behaviour);
-    const { metadata } = await harness.subscribe(name, { retryPolicy, requestTimeout: '500ms', events: ['CallHandler.CallStarted'] });
+    const { metadata } = await harness.subscribe(name, { retryPolicy, requestTimeout: '2s', events: ['CallHandler.CallStarted'] });
     uids.set(name, metadata.uid);
   }
   await Promise.all([harness.dispatcher(), harness.worker()]);

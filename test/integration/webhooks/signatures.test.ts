@@ -139,7 +139,7 @@ describe.skipIf(python === undefined)(`verified with the libraries from PyPI (${
     });
     const rows = await deliveries();
     const input = JSON.stringify(rows.map(({ delivery, key }) => ({ ...delivery, body: delivery.body.toString('base64'), key })));
-    const { code, stdout, stderr } = await run(interpreter, ['-c', program], { input, timeoutMs: 200_000 });
+    const { code, stdout, stderr } = await run(interpreter, ['-c', program], { input });
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout)).toEqual(rows.map(({ valid }) => [valid, valid]));
   });

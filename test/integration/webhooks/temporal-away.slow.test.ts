@@ -6,7 +6,7 @@ import { settled } from './dispatch-harness.ts';
 import { retryHarness, waits } from './retry-harness.ts';
 
 /** Attempts for a slow machine too: none of these series runs out of them. */
-const policy = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '2s' }, requestTimeout: '500ms' };
+const policy = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '2s' }, requestTimeout: '5s' };
 
 it('goes on with first attempts while Temporal is unavailable, and with what failed once it is back, by itself', async () => {
   const temporal = await ownTemporal();
@@ -52,7 +52,7 @@ it('goes on with first attempts while Temporal is unavailable, and with what fai
 it('goes on with a series whose worker was killed in the middle of it', async () => {
   const harness = await retryHarness();
   const { sink } = harness;
-  const { metadata } = await harness.subscribe('a', { ...policy, requestTimeout: '5s' });
+  const { metadata } = await harness.subscribe('a', policy);
   sink.behave('/a', 500);
   await harness.dispatcher();
   const worker = harness.workerProcess();

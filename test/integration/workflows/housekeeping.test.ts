@@ -8,13 +8,12 @@ import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
-import { openStore } from '../../../store/index.ts';
 import { CallDeletion } from '../../../voice/calls/call-deletion.ts';
 import { housekeeping } from '../../../workflows/catalogue.ts';
 import { createHousekeepingActivities } from '../../../workflows/housekeeping/activities.ts';
 import { ensureHousekeepingSchedule } from '../../../workflows/housekeeping/schedule.ts';
 import { eventually } from '../../support/eventually.ts';
-import { migratedDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { registerCall } from '../store/calls-support.ts';
 import { revisionOf, session } from '../store/support.ts';
@@ -32,7 +31,7 @@ async function endless(): Promise<never> {
 describe('housekeeping', () => {
   it('deletes in Postgres what is superseded or long dead, in every organisation, when its schedule fires', async () => {
     const { url } = await migratedDatabase();
-    const store = openStore({ databaseUrl: url });
+    const store = openPatientStore(url);
     const registry = new Registry();
     try {
       const admin = await session(url);

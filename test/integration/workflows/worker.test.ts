@@ -6,13 +6,13 @@ import { expect, it } from 'vitest';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
-import { migrate, openStore } from '../../../store/index.ts';
+import { migrate } from '../../../store/index.ts';
 import type { housekeeping } from '../../../workflows/catalogue.ts';
 import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
 import { undescribedMetrics } from '../../support/metrics-reference.ts';
 import { ownTemporal } from '../../support/own-temporal.ts';
-import { database, migratedDatabase } from '../../support/postgres.ts';
+import { database, migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { unique } from './support.ts';
 
 /** A worker in this process, stopped through its signal. */
@@ -100,7 +100,7 @@ it('is unready without the migrations, says so, and becomes ready when they come
   try {
     await eventually(async () => expect((await worker.get('/readyz')).text).toMatch(/postgres: .*parley migrate/));
     await migrate({ databaseUrl: url });
-    const store = openStore({ databaseUrl: url });
+    const store = openPatientStore(url);
     await store.health();
     await store.close();
     await eventually(async () => expect((await worker.get('/readyz')).text).toBe('ok\n'));

@@ -1,6 +1,9 @@
+import { dirname, join } from 'node:path';
+
 import { IngestionError, type IngestionFailureCode } from '../../../knowledge/ingestion-failure.ts';
 import type { Block, ParsedDocument } from '../../../knowledge/parsing/block.ts';
-import type { ParserPool, ParseRequest } from '../../../knowledge/parsing/parser-pool.ts';
+import { ParserPool, type ParserPoolOptions, type ParseRequest } from '../../../knowledge/parsing/parser-pool.ts';
+import { PARSER_ENTRY } from '../../../knowledge/parsing/spawn-parser.ts';
 
 interface Read {
   readonly blocks: readonly Block[];
@@ -12,6 +15,12 @@ async function* once(content: Buffer | string): AsyncGenerator<Uint8Array> {
 }
 
 type What = Omit<ParseRequest, 'content'> & { readonly content: Buffer | string };
+
+/** For suites that start hundreds of processes: from the bundle, where `make test` has built it. */
+export function parserPool(options: ParserPoolOptions): ParserPool {
+  const bundle = process.env['PARLEY_TEST_ENTRY'];
+  return new ParserPool({ ...options, ...(bundle !== undefined && { entry: join(dirname(bundle), PARSER_ENTRY) }) });
+}
 
 /** Reads a file to its end. */
 export async function read(pool: ParserPool, what: What): Promise<Read> {

@@ -37,7 +37,7 @@ describe.skipIf(python === undefined).each(CASES)(`$name (${withoutPython})`, ({
   async function byOfficialClient(): Promise<readonly string[]> {
     const script = fileURLToPath(new URL('official_speaking_clients.py', import.meta.url));
     const args = [script, where.endpoint.provider, server.url, JSON.stringify(official), JSON.stringify(SENTENCES)];
-    const { code, stdout, stderr } = await run(interpreter, args, { timeoutMs: 120_000 });
+    const { code, stdout, stderr } = await run(interpreter, args);
     expect(code, stderr).toBe(0);
     const sounds = (JSON.parse(stdout) as readonly string[]).map((sound) => new Uint8Array(Buffer.from(sound, 'base64')).buffer);
     return sounds.map((sound) => textOf([{ data: new Int16Array(sound) }]));

@@ -15,6 +15,7 @@ import { createSpeechSource } from '../../../../voice/providers/create-speech-so
 import { providerFailureOf } from '../../../../voice/providers/index.ts';
 import { FallbackTts } from '../../../../voice/providers/tts/fallback-tts.ts';
 import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { CASES, endpointAt, type SpeakingCase } from './speaking-cases.ts';
 import { startSpeakingServer, type SpeakingServer } from './speaking-server.ts';
 import { textOf } from './spoken-text.ts';
@@ -219,7 +220,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     [500, 'runtime', /answers 500/, 3],
   ])('names an answer of %d', async (status, kind, message, attempts) => {
     server.faults.status = status;
-    await say(FIVE, voiceAt(server.url, { clock: hurried }));
+    await say(FIVE);
     expect(failures).toMatchObject([{ kind, status, provider, message: expect.stringMatching(message) as string }]);
     expect(server.opened).toHaveLength(attempts);
   });
@@ -234,7 +235,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
 
   it.each(errors)('names the message %j', async (error, kind, message, attempts) => {
     server.faults.instead = Array.from({ length: 3 }, () => error);
-    await say(FIVE, voiceAt(server.url, { clock: hurried }));
+    await say(FIVE);
     expect(failures).toMatchObject([{ kind, provider, message: expect.stringMatching(message) as string }]);
     expect(server.faults.instead).toHaveLength(3 - attempts);
   });
@@ -253,7 +254,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     [1000, 'connection_lost', 3],
   ])('names a close with %d', async (code, kind, attempts) => {
     server.faults.closeCodes = [code, code, code];
-    await say(FIVE, voiceAt(server.url, { clock: hurried }));
+    await say(FIVE);
     expect(failures).toMatchObject([{ kind, provider }]);
     expect(server.opened).toHaveLength(attempts);
   });
@@ -280,8 +281,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     await say(FIVE, voiceAt(server.url, { through: strict }));
     strict.close();
     expect(server.opened).toEqual([]);
-    await server.stop();
-    await say(FIVE, voiceAt(server.url, { clock: hurried }));
+    await say(FIVE, voiceAt(`http://127.0.0.1:${await freePort()}`));
     expect(failures).toMatchObject([
       { kind: 'refused', message: expect.stringContaining("can't be called") as string },
       { kind: 'unreachable', message: expect.stringContaining('ECONNREFUSED') as string },

@@ -54,7 +54,7 @@ describe.skipIf(python === undefined).each(CASES)(`$name (${withoutPython})`, ({
   async function byOfficialClient(): Promise<string> {
     const script = fileURLToPath(new URL('official_streaming_clients.py', import.meta.url));
     const args = [script, official.client, server.url, JSON.stringify(official.settings), join(folder, 'audio')];
-    const { code, stdout, stderr } = await run(interpreter, args, { timeoutMs: 120_000 });
+    const { code, stdout, stderr } = await run(interpreter, args);
     expect(code, stderr).toBe(0);
     return (JSON.parse(stdout) as readonly string[]).join(' ');
   }

@@ -82,16 +82,19 @@ const withoutSoundOfVoices = (sums: Readonly<Record<string, Sums>>) =>
 const LONG = 'The bicycle is green and has three gears, a bell, a basket for your shopping and lights on both of its ends.';
 
 describe('the usage of calls', () => {
-  it(`is what the provider has counted, over ${CALLS} calls with interruptions`, { timeout: 120_000 + CALLS * 60_000 }, async () => {
+  it(`is what the provider has counted, over ${CALLS} calls with interruptions`, { timeout: 600_000 + CALLS * 60_000 }, async () => {
     const held = Promise.withResolvers<void>();
     provider.heard(() => 'tell me about the bicycle');
-    // The first answer is interrupted while its rest is still to come, the second while it is spoken, the third ends by itself.
-    const answers = new Map<string, number>();
+    // The first answer is interrupted while its rest is still to come, the next while it is spoken, the last ends by itself. On a busy machine a
+    // question has holes, and is two.
+    const begun = new Set<string>();
+    const last = new Set<string>();
     provider.chat(({ system }) => {
-      const turn = (answers.get(system) ?? 0) + 1;
-      answers.set(system, turn);
-      if (turn === 1) return { text: [`${LONG} And then`, ' there is more to say about it.'], holdRest: held.promise };
-      return turn === 2 ? LONG : 'It costs nine hundred.';
+      const customer = /customer \d+/.exec(system)?.[0] ?? '';
+      if (last.has(customer)) return 'It costs nine hundred.';
+      if (begun.has(customer)) return LONG;
+      begun.add(customer);
+      return { text: [`${LONG} And then`, ' there is more to say about it.'], holdRest: held.promise };
     });
     const ids: string[] = [];
     const hold = async (index: number): Promise<void> => {
@@ -109,6 +112,7 @@ describe('the usage of calls', () => {
         const since = performance.now();
         await call.caller.hears(LONG, { since });
         await delay(500);
+        if (interruption === 2) last.add(`customer ${index}`);
         await call.caller.speak(1_500);
       }
       await call.caller.hears('It costs nine hundred.');
