@@ -79,16 +79,16 @@ describe('any document', () => {
       }),
       { numRuns: 150 },
     );
-  }, 60_000);
+  });
 
   it('is no longer than allowed either where a sentence has more tokens without the space before it', async () => {
     const sentence = ' স্ত্রী \u{40000}\u{10000}\u{10000}\u{10000}\u{10000}ⅴ 🇧🇩 Sentence ends here.';
     expect([countTokens(sentence), countTokens(sentence.trim())]).toEqual([30, 31]);
-    const chunks = await chunksOf([paragraph(`👨‍👩‍👧‍👦 \n${sentence}`)], { maxTokens: 30, overlapTokens: 0 });
+    const chunks = await chunksOf([paragraph(`👨‍👩‍👧‍👦 \n${sentence}\nMore words follow.`)], { maxTokens: 30, overlapTokens: 0 });
     expect(chunks.map(({ text, tokens }) => [text, tokens <= 30])).toEqual([
       ['👨‍👩‍👧‍👦', true],
       [sentence.trim().slice(0, -1), true],
-      ['.', true],
+      ['.\nMore words follow.', true],
     ]);
   });
 
@@ -106,7 +106,7 @@ describe('any document', () => {
       }),
       { numRuns: 300 },
     );
-  }, 60_000);
+  });
 
   it('gives the same chunks each time, from a stream as well', async () => {
     await fc.assert(
@@ -120,7 +120,7 @@ describe('any document', () => {
       }),
       { numRuns: 50 },
     );
-  }, 60_000);
+  });
 });
 
 /** Where a chunk stands in its text such that both of its ends are grapheme breaks, from a position on; -1 for nowhere. */
@@ -227,7 +227,7 @@ describe('long paragraphs', () => {
     );
   });
 
-  it('take a megabyte without a space, and a grapheme of a megabyte', { timeout: 120_000 }, async () => {
+  it('take a megabyte without a space, and a grapheme of a megabyte', async () => {
     for (const text of ['ab1'.repeat(350_000), 'ক্ষ'.repeat(100_000), `e${'\u0301'.repeat(300_000)}`]) {
       const chunks = await chunksOf([paragraph(text)], { overlapTokens: 0 });
       expect(solid(chunks.map((chunk) => chunk.text).join(''))).toBe(text);
@@ -277,7 +277,7 @@ describe('tables', () => {
       }),
       { numRuns: 100 },
     );
-  }, 60_000);
+  });
 
   it('stay with the paragraph that announces them where they fit', async () => {
     const chunks = await chunksOf([

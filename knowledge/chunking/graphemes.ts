@@ -12,7 +12,11 @@ export const LONGEST_GRAPHEME = 1_000;
 
 /** Without the white space around it, as far as no mark is attached to that. */
 export function trim(text: string): string {
-  return text.replace(leading, '').trimEnd();
+  return trimStart(text).trimEnd();
+}
+
+export function trimStart(text: string): string {
+  return text.replace(leading, '');
 }
 
 /** In order; together they are the text. */

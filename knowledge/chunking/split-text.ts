@@ -1,5 +1,5 @@
 /** Cuts a text that is too long for one chunk: at sentences, else at words, else between graphemes. */
-import { graphemesOf, slabsOf, trim } from './graphemes.ts';
+import { graphemesOf, slabsOf, trim, trimStart } from './graphemes.ts';
 import { sentencesOf, wordSegmentsOf } from './segments.ts';
 import { countTokens, countUpTo } from './tokens.ts';
 
@@ -40,7 +40,7 @@ export function* splitText(text: string, options: SplitOptions): Generator<Piece
       if (carried !== '') carried = '';
       else if (own.length > 1) surplus.unshift(...own.splice(-1));
       else {
-        own = smallerOf(piece.text, maxTokens);
+        own = smallerOf(trimStart(join(own)), maxTokens);
         if (own.length === 1) break;
       }
       piece = pieceOf(carried + join(own));
@@ -76,7 +76,7 @@ function* unitsOf(text: string, options: SplitOptions): Generator<Piece> {
   }
 }
 
-/** Of a unit that has more tokens without the white space around it: rare, and more than allowed. */
+/** Of a unit that has more tokens without the white space around it: rare, and more than allowed. The space after it separates it from the next. */
 function smallerOf(text: string, maxTokens: number): Piece[] {
   const words = [...wordsOf(text, maxTokens)];
   return words.length > 1 ? words : [...graphemesOf(text)].map((grapheme) => ({ text: grapheme, tokens: countTokens(grapheme) }));
