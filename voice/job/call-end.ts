@@ -67,7 +67,7 @@ export class CallEnd {
   async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
     if (prepared === undefined) return;
     const { services, stop } = this.#options;
-    // The recording is complete once it is closed: on a processor that is too busy that takes its time, and a process that stops has none.
+    // The recording is complete once it is closed: on a processor that is too busy that takes its time, and a process that is stopping has none.
     const withinMs = stop.aborted ? TIMEOUTS.sessionAtStop : TIMEOUTS.session;
     const close = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'failed to close the session'));
     const closed = close.then(() => true);

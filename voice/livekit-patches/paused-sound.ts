@@ -19,6 +19,8 @@ export interface PausableOutput {
   sourcePushedDuration: number;
   sourceDiscardedDuration: number;
   runOffset: number;
+  /** When what was handed over is played, in milliseconds since the epoch. */
+  dryAt: number | undefined;
   reportRun(run: { readonly offset: number; readonly endedAt: number; readonly resumesAt: number }): void;
   pause: (this: PausableOutput) => void;
   resume: (this: PausableOutput) => void;
@@ -71,6 +73,7 @@ export function replayAfterPauses(output: PausableOutput): void {
       queued = frame;
       // One that fails fails the next, too.
       replayed = capture(frame).catch(() => undefined);
+      output.dryAt = Date.now() + source.queuedDuration;
       settled.resolve();
     }
     resume.call(output);

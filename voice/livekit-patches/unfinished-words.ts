@@ -91,11 +91,17 @@ export function keepTurnsOpen(): void {
         controller.signal.throwIfAborted();
       }
     };
-    // Node.js runs timers that are due before it takes what has come.
-    await setImmediate();
-    controller.signal.throwIfAborted();
-    await wait(vad.reading(), { longestMs: LONGEST_READING_MS, everyMs: READING_MS });
-    await wait(() => stt.recognizes, { longestMs: LONGEST_WAIT_MS, everyMs: LOOK_EVERY_MS });
+    const read = async (): Promise<void> => {
+      // Node.js runs timers that are due before it takes what has come.
+      await setImmediate();
+      controller.signal.throwIfAborted();
+      await wait(vad.reading(), { longestMs: LONGEST_READING_MS, everyMs: READING_MS });
+    };
+    await read();
+    if (stt.recognizes) {
+      await wait(() => stt.recognizes, { longestMs: LONGEST_WAIT_MS, everyMs: LOOK_EVERY_MS });
+      await read();
+    }
     const waitedMs = Math.round(performance.now() - from);
     const { endOfUtteranceDelay } = turn;
     const measured =

@@ -383,7 +383,8 @@ export class SttStream extends stt.SpeechStream {
         this.#put(SpeechEventType.FINAL_TRANSCRIPT, event.text);
         break;
       case 'flushed':
-        this.#answerMs.set(this.#recognizer, this.#options.clock.monotonic() - this.#flushedAt);
+        // Of several the first is answered, and the time is of the last.
+        if (this.#flushes.length <= 1) this.#answerMs.set(this.#recognizer, this.#options.clock.monotonic() - this.#flushedAt);
         this.#words.answered(this.#flushes.length);
         this.#backlog.settle(this.#flushes.shift() ?? 0);
         if (this.#flushes.length === 0) {

@@ -3,8 +3,8 @@ import { initializeLogger } from '@livekit/agents';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 // As the session does; the package doesn't export it.
-import { ParticipantAudioOutput } from '../../node_modules/@livekit/agents/dist/voice/room_io/_output.js';
-import { replayAfterPauses, type PausableOutput } from './paused-sound.ts';
+import { ParticipantAudioOutput } from '../../../node_modules/@livekit/agents/dist/voice/room_io/_output.js';
+import { replayAfterPauses, type PausableOutput } from '../../../voice/livekit-patches/paused-sound.ts';
 
 const RATE = 24_000;
 const FRAME_MS = 100;
@@ -43,7 +43,7 @@ function anOutput() {
     return captured;
   };
   replayAfterPauses(inside);
-  const played: { readonly offset: number; readonly duration: number }[] = [];
+  const played: { readonly startedAt: number; readonly offset: number; readonly duration: number }[] = [];
   output.onPlaybackProgressed = (run) => void played.push(run);
   const finished = Promise.withResolvers<{ readonly playbackPosition: number; readonly interrupted: boolean }>();
   output.onPlaybackFinished = (event) => finished.resolve(event);
@@ -90,17 +90,20 @@ it('of an answer that is interrupted in its pause nothing more is heard, and it 
 });
 
 it('an answer of which nothing more comes in its pause ends after it', async () => {
-  const { output, source, given, at, say, flush, finished } = anOutput();
+  const { output, source, given, played, at, say, flush, finished } = anOutput();
   at.set(100, () => output.pause());
   await say(2);
   flush();
   let over = false;
   void finished.then(() => (over = true));
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  expect([over, source.queuedDuration]).toEqual([false, 0]);
+  await expect.poll(() => source.queuedDuration).toBe(0);
+  expect(over).toBe(false);
+  const resumedAt = Date.now();
   output.resume();
   expect(await finished).toEqual({ playbackPosition: expect.closeTo(0.2), interrupted: false });
   expect(given).toHaveLength(3);
+  // The recording has it where it was heard.
+  expect(played.at(-1)!.startedAt).toBeGreaterThanOrEqual(resumedAt - 1);
 });
 
 it('the end of an answer that has been handed over is played in a pause', async () => {
