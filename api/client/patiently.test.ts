@@ -12,10 +12,14 @@ it('bears an api that is being replaced for a minute, each time', async () => {
   const clock = new FakeClock();
   const read = patiently(clock);
   for (const failure of [unanswered, answered(503), answered(429)]) {
+    // However long nobody has read.
+    await clock.advance(600_000);
+    expect(await read(() => Promise.reject(failure))).toBeUndefined();
     await clock.advance(59_000);
     expect(await read(() => Promise.reject(failure))).toBeUndefined();
     expect(await read(() => Promise.resolve('there'))).toBe('there');
   }
+  expect(await read(() => Promise.reject(unanswered))).toBeUndefined();
   await clock.advance(60_000);
   await expect(read(() => Promise.reject(unanswered))).rejects.toBe(unanswered);
 });

@@ -8,14 +8,16 @@ const UNREADABLE_FOR_MS = 60_000;
 
 /** @returns reads; undefined where it failed and may succeed the next time. @throws UserError for a refusal, and once it has failed for a minute */
 export function patiently(clock: Clock): <T>(read: () => Promise<T>) => Promise<T | undefined> {
-  let readableAt = clock.monotonic();
+  let failingSince: number | undefined;
   return async (read) => {
     try {
       const found = await read();
-      readableAt = clock.monotonic();
+      failingSince = undefined;
       return found;
     } catch (error) {
-      if (!(error instanceof UserError) || isRefusal(error) || clock.monotonic() - readableAt >= UNREADABLE_FOR_MS) throw error;
+      if (!(error instanceof UserError) || isRefusal(error)) throw error;
+      failingSince ??= clock.monotonic();
+      if (clock.monotonic() - failingSince >= UNREADABLE_FOR_MS) throw error;
       return undefined;
     }
   };

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { UserError } from '../../../platform/user-error.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { processIo } from '../io.ts';
 import { testInCluster } from './run.ts';
 
@@ -18,6 +19,9 @@ it('follows a run past readings that get no answer', async () => {
   };
   const io = { ...processIo(new AbortController().signal), out: { write: () => true } };
   const test = { agent: 'desk', tests: [], revision: 'serving', junit: undefined, format: 'table' } as const;
-  expect(await testInCluster({ request }, test, io)).toBe(true);
+  const clock = new FakeClock();
+  const passed = testInCluster({ request }, test, io, clock);
+  await clock.advanceUntil(() => answers.length === 0);
+  expect(await passed).toBe(true);
   expect(asked).toEqual(['POST /v2/ai-agents/desk/test-runs', 'GET /v1/test-runs/run_1', 'GET /v1/test-runs/run_1']);
 });

@@ -1,12 +1,10 @@
 /** AgentTests run by the cluster: requested over REST, followed until the run is over. */
-import { setTimeout as delay } from 'node:timers/promises';
-
 import type { ReportedResult } from '../../../agent-tests/reports/report.ts';
 import type { TestResult } from '../../../agent-tests/result.ts';
 import { patiently } from '../../../api/client/patiently.ts';
 import { RestError } from '../../../api/client/rest-client.ts';
 import type { AttemptAnswer, TestRunAnswer } from '../../../api/test-runs/answers.ts';
-import { awakeClock } from '../../../platform/clock.ts';
+import { awakeClock, sleep, type Clock } from '../../../platform/clock.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import type { Api } from '../calls/api.ts';
 import { writeAs, type Format } from '../../output.ts';
@@ -28,12 +26,17 @@ export interface ClusterTest {
 const POLL_MS = 1_000;
 
 /** @returns whether every test passed. @throws UserError for a request that can't be carried out, or a run that was cancelled */
-export async function testInCluster(api: Api, { agent, tests, revision, junit, format }: ClusterTest, io: Io): Promise<boolean> {
+export async function testInCluster(
+  api: Api,
+  { agent, tests, revision, junit, format }: ClusterTest,
+  io: Io,
+  clock: Clock = awakeClock,
+): Promise<boolean> {
   const path = `/v2/ai-agents/${encodeURIComponent(agent)}/test-runs`;
   const began = io.now();
   const body = { ...(tests.length > 0 && { tests }), revision };
   let run = (await ofAgent(agent, () => api.request('POST', path, body))) as TestRunAnswer;
-  const read = patiently(awakeClock);
+  const read = patiently(clock);
   const forScripts = format === 'json' || format === 'yaml';
   const reporter = forScripts ? undefined : new ConsoleReporter(io, run.results.length);
   const reported = new Map<string, ReportedResult>();
@@ -45,7 +48,7 @@ export async function testInCluster(api: Api, { agent, tests, revision, junit, f
       reporter?.finished(known);
     }
     if (run.state === 'finished' || run.state === 'cancelled') break;
-    await delay(POLL_MS, undefined, { signal: io.signal });
+    await sleep(clock, POLL_MS, io.signal);
     const runPath = `/v1/test-runs/${run._id}`;
     run = ((await ofAgent(agent, () => read(() => api.request('GET', runPath)))) as TestRunAnswer | undefined) ?? run;
   }

@@ -62,7 +62,7 @@ export function inspect(rest: Rest, id: string, onFailure: (error: unknown) => v
     await Promise.all([
       showRecording(Date.now() - endedAt > RECORDING_WITHIN_MS ? 0 : RECORDING_WITHIN_MS).catch(noteIn(elements.recordingNote)),
       showDeliveries(ended).catch(noteIn(elements.deliveriesNote)),
-      readUntil(rest, id, { ...polling, done: isComplete }),
+      readUntil(rest, id, { ...polling, record: ended, done: isComplete }),
     ]);
   };
   void follow().catch((error: unknown) => {

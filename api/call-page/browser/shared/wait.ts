@@ -14,6 +14,7 @@ export const pause = (ms: number): Promise<void> => new Promise((resolve) => set
 
 /**
  * Reads the record of a call until `done`. What was read once is read again after a reading that fails: the server may be starting anew.
+ * @param record an earlier reading
  * @param onRecord for each reading, `signal` permitting
  * @returns the last reading
  * @throws what the first reading fails with, and RestRefusalError
@@ -23,13 +24,17 @@ export async function readUntil(
   id: string,
   {
     done,
+    record,
     onRecord = () => undefined,
     everyMs,
     withinMs,
     signal,
-  }: Patience & { readonly done: (record: ShownCall) => boolean; readonly onRecord?: (record: ShownCall) => void },
+  }: Patience & {
+    readonly done: (record: ShownCall) => boolean;
+    readonly record?: ShownCall;
+    readonly onRecord?: (record: ShownCall) => void;
+  },
 ): Promise<ShownCall> {
-  let record: ShownCall | undefined;
   for (const startedAt = Date.now(); ; await pause(everyMs)) {
     try {
       record = await rest.call(id);

@@ -219,6 +219,7 @@ async function over(ended: CurrentCall): Promise<void> {
       hear(client, id, forgotten.signal),
       readUntil(client, id, {
         done: isComplete,
+        record: settled,
         onRecord: showRecord,
         everyMs: READ_EVERY_MS,
         withinMs: COMPLETE_WITHIN_MS,
