@@ -36,7 +36,7 @@ export interface BudgetAction {
 export function budgetActions({ spec: { budget, timeZone = 'UTC' } }: Agent, stored: ServingBudget | undefined): readonly BudgetAction[] {
   const wanted = budget && { ...budget, timeZone };
   // In a time zone that does not exist it has no days: the former one counts on.
-  if (isDeepStrictEqual(wanted, stored) || !isTimeZone(timeZone)) return [];
+  if (isDeepStrictEqual(wanted, stored) || (wanted !== undefined && !isTimeZone(timeZone))) return [];
   return [{ type: 'budget', budget: wanted }];
 }
 

@@ -98,6 +98,7 @@ describe('putting a revision into service', () => {
     expect(actions({}, serving(utc))).toEqual([{ type: 'budget', budget: undefined }]);
     expect(actions({}, serving())).toEqual([]);
     expect(actions({ budget, timeZone: 'Europe/Berln' }, serving(utc))).toEqual([]);
+    expect(actions({ timeZone: 'Europe/Berln' }, serving(utc))).toEqual([{ type: 'budget', budget: undefined }]);
     expect(actions({ budget }, unavailable)).toEqual([]);
     expect(plan(agentWith({ budget })).actions.map(({ type }) => type)).toEqual(['addFinalizer', 'serve', 'budget']);
     const hashes = [{}, { budget }].map((spec) => compileRevision(agentWith(spec), [], worldOf()).revision);

@@ -71,6 +71,7 @@ The other kinds are deleted at once.
 
 Each change of \`Ready\`'s status or reason is reported once as an Event with the same reason and message: \`Normal\` for \`True\` and \`Unknown\`, \`Warning\` for \`False\`.
 An Event with the reason \`TestsSkipped\` says which generation of an agent the annotation \`parley.dev/skip-tests\` lets pass, and why.
+A \`Warning\` with the reason \`ReconcileFailed\` says what a quota, an admission policy or a missing permission keeps the operator from writing.
 `;
   return [{ path: 'docs/reference/conditions.md', content }];
 }
