@@ -1,5 +1,4 @@
 /** `parley test --watch`: after each change of a file, the tests that it can affect. */
-import { once } from 'node:events';
 import { basename, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -29,7 +28,7 @@ export async function watchTests(
   await using _closed = { [Symbol.asyncDispose]: () => watcher.close() };
   watcher.on('all', (_event, path) => isYaml(path) && changes.note());
   watcher.on('error', (error) => err.write(`parley: changes may be missed: ${(error as Error).message}\n`));
-  await once(watcher, 'ready');
+  await new Promise<void>((ready) => watcher.once('ready', ready));
   signal.addEventListener('abort', () => changes.note(), { once: true });
   let known = new Map<string, string>();
   while (!signal.aborted) {
