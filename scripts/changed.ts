@@ -45,7 +45,7 @@ interface Source {
 function whoNames(folder: string, sources: readonly Source[]): readonly string[] {
   const naming = sources.filter(
     ({ file, text }) =>
-      text.includes(`'${relative(dirname(file), folder)}'`) ||
+      (dirname(file) !== folder && text.includes(`'${relative(dirname(file), folder)}'`)) ||
       (/^test\/|\.test\.ts$/.test(file) && (text.includes(`${folder}/`) || text.includes(`'${folder}'`))),
   );
   const around = dirname(folder);
