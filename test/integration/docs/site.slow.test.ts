@@ -39,5 +39,5 @@ describe.skipIf(browser === undefined)('the site of the documentation (needs chr
     await eventually(async () => expect(await search('backup')).toContain(pathToFileURL(out).href));
     expect(page.complaints).toEqual([]);
     expect(page.requested.filter((url) => !url.startsWith('file:'))).toEqual([]);
-  }, 120_000);
+  });
 });
