@@ -49,14 +49,19 @@ const TIMED = 'test/integration/voice/**/*.timed.test.ts';
 /** One call with everything in it, for the runs without the `voice` project. */
 const TALKING_CALL = 'test/integration/voice/conversation.test.ts';
 
-/** Suites that start servers: generous limits, because a busy machine is slow, not wrong. No suite has a second try. */
-const withServers = {
-  setupFiles: ['test/support/random-tests.ts'],
+/** Generous limits, because a busy machine is slow, not wrong. No suite has a second try. */
+const waiting = {
   testTimeout: 600_000,
   hookTimeout: 600_000,
   teardownTimeout: 60_000,
   // As that of `eventually`: it distinguishes "never" from "not yet".
   expect: { poll: { timeout: 300_000 } },
+};
+
+/** Suites that start servers. */
+const withServers = {
+  ...waiting,
+  setupFiles: ['test/support/random-tests.ts'],
 };
 
 export default defineConfig({
@@ -74,8 +79,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: source.map((folder) => `${folder}/**/*.test.ts`),
-          testTimeout: 180_000,
-          expect: { poll: { timeout: 120_000 } },
+          ...waiting,
           sequence: { groupOrder: 0 },
         },
       },

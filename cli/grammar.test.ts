@@ -66,7 +66,7 @@ describe('wrong usage', () => {
         run('explain', 'agent'),
       ]),
     ).toEqual([2, 2, 2, 2, 0, 0, 1]);
-  }, 60_000);
+  });
 });
 
 describe('completion', () => {
@@ -95,7 +95,7 @@ describe('completion', () => {
       env: { ...process.env, PATH: `${folder}:${process.env['PATH']}` },
     });
     expect(stdout.trim()).toBe('add');
-  }, 30_000);
+  });
 
   it.each(SHELLS)('names the program everywhere in the script of %s', (shell) => {
     const script = completionScript(shell, 'kubectl-parley');

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { FakeClock } from '../test/support/fake-clock.ts';
+import { FakeClock, settle } from '../test/support/fake-clock.ts';
 import { systemClock, withTimeout } from './clock.ts';
 
 describe('withTimeout', () => {
@@ -46,7 +46,7 @@ describe('a timer of the system', () => {
     const timer = systemClock.after(1, () => (called = true));
     setTimeout(() => timer.cancel(), 1);
     standStill(20);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await settle();
     expect(called).toBe(false);
   });
 });

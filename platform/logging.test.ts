@@ -54,5 +54,5 @@ describe('log lines', () => {
     } finally {
       child.kill('SIGKILL');
     }
-  }, 30_000);
+  });
 });

@@ -99,7 +99,7 @@ describe('text without spaces', () => {
     expect(termsOf('𠮷野家', 'ja')).toContain('𠮷野');
   });
 
-  it('takes a million characters without a break', { timeout: 60_000 }, () => {
+  it('takes a million characters without a break', () => {
     expect(termsOf('a'.repeat(1_000_000), 'en').length).toBeGreaterThanOrEqual(500);
     expect(termsOf('我'.repeat(200_000), 'zh').length).toBeGreaterThan(100_000);
     expect(termsOf('e\u0301'.repeat(200_000) + '\u0301'.repeat(200_000), 'en').length).toBeGreaterThan(10);

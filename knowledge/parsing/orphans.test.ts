@@ -28,5 +28,5 @@ it.skipIf(!canTie)('a busy parser ends with the process that started it (needs s
   onTestFinished(() => children.filter(isRunning).forEach((pid) => process.kill(pid, 'SIGKILL')));
   expect(children.map(isRunning)).toEqual([true]);
   parent.kill('SIGKILL');
-  await eventually(() => expect(children.map(isRunning)).toEqual([false]), 10_000);
+  await eventually(() => expect(children.map(isRunning)).toEqual([false]));
 });

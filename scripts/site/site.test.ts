@@ -19,7 +19,7 @@ describe('the site', () => {
   beforeAll(async () => {
     await buildSite({ root: resolve(import.meta.dirname, '../..'), out });
     pages = (await readdir(out, { recursive: true })).filter((file) => file.endsWith('.html'));
-  }, 60_000);
+  });
 
   const read = (page: string): Promise<string> => readFile(join(out, page), 'utf8');
 
@@ -42,7 +42,7 @@ describe('the site', () => {
       }
     }
     expect(dead).toEqual([]);
-  }, 60_000);
+  });
 
   it('begins with a page that has every group of the documentation, and asks no other server for anything', async () => {
     const html = load(await read('index.html'));

@@ -24,12 +24,6 @@ it('no page of docs/ is one that nothing leads to', () => {
   expect(alone).toEqual([]);
 });
 
-it('the pages of docs/ have 30,000 words at most, without reference and decisions', () => {
-  const written = list('docs').filter((page) => !/^docs\/(?:adr|reference)\//.test(page));
-  const words = written.map((page) => readFileSync(join(root, page), 'utf8').split(/\s+/).filter(Boolean).length);
-  expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(30_000);
-});
-
 it.each(pages.filter((page) => !/^docs\/(?:adr|reference)\/|^examples\//.test(page)))(
   '%s: prose has lines of 120 characters at most',
   (page) => {

@@ -3,7 +3,6 @@ import { eventually } from '../support/eventually.ts';
 import { Servers, startEndpoint } from '../support/http-servers.ts';
 import type { TestStackEnv } from '../support/stack.ts';
 
-/** Long enough for a machine that is busy with other things. */
 /** Of the examples. */
 const exampleBase = 'workshop-handbook';
 

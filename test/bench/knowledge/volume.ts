@@ -212,7 +212,7 @@ function startCall(databaseUrl: string): Call {
       took = [];
       return since;
     },
-    stop: () => child.disconnect(),
+    stop: () => void (child.connected && child.disconnect()),
   };
 }
 

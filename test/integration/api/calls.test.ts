@@ -68,7 +68,8 @@ describe('the end of a call on request', () => {
     await holder.query('BEGIN');
     await holder.query('DELETE FROM parley.calls WHERE id = $1', [body._id]);
     const ended = org.call('POST', `/v1/calls/${body._id}/end`);
-    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE parley.calls%'";
+    const waiting =
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE parley.calls%'";
     await eventually(async () => expect((await database.query(waiting)).rowCount).toBe(1));
     await holder.query('COMMIT');
     expect(await ended).toMatchObject({ status: 404, body: { error: 'not_found', message: 'Call not found' } });

@@ -13,7 +13,7 @@ const stage = suiteFixture(addStage);
 
 it('adds a folder but for three bad files, which it names, and doubles nothing when it is repeated', async () => {
   expect(await addsAllButThree(stage, 30)).toHaveLength(29);
-}, 120_000);
+});
 
 it('takes standard input, names documents, and prints JSON', async () => {
   const base = await stage.aBase();
@@ -48,7 +48,7 @@ it('is interrupted without harm: what was uploaded is reported, and repeating it
   const documents = await base.documents();
   expect(documents.map(({ filename }) => filename).toSorted()).toEqual(Object.keys(files).toSorted());
   expect(documents.every(({ status }) => status === 'completed')).toBe(true);
-}, 120_000);
+});
 
 it('fails as a whole, and clearly, where there is nothing to add to', async () => {
   const base = await stage.aBase();

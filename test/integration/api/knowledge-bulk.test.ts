@@ -151,7 +151,7 @@ describe('lines of JSON', () => {
     expect(await total(base)).toBe(450);
     const stored = new Set((await means.files()).map((path) => /doc_[0-9a-f-]{36}/.exec(path)?.[0]));
     for (const { document_id: id } of again) expect(stored).toContain(id);
-  }, 60_000);
+  });
 
   it('are known by their keys, and made again where the document has failed or was deleted', async () => {
     const base = await aBase();
@@ -180,7 +180,7 @@ describe('lines of JSON', () => {
     expect(results.slice(0, 10_000).every(({ status }) => status === 'accepted')).toBe(true);
     expect(results[10_000]).toMatchObject({ index: 10_000, status: 'failed', error: { code: 'payload_too_large' } });
     expect(await total(base)).toBe(10_000);
-  }, 300_000);
+  });
 
   it('are answered while others are still on their way, and kept where the connection breaks', async () => {
     const base = await aBase();
@@ -363,7 +363,7 @@ describe('an archive', () => {
     expect(announced).toBe(413);
     expect(await total(base)).toBe(0);
     await eventually(async () => expect((await means.files()).length).toBe(before));
-  }, 60_000);
+  });
 });
 
 describe('the route', () => {
@@ -408,7 +408,7 @@ describe('the route', () => {
     } finally {
       await limited.close();
     }
-  }, 60_000);
+  });
 
   it('says of each entry that the storage is unavailable, and goes through them all', async () => {
     const away = new StorageError('unavailable', 'the bucket does not answer');
@@ -460,7 +460,7 @@ describe('the route', () => {
     } finally {
       await hasty.close();
     }
-  }, 60_000);
+  });
 
   it('does what the page about it shows', async () => {
     const page = await readFile(join(repositoryRoot(), 'docs/knowledge/uploads.md'), 'utf8');

@@ -44,7 +44,7 @@ beforeAll(async () => {
     add(ours, base, 'tent.md', '# Tent\n\nThe tent has a reset button too, of plastic.', { product: 'T"; DROP', public: true }),
     add(theirs, theirBase, 'secret.txt', 'The brass button opens the vault of the others.', { product: 'XK' }),
   ]);
-}, 180_000);
+});
 
 describe('a search', () => {
   it('finds what was uploaded, best first, with its place', async () => {

@@ -213,7 +213,7 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
     }
     expect(pages).toBeGreaterThan(2);
     expect(names).toEqual(Array.from({ length: 6 }, (_, n) => `Long ${n}`));
-  }, 120_000);
+  });
 
   it('may go away in the middle of a call, and others are served side by side', async () => {
     const client = await connect(version);

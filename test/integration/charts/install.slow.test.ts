@@ -502,8 +502,8 @@ function union(rows: readonly Row[]): Record<string, readonly string[]> {
 
 /** `kubectl auth can-i --list`, less what every service account may, which differs between versions of Kubernetes. */
 async function canI(serviceAccount: string, namespace: string, home = NAMESPACE): Promise<Record<string, readonly string[]>> {
-  const rowsOf = async (name: string): Promise<readonly Row[]> => {
-    const user = `--as=system:serviceaccount:${home}:${name}`;
+  const rowsOf = async (account: string): Promise<readonly Row[]> => {
+    const user = `--as=system:serviceaccount:${account}`;
     const text = await cluster.kubectl(['auth', 'can-i', '--list', '--no-headers', `--namespace=${namespace}`, user]);
     return text.split('\n').flatMap((line): Row[] => {
       const match = /^(\S+)\s+\[[^\]]*\]\s+\[([^\]]*)\]\s+\[([^\]]*)\]$/.exec(line);
@@ -512,7 +512,7 @@ async function canI(serviceAccount: string, namespace: string, home = NAMESPACE)
       return [{ role: '', resource: names === '' ? resource : `${resource} ${names}`, verbs: verbs.split(' ') }];
     });
   };
-  const [own, anybodys] = await Promise.all([rowsOf(serviceAccount), rowsOf('anybody')]);
+  const [own, anybodys] = await Promise.all([rowsOf(`${home}:${serviceAccount}`), rowsOf('elsewhere:anybody')]);
   return union(own.filter((row) => !anybodys.some((other) => isDeepStrictEqual(row, other))));
 }
 

@@ -436,13 +436,13 @@ describe('both stores', () => {
 
   /** On a busy machine a store may be slow for a while. */
   async function untilAvailable<T>(ask: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await ask();
-      } catch (error) {
-        if (!(error instanceof VectorStoreError) || !error.retryable) throw error;
-      }
-    }
+    const answer = await eventually(async () => {
+      const [settled] = await Promise.allSettled([ask()]);
+      if (settled.status === 'rejected' && settled.reason instanceof VectorStoreError && settled.reason.retryable) throw settled.reason;
+      return settled;
+    });
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value;
   }
 
   /** Asks every store that is here the same and demands the same answer, to the last score. */

@@ -103,7 +103,7 @@ it('never changes hands, in 1,000 interleavings of two organisations that claim,
   // Transactions that wait for each other are tried again, so that nothing of it would be seen above.
   const { rows } = await (await session(url)).query('SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()');
   expect(rows).toEqual([{ deadlocks: '0' }]);
-}, 300_000);
+});
 
 it('of no length is over at once', async () => {
   const { store } = await freshStore();
