@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { KubeError } from './error.ts';
 import { ResourceClient } from './resource-client.ts';
+import { FakeClock } from '../test/support/fake-clock.ts';
 import { startFaultProxy, type FaultAnswer, type FaultProxy } from '../test/support/fault-proxy/fault-proxy.ts';
 import { testFolder } from '../test/support/folders.ts';
 import { createTransport, loadKubeConfig, type Transport, type TransportOptions } from './transport.ts';
@@ -43,7 +44,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** A client whose waits between attempts are remembered instead of waited for, unless `options` bring a clock. */
+/** A client that remembers its waits between attempts instead of waiting, and never times out, unless `options` bring a clock. */
 function connect(options: Partial<TransportOptions> = {}): {
   readonly transport: Transport;
   readonly configMaps: ResourceClient<ConfigMap>;
@@ -52,10 +53,11 @@ function connect(options: Partial<TransportOptions> = {}): {
   const waits: number[] = [];
   const clock = {
     now: () => Date.now(),
-    monotonic: () => performance.now(),
+    monotonic: () => 0,
     after(ms: number, callback: () => void) {
-      if (ms !== 30_000) waits.push(ms);
-      const handle = setTimeout(callback, ms === 30_000 ? ms : 0);
+      if (ms === 30_000) return { cancel: () => undefined };
+      waits.push(ms);
+      const handle = setTimeout(callback, 0);
       return { cancel: () => clearTimeout(handle) };
     },
   };
@@ -147,21 +149,22 @@ describe('retries', () => {
 });
 
 describe('time', () => {
-  const clock = {
-    now: () => Date.now(),
-    monotonic: () => performance.now(),
-    after: (ms: number, run: () => void) => ((timer) => ({ cancel: () => clearTimeout(timer) }))(setTimeout(run, ms)),
-  };
+  const unanswered = { kind: 'delay', ms: 600_000 } as const;
 
   it('ends a request after its timeout, retries included', async () => {
+    const clock = new FakeClock();
     const { configMaps } = connect({ clock });
-    server.faults.next({ kind: 'delay', ms: 5_000 });
-    expect(await failureOf(configMaps.get(ref, { timeoutMs: 50 }))).toMatchObject({ code: 0, reason: 'Timeout', retryable: true });
+    server.faults.next(unanswered);
+    const late = failureOf(configMaps.get(ref, { timeoutMs: 50 }));
+    await expect.poll(() => server.requests).toHaveLength(1);
+    clock.tick(50);
+    expect(await late).toMatchObject({ code: 0, reason: 'Timeout', retryable: true });
     server.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 2 });
     expect(await failureOf(configMaps.get(ref, { timeoutMs: 100 }))).toMatchObject({ code: 429 });
   });
 
   it('ends a request with its signal: before, during and between attempts', async () => {
+    const clock = new FakeClock();
     const { configMaps } = connect({ clock });
     expect(await failureOf(configMaps.get(ref, { signal: AbortSignal.abort() }))).toMatchObject({
       reason: 'Aborted',
@@ -169,15 +172,18 @@ describe('time', () => {
       retryable: false,
     });
     expect(server.requests).toHaveLength(0);
-    for (const fault of [
-      { kind: 'delay', ms: 5_000 },
-      { kind: 'status', code: 429, retryAfterSeconds: 9 },
-    ] as const) {
-      server.faults.next(fault);
-      const controller = new AbortController();
-      setTimeout(() => controller.abort(), 50);
-      expect(await failureOf(configMaps.get(ref, { signal: controller.signal }))).toMatchObject({ reason: 'Aborted' });
-    }
+    const during = new AbortController();
+    server.faults.next(unanswered);
+    const first = failureOf(configMaps.get(ref, { signal: during.signal }));
+    await expect.poll(() => server.requests).toHaveLength(1);
+    during.abort();
+    expect(await first).toMatchObject({ reason: 'Aborted' });
+    const between = new AbortController();
+    server.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 9 });
+    const second = failureOf(configMaps.get(ref, { signal: between.signal }));
+    await expect.poll(() => clock.nextIn).toBe(9_000);
+    between.abort();
+    expect(await second).toMatchObject({ reason: 'Aborted' });
   });
 
   it('leaves a signal without listeners', async () => {

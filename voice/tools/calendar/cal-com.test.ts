@@ -1,6 +1,6 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest';
 
-import { createEgress } from '../../../platform/egress/egress.ts';
+import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import { Servers, sendJson, startEndpoint, type TestEndpoint } from '../../../test/support/http-servers.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { createBookCalendar } from '../builtin/book-calendar.ts';
@@ -39,18 +39,19 @@ function startCalendar(status = 200, body?: unknown): Promise<TestEndpoint> {
 }
 
 interface Given {
+  readonly egress?: Egress;
   readonly apiKey?: string;
   readonly eventTypeID?: number | string;
 }
 
-function toolsOf(endpoint: Pick<TestEndpoint, 'url'>, { apiKey = key, eventTypeID = 123 }: Given = {}) {
+function toolsOf(endpoint: Pick<TestEndpoint, 'url'>, { egress = http, apiKey = key, eventTypeID = 123 }: Given = {}) {
   const options = {
     name: 'x',
     description: undefined,
     messages: {},
     spec: { eventTypeID, apiKeySecretRef: { name: 's', key: 'k' }, timeZone: 'Europe/Berlin' },
     readSecret: async () => apiKey,
-    calendar: createCalCom({ baseUrl: `${endpoint.url}/v2/`, http, timeoutMs: 1_000 }),
+    calendar: createCalCom({ baseUrl: `${endpoint.url}/v2/`, http: egress, timeoutMs: 600_000 }),
     clock: new FakeClock({ now: Date.UTC(2026, 10, 21, 23, 30) }),
   };
   const { signal } = new AbortController();
@@ -158,9 +159,12 @@ describe('a booking', () => {
   });
 
   it('with an unknown outcome is not made twice', async () => {
-    const [broken, silent] = [await startCalendar(500, {}), await startEndpoint(servers, () => undefined)];
+    const time = new FakeClock();
+    const egress = createEgress({ allowCidrs: ['127.0.0.0/8'], clock: time });
+    onTestFinished(() => egress.close());
+    const [broken, silent] = [await startCalendar(500, {}), await startEndpoint(servers, () => time.tick(600_000))];
     for (const endpoint of [broken, silent]) {
-      expect(await toolsOf(endpoint).book({ start: '2026-11-24T14:00', ...ada })).toMatchObject({
+      expect(await toolsOf(endpoint, { egress }).book({ start: '2026-11-24T14:00', ...ada })).toMatchObject({
         succeeded: false,
         detail: 'unavailable',
         forModel: { error: expect.stringContaining('not known whether it was booked') },
