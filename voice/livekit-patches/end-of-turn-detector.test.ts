@@ -97,7 +97,7 @@ describe('the shared model', () => {
     stream.pushAudio(new AudioFrame(sound, sampleRate, 1, sound.length));
     await new Promise(setImmediate);
     void stream.predict();
-    await vi.waitFor(() => expect(results).toHaveLength(1), { timeout: 20_000 });
+    await expect.poll(() => results).toHaveLength(1);
     expect(results[0]!.probability).toBeGreaterThan(0);
     expect(results[0]!.probability).toBeLessThan(1);
     await detector.aclose();

@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 
+import { eventually } from '../../../test/support/eventually.ts';
 import { suiteFolder } from '../../../test/support/folders.ts';
 import { decodeOgg } from '../../../test/support/ogg.ts';
 import { cutOpus } from '../ogg/cut-opus.ts';
@@ -56,7 +57,7 @@ it('what has been written is playable while the recording goes on, also of silen
   const file = join(folder, 'on.ogg');
   const recording = encoder.open(file);
   recording.write(Buffer.alloc(20 * encoder.rate * 4));
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     let length = 0;
     for await (const page of cutOpus(createReadStream(file), { fromMs: 0, onLength: (ms) => (length = ms) }))
       expect(page.length).toBeGreaterThan(0);

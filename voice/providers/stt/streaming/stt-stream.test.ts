@@ -94,7 +94,7 @@ async function streamOf(streaming: Partial<SttStreaming> = {}): Promise<SttStrea
   adapter.on('error', (event) => void failures.push(providerFailureOf(event, 'stt')));
   const stream = adapter.stream();
   // LiveKit begins a little later.
-  await vi.waitUntil(() => sockets.length === 1);
+  await expect.poll(() => sockets).toHaveLength(1);
   await settle();
   return stream;
 }
@@ -161,9 +161,9 @@ it.each([
   const tried = vi.fn<ProviderConnect>(connect);
   const stream = await streamWithFallback([tried, opens]);
   await push(stream, 200 * PER_MS);
-  await vi.waitUntil(() => tried.mock.calls.length === 1);
+  await expect.poll(() => tried).toHaveBeenCalledOnce();
   clock.tick(lateMs);
-  await vi.waitUntil(() => sockets.length === 1);
+  await expect.poll(() => sockets).toHaveLength(1);
   await settle();
   expect(sockets[0]!.audio).toHaveLength(200 * PER_MS * 2);
   expect([takeovers, adapter.provider, failures]).toEqual([1, 'b', []]);
@@ -173,7 +173,7 @@ it('hears with the fallback what a lost or silent provider has not understood', 
   for (const how of ['lost', 'silent'] as const) {
     sockets = [];
     const stream = await streamWithFallback([opens, opens]);
-    await vi.waitUntil(() => sockets.length === 1);
+    await expect.poll(() => sockets).toHaveLength(1);
     await push(stream, 300 * PER_MS);
     sockets[0]!.receive({ type: 'final', text: 'hello', upToSeconds: 0.1 });
     sockets[0]!.receive({ type: 'interim', text: 'I would' });
@@ -184,7 +184,7 @@ it('hears with the fallback what a lost or silent provider has not understood', 
       await settle();
       clock.tick(LATE_MS);
     }
-    await vi.waitUntil(() => sockets.length === 2);
+    await expect.poll(() => sockets).toHaveLength(2);
     await settle();
     expect(sockets[1]!.audio).toHaveLength(200 * PER_MS * 2);
     expect(sockets[1]!.sent.includes('flush')).toBe(how === 'silent');
@@ -197,14 +197,14 @@ it('hears with the fallback what a lost or silent provider has not understood', 
 
 it('asks the fallback where the user paused, and not in the middle of what is said since', async () => {
   const stream = await streamWithFallback([opens, opens]);
-  await vi.waitUntil(() => sockets.length === 1);
+  await expect.poll(() => sockets).toHaveLength(1);
   await push(stream, 300 * PER_MS);
   sockets[0]!.receive({ type: 'interim', text: 'I would' });
   await settle();
   stream.userPaused();
   await push(stream, 200 * PER_MS);
   clock.tick(LATE_MS);
-  await vi.waitUntil(() => sockets.length === 2);
+  await expect.poll(() => sockets).toHaveLength(2);
   await settle();
   const { sent } = sockets[1]!;
   const bytes = (messages: typeof sent): number => messages.reduce((sum, { length }) => sum + length, 0);
@@ -215,26 +215,28 @@ it('asks the fallback where the user paused, and not in the middle of what is sa
 it('goes back where the fallback fails, too, and fails when no provider is left', async () => {
   let well = true;
   const stream = await streamWithFallback([(url, options) => (well ? opens : refuses)(url, options), opens]);
-  await vi.waitUntil(() => sockets.length === 1);
+  await expect.poll(() => sockets).toHaveLength(1);
   sockets[0]!.close();
-  await vi.waitUntil(() => sockets.length === 2);
+  await expect.poll(() => sockets).toHaveLength(2);
   await settle();
   expect(adapter.provider).toBe('b');
   sockets[1]!.receive({ type: 'final', text: 'hello' });
   await settle();
   sockets[1]!.close();
-  await vi.waitUntil(() => sockets.length === 3);
+  await expect.poll(() => sockets).toHaveLength(3);
   await settle();
   expect([adapter.provider, takeovers]).toEqual(['a', 2]);
   well = false;
   for (let attempt = 2; failures.length === 0; attempt += 1) {
     sockets[attempt]!.close();
     // The fallback opens a connection in each round.
-    await vi.waitUntil(() => {
-      if (sockets.length > attempt + 1 || failures.length > 0) return true;
-      if (clock.nextIn !== undefined) clock.tick(clock.nextIn);
-      return false;
-    });
+    await expect
+      .poll(() => {
+        if (sockets.length > attempt + 1 || failures.length > 0) return true;
+        if (clock.nextIn !== undefined) clock.tick(clock.nextIn);
+        return false;
+      })
+      .toBe(true);
   }
   expect(failures[0]).toMatchObject({ part: 'stt' });
   stream.close();
@@ -243,7 +245,7 @@ it('goes back where the fallback fails, too, and fails when no provider is left'
 it('sends audio at the rate that the fallback takes', async () => {
   const stream = await streamWithFallback([refuses, opens], 24_000);
   await push(stream, 2_000 * PER_MS);
-  await vi.waitUntil(() => sockets[0]?.audio.length !== undefined);
+  await expect.poll(() => sockets).toHaveLength(1);
   await settle();
   expect(Math.abs(sockets[0]!.audio.length / 48 - 2_000)).toBeLessThan(50);
 });
