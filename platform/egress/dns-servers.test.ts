@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { sleep, systemClock } from '../clock.ts';
+import { sleep, systemClock, type Clock } from '../clock.ts';
 import { DnsServers } from './dns-servers.ts';
 import { createNameResolver, type NameResolver } from './name-resolver.ts';
 import { DnsServer } from '../../test/support/dns-server.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
 
 let first: DnsServer;
 let second: DnsServer;
@@ -18,25 +20,52 @@ afterEach(() => Promise.all([first.stop(), second.stop()]));
 /** No server listens there. */
 const dead = '127.0.0.1:9';
 const resolverOf = (...servers: readonly string[]): NameResolver => createNameResolver({ servers, clock: systemClock });
+/** Answers count as long as the test takes, unless it says otherwise. */
+const serversAt = (servers: readonly string[], clock: Clock = systemClock, queryTimeoutMs = 300_000): DnsServers =>
+  new DnsServers({ servers, clock, queryTimeoutMs, onAnswer: () => (heard += 1) });
 const ask = (...servers: readonly string[]): Promise<readonly string[]> =>
-  new DnsServers({ servers, clock: systemClock, onAnswer: () => (heard += 1) }).ask((resolver) => resolver.resolve4('a.example.'));
+  serversAt(servers).ask((resolver) => resolver.resolve4('a.example.'));
 
 it('takes the answer of a server that is slower than the next question', async () => {
-  first.set('A a.example', { addresses: ['192.0.2.1'], delayMs: 2200 });
-  expect(await ask(first.address)).toEqual(['192.0.2.1']);
+  const clock = new FakeClock();
+  const isAskedAgain = Promise.withResolvers<void>();
+  first.set('A a.example', () => {
+    if (first.questions.length === 1) return { addresses: ['192.0.2.1'], after: isAskedAgain.promise };
+    isAskedAgain.resolve();
+    return { silent: true };
+  });
+  const answer = serversAt([first.address], clock).ask((resolver) => resolver.resolve4('a.example.'));
+  await eventually(() => expect(first.questions).toHaveLength(1));
+  clock.tick(1_500);
+  expect(await answer).toEqual(['192.0.2.1']);
   expect(first.questions).toHaveLength(2);
 });
 
 it('waits as long for a name that takes long, whatever is asked and answered before and meanwhile', async () => {
-  const servers = new DnsServers({ servers: [first.address], clock: systemClock, onAnswer: () => (heard += 1) });
+  const servers = serversAt([first.address], new FakeClock());
   const quick = () => servers.ask((resolver) => resolver.resolve4('a.example.'));
-  first.set('A a.example', { addresses: ['192.0.2.1'], delayMs: 5 });
-  first.set('A slow.example', { addresses: ['192.0.2.2'], delayMs: 900 });
+  const isLate = Promise.withResolvers<void>();
+  first.set('A a.example', { addresses: ['192.0.2.1'] });
+  first.set('A slow.example', { addresses: ['192.0.2.2'], after: isLate.promise });
   for (let times = 0; times < 10; times += 1) await quick();
   const slow = servers.ask((resolver) => resolver.resolve4('slow.example.'));
+  // One resolver for all would give up on it after 250 ms.
   await sleep(systemClock, 400);
   await quick();
+  await sleep(systemClock, 400);
+  isLate.resolve();
   expect(await slow).toEqual(['192.0.2.2']);
+});
+
+it('asks again at once where the time of a question is over before the next one was due, as in a process that stood still', async () => {
+  const servers = serversAt([first.address], new FakeClock(), 500);
+  // On a slow machine the next questions may be late, too.
+  const answer = await eventually(() => {
+    const before = first.questions.length;
+    first.set('A a.example', () => (first.questions.length === before + 1 ? { silent: true } : { addresses: ['192.0.2.1'] }));
+    return servers.ask((resolver) => resolver.resolve4('a.example.'));
+  });
+  expect(answer).toEqual(['192.0.2.1']);
 });
 
 it('goes on to the next server when one is gone, silent or unable', async () => {
@@ -51,7 +80,8 @@ it('goes on to the next server when one is gone, silent or unable', async () => 
 });
 
 it('believes the first one that there is no such name', async () => {
-  await expect(ask(first.address, second.address)).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  const asked = serversAt([first.address, second.address], new FakeClock()).ask((resolver) => resolver.resolve4('a.example.'));
+  await expect(asked).rejects.toMatchObject({ code: 'ENOTFOUND' });
   expect(second.questions).toEqual([]);
   expect(heard).toBe(1);
 });
@@ -66,10 +96,12 @@ it('reports the answer of one rather than the failure of the other', async () =>
 it('blames a name that is never answered where others are, and its own servers where nothing is', async () => {
   for (const server of [first, second]) for (const type of ['A', 'AAAA']) server.set(`${type} a.example`, { silent: true });
   second.set('NS ', { silent: true });
-  const [name, servers] = await Promise.allSettled([
-    resolverOf(first.address).resolve('a.example'),
-    resolverOf(second.address).resolve('a.example'),
-  ]);
-  expect(name).toMatchObject({ reason: { kind: 'dns', ours: false } });
-  expect(servers).toMatchObject({ reason: { kind: 'dns_unavailable', ours: true } });
+  const failure = (server: DnsServer) =>
+    resolverOf(server.address)
+      .resolve('a.example')
+      .catch((error: unknown) => error);
+  const name = async () => expect(await failure(first)).toMatchObject({ kind: 'dns', ours: false });
+  // Where this process stands still for seconds while it asks, no server answers.
+  const [, servers] = await Promise.all([eventually(name), failure(second)]);
+  expect(servers).toMatchObject({ kind: 'dns_unavailable', ours: true });
 });

@@ -6,7 +6,6 @@ import { getServers, promises as dns } from 'node:dns';
 
 import type { Clock, Timer } from '../clock.ts';
 
-/** How long an answer is accepted, in milliseconds. */
 const QUERY_TIMEOUT_MS = 5_500;
 /** Time until the next server is queried, or the same one again, in milliseconds. */
 const AGAIN_MS = 1_500;
@@ -28,15 +27,19 @@ export interface DnsServersOptions {
   readonly clock: Clock;
   /** Called for each answer, including late ones and refusals. */
   readonly onAnswer: () => void;
+  /** How long an answer is accepted, in milliseconds; 5,500 by default. By the machine's time, whatever the clock. */
+  readonly queryTimeoutMs?: number;
 }
 
 export class DnsServers {
   readonly #servers: readonly string[];
   readonly #clock: Clock;
   readonly #onAnswer: () => void;
+  readonly #queryTimeoutMs: number;
 
-  constructor({ servers, clock, onAnswer }: DnsServersOptions) {
+  constructor({ servers, clock, onAnswer, queryTimeoutMs = QUERY_TIMEOUT_MS }: DnsServersOptions) {
     this.#clock = clock;
+    this.#queryTimeoutMs = queryTimeoutMs;
     this.#onAnswer = onAnswer;
     this.#servers = servers.length > 0 ? servers : getServers();
   }
@@ -73,7 +76,8 @@ export class DnsServers {
         return;
       }
       if (worst === undefined || isSilence(codeOf(worst))) worst = error;
-      if (tries < count) tryNext();
+      // In a process that stood still, the time of a query may be over before the next one was sent.
+      if (tries < count || (code === 'ETIMEOUT' && tries < LEAST_TRIES)) tryNext();
       else if (open === 0) settle(() => reject(worst));
     };
     const tryNext = (): void => {
@@ -85,7 +89,7 @@ export class DnsServers {
       }
       tries += 1;
       open += 1;
-      question(resolverOf(server)).then(onAnswer, onError);
+      question(resolverOf(server, this.#queryTimeoutMs)).then(onAnswer, onError);
       if (tries < Math.max(LEAST_TRIES, count)) timer = this.#clock.after(AGAIN_MS, tryNext);
     };
 
@@ -98,8 +102,8 @@ export class DnsServers {
  * One resolver for each query. c-ares remembers how fast a server answered its last queries and gives up on the next one after five times
  * that, 250 ms at least, whatever the timeout says: a slow name would fail after a few fast ones.
  */
-function resolverOf(server: string): dns.Resolver {
-  const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 1 });
+function resolverOf(server: string, timeoutMs: number): dns.Resolver {
+  const resolver = new dns.Resolver({ timeout: timeoutMs, maxTimeout: timeoutMs, tries: 1 });
   resolver.setServers([server]);
   return resolver;
 }

@@ -12,8 +12,8 @@ export interface DnsAnswer {
   /** Default NOERROR, or NXDOMAIN where there is no answer for the name at all. */
   readonly code?: 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED';
   readonly silent?: boolean;
-  /** How late the answer comes, in milliseconds. */
-  readonly delayMs?: number;
+  /** The answer is held until then. */
+  readonly after?: Promise<unknown>;
 }
 
 const types: Readonly<Record<number, string>> = { 1: 'A', 2: 'NS', 28: 'AAAA', 33: 'SRV' };
@@ -35,13 +35,13 @@ export class DnsServer {
   static async start(): Promise<DnsServer> {
     const server = new DnsServer();
     server.#socket.on('message', (query, from) => {
-      const { packet, delayMs = 0 } = server.#answer(query);
+      const { packet, after } = server.#answer(query);
       if (packet === undefined) return;
       const send = (): void => {
         if (!server.#stopped) server.#socket.send(packet, from.port, from.address);
       };
-      if (delayMs === 0) send();
-      else setTimeout(send, delayMs).unref();
+      if (after === undefined) send();
+      else void after.then(send);
     });
     await new Promise<void>((resolve) => server.#socket.bind(0, '127.0.0.1', resolve));
     return server;
@@ -59,7 +59,7 @@ export class DnsServer {
     });
   }
 
-  #answer(query: Buffer): { readonly packet?: Buffer; readonly delayMs?: number } {
+  #answer(query: Buffer): { readonly packet?: Buffer; readonly after?: Promise<unknown> } {
     const labels: string[] = [];
     let at = 12;
     for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
@@ -84,7 +84,7 @@ export class DnsServer {
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(records.length, 6);
     const packet = Buffer.concat([head, query.subarray(12, at + 5), ...records]);
-    return { packet, ...(known?.delayMs === undefined ? {} : { delayMs: known.delayMs }) };
+    return { packet, ...(known?.after === undefined ? {} : { after: known.after }) };
   }
 }
 
