@@ -1,18 +1,25 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { Registry } from 'prom-client';
 import { request as requestThrough } from 'undici';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { systemClock } from '../clock.ts';
+import { systemClock, type Clock } from '../clock.ts';
+import { Connection } from './connection.ts';
 import { createEgress, type Egress, type EgressOptions, type EgressRequest, type EgressResponse } from './egress.ts';
 import { EgressError } from './egress-error.ts';
+import type { NameAnswer } from './name-resolver.ts';
 import { selfSigned } from '../self-signed.ts';
 import { DnsServer } from '../../test/support/dns-server.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { testFolder } from '../../test/support/folders.ts';
 import { Servers, whole, writeWithoutEnd } from '../../test/support/http-servers.ts';
 
 const servers = new Servers();
@@ -33,8 +40,9 @@ afterEach(async () => {
 const allowed = ['127.0.0.0/10', '::1/128'];
 const forbiddenAddress = '127.66.0.1';
 
+/** With a clock that stands still: it waits for any answer, and keeps any connection, as long as the test takes. */
 function egressWith(options: EgressOptions = {}): Egress {
-  const egress = createEgress({ allowCidrs: allowed, dnsServers: [dns.address], ...options });
+  const egress = createEgress({ allowCidrs: allowed, dnsServers: [dns.address], clock: new FakeClock(), ...options });
   opened.push(egress);
   return egress;
 }
@@ -50,18 +58,6 @@ async function failure(promise: Promise<unknown>): Promise<EgressError> {
   );
   if (!(error instanceof EgressError)) throw error;
   return error;
-}
-
-async function eventually(check: () => void): Promise<void> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      check();
-      return;
-    } catch (error) {
-      if (attempt === 300) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
 }
 
 describe('ports that are denied', () => {
@@ -205,8 +201,8 @@ describe('an address that may not be called', () => {
   it('is refused when DNS changes between two questions, and never reached when it changes behind the check', async () => {
     const honest = await servers.http((_, response) => response.end('honest'), { port: victim.port });
     let asked = 0;
-    dns.set('A rebind.example', () => ({ addresses: [(asked += 1) === 1 ? '127.0.0.1' : forbiddenAddress], ttl: 0 }));
-    const egress = egressWith();
+    const resolve = async () => ({ addresses: [(asked += 1) === 1 ? '127.0.0.1' : forbiddenAddress], ttlSeconds: 0 });
+    const egress = egressWith({ resolver: { resolve } });
     const url = `http://rebind.example:${victim.port}/`;
     // The connection goes to what was checked: DNS is asked once.
     expect((await send(egress, { url })).body.toString()).toBe('honest');
@@ -271,24 +267,26 @@ describe('names', () => {
     dns.set('A hooks', { addresses: ['127.0.0.1'] });
     await send(egressWith(), { url: `http://hooks:${server.port}/` });
     await failure(send(egressWith(), { url: `http://nowhere.example:${server.port}/` }));
-    // Where it takes long, it is also asked whether anybody is there.
-    expect(dns.questions.filter((question) => question !== 'NS ').sort()).toEqual([
-      'A hooks',
-      'A nowhere.example',
-      'AAAA hooks',
-      'AAAA nowhere.example',
-    ]);
+    expect(new Set(dns.questions)).toEqual(new Set(['A hooks', 'A nowhere.example', 'AAAA hooks', 'AAAA nowhere.example']));
   });
 
   it('are kept as long as their answers hold', async () => {
-    const server = await servers.http((_, response) => response.end());
-    dns.set('A kept.example', { addresses: ['127.0.0.1'], ttl: 60 });
-    dns.set('A fleeting.example', { addresses: ['127.0.0.1'], ttl: 0 });
-    const egress = egressWith();
-    for (const name of ['kept', 'kept', 'kept', 'fleeting', 'fleeting', 'fleeting'])
-      await send(egress, { url: `http://${name}.example:${server.port}/` });
-    expect(dns.questions.filter((question) => question === 'A kept.example')).toHaveLength(1);
-    expect(dns.questions.filter((question) => question === 'A fleeting.example')).toHaveLength(3);
+    const before = await servers.http((_, response) => response.end(), { address: '127.0.0.5' });
+    await servers.http((_, response) => response.end(), { address: '127.0.0.6', port: before.port });
+    const clock = new FakeClock();
+    const egress = egressWith({ clock });
+    const answering = async (name: string) => (await send(egress, { url: `http://${name}.example:${before.port}/` })).address;
+    const lead = (address: string): void => {
+      dns.set('A kept.example', { addresses: [address], ttl: 20 });
+      dns.set('A fleeting.example', { addresses: [address], ttl: 0 });
+    };
+    lead('127.0.0.5');
+    expect([await answering('kept'), await answering('fleeting')]).toEqual(['127.0.0.5', '127.0.0.5']);
+    lead('127.0.0.6');
+    clock.tick(19_999);
+    expect([await answering('kept'), await answering('fleeting')]).toEqual(['127.0.0.5', '127.0.0.6']);
+    clock.tick(1);
+    expect(await answering('kept')).toBe('127.0.0.6');
   });
 
   it('that several ask for at once are asked for once', async () => {
@@ -303,7 +301,12 @@ describe('names', () => {
     const server = await servers.http((_, response) => response.end('here'));
     dns.set('A half.example', { addresses: ['127.0.0.1'] });
     dns.set('AAAA half.example', { silent: true });
-    expect((await send(egressWith(), { url: `http://half.example:${server.port}/`, timeoutMs: 4000 })).status).toBe(200);
+    const clock = new FakeClock();
+    const answer = send(egressWith({ clock }), { url: `http://half.example:${server.port}/` });
+    // It has the other addresses, and waits a little for these.
+    await eventually(() => expect(clock.nextIn).toBe(100));
+    clock.tick(100);
+    expect((await answer).status).toBe(200);
   });
 
   it('fail as what they are', async () => {
@@ -334,11 +337,22 @@ describe('names', () => {
 describe('the clock', () => {
   const timeoutMs = 300;
   const doing = { check: '', dns: 'waiting for DNS', connect: '', tls: 'TLS handshake', head: 'waiting for the answer', body: 'reading' };
-  const timedOut = async (request: Partial<EgressRequest> & { url: string }, options: EgressOptions = {}): Promise<EgressError> => {
-    const startedAt = performance.now();
-    const error = await failure(send(egressWith(options), { timeoutMs, ...request }));
-    // Timers may fire a little early, counted by this clock.
-    expect(performance.now() - startedAt).toBeGreaterThan(timeoutMs - 5);
+  /** How a request ends whose time is over while it is stuck there. */
+  const timedOut = async (
+    request: Partial<EgressRequest> & { url: string },
+    stuck: Promise<unknown>,
+    options: EgressOptions = {},
+  ): Promise<EgressError> => {
+    const clock = new FakeClock();
+    const sent = send(egressWith({ ...options, clock }), { timeoutMs, ...request });
+    const ended = vi.fn<() => void>();
+    const failing = failure(sent).finally(ended);
+    await Promise.race([stuck, failing]);
+    clock.tick(timeoutMs - 1);
+    await settle();
+    expect(ended).not.toHaveBeenCalled();
+    clock.tick(1);
+    const error = await failing;
     expect(error).toMatchObject({ kind: 'timeout', ours: false });
     expect(error.message).toContain('300 ms');
     expect(error.message).toContain(doing[error.phase]);
@@ -346,85 +360,129 @@ describe('the clock', () => {
   };
 
   it('runs over DNS', async () => {
-    dns.set('A slow.example', { silent: true });
     const server = await servers.http((_, response) => response.end());
-    expect((await timedOut({ url: `http://slow.example:${server.port}/` })).phase).toBe('dns');
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<NameAnswer>()];
+    const resolver = { resolve: () => (asked.resolve(), answer.promise) };
+    expect((await timedOut({ url: `http://slow.example:${server.port}/` }, asked.promise, { resolver })).phase).toBe('dns');
     // And what DNS says later starts nothing.
-    expect(server.connections()).toBe(0);
+    answer.resolve({ addresses: ['127.0.0.1'], ttlSeconds: 0 });
+    await settle();
+    await send(egressWith(), { url: `http://localhost:${server.port}/` });
+    expect(server.connections()).toBe(1);
   });
 
   it('that DNS has run out distinguishes a slow name from dead servers', async () => {
-    const since = performance.now();
     dns.set('A slow.example', { silent: true });
     dns.set('AAAA slow.example', { silent: true });
-    const egress = egressWith();
-    await failure(send(egress, { url: 'http://slow.example/', timeoutMs }));
-    expect(await egress.dnsAnswered(since)).toBe(true);
+    const clock = new FakeClock();
+    const egress = egressWith({ clock });
+    const failing = failure(send(egress, { url: 'http://slow.example/', timeoutMs }));
+    await eventually(() => expect(dns.questions).toContain('A slow.example'));
+    clock.tick(timeoutMs);
+    await failing;
+    expect(await egress.dnsAnswered(0)).toBe(true);
     // Nothing has been asked since, so it takes another question, and that is answered late.
-    dns.set('NS ', { code: 'REFUSED', delayMs: 1000 });
-    expect(await egress.dnsAnswered(performance.now())).toBe(true);
+    const isLate = Promise.withResolvers<void>();
+    clock.tick(1);
+    dns.set('NS ', { code: 'REFUSED', after: isLate.promise });
+    const late = egress.dnsAnswered(clock.monotonic());
+    clock.tick(1_000);
+    isLate.resolve();
+    expect(await late).toBe(true);
     dns.set('NS ', { silent: true });
-    expect(await egress.dnsAnswered(performance.now())).toBe(false);
-    expect(await egressWith({ dnsServers: ['127.0.0.1:9'] }).dnsAnswered(since)).toBe(false);
+    clock.tick(1);
+    const silent = egress.dnsAnswered(clock.monotonic());
+    clock.tick(5_000);
+    expect(await silent).toBe(false);
+    expect(await egressWith({ dnsServers: ['127.0.0.1:9'] }).dnsAnswered(0)).toBe(false);
     const resolver = { resolve: () => Promise.reject(new Error('unused')) };
-    expect(await egressWith({ resolver }).dnsAnswered(performance.now())).toBe(true);
+    expect(await egressWith({ resolver }).dnsAnswered(0)).toBe(true);
   });
 
   it('runs over the TLS handshake', async () => {
-    const server = await servers.tcp((socket) => socket.resume());
-    expect((await timedOut({ url: `https://localhost:${server.port}/` })).phase).toBe('tls');
+    const greeted = Promise.withResolvers<void>();
+    const server = await servers.tcp((socket) => void socket.once('data', () => greeted.resolve()));
+    expect((await timedOut({ url: `https://localhost:${server.port}/` }, greeted.promise)).phase).toBe('tls');
     await eventually(() => expect(server.open()).toBe(0));
   });
 
   it('runs over a request that the server does not read', async () => {
-    const server = await servers.tcp((socket) => socket.pause());
-    const error = await timedOut({ url: `http://localhost:${server.port}/`, method: 'POST', body: Buffer.alloc(30_000_000) });
-    expect(error.phase).toBe('head');
+    const begun = Promise.withResolvers<void>();
+    const server = await servers.tcp((socket) => void socket.once('data', () => (socket.pause(), begun.resolve())));
+    const request = { url: `http://localhost:${server.port}/`, method: 'POST', body: Buffer.alloc(30_000_000) } as const;
+    expect((await timedOut(request, begun.promise)).phase).toBe('head');
   });
 
   it('runs over the head, also when it drips', async () => {
-    const silent = await servers.http(() => undefined);
-    expect((await timedOut({ url: `http://localhost:${silent.port}/` })).phase).toBe('head');
+    const asked = Promise.withResolvers<void>();
+    const silent = await servers.http(() => asked.resolve());
+    expect((await timedOut({ url: `http://localhost:${silent.port}/` }, asked.promise)).phase).toBe('head');
     await eventually(() => expect(silent.open()).toBe(0));
+    const begun = Promise.withResolvers<void>();
     const dripping = await servers.tcp((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const drip = setInterval(() => socket.write('x-a: b\r\n'), 20);
       socket.once('close', () => clearInterval(drip));
+      socket.once('data', () => begun.resolve());
     });
-    expect((await timedOut({ url: `http://localhost:${dripping.port}/` })).phase).toBe('head');
+    expect((await timedOut({ url: `http://localhost:${dripping.port}/` }, begun.promise)).phase).toBe('head');
     await eventually(() => expect(dripping.open()).toBe(0));
   });
 
   it.each(['fail', 'truncate'] as const)('runs over the body, also when it drips (%s)', async (overflow) => {
+    const isRead = Promise.withResolvers<void>();
     const server = await servers.http((_, response) => {
+      // More than fits into the buffers of a connection: when it is gone, the head has been read.
+      response.write(Buffer.alloc(30_000_000), () => isRead.resolve());
       const drip = setInterval(() => response.write('x'), 20);
       response.once('close', () => clearInterval(drip));
     });
-    expect((await timedOut({ url: `http://localhost:${server.port}/`, overflow })).phase).toBe('body');
+    const request = { url: `http://localhost:${server.port}/`, overflow, maxBodyBytes: 100_000_000 };
+    expect((await timedOut(request, isRead.promise)).phase).toBe('body');
     await eventually(() => expect(server.open()).toBe(0));
   });
 
   it('runs over all redirects together', async () => {
-    const server = await servers.http((_, response) => void setTimeout(() => response.writeHead(302, { location: '/' }).end(), 50));
-    const error = await timedOut({ url: `http://localhost:${server.port}/`, maxRedirects: 1000 });
-    expect(error.host).toBe(`localhost:${server.port}`);
+    const clock = new FakeClock();
+    const server = await servers.http((_, response) => {
+      response.writeHead(302, { location: '/' }).end();
+      clock.tick(50);
+    });
+    const error = await failure(send(egressWith({ clock }), { url: `http://localhost:${server.port}/`, timeoutMs, maxRedirects: 1000 }));
+    expect(error).toMatchObject({ kind: 'timeout', host: `localhost:${server.port}` });
   });
 
   it('does not count what this process itself was late to read', async () => {
+    const folder = testFolder();
+    const [may, done] = [join(folder, 'may-answer'), join(folder, 'has-answered')];
     // Another process, which answers while this one is busy.
-    const program = `const server = require('node:http').createServer((request, response) => setTimeout(() => response.end('in time'), 100));
+    const program = `const { existsSync, writeFileSync } = require('node:fs');
+      const answer = (response) =>
+        existsSync('${may}') ? response.end('in time', () => writeFileSync('${done}', '')) : setTimeout(answer, 5, response);
+      const server = require('node:http').createServer((request, response) => {
+        if (request.url === '/at-once') return response.end();
+        console.log('asked');
+        answer(response);
+      });
       server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
     const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
       const [port] = (await once(child.stdout, 'data')) as [Buffer];
-      const egress = egressWith();
-      const url = `http://127.0.0.1:${port.toString().trim()}/`;
+      let timeOut = (): void => undefined;
+      const clock: Clock = {
+        ...systemClock,
+        after: (_ms, callback) => ((timeOut = callback), { cancel: () => (timeOut = () => undefined) }),
+      };
+      const egress = egressWith({ clock });
+      const url = `http://127.0.0.1:${port.toString().trim()}`;
       // The connection is kept, so that the second request only has to be read.
-      await send(egress, { url });
-      const answer = send(egress, { url, timeoutMs: 1000 });
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      const end = performance.now() + 2000;
-      while (performance.now() < end);
+      await send(egress, { url: `${url}/at-once` });
+      const answer = send(egress, { url: `${url}/` });
+      await once(child.stdout, 'data');
+      systemClock.after(1, () => timeOut());
+      writeFileSync(may, '');
+      const since = performance.now();
+      while (!existsSync(done) || performance.now() - since < 10);
       expect((await answer).body.toString()).toBe('in time');
     } finally {
       child.kill();
@@ -457,17 +515,22 @@ describe('the clock', () => {
 });
 
 it('does not give up on a slow address because there is a second one', async () => {
-  // No server listens at the second. While this process is busy, the first looks slow.
+  // No server listens at the second, which is tried before the first one can answer.
   const server = await servers.http((_, response) => response.end('late'));
   dns.set('A far.example', { addresses: ['127.0.0.1', '127.0.0.2'] });
-  const blockLoop = (ms: number): void => {
-    const end = performance.now() + ms;
-    while (performance.now() < end);
+  const timers = new FakeClock();
+  const clock: Clock = {
+    now: () => timers.now(),
+    monotonic: () => timers.monotonic(),
+    after(ms, callback) {
+      if (ms !== 250) return timers.after(ms, callback);
+      const timer = timers.after(0, callback);
+      queueMicrotask(() => timers.tick(0));
+      return timer;
+    },
   };
-  const answer = send(egressWith(), { url: `http://far.example:${server.port}/` });
-  await eventually(() => expect(dns.questions).toContain('A far.example'));
-  setImmediate(() => blockLoop(600));
-  expect((await answer).body.toString()).toBe('late');
+  const answer = await send(egressWith({ clock }), { url: `http://far.example:${server.port}/` });
+  expect(answer.body.toString()).toBe('late');
 });
 
 describe('the body', () => {
@@ -617,19 +680,18 @@ describe('connections', () => {
 
   it('are used for what must not be repeated only while they are fresh', async () => {
     const server = await servers.http((_, response) => response.end('x'));
-    let later = 0;
-    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later };
+    const clock = new FakeClock();
     const egress = egressWith({ clock });
     const url = `http://127.0.0.1:${server.port}/`;
     const post = (): Promise<EgressResponse> => send(egress, { url, method: 'POST', body: 'x' });
     await post();
     await post();
     expect(server.connections()).toBe(1);
-    later += 2000;
+    clock.tick(2000);
     await send(egress, { url });
     await post();
     expect(server.connections()).toBe(1);
-    later += 2000;
+    clock.tick(2000);
     await post();
     expect(server.connections()).toBe(2);
   });
@@ -677,10 +739,11 @@ describe('connections', () => {
     const server = await servers.http((_, response) => response.end('x'), { keepAliveTimeout: 1 });
     const egress = egressWith();
     const url = `http://localhost:${server.port}/`;
+    const ended = vi.spyOn(Connection.prototype, 'destroy');
+    onTestFinished(() => ended.mockRestore());
     await send(egress, { url, method: 'POST', body: 'x' });
     server.dropConnections();
-    await eventually(() => expect(server.open()).toBe(0));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(() => expect(ended).toHaveBeenCalled());
     expect((await send(egress, { url, method: 'POST', body: 'x' })).status).toBe(200);
   });
 
