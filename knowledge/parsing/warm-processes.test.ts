@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { systemClock } from '../../platform/clock.ts';
 import { childrenOf } from '../../test/support/child-processes.ts';
-import { eventually } from '../../test/support/eventually.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
 import { failureCode, read, texts } from '../../test/support/documents/read.ts';
 import { IngestionError } from '../ingestion-failure.ts';
 import { ParserPool, type ParserPoolOptions } from './parser-pool.ts';
@@ -51,9 +51,13 @@ describe('a process that reads several files', () => {
   });
 
   it('ends when no file comes for a while, and the next file starts another', async () => {
-    const { pool, started, ended } = aPool({ idleMs: 50 });
+    const clock = new FakeClock();
+    const { pool, started, ended } = aPool({ idleMs: 50, clock });
     await read(pool, { content: 'text', extension: 'txt' });
-    await eventually(async () => expect(await ended()).toEqual({ 'plain idle': 1 }));
+    clock.tick(49);
+    expect(await ended()).toEqual({});
+    clock.tick(1);
+    expect(await ended()).toEqual({ 'plain idle': 1 });
     await read(pool, { content: 'text', extension: 'txt' });
     expect(await started()).toEqual({ plain: 2 });
   });
@@ -124,10 +128,14 @@ describe('processes of a pool', () => {
 
   it('are one more for what waits behind a slow file', async () => {
     const { pool, started } = aPool({ size: 4, entry: leaky, forBacklog: 1 });
-    const order: string[] = [];
-    const slow = read(pool, { content: 'wait', extension: 'txt' }).then(() => order.push('slow'));
-    await Promise.all([slow, read(pool, { content: 'behind it', extension: 'txt' }).then(() => order.push('behind it'))]);
-    expect([order, await started()]).toEqual([['behind it', 'slow'], { plain: 2 }]);
+    const over = new AbortController();
+    const slow = expect(read(pool, { content: 'hold', extension: 'txt', signal: over.signal })).rejects.toThrow('over');
+    // One without a signal would be there first.
+    const { blocks } = await read(pool, { content: 'behind it', extension: 'txt', signal: new AbortController().signal });
+    expect(texts(blocks)).toEqual(['behind it']);
+    expect(await started()).toEqual({ plain: 2 });
+    over.abort(new Error('over'));
+    await slow;
   });
 
   it('are no more than the shared memory has room for', async () => {

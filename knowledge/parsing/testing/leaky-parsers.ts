@@ -5,6 +5,8 @@ import { IngestionError } from '../../ingestion-failure.ts';
 import { serveFiles } from '../child/serve-files.ts';
 import type { Block } from '../block.ts';
 
+/** `hold` is read until somebody ends the process. */
+const DELAYS_MS: Readonly<Record<string, number>> = { wait: 2_000, hold: 2 ** 31 - 1 };
 const block = (text: string): Block => ({ kind: 'paragraph', text, headingPath: [] });
 /** What a file left, which comes up while the next one is read. */
 let left = (): void => undefined;
@@ -29,6 +31,6 @@ await serveFiles(async () => async ({ content }, sink) => {
   else if (first === 'crash') process.abort();
   else if (first === 'damaged') throw new TypeError('no such part');
   else if (first === 'refused') throw new IngestionError('too_large', 'a check of its own');
-  else await delay(first === 'wait' ? 2000 : 30);
+  else await delay(DELAYS_MS[first ?? ''] ?? 30);
   return { title: String(Reflect.get({}, 'polluted')) };
 });
