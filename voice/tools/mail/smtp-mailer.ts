@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
 import wellKnown from 'nodemailer/lib/well-known';
 
+import { systemClock, type Clock } from '../../../platform/clock.ts';
 import type { SmtpServer, SmtpServers } from '../../../platform/config/smtp-servers.ts';
 import { type Mail, type Mailer, MailError, type MailErrorKind } from './mailer.ts';
 
@@ -13,9 +14,10 @@ export interface SmtpMailerOptions {
   readonly ca?: string;
   /** Of one mail, in milliseconds; default 20,000. */
   readonly timeoutMs?: number;
+  readonly clock?: Clock;
 }
 
-export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailerOptions): Mailer {
+export function createSmtpMailer({ servers, ca, timeoutMs = 20_000, clock = systemClock }: SmtpMailerOptions): Mailer {
   return {
     async send(mail, signal) {
       const server = smtpServerOf(mail.from, servers);
@@ -23,7 +25,9 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailer
         const domain = mail.from.slice(mail.from.lastIndexOf('@') + 1);
         throw new MailError('no_server', `no mail server is known for ${domain}: the operator can name one in PARLEY_SMTP_SERVERS`);
       }
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const limit = new AbortController();
+      const timer = clock.after(timeoutMs, () => limit.abort(new DOMException('the time is up', 'TimeoutError')));
+      const limited = AbortSignal.any([signal, limit.signal]);
       const transport = createTransport({
         ...encryption(server, ca),
         host: server.host,
@@ -61,6 +65,7 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailer
         }
         throw failureOf(error, server, mail);
       } finally {
+        timer.cancel();
         transport.close();
       }
     },
