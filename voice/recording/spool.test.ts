@@ -21,6 +21,7 @@ it('is refused where others may put something into it', async () => {
   await expect(ensureSpool(folder)).rejects.toThrow(`chmod go-w ${folder}`);
 });
 
-it.skipIf(process.getuid?.() === 0)('is refused where it is somebody else’s', async () => {
-  await expect(ensureSpool('/')).rejects.toThrow('belongs to another user');
+it('is refused where it is somebody else’s', async () => {
+  const { uid } = await stat(folder);
+  await expect(ensureSpool(folder, uid + 1)).rejects.toThrow('belongs to another user');
 });

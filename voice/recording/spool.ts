@@ -47,13 +47,14 @@ export function spoolFolderOf(config: Pick<Config, 'PARLEY_VOICE_SPOOL' | 'DATAB
 
 /**
  * Creates it, or checks its owner: the encoder is started from there, and its name can be guessed.
+ * @param user id of the user whose folder it has to be; undefined where there are no users
  * @throws Error for a folder of another user, or one into which others may write
  */
-export async function ensureSpool(root: string): Promise<void> {
+export async function ensureSpool(root: string, user = process.getuid?.()): Promise<void> {
   await mkdir(root, { recursive: true, mode: 0o700 });
   const { uid, mode } = await lstat(root);
-  if (process.getuid === undefined) return;
-  if (uid !== process.getuid()) throw new Error(`the spool ${root} belongs to another user: set PARLEY_VOICE_SPOOL to a folder of its own`);
+  if (user === undefined) return;
+  if (uid !== user) throw new Error(`the spool ${root} belongs to another user: set PARLEY_VOICE_SPOOL to a folder of its own`);
   if ((mode & 0o022) !== 0) throw new Error(`others may write into the spool ${root}: chmod go-w ${root}`);
 }
 
