@@ -21,7 +21,7 @@ beforeEach(() => {
 
 afterEach(() => Promise.all(supervisors.map((supervisor) => supervisor.stop(AbortSignal.abort()))));
 
-/** A process that says so in a file when it serves, and writes its name on SIGTERM. */
+/** A process that says so in a file when it serves, and writes its name on SIGTERM. It may take its time. */
 function part(name: string, options: Partial<Component> & { readonly script?: string } = {}): Component {
   const {
     script = `trap 'echo ${name} >> stopped; exit 0' TERM; echo up-${name}; touch serving-${name}; while :; do sleep 0.05; done`,
@@ -30,6 +30,8 @@ function part(name: string, options: Partial<Component> & { readonly script?: st
   return {
     name,
     dependsOn: [],
+    readyTimeoutMs: 600_000,
+    stopTimeoutMs: 600_000,
     command: () => ({ file: '/bin/sh', args: ['-c', script], cwd: folder }),
     check: async () => existsSync(join(folder, `serving-${name}`)),
     ...rest,
@@ -70,6 +72,7 @@ describe('Supervisor', () => {
     await supervisor.start();
     const pids = [pidFile('role')];
     for (let round = 1; round <= 3; round += 1) {
+      await eventually(() => expect(log('role').match(/up-role/g)).toHaveLength(round));
       process.kill(pids.at(-1)!, 'SIGKILL');
       await eventually(() => {
         expect(events.filter(({ state }) => state === 'ready')).toHaveLength(round + 1);
@@ -85,8 +88,10 @@ describe('Supervisor', () => {
   });
 
   it('waits longer each time a component dies young, and says how it died', async () => {
-    const supervisor = supervise(part('flaky', { script: 'touch serving-flaky; sleep 0.1; echo out of luck; exit 3' }));
+    const script = 'touch serving-flaky; until [ -e dies ]; do sleep 0.05; done; echo out of luck; exit 3';
+    const supervisor = supervise(part('flaky', { script }));
     await supervisor.start();
+    writeFileSync(join(folder, 'dies'), '');
     await eventually(() => {
       expect(log('flaky')).toMatch(/in 100 ms[\s\S]*in 250 ms[\s\S]*in 500 ms/);
     });
@@ -95,7 +100,7 @@ describe('Supervisor', () => {
 
   it('fails the start with the last lines of a component that ends before it serves', async () => {
     const supervisor = supervise(
-      part('broken', { script: 'echo first; echo "the disk is full" >&2; exit 7' }),
+      part('broken', { script: 'echo first >&2; echo "the disk is full" >&2; exit 7' }),
       part('dependant', { dependsOn: ['broken'] }),
     );
     const failure = await supervisor.start().catch((error: unknown) => error);
