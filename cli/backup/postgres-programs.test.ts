@@ -13,7 +13,7 @@ beforeEach(() => void (folder = testFolder()));
 const PROGRAM = `#!/bin/sh
 if [ "$1" = --version ]; then echo "pg_dump (PostgreSQL) 18.1"; exit; fi
 echo $$ > "$STARTED"
-exec sleep 60
+exec sleep 3600
 `;
 
 it('ends the program when it is interrupted, and waits for its end', async () => {
@@ -25,7 +25,7 @@ it('ends the program when it is interrupted, and waits for its end', async () =>
   const program = await findProgram({ name: 'pg_dump', serverVersion: 18, databaseUrl, env, signal: controller.signal });
   const run = program.run([]);
   const pid = await expect
-    .poll(() => readFile(started, 'utf8').catch(() => ''), { timeout: 10_000 })
+    .poll(() => readFile(started, 'utf8').catch(() => ''))
     .toMatch(/^\d+\n$/)
     .then(() => readFile(started, 'utf8'));
   controller.abort();

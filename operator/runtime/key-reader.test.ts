@@ -16,14 +16,14 @@ describe('KeyReader', () => {
   let clock: FakeClock;
   let reader: KeyReader;
 
-  const read = (): Promise<DataFacts> => reader.read('Secret', seen, [], AbortSignal.timeout(30_000));
+  const read = (): Promise<DataFacts> => reader.read('Secret', seen, [], new AbortController().signal);
 
   beforeEach(async () => {
     const metadata = { namespace: 'acme', name: 'keys', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
     seen = { apiVersion: 'v1', kind: 'Secret', metadata };
     server = await startFaultProxy(() => ({ body: { ...seen, data: { apiKey: 'eA==' } } }));
-    transport = createTransport({ kubeConfig: server.kubeConfig });
     clock = new FakeClock();
+    transport = createTransport({ kubeConfig: server.kubeConfig, clock });
     reader = new KeyReader({ transport, clock, unusableKeys });
   });
 
