@@ -45,9 +45,9 @@ const files = () => join(folder, 'files');
 const storedKeys = () => openFileStorage({ url: `file://${files()}` }).list('recordings/', { limit: 10 });
 const spooled = async () => readdir(spool());
 
-/** Files have the system's time. Nothing takes too long, unless the test brings a clock. */
-const clockOf = (world: World): Clock => ({
-  now: () => Date.now() + world.laterMs,
+/** Files have the system's time, as this has at its beginning. No time passes, unless the test brings a clock. */
+const clockOf = (world: World, beginning = Date.now()): Clock => ({
+  now: () => beginning + world.laterMs,
   monotonic: () => 0,
   after: () => ({ cancel: () => undefined }),
 });
