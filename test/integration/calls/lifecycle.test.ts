@@ -164,9 +164,9 @@ describe('the stale-call sweeper', () => {
       await owner.query(`UPDATE parley.calls SET ${sql} WHERE id = $1`, [ref.id]);
       return ref;
     };
-    const fine = await made('job_seen_at = now()', true);
+    const fine = await made(`job_seen_at = now() + interval '10 minutes'`, true);
     const unjoined = await made(`created_at = now() - interval '61 s'`, false);
-    const waits = await made(`created_at = now() - interval '299 s'`, false);
+    const waits = await made(`created_at = now() - interval '100 s'`, false);
     const silent = await made(`job_seen_at = now() - interval '31 s'`, true);
     const long = await made(`started_at = now() - interval '76 s'`, true);
     const closed: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { Transaction } from '../../../store/database.ts';
-import { freshStore } from './support.ts';
+import { freshStore, session } from './support.ts';
 
 const org = 'acme';
 
@@ -67,18 +67,26 @@ it('transactions that do things in parallel never wait for the connections of ea
 });
 
 it('what fails in parallel fails the transaction when all has ended, and leaves every connection usable', async () => {
-  const { store } = await freshStore({ poolSize: 2 });
+  const { store, url } = await freshStore({ poolSize: 3 });
+  const holder = await session(url);
+  await holder.query('SELECT pg_advisory_lock(1)');
   const ended: string[] = [];
   const after = (sql: string) => async (transaction: Transaction) => {
     await transaction.query(sql).finally(() => ended.push(sql));
   };
   const failing = store.database.asOrganization(
     org,
-    (transaction) => transaction.inParallel([after('SELECT pg_sleep(0.2)'), after('SELECT 1 / 0')]),
+    (transaction) => transaction.inParallel(['SELECT 1', 'SELECT pg_advisory_xact_lock(1)', 'SELECT 1 / 0'].map(after)),
     { snapshot: true },
   );
+  const endedBefore = failing.then(
+    () => [],
+    () => [...ended],
+  );
+  await expect.poll(() => ended.toSorted()).toEqual(['SELECT 1', 'SELECT 1 / 0']);
+  await holder.query('SELECT pg_advisory_unlock(1)');
   await expect(failing).rejects.toThrow('division by zero');
-  expect(ended).toEqual(['SELECT 1 / 0', 'SELECT pg_sleep(0.2)']);
-  expect(await Promise.all([store.database.asOrganization(org, seen), store.database.asOrganization(org, seen)])).toHaveLength(2);
-  expect(store.database.counts.total).toBe(2);
+  expect(await endedBefore).toHaveLength(3);
+  expect(await Promise.all(Array.from({ length: 3 }, () => store.database.asOrganization(org, seen)))).toHaveLength(3);
+  expect(store.database.counts.total).toBe(3);
 });

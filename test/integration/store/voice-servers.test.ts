@@ -3,15 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 
 import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
+import { query } from '../../support/sql.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
-const store = suiteFixture(async () => openPatientStore((await migratedDatabase()).url));
+const database = suiteFixture(migratedDatabase);
+const store = suiteFixture(() => openPatientStore(database.url));
 
 /** An api, with servers of its own. */
 function installation() {
   const agentName = `agent-${randomUUID()}`;
   return {
-    report: (server: string, free: number, starting = false) => store.voiceServers.report(server, { agentName, free, starting }),
+    /** Its report stays new, however long the test takes. */
+    async report(server: string, free: number, starting = false): Promise<void> {
+      await store.voiceServers.report(server, { agentName, free, starting });
+      await query(database.url, "UPDATE parley.voice_servers SET reported_at = now() + interval '1 hour' WHERE id = $1", [server]);
+    },
     take: () => store.voiceServers.takePlace(agentName),
   };
 }

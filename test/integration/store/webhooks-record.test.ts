@@ -47,7 +47,7 @@ describe('a result', () => {
     // The table is held while its writers are ended, so that they end in the middle.
     await holder.query('BEGIN; LOCK TABLE parley.webhook_endpoints IN ACCESS EXCLUSIVE MODE');
     const doomed = dispatchAt(dispatching.url, { applicationName: 'doomed', retryForMs: 0 }).record(results);
-    const stubborn = dispatchAt(dispatching.url, { applicationName: 'stubborn', retryForMs: 20_000 }).record(results);
+    const stubborn = dispatchAt(dispatching.url, { applicationName: 'stubborn', retryForMs: 600_000 }).record(results);
     const ended = expect(doomed).rejects.toMatchObject({ kind: 'unavailable' });
     const waiting = async (): Promise<number> => {
       const { rows } = await admin.query<{ n: number }>(

@@ -24,7 +24,7 @@ export interface Dispatching {
 export const ORG = 'acme';
 
 export function dispatchAt(databaseUrl: string, options: Partial<DispatchStoreOptions> = {}): DispatchStore {
-  const dispatch = openDispatchStore({ databaseUrl, poolSize: 4, ...options });
+  const dispatch = openDispatchStore({ databaseUrl, poolSize: 4, connectTimeoutMs: 120_000, statementTimeoutMs: 120_000, ...options });
   onTestFinished(() => dispatch.close());
   return dispatch;
 }
