@@ -112,14 +112,17 @@ it('keeps deliveries while their subscription is switched off in the middle, and
 it('ends what waits for a subscription that is deleted, and goes on with the others', async () => {
   const harness = await dispatchHarness();
   const { sink } = harness;
-  sink.behave('/a', 'hang');
-  const { metadata } = await harness.subscribe('a', { requestTimeout: '2s' });
+  const answers: (() => void)[] = [];
+  sink.behave('/a', (_received, response) => void answers.push(() => response.writeHead(500).end()));
+  const { metadata } = await harness.subscribe('a');
   await harness.subscribe('b');
   await harness.dispatcher();
   await harness.emit(30);
-  await eventually(() => expect(sink.inFlight('/a')).toBe(8));
+  await eventually(() => expect(answers).toHaveLength(8));
   await harness.unsubscribe('a');
   await settled(harness, { succeeded: 30 }, (await harness.subscribe('b')).metadata.uid);
+  await eventually(async () => expect((await harness.states(metadata.uid))['skipped']).toBeGreaterThanOrEqual(22));
+  for (const answer of answers) answer();
   await eventually(async () => {
     const rows = await harness.deliveries(metadata.uid);
     expect(rows.filter(({ state }) => state !== 'failed' && state !== 'skipped')).toEqual([]);
@@ -188,7 +191,7 @@ it('finishes what is on its way when it stops, and hands the rest back at once',
   const answers: (() => void)[] = [];
   sink.behave('/a', (_received, response) => void answers.push(() => response.writeHead(200).end()));
   await harness.subscribe('a', { requestTimeout: '30s' });
-  const running = await harness.dispatcher();
+  const running = await harness.dispatcher({ PARLEY_SHUTDOWN_TIMEOUT_MS: '600000' });
   await harness.emit(40);
   await eventually(() => expect(answers).toHaveLength(8));
   const stopping = running.stop();

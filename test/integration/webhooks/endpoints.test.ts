@@ -59,7 +59,7 @@ const putSecret = (name: string, stringData: Readonly<Record<string, string>>, a
 
 const began = async (): Promise<void> => {
   directory.start();
-  await directory.synced(AbortSignal.timeout(30_000));
+  await directory.synced(AbortSignal.timeout(300_000));
 };
 const named = (name: string): Endpoint => {
   const found = directory.list(org).find((each) => each.name === name);

@@ -29,7 +29,7 @@ async function clients() {
   };
 }
 
-const keep = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 5, maxDelay: '2500ms' }, requestTimeout: '5s' };
+const keep = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '10s' }, requestTimeout: '30s' };
 
 /** Lets the next status be written now, as if the last one had been written long ago. */
 const letStatusBeWritten = (harness: RetryHarness): Promise<unknown> =>
@@ -118,16 +118,24 @@ it('signs with what the Secret holds: the new key at once, the former one for as
     });
   await signedWith(one);
   // What is being tried again meanwhile goes out under the new key, too.
-  sink.behave('/a', 500);
+  let rotated = false;
+  sink.behave('/a', (received, response) => {
+    const ends = rotated && signatures(received).length === 2;
+    response.writeHead(ends ? 200 : 500).end();
+  });
   const [waiting] = await harness.emit(1);
   await eventually(() => expect(sink.ids('/a').has(waiting!)).toBe(true));
+  rotated = true;
   await write({ current: two, 'previous-1': one });
-  sink.behave('/a', 200);
   await signedWith(two, one);
   await eventually(() => {
-    const last = sink.received('/a').filter(({ id }) => id === waiting)[1]!;
+    const last = sink
+      .received('/a')
+      .filter(({ id }) => id === waiting)
+      .at(-1)!;
     expect(signatures(last)).toEqual([signature(two, last), signature(one, last)]);
   });
+  sink.behave('/a', 200);
   await write({ current: two });
   await signedWith(two);
 });
@@ -136,24 +144,26 @@ it('ends everything that waits for a subscription that is deleted', async () => 
   const harness = await retryHarness();
   const { org, sink } = harness;
   const { subscriptions } = await clients();
-  const { metadata } = await harness.subscribe('a', { ...keep, requestTimeout: '3s' });
+  const { metadata } = await harness.subscribe('a', { ...keep, retryPolicy: { ...keep.retryPolicy, maxDelay: '1h' } });
   await harness.subscribe('b');
   await Promise.all([harness.dispatcher(), harness.worker()]);
   sink.behave('/a', 500);
   await harness.emit(3);
   await settled(harness, { retrying: 3 }, metadata.uid);
-  sink.behave('/a', 'hang');
+  const answers: (() => void)[] = [];
+  sink.behave('/a', (_received, response) => void answers.push(() => response.writeHead(500).end()));
   await harness.emit(20);
-  await eventually(() => expect(sink.inFlight('/a')).toBe(8));
+  await eventually(() => expect(answers).toHaveLength(8));
 
   await harness.unsubscribe('a');
   await expect(subscriptions.get({ namespace: org, name: 'a' })).rejects.toBeInstanceOf(KubeError);
   await settled(harness, { skipped: 23 }, metadata.uid);
   expect(new Set((await harness.deliveries(metadata.uid)).map(({ reason }) => reason))).toEqual(new Set(['subscription_deleted']));
-  // What was on its way ends by itself, counts, and changes nothing.
+  // What was on its way counts when it ends, and changes nothing.
+  for (const answer of answers) answer();
   await eventually(async () => {
     expect(sink.inFlight('/a')).toBe(0);
-    expect((await harness.attempts(metadata.uid)).filter(({ reason }) => reason === 'timeout')).toHaveLength(8);
+    expect(await harness.attempts(metadata.uid)).toHaveLength(3 + 8);
     expect(await harness.sql('SELECT FROM parley.webhook_endpoints WHERE subscription_uid = $1', [metadata.uid])).toEqual([]);
   });
   await settled(harness, { skipped: 23 }, metadata.uid);
@@ -258,26 +268,47 @@ it('writes the status of a subscription once in 30 s, however much happens and w
   const { org, sink } = harness;
   const { subscriptions } = await clients();
   const { metadata } = await harness.subscribe('a');
+  const { uid } = metadata;
+  const mark = await harness.subscribe('mark');
   const writes = new Set<string>();
+  let marked = 0;
   const informer = createInformer<WebhookSubscription>({ client: subscriptions, namespace: org, transform: (object) => object });
   informer.onChange(({ object }) => {
     const entry = object.metadata.managedFields?.find(({ manager }) => manager === 'parley-dispatcher');
     expect([undefined, 'status']).toContain(entry?.subresource);
-    if (entry !== undefined) writes.add(JSON.stringify(object.status));
+    if (entry === undefined) return;
+    if (object.metadata.name === 'mark') marked = object.status?.consecutiveFailures ?? 0;
+    else writes.add(JSON.stringify(object.status));
   });
   informer.start();
   onTestFinished(() => informer.stop());
   await Promise.all([harness.dispatcher(), harness.dispatcher()]);
-  for (const [round, behaviour] of [200, 500, 200, 500, 200].entries()) {
+  await harness.emit(5);
+  await settled(harness, { succeeded: 5 }, uid);
+  await eventually(() => expect(writes.size).toBeGreaterThan(0));
+  // From here on the last write is never 30 s ago, however slow this machine is.
+  const change = (what: string): Promise<unknown> =>
+    harness.sql(`UPDATE parley.webhook_endpoints SET ${what} WHERE subscription_uid = $1`, [uid]);
+  await change(`status_written_at = now() + interval '1 hour'`);
+  const written = writes.size;
+  for (const [round, behaviour] of [500, 200, 500, 200].entries()) {
     sink.behave('/a', behaviour);
     await harness.emit(5);
-    await sink.arrived('/a', 5 * (round + 1));
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await settled(harness, { succeeded: 5 * Math.floor(1 + (round + 1) / 2), failed: 5 * Math.ceil((round + 1) / 2) }, uid);
   }
-  await eventually(() => expect(writes.size).toBe(1));
+  await change(`changed_at = now() + interval '2 hours'`);
+  // Of three looks by two dispatchers one begins after another one has ended.
+  for (const failures of [1, 2, 3]) {
+    await harness.sql(
+      `UPDATE parley.webhook_endpoints SET consecutive_failures = $2, status_written_at = NULL, changed_at = clock_timestamp() WHERE subscription_uid = $1`,
+      [mark.metadata.uid, failures],
+    );
+    await eventually(() => expect(marked).toBe(failures));
+  }
+  expect(writes.size).toBe(written);
   // What has happened since then is written half a minute later.
-  await letStatusBeWritten(harness);
-  await eventually(() => expect(writes.size).toBe(2));
+  await change(`status_written_at = now() - interval '31 seconds', changed_at = now()`);
+  await eventually(() => expect(writes.size).toBe(written + 1));
   const { status } = await subscriptions.get({ namespace: org, name: 'a' });
   const [row] = await harness.sql<{ success: Date; failure: Date }>(
     'SELECT last_success_at AS success, last_failure_at AS failure FROM parley.webhook_endpoints WHERE subscription_uid = $1',
