@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Registry } from 'prom-client';
+import { expect } from 'vitest';
 
 import { kinds, wellKnown } from '../../../crds/index.ts';
 import {
@@ -69,6 +70,8 @@ export interface Cluster {
   ready(kind: string, namespace: string, name: string): Promise<Stored<AnyObject>>;
   /** Waits for a condition with that reason on the current generation. */
   reason(kind: string, namespace: string, name: string, type: string, reason: string): Promise<Stored<AnyObject>>;
+  /** Waits until what is created next is younger: `creationTimestamp` has whole seconds. */
+  untilOlder(kind: string, namespace: string, name: string): Promise<void>;
   /** Environment variables of an operator of this cluster. */
   env(options?: OperatorOptions): Record<string, string>;
   operator(options?: OperatorOptions): Promise<RunningRole>;
@@ -123,6 +126,10 @@ export async function startCluster(): Promise<Cluster> {
       cluster.until(kind, namespace, name, (object) => condition(object, 'Ready')?.status === 'True' && isCurrent(object)),
     reason: (kind, namespace, name, type, reason) =>
       cluster.until(kind, namespace, name, (object) => condition(object, type)?.reason === reason && isCurrent(object)),
+    async untilOlder(kind, namespace, name) {
+      const { creationTimestamp } = (await cluster.get(kind, namespace, name)).metadata;
+      await eventually(() => expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(creationTimestamp) + 1_000));
+    },
     env: (options = {}) => ({
       PARLEY_OPERATOR_PORT: '0',
       PARLEY_LOG_LEVEL: 'warn',

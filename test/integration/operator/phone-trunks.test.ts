@@ -1,6 +1,5 @@
 /** Phone numbers at a real media server: made, found again, changed, lost and made again, removed. */
 import { randomInt } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { SipClient } from 'livekit-server-sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -235,10 +234,9 @@ describe('a number with a trunk of its own', () => {
     await cluster.apply(anAgent('answers', other));
     await cluster.apply(aNumber('older', number, { sip: {}, inboundAgentRef: { name: 'answers' } }));
     await connected('older');
-    // Age has whole seconds.
-    await delay(1_100);
+    await cluster.untilOlder('PhoneNumber', org, 'older');
     await cluster.apply(aNumber('foreign', number, { sip: {}, inboundAgentRef: { name: 'answers' } }, other));
-    await delay(1_100);
+    await cluster.untilOlder('PhoneNumber', other, 'foreign');
     await cluster.apply(aNumber('younger', number, { sip: {}, inboundAgentRef: { name: 'answers' } }));
     for (const [namespace, name] of [
       [other, 'foreign'],

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { KubeError } from '../../../kube/index.ts';
+import { createInformer, KubeError } from '../../../kube/index.ts';
 import {
   aConfigMap,
   anAgent,
@@ -13,7 +13,7 @@ import {
 } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { condition, metricTotal, startCluster } from './harness.ts';
+import { condition, startCluster, type AnyObject } from './harness.ts';
 
 const cluster = suiteFixture(startCluster);
 const operator = suiteFixture(() => cluster.operator());
@@ -254,8 +254,7 @@ describe('agent revisions', () => {
     const org = await cluster.organization();
     await cluster.apply(anAgent('reception', org), aTool('older', org, custom({ type: 'object' })));
     const agent = await cluster.until('Agent', org, 'reception', ({ status }) => status?.['tools'] === 1);
-    // creationTimestamp has whole seconds: the younger one must be younger by more than that.
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await cluster.untilOlder('Tool', org, 'older');
     await cluster.apply(aTool('younger', org, custom({ type: 'object' })));
     const loser = await cluster.reason('Tool', org, 'younger', 'Accepted', 'FunctionNameConflict');
     expect(loser.status).toMatchObject({ attachedTo: [] });
@@ -288,7 +287,7 @@ describe('what only one may have', () => {
     const number = freshNumber();
     await cluster.apply(aPhoneNumber('hidden-name', number, theirs));
     await cluster.ready('PhoneNumber', theirs, 'hidden-name');
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await cluster.untilOlder('PhoneNumber', theirs, 'hidden-name');
     await cluster.apply(aPhoneNumber('wanted', number, mine));
     const taken = await cluster.reason('PhoneNumber', mine, 'wanted', 'Accepted', 'NumberTaken');
     expect(condition(taken, 'Stalled')?.status).toBe('True');
@@ -306,7 +305,7 @@ describe('what only one may have', () => {
         (kind === 'KnowledgeBase' ? aKnowledgeBase : aWebhookSubscription)(name, org, { displayName });
       await cluster.apply(make('first', 'Answers'));
       await cluster.ready(kind, org, 'first');
-      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      await cluster.untilOlder(kind, org, 'first');
       await cluster.apply(make('second', 'Answers'));
       const second = await cluster.reason(kind, org, 'second', 'Accepted', 'DisplayNameTaken');
       expect(condition(second, 'Stalled')?.message).toContain(`${kind} ${org}/first is already called "Answers"`);
@@ -422,12 +421,36 @@ describe('what steers the operator', () => {
   });
 });
 
-const writes = (): Promise<number> => metricTotal(operator.registry, 'parley_status_writes_total');
-
 describe('writes', () => {
   it('writes nothing at rest, and one status for one change of a spec', async () => {
     const org = await cluster.organization();
-    await cluster.apply(...everything(org));
+    const manifests = everything(org);
+    const annotation = 'parley.dev/reconcile-requested-at';
+    // Each state of each object, by its spec and by the last reconcile that was requested.
+    const states = new Map<string, number>();
+    for (const [kind] of objects) {
+      const informer = createInformer<AnyObject>({ client: cluster.client(kind), namespace: org, transform: (object) => object });
+      informer.onChange(({ object: { metadata } }) => {
+        const state = `${kind} ${metadata.generation} ${metadata.annotations?.[annotation]}`;
+        states.set(state, (states.get(state) ?? 0) + 1);
+      });
+      informer.start();
+      onTestFinished(() => informer.stop());
+    }
+    const applied = async (welcomeMessage?: string, requested?: string): Promise<void> => {
+      for (const manifest of manifests.filter(({ kind }) => objects.some(([each]) => each === kind))) {
+        const spec = manifest.kind === 'Agent' ? { ...manifest.spec, welcomeMessage } : manifest.spec;
+        const metadata = { ...manifest.metadata, ...(requested !== undefined && { annotations: { [annotation]: requested } }) };
+        await cluster.apply({ ...manifest, metadata, ...(spec !== undefined && { spec }) });
+      }
+    };
+    /** When a request is handled, all that was to be written before it has been written. */
+    const handled = async (requested: string, welcomeMessage?: string): Promise<void> => {
+      await applied(welcomeMessage, requested);
+      for (const [kind, name] of objects)
+        await cluster.until(kind, org, name, ({ status }) => status?.['lastHandledReconcileAt'] === requested);
+    };
+    await cluster.apply(...manifests);
     await allReady(org);
     await cluster.until(
       'Agent',
@@ -435,21 +458,19 @@ describe('writes', () => {
       'reception',
       ({ status }) => status?.['tools'] === 1 && status['servingRevision'] === status['desiredRevision'],
     );
-
-    const versions = async (): Promise<readonly string[]> =>
-      Promise.all(objects.map(async ([kind, name]) => (await cluster.get(kind, org, name)).metadata.resourceVersion));
-    const atRest = await versions();
-    const writesAtRest = await writes();
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
-    expect(await versions()).toEqual(atRest);
-    expect(await writes()).toBe(writesAtRest);
-
-    for (const [index, welcomeMessage] of ['One', 'Two', 'Three'].entries()) {
-      const manifest = everything(org).find(({ kind }) => kind === 'Agent')!;
-      await cluster.apply({ ...manifest, spec: { ...manifest.spec, welcomeMessage } });
+    await cluster.until('KnowledgeBase', org, 'faq', ({ status }) => expect(status?.['documents']).toMatchObject({ total: 1 }));
+    for (const requested of ['settled', 'one', 'two']) await handled(requested);
+    for (const welcomeMessage of ['One', 'Two', 'Three']) {
+      await applied(welcomeMessage, 'two');
       await cluster.ready('Agent', org, 'reception');
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      expect(await writes()).toBe(writesAtRest + index + 1);
     }
+    await handled('three', 'Three');
+    await eventually(() => expect(states.get('Agent 4 three')).toBe(2));
+    // The change, and the status that answers it.
+    const expected = [
+      ...objects.flatMap(([kind]) => ['one', 'two'].map((requested) => `${kind} 1 ${requested}`)),
+      ...[2, 3, 4].map((generation) => `Agent ${generation} two`),
+    ];
+    expect(expected.map((state) => [state, states.get(state)])).toEqual(expected.map((state) => [state, 2]));
   });
 });
