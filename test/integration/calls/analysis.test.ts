@@ -179,9 +179,10 @@ describe('the analysis of a call', () => {
       error: null,
       completed_at: expect.any(String),
     });
-    const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ callId }) => callId === id);
-    expect(lines).toHaveLength(1);
-    await expectDocumented(lines[0] ?? {});
+    const lines = () => log.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ callId }) => callId === id);
+    // The status is written before the line.
+    await expect.poll(lines).toHaveLength(1);
+    await expectDocumented(lines()[0] ?? {});
     const { call_id: _call, agent_id: _agent, ...inCall } = answer;
     const call = (await org.call('GET', `/v1/calls/${id}`)).body;
     expect(call.post_call_analysis).toEqual(inCall);

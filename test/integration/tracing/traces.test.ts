@@ -66,6 +66,7 @@ const subscribe = async (from: Caller, path: string, more: object = {}): Promise
     name: `Hook ${path}`,
     url: sink.url(path),
     enable_signed_webhooks: true,
+    request_timeout_ms: 30_000,
     retry_policy: { retryStrategy: 'NO_RETRY' },
     ...more,
   };
@@ -195,13 +196,18 @@ describe('a trace', () => {
     await call(from, 'POST', `${bases}/${base}/documents/file`, form);
     const received = await came('/read');
     const started = await spanOf(from, 'StartWorkflow:ingestDocument');
-    const pass = await spanOf(from, 'RunActivity:ingestInOnePass');
-    expect(pass).toMatchObject({ parentSpanId: started.spanId, statusCode: 0 });
-    const { spanId: completed } = pass;
+    await spanOf(from, 'RunActivity:ingestInOnePass');
     // Others receive it, too.
     await collector.until(() => {
       const delivery = inTrace(from).find(({ spanId }) => received.headers['traceparent'] === `00-${from.traceId}-${spanId}-01`);
-      expect(delivery).toMatchObject({ name: 'deliver KnowledgeBase.DocumentCompleted', parentSpanId: completed });
+      expect(delivery).toMatchObject({ name: 'deliver KnowledgeBase.DocumentCompleted' });
+      // The one pass, or the last of the stages that a document goes through where the pass takes too long.
+      const completed = inTrace(from).find(({ spanId }) => spanId === delivery?.parentSpanId);
+      expect(completed).toMatchObject({
+        name: expect.stringMatching(/^RunActivity:(ingestInOnePass|completeDocument)$/),
+        parentSpanId: started.spanId,
+        statusCode: 0,
+      });
     });
   });
 
