@@ -213,6 +213,6 @@ export async function testBinary(name: BinaryName): Promise<string> {
 export async function installManifests(controlPlane: ControlPlaneAddresses): Promise<void> {
   await installDefinitions(
     kubectlWith({ binary: controlPlane.kubectl, kubeconfig: controlPlane.kubeconfig }),
-    AbortSignal.timeout(120_000),
+    AbortSignal.timeout(600_000),
   );
 }

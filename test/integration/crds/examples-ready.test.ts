@@ -65,7 +65,7 @@ describe('the examples under a running operator', () => {
       run(cluster.addresses.kubectl, [`--kubeconfig=${cluster.addresses.kubeconfig}`, `--namespace=${namespace}`, ...args]);
     // The server lists a category a moment after the definitions are established.
     await eventually(() => kubectl('get', 'parley'));
-    const { stdout } = await kubectl('wait', '--for=condition=Ready', 'parley', '--all', '--timeout=120s');
+    const { stdout } = await kubectl('wait', '--for=condition=Ready', 'parley', '--all', '--timeout=600s');
     expect(stdout.trim().split('\n')).toHaveLength(examples.filter(({ apiVersion }) => apiVersion.startsWith('parley.dev/')).length);
     const agent = await cluster.get('Agent', namespace, 'receptionist');
     expect(agent.status).toMatchObject({

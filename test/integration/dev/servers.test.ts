@@ -21,7 +21,7 @@ test('the shared API server deletes what a deleted owner owned', async () => {
   const owners = JSON.stringify({ metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }] } });
   await kube('patch', 'configmap', 'owned', `--namespace=${namespace}`, '--type=merge', `--patch=${owners}`);
   await kube('delete', 'configmap', 'owner', `--namespace=${namespace}`);
-  await kube('wait', '--for=delete', 'configmap/owned', `--namespace=${namespace}`, '--timeout=100s');
+  await kube('wait', '--for=delete', 'configmap/owned', `--namespace=${namespace}`, '--timeout=600s');
   expect(await kube('get', 'configmap', 'owned', `--namespace=${namespace}`, '--ignore-not-found')).toBe('');
 });
 

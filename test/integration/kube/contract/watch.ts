@@ -53,9 +53,10 @@ export function watchRules(context: ContractContext): void {
   it('sends nothing, not even an error, after a resourceVersion that it has yet to reach', async () => {
     const widgets = context.widgets();
     const { resourceVersion } = await widgets.list({ namespace });
-    const options = { namespace, labelSelector: 'watch=future', timeoutSeconds: 2 };
-    const future = await widgets.watch({ ...options, resourceVersion: String(Number(resourceVersion) + 1_000_000) });
-    const present = await widgets.watch({ ...options, resourceVersion });
+    const options = { namespace, labelSelector: 'watch=future' };
+    const reached = String(Number(resourceVersion) + 1_000_000);
+    const future = await widgets.watch({ ...options, resourceVersion: reached, timeoutSeconds: 2 });
+    const present = await widgets.watch({ ...options, resourceVersion, timeoutSeconds: 60 });
     await widgets.apply(context.widget({}, { labels: { watch: 'future' } }));
     expect(await take(present, 1)).toHaveLength(1);
     const sent: WatchEvent<Widget>[] = [];
