@@ -14,7 +14,7 @@ function installation() {
   const agentName = `agent-${randomUUID()}`;
   return {
     /** Its report stays new, however long the test takes. */
-    async report(server: string, free: number, starting = false): Promise<void> {
+    report: async (server: string, free: number, starting = false): Promise<void> => {
       await store.voiceServers.report(server, { agentName, free, starting });
       await query(database.url, "UPDATE parley.voice_servers SET reported_at = now() + interval '1 hour' WHERE id = $1", [server]);
     },

@@ -105,8 +105,8 @@ interface WrittenWait {
 }
 
 /** Notes each wait as it is written: how long a retry waits in fact depends on the machine. @returns those of a subscription, in their order */
-async function noteWaits({ sql }: RetryHarness): Promise<(uid: string) => Promise<readonly WrittenWait[]>> {
-  await sql(`CREATE TABLE public.waits (uid text, number int, ms float8, due_at float8);
+async function noteWaits(harness: RetryHarness): Promise<(uid: string) => Promise<readonly WrittenWait[]>> {
+  await harness.sql(`CREATE TABLE public.waits (uid text, number int, ms float8, due_at float8);
     CREATE FUNCTION public.note_wait() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
       INSERT INTO public.waits VALUES (NEW.subscription_uid, NEW.attempts,
         extract(epoch FROM NEW.due_at - statement_timestamp()) * 1000, extract(epoch FROM NEW.due_at) * 1000);
@@ -114,7 +114,7 @@ async function noteWaits({ sql }: RetryHarness): Promise<(uid: string) => Promis
     END $$;
     CREATE TRIGGER note_wait AFTER UPDATE ON parley.deliveries FOR EACH ROW
       WHEN (NEW.attempts > OLD.attempts AND NEW.ended_at IS NULL) EXECUTE FUNCTION public.note_wait()`);
-  return (uid) => sql<WrittenWait>('SELECT ms, due_at FROM public.waits WHERE uid = $1 ORDER BY number', [uid]);
+  return (uid) => harness.sql<WrittenWait>('SELECT ms, due_at FROM public.waits WHERE uid = $1 ORDER BY number', [uid]);
 }
 
 it('makes exactly the attempts that each policy asks for, with its waits between them', async () => {
