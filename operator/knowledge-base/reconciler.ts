@@ -3,7 +3,7 @@ import type { Stored } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { StoreError, type Store } from '../../store/index.ts';
 import { KeyedThrottle } from '../runtime/keyed-throttle.ts';
-import { COMMON_STATUS_FIELDS, planFromReferences, type Applied, type Reconciler } from '../runtime/reconciler.ts';
+import { COMMON_STATUS_FIELDS, planFromReferences, type Applied, type KeyedQueue, type Reconciler } from '../runtime/reconciler.ts';
 import { namespaceOf, type SnapshotReader } from '../runtime/snapshot-reader.ts';
 import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
 import type { KnowledgeBaseCache } from './knowledge-base-cache.ts';
@@ -70,27 +70,34 @@ export function knowledgeBaseReconciler(
       }
     },
 
-    lead(queue) {
-      const everyMs = (key: string): number => Math.max(DOCUMENTS_MS, cache.documentsOf(key) * COUNTED_MS);
-      const throttle = new KeyedThrottle({ clock, everyMs, emit: (key) => queue.enqueue(key) });
-      const listening = changes.listen({
-        onChange: (base) => {
-          // At once: a reconcile for another reason must see the change.
-          cache.stale(base);
-          throttle.add(`${base.org}/${base.name}`);
-        },
-        onListening: () => {
-          cache.clear();
-          queue.enqueueAll();
-        },
-      });
-      return async () => {
-        await listening.stop();
-        throttle.clear();
-      };
-    },
+    lead: (queue) => followDocuments({ cache, changes, clock }, queue),
     refresh: () => cache.clear(),
     deleted: (knowledgeBase) => cache.forget(identityOf(knowledgeBase)),
+  };
+}
+
+interface DocumentsToFollow extends Pick<KnowledgeBaseReconcilerOptions, 'changes' | 'clock'> {
+  readonly cache: Pick<KnowledgeBaseCache, 'stale' | 'documentsOf' | 'clear'>;
+}
+
+/** Reconciles a knowledge base when its documents change: at once, and then once for each interval. @returns what ends it */
+export function followDocuments({ cache, changes, clock }: DocumentsToFollow, queue: KeyedQueue): () => Promise<void> {
+  const everyMs = (key: string): number => Math.max(DOCUMENTS_MS, cache.documentsOf(key) * COUNTED_MS);
+  const throttle = new KeyedThrottle({ clock, everyMs, emit: (key) => queue.enqueue(key) });
+  const listening = changes.listen({
+    onChange: (base) => {
+      // At once: a reconcile for another reason must see the change.
+      cache.stale(base);
+      throttle.add(`${base.org}/${base.name}`);
+    },
+    onListening: () => {
+      cache.clear();
+      queue.enqueueAll();
+    },
+  });
+  return async () => {
+    await listening.stop();
+    throttle.clear();
   };
 }
 

