@@ -129,10 +129,7 @@ it('signs with what the Secret holds: the new key at once, the former one for as
   await write({ current: two, 'previous-1': one });
   await signedWith(two, one);
   await eventually(() => {
-    const last = sink
-      .received('/a')
-      .filter(({ id }) => id === waiting)
-      .at(-1)!;
+    const last = sink.received('/a').findLast(({ id }) => id === waiting)!;
     expect(signatures(last)).toEqual([signature(two, last), signature(one, last)]);
   });
   sink.behave('/a', 200);
