@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { expectCountedOnce } from './counted-once.ts';
 import { knowledgeHarness } from './harness.ts';
 
-it('share transactions, and each fails or is completed by itself', async () => {
+it('fail or are completed each by itself', async () => {
   const kb = await knowledgeHarness();
   const names = Array.from({ length: 40 }, (_, index) => `marker${index.toString(36)}x`);
   const good = names.map((name) => kb.add(`${name}.txt`, `What is to be known of ${name} stands here.`));
@@ -16,9 +16,6 @@ it('share transactions, and each fails or is completed by itself', async () => {
   const failed = await Promise.all((await Promise.all(bad)).map((id) => kb.ended(id)));
   expect(failed.map(({ errorCode }) => errorCode)).toEqual(['empty_document', 'unsupported_content']);
   for (const [index, name] of names.entries()) expect((await kb.search(name))[0]?.documentId).toBe(ids[index]);
-  // What one transaction wrote carries its number.
-  const [row] = await kb.sql<{ n: number }>(`SELECT count(DISTINCT xmin::text)::int AS n FROM parley.chunks`);
-  expect(row?.n).toBeLessThan(names.length);
   await kb.sql(`DELETE FROM parley.documents WHERE status = 'failed'`);
   await expectCountedOnce(kb, ids);
 });

@@ -93,11 +93,13 @@ const logger = Object.assign(createLogger({ role: 'test', level: 'silent' }), {
   warn: (fields: Record<string, unknown>) => void logged.push(fields),
 });
 
+/** A server that answers is waited for as long as it takes: longer than a profile may say. */
 function reranking(
   given: Readonly<Record<string, unknown>>,
-  { registry, guard = egress }: { registry?: Registry; guard?: Egress } = {},
+  { registry, guard = egress, timeoutMs = 60_000 }: { registry?: Registry; guard?: Egress; timeoutMs?: number } = {},
 ): Reranking {
-  const profile = rerankProfile.parse({ name: 'good', provider: 'cohere', model: 'rerank-v3.5', apiKeyEnv: 'RERANK_KEY', ...given });
+  const parsed = rerankProfile.parse({ name: 'good', provider: 'cohere', model: 'rerank-v3.5', apiKeyEnv: 'RERANK_KEY', ...given });
+  const profile = { ...parsed, timeoutMs };
   return createReranking({ profiles: [profile], egress: guard, env: { RERANK_KEY: KEY }, logger, ...(registry && { registry }) });
 }
 
@@ -135,7 +137,8 @@ it.each<readonly [Behaviour, string]>([
 ])('keeps the order of the search when the server is %s, counts it and warns', async (how, outcome) => {
   behaviour = how;
   const registry = new Registry();
-  expect(await reranking({ baseURL: `${url}/v2`, timeoutMs: 150 }, { registry }).rerank('good', question, { onUse })).toBeUndefined();
+  const asking = reranking({ baseURL: `${url}/v2` }, { registry, ...(how === 'slow' && { timeoutMs: 150 }) });
+  expect(await asking.rerank('good', question, { onUse })).toBeUndefined();
   // A server that is late has done its work.
   expect(used.map(({ reported }) => reported)).toEqual(how === 'slow' ? [{}] : []);
   expect(await registry.metrics()).toContain(`parley_rerank_request_seconds_count{profile="good",outcome="${outcome}"} 1`);

@@ -11,17 +11,14 @@ import { freePort } from '../../support/free-port.ts';
 
 export const credentials = { accessKeyId: 'parley-test', secretAccessKey: 'parley-test-secret' };
 
-/** The S3 server's program, or why there is none on this machine. */
-export async function s3Program(): Promise<{ readonly path: string } | { readonly missing: string }> {
-  try {
-    return await resolveBinary({
-      spec: binarySpec('versitygw'),
-      env: process.env,
-      onProgress: (progress) => process.stderr.write(`versitygw: ${describeProgress(progress)}\n`),
-    });
-  } catch (error) {
-    return { missing: (error as Error).message };
-  }
+/** @returns the path of the S3 server's program @throws why there is none on this machine */
+async function s3Program(): Promise<string> {
+  const { path } = await resolveBinary({
+    spec: binarySpec('versitygw'),
+    env: process.env,
+    onProgress: (progress) => process.stderr.write(`versitygw: ${describeProgress(progress)}\n`),
+  });
+  return path;
 }
 
 /** A real S3 server on a port of its own, with its buckets in a temporary folder. */
@@ -37,7 +34,8 @@ export class S3Server {
     this.port = options.port;
   }
 
-  static async start(program: string): Promise<S3Server> {
+  static async start(): Promise<S3Server> {
+    const program = await s3Program();
     const folder = await mkdtemp(join(tmpdir(), 'parley-s3-'));
     await mkdir(join(folder, 'buckets'));
     await mkdir(join(folder, 'metadata'));

@@ -1,4 +1,4 @@
-/** The two stores on real servers, and records to put into them. */
+/** A store on a real server, the one in Postgres, and records to put into stores. */
 import { randomUUID } from 'node:crypto';
 
 import { onTestFinished } from 'vitest';
@@ -6,9 +6,7 @@ import { onTestFinished } from 'vitest';
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import type { CollectionRef, VectorHit, VectorRecord, VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
 import { Database } from '../../../store/database.ts';
-import { startMilvusLite, type MilvusLite } from '../../support/milvus-lite.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
-import { findPython, withoutPython } from '../../support/python.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 
 export interface Server {
@@ -29,13 +27,12 @@ export interface StoreUnderTest {
   readonly server: () => Server;
 }
 
-const python = await findPython();
-
-export function pgvector(): StoreUnderTest {
+/** @param limits of its connections, in milliseconds: short where a test takes the server away */
+export function pgvector(limits = { statementTimeoutMs: 8_000, connectTimeoutMs: 2_000 }): StoreUnderTest {
   let url = '';
   const databases: Database[] = [];
   const storeAt = (databaseUrl: string): VectorStore => {
-    const opened = new Database({ databaseUrl, poolSize: 4, statementTimeoutMs: 8_000, connectTimeoutMs: 2_000 });
+    const opened = new Database({ databaseUrl, poolSize: 4, ...limits });
     databases.push(opened);
     return createVectorStore({ database: opened });
   };
@@ -67,43 +64,7 @@ export function pgvector(): StoreUnderTest {
   };
 }
 
-export function milvus(): StoreUnderTest & { readonly process: () => MilvusLite } {
-  let server: MilvusLite | undefined;
-  let store: VectorStore | undefined;
-  // Never asked anything: all that this store needs is at its own address.
-  const noDatabase = new Database({ databaseUrl: 'postgres://absent@127.0.0.1:1/none' });
-  const storeAt = ({ host, port }: { readonly host: string; readonly port: number }): VectorStore =>
-    createVectorStore({ url: `milvus://${host}:${port}`, database: noDatabase });
-  return {
-    name: 'milvus',
-    missing: python === undefined ? withoutPython : undefined,
-    async start() {
-      server = await startMilvusLite(python ?? '');
-      store = storeAt(server);
-    },
-    async stop() {
-      await store?.close();
-      await server?.stop();
-      await noDatabase.close();
-    },
-    store: () => started(store),
-    process: () => started(server),
-    server() {
-      const { host, port } = started(server);
-      return {
-        host,
-        port,
-        storeAt(address) {
-          const opened = storeAt(address);
-          onTestFinished(() => opened.close());
-          return opened;
-        },
-      };
-    },
-  };
-}
-
-function started<T>(value: T | undefined): T {
+export function started<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('it was not started');
   return value;
 }

@@ -8,7 +8,8 @@ import { dimensionsOf, documentVector, queryVector } from '../../../knowledge/le
 import { type Scalar, type VectorHit, type VectorRecord, VectorStoreError } from '../../../knowledge/vector-stores/vector-store.ts';
 import { failureOf } from '../store/support.ts';
 import { eventually } from '../../support/eventually.ts';
-import { behindProxy, freshCollection, idsOf, milvus, pgvector, record, sparse } from './vector-stores-support.ts';
+import { milvus } from './milvus-slow-support.ts';
+import { behindProxy, freshCollection, idsOf, pgvector, record, sparse } from './vector-stores-support.ts';
 
 const onMilvus = milvus();
 const both = [pgvector(), onMilvus];

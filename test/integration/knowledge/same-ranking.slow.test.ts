@@ -1,0 +1,11 @@
+/** The same documents rank the same in Milvus. */
+import { describe } from 'vitest';
+
+import { milvus } from './milvus-slow-support.ts';
+import { itRanksTheSame } from './same-ranking-cases.ts';
+
+const tested = milvus();
+
+describe.skipIf(tested.missing !== undefined)(`documents in Milvus${tested.missing === undefined ? '' : `: ${tested.missing}`}`, () =>
+  itRanksTheSame(tested),
+);
