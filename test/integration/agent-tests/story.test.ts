@@ -156,7 +156,7 @@ describe('a change of an agent', () => {
       });
       const agent = anAgent('desk', org, { llm: { provider: 'openai_compatible', model: 'm', baseURL: slow.url } });
       await cluster.apply(hoursTest(org), agent);
-      await expect.poll(() => slow.inFlight).toBe(1);
+      await expect.poll(() => slow.inFlight).toBeGreaterThan(0);
       const waiting = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsRunning');
       expect(servingOf(waiting)).toBeUndefined();
       release();
@@ -182,11 +182,12 @@ describe('a schedule', () => {
       words = 'we have closed for good';
       const scheduled = await eventually(async () => {
         const { items } = await facade.store.testRuns.list({ org, pageSize: 10 });
-        const found = items.find(({ trigger, state }) => trigger === 'schedule' && state === 'finished');
-        if (found === undefined) throw new Error(`no scheduled run: ${JSON.stringify(items)}`);
+        // The first may have been due before the model was another one.
+        const found = items.find(({ trigger, verdict }) => trigger === 'schedule' && verdict === 'failed');
+        if (found === undefined) throw new Error(`no scheduled run has failed: ${JSON.stringify(items)}`);
         return found;
       });
-      expect(scheduled).toMatchObject({ revision: serving, verdict: 'failed' });
+      expect(scheduled).toMatchObject({ revision: serving });
       const test = await cluster.until(
         'AgentTest',
         org,

@@ -116,7 +116,7 @@ export const orderStatus = (name = 'order-status', spec: Spec = {}): TestManifes
         expect: [
           { tool: { name: 'look_up_order', times: 1, arguments: { order_id: '42' } } },
           { answer: { contains: ['shipped'], notContains: ['lost'], matches: 'ship', maxWords: 12, language: 'en' } },
-          { within: '10s' },
+          { within: '10m' },
         ],
       },
       { user: 'Thanks, bye!', expect: [{ ends: 'agent_ended_call' }] },
