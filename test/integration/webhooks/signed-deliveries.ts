@@ -1,0 +1,90 @@
+/** Deliveries as they arrive, signed with each state of a Secret, for the libraries that receivers verify them with. */
+import type { IncomingHttpHeaders } from 'node:http';
+
+import { afterAll, expect } from 'vitest';
+
+import { createEgress } from '../../../platform/egress/egress.ts';
+import { createAttempt } from '../../../webhooks/attempt/attempt.ts';
+import { generateSigningKey } from '../../../webhooks/signing/signing-keys.ts';
+import { keysAt, readSigningSecret } from '../../../webhooks/signing/signing-secret.ts';
+import { Servers, whole } from '../../support/http-servers.ts';
+import { suiteFixture } from '../../support/suite-fixture.ts';
+
+export interface Delivery {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+const flat = (headers: IncomingHttpHeaders): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+
+export const [present, former, older, foreign] = [
+  generateSigningKey(),
+  generateSigningKey(),
+  generateSigningKey(),
+  generateSigningKey(),
+] as const;
+const texts = [
+  '{"eventName":"Webhook.Test","payload":{}}',
+  // What a parser would write in another way.
+  '{ "timestamp": 1795254915.0, "text": "caf\\u00e9 Grüße 🎉", "big": 12345678901234567890, "a": 1, "a": 2 }\n',
+];
+const secret = { current: present, 'previous-1': former, 'previous-2': older };
+const hour = 3_600_000;
+const expiry = JSON.stringify({
+  'previous-1': new Date(Date.now() + hour).toISOString(),
+  'previous-2': new Date(Date.now() - hour).toISOString(),
+});
+
+/** Deliveries to a server of the suite. */
+export function signedDeliveries() {
+  const servers = new Servers();
+  const arrived: Delivery[] = [];
+  const egress = suiteFixture(() => createEgress({ allowCidrs: ['127.0.0.0/8'] }));
+  const server = suiteFixture(() =>
+    servers.http(
+      whole(({ headers }, response, body) => {
+        arrived.push({ headers: flat(headers), body });
+        response.end();
+      }),
+    ),
+  );
+
+  afterAll(() => servers.stop());
+
+  /** Sends `text` signed with what the Secret holds at `now`, and answers with what arrived. */
+  async function deliver(text: string, secret: Readonly<Record<string, string>>, expiry?: string, now = Date.now()): Promise<Delivery> {
+    const keys = keysAt(readSigningSecret((name) => secret[name], expiry) ?? [], now);
+    const outcome = await createAttempt({ egress })({
+      endpoint: { url: `http://127.0.0.1:${server.port}/`, timeoutMs: 30_000 },
+      credentials: { keys, headers: {} },
+      eventId: 'evt_019aa0b1-7a3c-7d10-8000-5b1d4f6c2e99',
+      body: Buffer.from(text),
+    });
+    expect(outcome.succeeded).toBe(true);
+    const delivery = arrived.at(-1);
+    if (delivery === undefined) throw new Error('nothing has arrived');
+    return delivery;
+  }
+
+  /** What is expected of each key: before the first rotation, during its grace period, and after it. */
+  async function deliveries(): Promise<readonly { delivery: Delivery; key: string; valid: boolean }[]> {
+    const rows: { delivery: Delivery; key: string; valid: boolean }[] = [];
+    for (const text of texts) {
+      const states = [
+        { delivery: await deliver(text, { current: former }), valid: [former] },
+        { delivery: await deliver(text, secret, expiry), valid: [present, former] },
+        { delivery: await deliver(text, secret, expiry, Date.now() + 2 * hour), valid: [present] },
+      ];
+      for (const { delivery, valid } of states) {
+        for (const key of [present, former, older, foreign]) rows.push({ delivery, key, valid: valid.includes(key) });
+      }
+      const { delivery } = states[0] ?? { delivery: await deliver(text, secret) };
+      rows.push({ delivery: { ...delivery, body: Buffer.concat([delivery.body, Buffer.from(' ')]) }, key: former, valid: false });
+      rows.push({ delivery: { ...delivery, headers: { ...delivery.headers, 'webhook-id': 'evt_other' } }, key: former, valid: false });
+    }
+    return rows;
+  }
+
+  return { deliver, deliveries };
+}
