@@ -12,6 +12,7 @@ export interface Opened extends SpeechConnection {
   audioBytes: number;
   /** It is heard, and never answered. */
   dead: boolean;
+  closed: boolean;
 }
 
 interface Faults {
@@ -58,7 +59,7 @@ export interface StreamingServer extends SpeechSocket<Opened> {
 export async function startStreamingServer(api: FakeApi, { port = 0 }: { readonly port?: number } = {}): Promise<StreamingServer> {
   const faults: Faults = {};
   const socket = await startSpeechSocket<Opened>({
-    opens: (one) => ({ ...one, messages: [], audioBytes: 0, dead: false }),
+    opens: (one) => ({ ...one, messages: [], audioBytes: 0, dead: false, closed: false }),
     refuses: (one, headers) => api.refuses(one, headers),
     faults,
     port,
@@ -85,7 +86,7 @@ function serve(api: FakeApi, client: WebSocket, opened: Opened, faults: Faults):
     listener.hear(pcm);
     session.audio();
   };
-  client.on('error', () => undefined);
+  client.on('error', () => undefined).on('close', () => (opened.closed = true));
   client.on('message', (data: Buffer, binary) => {
     if (session.raw !== undefined) {
       const pcm = session.raw(data, binary);

@@ -1,6 +1,4 @@
 /** Streaming speech-to-text against APIs that recognise exactly what they hear: nothing said is lost or doubled, whatever the connection does. */
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { initializeLogger, stt } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import fc from 'fast-check';
@@ -12,16 +10,17 @@ import { createProviderConnect, type ProviderError } from '../../../../voice/cal
 import { providerFailureOf } from '../../../../voice/providers/index.ts';
 import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
 import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
+import { FakeClock, settle } from '../../../support/fake-clock.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { samplesOf, silence, wordsOf } from './spoken-words.ts';
 import { startStreamingServer, type StreamingServer } from './streaming-server.ts';
 import { CASES, endpointAt, type StreamingCase } from './streaming-cases.ts';
 
 const { SpeechEventType } = stt;
-/** Only the pauses between attempts: a busy machine keeps its time for answers. */
-const impatient: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms > 4_000 ? ms : ms / 20, callback) };
-/** Time that passes twenty times as fast. */
-const hurried: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms / 20, callback) };
+/** What keeps a connection alive is sent after so long, and what waits longer is a limit: in milliseconds. */
+const KEEP_ALIVE_MS = 4_000;
+/** How long the answer to a pause may take, in milliseconds. */
+const FLUSH_MS = 5_000;
 /** Longer than any API waits before it ends a turn. */
 const PAUSE_MS = 600;
 /** Longer than any API goes on listening to nothing. */
@@ -34,10 +33,20 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
   let server: StreamingServer;
   let egress: Egress;
   let adapter: SttAdapter;
+  /** Never passes: a busy machine keeps its time for answers. */
+  let limits: FakeClock;
+  let patient: Clock;
+  /** The same, with short pauses between attempts. */
+  let impatient: Clock;
 
   beforeEach(async () => {
+    limits = new FakeClock();
+    const monotonic = (): number => limits.monotonic();
+    const held = (ms: number, callback: () => void) => limits.after(ms, callback);
+    patient = { ...systemClock, monotonic, after: (ms, then) => (ms < KEEP_ALIVE_MS ? systemClock.after(ms, then) : held(ms, then)) };
+    impatient = { ...patient, after: (ms, then) => (ms <= KEEP_ALIVE_MS ? systemClock.after(ms / 20, then) : held(ms, then)) };
     server = await startStreamingServer(api);
-    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+    egress = createEgress({ allowCidrs: ['127.0.0.0/8'], clock: patient });
     adapter = adapterAt(server.url);
   });
   afterEach(async () => {
@@ -46,7 +55,7 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     await server.stop();
   });
 
-  function adapterAt(url: string, { through = egress, clock = systemClock } = {}): SttAdapter {
+  function adapterAt(url: string, { through = egress, clock = patient } = {}): SttAdapter {
     const reached = endpointAt(url, where);
     const streaming = sttStreamingOf({ endpoint: reached, language: 'en-US' })!;
     const connect = createProviderConnect({ endpoint: reached, egress: through, clock });
@@ -203,27 +212,35 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
   });
 
   it('goes on after a failure that passes', async () => {
-    server.faults.status = 503;
+    Object.defineProperty(server.faults, 'status', { get: () => (server.opened.length === 1 ? 503 : undefined) });
     const { finals, failures, say, pause } = call();
     say(wordsOf(4));
-    await expect.poll(() => server.opened.length).toBeGreaterThan(0);
-    server.faults.status = undefined;
+    await expect.poll(() => server.opened.length).toBe(2);
     pause();
     await expect.poll(() => finals).toEqual(wordsOf(4));
     expect(failures).toEqual([]);
   });
 
   it('leaves a connection on which nothing is answered any more', async () => {
-    const { finals, failures, say, pause } = call(adapterAt(server.url, { clock: hurried }));
+    const answers = new FakeClock();
+    const clock: Clock = { ...patient, after: (ms, then) => (ms === FLUSH_MS ? answers : patient).after(ms, then) };
+    const { finals, failures, say, pause } = call(adapterAt(server.url, { clock }));
     say(wordsOf(2));
     pause();
     await expect.poll(() => finals).toEqual(wordsOf(2));
-    server.opened[0]!.dead = true;
+    const [first] = server.opened;
+    first!.dead = true;
     say(wordsOf(4));
-    while (server.opened.length < 2) {
+    // The first may still be answered by what was on its way.
+    for (let pauses = 0; pauses < 4 && !first!.closed; pauses += 1) {
+      const heard = first!.audioBytes;
       pause();
-      await delay(300);
+      await expect.poll(() => first!.closed || first!.audioBytes > heard).toBe(true);
+      await settle();
+      answers.tick(FLUSH_MS);
+      await settle();
     }
+    await expect.poll(() => server.opened.length).toBeGreaterThan(1);
     await expect.poll(() => finals).toEqual([...wordsOf(2), ...wordsOf(4)]);
     expect(failures).toEqual([]);
   });
