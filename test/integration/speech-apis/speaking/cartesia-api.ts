@@ -25,7 +25,7 @@ interface Context {
   idleSince: number;
 }
 
-function session({ send, speak }: SpeakingConnection): (message: SpeakingMessage) => void {
+function session({ send, speak, now }: SpeakingConnection): (message: SpeakingMessage) => void {
   const contexts = new Map<string, Context>();
   const say = async (context: Context, id: string, text: string): Promise<void> => {
     const about = { context_id: id, flush_id: context.flushes, status_code: 206, done: false };
@@ -33,7 +33,7 @@ function session({ send, speak }: SpeakingConnection): (message: SpeakingMessage
     await speak(text, (_piece, pcm) => {
       if (!context.cancelled) send({ type: 'chunk', data: pcm.toString('base64'), step_time: 1, ...about });
     });
-    context.idleSince = performance.now();
+    context.idleSince = now();
   };
   return (message) => {
     const { context_id: id, cancel, transcript, flush } = message;
@@ -54,7 +54,7 @@ function session({ send, speak }: SpeakingConnection): (message: SpeakingMessage
     const settings = settingsOf(message);
     if (settings === undefined || typeof transcript !== 'string') return refuse('Invalid request');
     if (known !== undefined && known.settings !== settings) return refuse('The fields of a context changed');
-    if (known !== undefined && performance.now() - known.idleSince > EXPIRES_MS) return refuse('The context has expired');
+    if (known !== undefined && now() - known.idleSince > EXPIRES_MS) return refuse('The context has expired');
     if (transcript.trim() === '' && flush !== true && message['continue'] === true) return refuse('Empty transcript');
     const context = known ?? { settings, said: Promise.resolve(), flushes: 0, cancelled: false, idleSince: Number.POSITIVE_INFINITY };
     contexts.set(id, context);

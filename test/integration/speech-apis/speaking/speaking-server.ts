@@ -30,11 +30,17 @@ interface Faults {
   firstMs: number;
   /** Between two pieces of sound, in milliseconds. */
   pieceMs: number;
+  /** What follows the first piece of a sentence waits for it. */
+  held?: Promise<void> | undefined;
+  /** What the API takes for the time, in milliseconds: it stands still until a test moves it. */
+  now: () => number;
 }
 
 export interface SpeakingConnection {
   readonly send: (message: object | string) => void;
   readonly close: (code: number) => void;
+  /** In milliseconds. */
+  readonly now: () => number;
   /** In pieces, one after the other. @returns when all has been sent */
   readonly speak: (text: string, send: (piece: string, pcm: Buffer) => void) => Promise<void>;
 }
@@ -59,7 +65,7 @@ const PIECE = /.{1,7}(?: +$)?/gs;
 
 export async function startSpeakingServer(api: SpeakingApi): Promise<SpeakingServer> {
   const requests: { readonly path: string; readonly body: SpeakingMessage }[] = [];
-  const faults: Faults = { dropAfter: [], closeCodes: [], instead: [], firstMs: 0, pieceMs: 0 };
+  const faults: Faults = { dropAfter: [], closeCodes: [], instead: [], firstMs: 0, pieceMs: 0, now: () => 0 };
   const [usage, most] = peak();
 
   const answer = async (path: string, body: SpeakingMessage, response: ServerResponse): Promise<void> => {
@@ -102,12 +108,13 @@ function peak(): readonly [begin: () => () => void, most: () => number] {
   return [begin, () => most];
 }
 
-async function speak(text: string, { firstMs, pieceMs }: Faults, send: (piece: string, pcm: Buffer) => void): Promise<void> {
+async function speak(text: string, { firstMs, pieceMs, held }: Faults, send: (piece: string, pcm: Buffer) => void): Promise<void> {
   await delay(firstMs);
   // Silence at the end belongs to the last word: no piece is a space alone.
   for (const piece of text.match(PIECE) ?? []) {
     send(piece, soundOf(piece));
     await delay(pieceMs);
+    await held;
   }
 }
 
@@ -126,6 +133,7 @@ function serve(api: SpeakingApi, client: WebSocket, { messages }: Opened, faults
   const take = api.session({
     send,
     close: (code) => client.close(code),
+    now: () => faults.now(),
     speak: async (text, say) => {
       const instead = faults.instead.shift();
       if (instead !== undefined) send(instead);

@@ -1,6 +1,4 @@
 /** Text to speech over WebSockets, against APIs whose sound says which text it is: nothing is lost or doubled, whatever the connection does. */
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { initializeLogger, type tts } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 import fc from 'fast-check';
@@ -9,19 +7,20 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { systemClock, type Clock } from '../../../../platform/clock.ts';
 import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
-import { ProviderOrder } from '../../../../voice/calls/fallback/provider-order.ts';
+import { LATE_MS, ProviderOrder } from '../../../../voice/calls/fallback/provider-order.ts';
 import type { ProviderError } from '../../../../voice/calls/provider-access/index.ts';
 import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
 import { providerFailureOf } from '../../../../voice/providers/index.ts';
 import { FallbackTts } from '../../../../voice/providers/tts/fallback-tts.ts';
 import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { CASES, endpointAt, type SpeakingCase } from './speaking-cases.ts';
 import { startSpeakingServer, type SpeakingServer } from './speaking-server.ts';
 import { textOf } from './spoken-text.ts';
 
-/** Time that passes twenty times as fast. */
-const hurried: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms / 20, callback) };
+/** How long a silent provider is waited for, in milliseconds. */
+const SILENT_MS = 8_000;
 const connOptions = { maxRetry: 2, retryIntervalMs: 20, timeoutMs: 10_000 };
 const FIVE = [
   'We are open from nine to six.',
@@ -40,10 +39,21 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
   let egress: Egress;
   let voice: TtsAdapter;
   let failures: ProviderError[];
+  /** Moved by hand: what a provider may take, and how long it keeps a context. */
+  let limits: FakeClock;
+  /** Shorter pauses pass by themselves. */
+  let clock: Clock;
 
   beforeEach(async () => {
+    limits = new FakeClock();
+    clock = {
+      ...systemClock,
+      monotonic: () => limits.monotonic(),
+      after: (ms, callback) => (ms < LATE_MS ? systemClock : limits).after(ms, callback),
+    };
     server = await startSpeakingServer(api);
-    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+    server.faults.now = clock.monotonic;
+    egress = createEgress({ allowCidrs: ['127.0.0.0/8'], clock });
     failures = [];
     voice = voiceAt(server.url);
   });
@@ -53,10 +63,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     await server.stop();
   });
 
-  function voiceAt(
-    url: string,
-    { through = egress, clock = systemClock, at = where }: { through?: Egress; clock?: Clock; at?: typeof where } = {},
-  ) {
+  function voiceAt(url: string, { through = egress, at = where }: { through?: Egress; at?: typeof where } = {}) {
     const endpoint = endpointAt(url, at);
     const source = createSpeechSource({ endpoint, language: 'en-US', temperature: 0.3, egress: through, clock });
     const adapter = new TtsAdapter({ provider: endpoint.provider, source, language: 'en-US', clock });
@@ -131,7 +138,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
       stream.pushText(sentence);
       stream.flush();
       await expect.poll(() => said().sentences.at(-1)).toEqual([sentence, sentence]);
-      await delay(1_200);
+      limits.tick(1_200);
     }
     stream.endInput();
     expect((await ended).text).toBe(`${FIRST} ${SECOND}`);
@@ -139,9 +146,10 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
   });
 
   it('stops when it is interrupted, however often, and goes on with the next answer', async () => {
-    // A sentence goes on for much longer than until the next answer.
-    server.faults.pieceMs = 100;
     for (let answer = 1; answer <= 12; answer += 1) {
+      // The first sentence goes on until it is interrupted.
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.faults.held = promise;
       const stream = voice.stream({ connOptions });
       const { said } = listen(stream);
       stream.pushText(FIVE.join(' '));
@@ -149,8 +157,9 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
       await expect.poll(() => said().text, { interval: 5 }).not.toBe('');
       stream.close();
       await expect.poll(() => server.opened[0]?.messages.filter(ends).length).toBe(answer);
+      resolve();
     }
-    server.faults.pieceMs = 0;
+    server.faults.held = undefined;
     expect((await say(FIVE)).text).toBe(FIVE.join(' '));
     expect([server.opened.length, server.most(), failures]).toEqual([1, 1, []]);
     expect(contexts()).toBe(13);
@@ -226,11 +235,9 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
   });
 
   it('says all where a failure passes', async () => {
-    server.faults.status = 429;
-    const saying = say(FIVE);
-    await expect.poll(() => server.opened.length).toBe(1);
-    server.faults.status = undefined;
-    expect([(await saying).text, failures]).toEqual([FIVE.join(' '), []]);
+    Object.defineProperty(server.faults, 'status', { get: () => (server.opened.length === 1 ? 429 : undefined) });
+    expect([(await say(FIVE)).text, failures]).toEqual([FIVE.join(' '), []]);
+    expect(server.opened).toHaveLength(2);
   });
 
   it.each(errors)('names the message %j', async (error, kind, message, attempts) => {
@@ -267,12 +274,14 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
   });
 
   it('gives a silent provider up, and its connection', async () => {
-    const impatient = voiceAt(server.url, { clock: hurried });
     server.faults.silent = true;
-    await say(FIVE, impatient);
-    expect(failures).toMatchObject([{ kind: 'unreachable', slow: true, message: expect.stringContaining('8000 ms') as string }]);
+    const saying = say(FIVE);
+    await expect.poll(() => server.opened[0]?.messages.length ?? 0).toBeGreaterThan(0);
+    limits.tick(SILENT_MS);
+    await saying;
+    expect(failures).toMatchObject([{ kind: 'unreachable', slow: true, message: expect.stringContaining(`${SILENT_MS} ms`) as string }]);
     server.faults.silent = false;
-    expect((await say([FIRST], impatient)).text).toBe(FIRST);
+    expect((await say([FIRST])).text).toBe(FIRST);
     expect(server.opened).toHaveLength(2);
   });
 
@@ -298,8 +307,8 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
       const providers = [voice, voiceAt(second.url, { at: other })];
       const logger = pino({ level: 'silent' });
       const failureOf = (rejection: unknown) => providerFailureOf(rejection, 'tts');
-      const common = { clock: systemClock, logger, restMs: Number.POSITIVE_INFINITY, failureOf };
-      return new FallbackTts({ voices: new ProviderOrder({ part: 'tts', providers, ...common }), language: 'en-US', clock: systemClock });
+      const common = { clock, logger, restMs: Number.POSITIVE_INFINITY, failureOf };
+      return new FallbackTts({ voices: new ProviderOrder({ part: 'tts', providers, ...common }), language: 'en-US', clock });
     }
 
     it.each([
@@ -308,7 +317,12 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     ])('is replaced where it %s', async (_how, faults) => {
       Object.assign(server.faults, faults);
       const fallback = both();
-      expect((await say(FIVE, fallback)).text).toBe(FIVE.join(' '));
+      const saying = say(FIVE, fallback);
+      if (server.faults.silent === true) {
+        await expect.poll(() => server.opened[0]?.messages.length ?? 0).toBeGreaterThan(0);
+        limits.tick(LATE_MS);
+      }
+      expect((await saying).text).toBe(FIVE.join(' '));
       expect(failures).toEqual([]);
       await fallback.close();
     });
