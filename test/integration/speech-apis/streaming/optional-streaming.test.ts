@@ -3,8 +3,11 @@ import { initializeLogger } from '@livekit/agents';
 import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { systemClock, type Clock } from '../../../../platform/clock.ts';
 import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
 import { createProviders, type CreateProvidersOptions } from '../../../../voice/providers/index.ts';
+import { STREAMING_ATTEMPT_MS } from '../../../../voice/providers/stt/streaming/try-streaming.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { KEY } from '../speech-apis.ts';
 import { realtime } from './openai-api.ts';
 import { startStreamingServer, type FakeApi, type StreamingServer } from './streaming-server.ts';
@@ -22,9 +25,16 @@ const refusing: FakeApi = {
 
 let server: StreamingServer;
 let egress: Egress;
+/** Moved by hand. */
+let limits: FakeClock;
+let clock: Clock;
 
 beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
-beforeEach(() => void (egress = createEgress({ allowCidrs: ['127.0.0.0/8'] })));
+beforeEach(() => {
+  limits = new FakeClock();
+  clock = { ...systemClock, after: (ms, callback) => limits.after(ms, callback) };
+  egress = createEgress({ allowCidrs: ['127.0.0.0/8'], clock });
+});
 afterEach(async () => {
   egress.close();
   await server.stop();
@@ -43,6 +53,7 @@ async function streamsAt(baseURL: string): Promise<boolean> {
     } as unknown as CreateProvidersOptions['agent'],
     keys: { read: async () => KEY },
     egress,
+    clock,
     defaults: [],
     logger: pino({ level: 'silent' }),
     env: {},
@@ -63,7 +74,12 @@ describe('a server that may stream', () => {
   ] as const)('%s', async (_what, api, status, streaming, attempts) => {
     server = await startStreamingServer(api);
     server.faults.status = status;
-    expect(await streamsAt(`${server.url}/v1`)).toBe(streaming);
+    const first = streamsAt(`${server.url}/v1`);
+    if (api === silent) {
+      await expect.poll(() => server.opened.length).toBe(1);
+      limits.tick(STREAMING_ATTEMPT_MS);
+    }
+    expect(await first).toBe(streaming);
     expect(await streamsAt(`${server.url}/v1`)).toBe(streaming);
     expect(server.opened).toHaveLength(attempts);
   });
