@@ -24,16 +24,16 @@ export const [present, former, older, foreign] = [
   generateSigningKey(),
   generateSigningKey(),
 ] as const;
-const texts = [
+const TEXTS = [
   '{"eventName":"Webhook.Test","payload":{}}',
   // What a parser would write in another way.
   '{ "timestamp": 1795254915.0, "text": "caf\\u00e9 Grüße 🎉", "big": 12345678901234567890, "a": 1, "a": 2 }\n',
 ];
-const secret = { current: present, 'previous-1': former, 'previous-2': older };
-const hour = 3_600_000;
-const expiry = JSON.stringify({
-  'previous-1': new Date(Date.now() + hour).toISOString(),
-  'previous-2': new Date(Date.now() - hour).toISOString(),
+const ROTATED = { current: present, 'previous-1': former, 'previous-2': older };
+const HOUR_MS = 3_600_000;
+const EXPIRY = JSON.stringify({
+  'previous-1': new Date(Date.now() + HOUR_MS).toISOString(),
+  'previous-2': new Date(Date.now() - HOUR_MS).toISOString(),
 });
 
 /** Deliveries to a server of the suite. */
@@ -70,16 +70,16 @@ export function signedDeliveries() {
   /** What is expected of each key: before the first rotation, during its grace period, and after it. */
   async function deliveries(): Promise<readonly { delivery: Delivery; key: string; valid: boolean }[]> {
     const rows: { delivery: Delivery; key: string; valid: boolean }[] = [];
-    for (const text of texts) {
+    for (const text of TEXTS) {
       const states = [
         { delivery: await deliver(text, { current: former }), valid: [former] },
-        { delivery: await deliver(text, secret, expiry), valid: [present, former] },
-        { delivery: await deliver(text, secret, expiry, Date.now() + 2 * hour), valid: [present] },
+        { delivery: await deliver(text, ROTATED, EXPIRY), valid: [present, former] },
+        { delivery: await deliver(text, ROTATED, EXPIRY, Date.now() + 2 * HOUR_MS), valid: [present] },
       ];
       for (const { delivery, valid } of states) {
         for (const key of [present, former, older, foreign]) rows.push({ delivery, key, valid: valid.includes(key) });
       }
-      const { delivery } = states[0] ?? { delivery: await deliver(text, secret) };
+      const { delivery } = states[0] ?? { delivery: await deliver(text, ROTATED) };
       rows.push({ delivery: { ...delivery, body: Buffer.concat([delivery.body, Buffer.from(' ')]) }, key: former, valid: false });
       rows.push({ delivery: { ...delivery, headers: { ...delivery.headers, 'webhook-id': 'evt_other' } }, key: former, valid: false });
     }

@@ -52,7 +52,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
       after: (ms, callback) => (ms < LATE_MS ? systemClock : limits).after(ms, callback),
     };
     server = await startSpeakingServer(api);
-    server.faults.now = clock.monotonic;
+    server.faults.now = () => limits.monotonic();
     egress = createEgress({ allowCidrs: ['127.0.0.0/8'], clock });
     failures = [];
     voice = voiceAt(server.url);
