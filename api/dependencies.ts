@@ -16,6 +16,7 @@ import type { Store } from '../store/index.ts';
 import type { KindDefinition } from '../crds/index.ts';
 import type { ExplanationAnswer } from './explain/answers.ts';
 import type { LimitClass } from './limits/limit-class.ts';
+import type { KubernetesTimeouts } from './resources/kubernetes-timeouts.ts';
 import type { SigningKeys } from './signing/signing-keys.ts';
 
 /** How much is too much. */
@@ -87,6 +88,8 @@ export interface ResourceDependencies {
   /** The same on every replica: page tokens and addresses of recordings are signed with them. */
   readonly signing: SigningKeys;
   readonly limits: Limits;
+  /** As shipped where absent. */
+  readonly kubernetesTimeouts?: KubernetesTimeouts | undefined;
   /** Says of an address at once whether it may be called. */
   readonly addresses: AddressChecks;
   /** The only namespace to look at, which is the only organisation then; all of them where undefined. */

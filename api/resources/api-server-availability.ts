@@ -6,17 +6,17 @@ import type { KubeRequest, Transport } from '../../kube/transport.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { currentRequest } from '../http/request-state.ts';
+import { KUBERNETES_TIMEOUTS, type KubernetesTimeouts } from './kubernetes-timeouts.ts';
 
 export interface AvailabilityOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
+  readonly kubernetesTimeouts?: KubernetesTimeouts | undefined;
 }
 
-/** Longest wait for one answer of the API server, in milliseconds: a client waits behind it. */
-const ANSWER_WITHIN_MS = 10_000;
-/** Silence after which the server is asked whether it is there, in milliseconds; and the longest wait for that answer. */
+/** Silence after which the server is asked whether it is there, in milliseconds. */
 const ASK_AFTER_MS = 2_000;
 /** The same while it is unavailable. */
 const ASK_AGAIN_MS = 1_000;
@@ -30,6 +30,7 @@ const QUESTIONS = 2;
 export class ApiServerAvailability {
   readonly transport: Transport;
   readonly #options: AvailabilityOptions;
+  readonly #timeouts: KubernetesTimeouts;
   readonly #stop = new AbortController();
   readonly #regained = new Set<() => void>();
   readonly #answers = new Set<() => void>();
@@ -41,6 +42,7 @@ export class ApiServerAvailability {
 
   constructor(options: AvailabilityOptions) {
     this.#options = options;
+    this.#timeouts = options.kubernetesTimeouts ?? KUBERNETES_TIMEOUTS;
     const { transport } = options;
     this.transport = {
       server: transport.server,
@@ -62,6 +64,11 @@ export class ApiServerAvailability {
   /** The server doesn't answer. */
   get lost(): boolean {
     return this.#lost;
+  }
+
+  /** Aborts when the server no longer answers; another one once it does again. */
+  get whileHere(): AbortSignal {
+    return this.#whileHere.signal;
   }
 
   /** Milliseconds since the server last answered; Infinity when it never did. */
@@ -98,7 +105,9 @@ export class ApiServerAvailability {
     const state = currentRequest();
     const signals = [this.#whileHere.signal, state?.signal, request.signal].filter((signal) => signal !== undefined);
     const send = (): Promise<T> =>
-      this.#observed(this.#options.transport.request<T>({ timeoutMs: ANSWER_WITHIN_MS, ...request, signal: AbortSignal.any(signals) }));
+      this.#observed(
+        this.#options.transport.request<T>({ timeoutMs: this.#timeouts.answerMs, ...request, signal: AbortSignal.any(signals) }),
+      );
     return state === undefined ? send() : state.timed('kubernetes', send);
   }
 
@@ -133,7 +142,13 @@ export class ApiServerAvailability {
       try {
         // Any client with credentials may ask for the version, and a refusal is an answer too.
         const signal = this.#stop.signal;
-        await this.#options.transport.request({ method: 'GET', path: '/version', timeoutMs: ASK_AFTER_MS, idempotent: false, signal });
+        await this.#options.transport.request({
+          method: 'GET',
+          path: '/version',
+          timeoutMs: this.#timeouts.probeMs,
+          idempotent: false,
+          signal,
+        });
         return this.#answered();
       } catch (error) {
         if (this.#stop.signal.aborted) return;

@@ -15,6 +15,7 @@ import { LruMap } from '../../platform/lru.ts';
 import { currentRequest } from '../http/request-state.ts';
 import { isAway, type ApiServerAvailability } from './api-server-availability.ts';
 import { orUndefined } from './companions.ts';
+import { KUBERNETES_TIMEOUTS, type KubernetesTimeouts } from './kubernetes-timeouts.ts';
 import { isObjectName } from './names.ts';
 
 export interface ViewOptions<T extends KubeObject> {
@@ -31,14 +32,13 @@ export interface ViewOptions<T extends KubeObject> {
   readonly registry: Registry;
   /** The only namespace to look at; all of them where undefined. */
   readonly namespace?: string | undefined;
+  readonly kubernetesTimeouts?: KubernetesTimeouts | undefined;
 }
 
 /** How long a deletion is remembered, in milliseconds: far longer than a watch lags behind. */
 const TOMBSTONE_MS = 60_000;
 /** Answers to own writes that are kept at most. */
 const RECENT_OBJECTS = 1000;
-/** Longest wait for the cache to catch up with a write of this process, in milliseconds. */
-const CATCH_UP_MS = 2_000;
 
 /** Partial updates start from what the facade owns; kubectl's copy of the object is of no use to them. */
 function withOwnership<T extends KubeObject>(object: Stored<T>): Stored<T> {
@@ -55,6 +55,7 @@ export class View<T extends KubeObject> {
   readonly #availability: ApiServerAvailability;
   readonly #readiness: Readiness;
   readonly #clock: Clock;
+  readonly #timeouts: KubernetesTimeouts;
   readonly #deleted = new Map<string, number>();
   /** Who waits for the deletion of an object to arrive, by key. */
   readonly #deletions = new Map<string, Set<(resourceVersion: string) => void>>();
@@ -64,12 +65,25 @@ export class View<T extends KubeObject> {
   /** When the cache was last known to miss nothing, on the monotonic clock. */
   #currentAt = 0;
 
-  constructor({ client, name, indexes, availability, readiness, clock, random, logger, registry, namespace }: ViewOptions<T>) {
+  constructor({
+    client,
+    name,
+    indexes,
+    availability,
+    readiness,
+    clock,
+    random,
+    logger,
+    registry,
+    namespace,
+    kubernetesTimeouts,
+  }: ViewOptions<T>) {
     this.client = client;
     this.#name = name;
     this.#availability = availability;
     this.#readiness = readiness;
     this.#clock = clock;
+    this.#timeouts = kubernetesTimeouts ?? KUBERNETES_TIMEOUTS;
     this.#informer = createInformer<T>({
       client,
       transform: withOwnership,
@@ -114,8 +128,7 @@ export class View<T extends KubeObject> {
    * @throws KubeError when nothing is known because the API server has been away from the start
    */
   async find(index: string, value: string): Promise<readonly Stored<T>[]> {
-    if (!this.#informer.cache.synced && !this.#availability.lost)
-      await this.#informer.synced(AbortSignal.timeout(CATCH_UP_MS)).catch(() => undefined);
+    if (!this.#informer.cache.synced && !this.#availability.lost) await this.#informer.synced(this.#catchUpSignal()).catch(() => undefined);
     await this.#caughtUp();
     if (!this.#upToDate) this.#answerFromMemory();
     return this.#present(index, value);
@@ -124,7 +137,7 @@ export class View<T extends KubeObject> {
   /** As {@link find}, with everything that was there when `object` was written; undefined where the watch doesn't deliver that in time. */
   async findSince(object: Stored<T>, index: string, value: string): Promise<readonly Stored<T>[] | undefined> {
     try {
-      await this.#informer.cache.waitFor(object.metadata.resourceVersion, AbortSignal.timeout(CATCH_UP_MS));
+      await this.#informer.cache.waitFor(object.metadata.resourceVersion, this.#catchUpSignal());
     } catch {
       return undefined;
     }
@@ -187,7 +200,7 @@ export class View<T extends KubeObject> {
     this.#deletions.set(key, waiting.add(seen.resolve));
     try {
       if (!(await remove())) return { done: false };
-      const version = await withTimeout(this.#clock, CATCH_UP_MS, seen.promise);
+      const version = await withTimeout(this.#clock, this.#timeouts.catchUpMs, seen.promise);
       return { done: true, ...(version !== undefined && { version }) };
     } finally {
       waiting.delete(seen.resolve);
@@ -244,9 +257,14 @@ export class View<T extends KubeObject> {
     currentRequest()?.answeredFromMemory(Math.ceil((this.#clock.monotonic() - this.#currentAt) / 1000));
   }
 
+  #catchUpSignal(): AbortSignal {
+    return AbortSignal.any([AbortSignal.timeout(this.#timeouts.catchUpMs), this.#availability.whileHere]);
+  }
+
   async #caughtUp(): Promise<void> {
-    if (this.#written === '' || !this.#upToDate) return;
+    // A watch that is just being opened again delivers the write, too.
+    if (this.#written === '' || this.#availability.lost) return;
     // A watch that lags this far is as good as down: what is there is the best there is.
-    await this.#informer.cache.waitFor(this.#written, AbortSignal.timeout(CATCH_UP_MS)).catch(() => undefined);
+    await this.#informer.cache.waitFor(this.#written, this.#catchUpSignal()).catch(() => undefined);
   }
 }

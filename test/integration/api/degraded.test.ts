@@ -9,7 +9,7 @@ import { Registry } from 'prom-client';
 import { buildApi } from '../../../api/app.ts';
 import { DATABASE_TIMEOUTS } from '../../../api/main.ts';
 import { createTransport } from '../../../kube/index.ts';
-import { systemClock, withTimeout } from '../../../platform/clock.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { openStore } from '../../../store/index.ts';
@@ -18,6 +18,7 @@ import { eventually } from '../../support/eventually.ts';
 import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { unlimited } from '../../support/limits.ts';
+import { openPatientStore } from '../../support/postgres.ts';
 import { testSigning } from '../../support/signing.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startProxyOf } from '../../support/tcp-proxy.ts';
@@ -43,7 +44,10 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     { name: 'u' },
   );
   const transport = createTransport({ kubeConfig });
-  const store = openStore({ databaseUrl: options.databaseUrl ?? facade.database.url, logger, ...DATABASE_TIMEOUTS });
+  const store =
+    options.databaseUrl === undefined
+      ? openPatientStore(facade.database.url, { logger })
+      : openStore({ databaseUrl: options.databaseUrl, logger, ...DATABASE_TIMEOUTS });
   const app = buildApi({
     store,
     transport,
@@ -115,14 +119,11 @@ describe('with a server behind the facade away', () => {
 
 const age = (answer: RestAnswer): number => Number(answer.headers.get('age') ?? Number.NaN);
 
-/** Generous for a busy machine, and far from hanging. */
-const soon = async <T>(work: Promise<T>): Promise<T> => (await withTimeout(systemClock, 20_000, work)) ?? expect.fail('no answer in 20 s');
-
 describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (how) => {
   it('reads come from the cache with their age, writes are refused, keys are checked, and all comes back by itself', async () => {
     const { behind, proxy } = await startProxiedFacade(facade);
     const ask = (method: string, path: string, body?: unknown, key = org.key): Promise<RestAnswer> =>
-      soon(behind.call(method, path, { key, ...(body !== undefined && { body }) }));
+      behind.call(method, path, { key, ...(body !== undefined && { body }) });
     const request = anAgentRequest('Degraded', { llm: { model_name: 'm', api_key: 'secret', system_prompt: 'p'.repeat(5000) } });
     const { body: agent } = await ask('POST', '/v2/ai-agents', request);
     const path = `/v2/ai-agents/${agent.ai_agent_id}`;
@@ -160,6 +161,11 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
     expect((await ask('GET', path, undefined, reader)).body.llm.api_key).toBe('secret');
     const { body: doomed } = await ask('POST', '/v1/api-keys', { name: 'doomed', permissions: ['agents:read'] });
     expect((await ask('GET', path, undefined, doomed.api_key)).status).toBe(200);
+    // Once a list shows what was written it is in the cache.
+    for (const [url, object] of others) {
+      const list = await ask('GET', `${url.slice(0, url.lastIndexOf('/'))}?page_size=100`);
+      expect(list.body.data).toContainEqual(object);
+    }
 
     proxy[how]();
     await eventually(async () => expect(age(await ask('GET', path))).toBeGreaterThanOrEqual(1));
@@ -224,8 +230,7 @@ describe.each(['cut', 'stall'] as const)('when Postgres goes away (%s)', (how) =
     const proxy = await startProxyOf(url.href);
     url.port = String(proxy.port);
     const { app, close } = build({ databaseUrl: url.href, kubeServer: `https://127.0.0.1:${deadPort}` });
-    const ask = () =>
-      soon(app.inject({ method: 'GET', url: '/v1/api-keys', headers: { authorization: `Bearer ${org.key}` } }).then((answer) => answer));
+    const ask = async () => app.inject({ method: 'GET', url: '/v1/api-keys', headers: { authorization: `Bearer ${org.key}` } });
     await eventually(async () => expect((await ask()).statusCode).toBe(200));
     proxy[how]();
     const answers = await Promise.all(Array.from({ length: 30 }, ask));

@@ -15,18 +15,20 @@ import { SigningKeys } from '../../../api/signing/signing-keys.ts';
 import { explainerOf } from '../../../cli/kubectl/explain/over-rest.ts';
 import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
 import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
-import { systemClock } from '../../../platform/clock.ts';
+import type { KubernetesTimeouts } from '../../../api/resources/kubernetes-timeouts.ts';
+import { systemClock, type Clock } from '../../../platform/clock.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
-import { openStore, type Permission, type Store } from '../../../store/index.ts';
+import type { Permission, Store } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { documentedAnswers } from '../../support/documented-answers.ts';
+import { eventually } from '../../support/eventually.ts';
 import { unlimited } from '../../support/limits.ts';
 import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { migratedDatabase, openPatientStore, type TestDatabase } from '../../support/postgres.ts';
 import { testSigning } from '../../support/signing.ts';
 import { startProxyOf, type TcpProxy } from '../../support/tcp-proxy.ts';
 
@@ -78,7 +80,17 @@ export interface FacadeOptions {
   readonly knowledge?: ((store: Store) => ApiDependencies['knowledge']) | undefined;
   /** For suites of calls. */
   readonly calls?: Partial<ApiDependencies['calls']> | undefined;
+  readonly clock?: Clock | undefined;
+  /** Patient where absent. */
+  readonly kubernetesTimeouts?: KubernetesTimeouts | undefined;
+  /** Whether the headers of a request may take long; they may where absent. */
+  readonly patientWithHeaders?: boolean | undefined;
+  /** Whether it is started once its watches are open; not where `wrap` keeps the API server away. */
+  readonly ready?: boolean | undefined;
 }
+
+/** That a busy machine takes long is no failure: they only distinguish "never" from "not yet". */
+const patientTimeouts: KubernetesTimeouts = { answerMs: 600_000, probeMs: 120_000, catchUpMs: 120_000 };
 
 export async function startFacade({
   database: shared,
@@ -87,6 +99,10 @@ export async function startFacade({
   limits = unlimited,
   knowledge = () => noKnowledge,
   calls,
+  clock = systemClock,
+  kubernetesTimeouts = patientTimeouts,
+  patientWithHeaders = true,
+  ready = true,
 }: FacadeOptions = {}): Promise<Facade> {
   const api = kubeconfig ?? (await controlPlane()).kubeconfigs.api;
   const db: TestDatabase = shared === undefined ? await migratedDatabase() : { ...shared, drop: async () => undefined };
@@ -99,7 +115,7 @@ export async function startFacade({
   });
   const logger = createLogger({ role: 'api', level: 'debug', destination });
   const registry = new Registry();
-  const store = openStore({ databaseUrl: db.url, logger });
+  const store = openPatientStore(db.url, { poolSize: 10, logger });
   const transport = wrap(createTransport({ kubeConfig: loadKubeConfig({ path: api }), registry, logger }));
   const readiness = new Readiness();
   const app = buildApi({
@@ -108,17 +124,21 @@ export async function startFacade({
     logger,
     registry,
     readiness,
-    clock: systemClock,
+    clock,
     random: Math.random,
     signing: new SigningKeys({ given: [], stored: () => store.signingSecret() }),
     limits,
+    kubernetesTimeouts,
     knowledge: knowledge(store),
     addresses: localAddresses,
     calls: { ...noCalls, ...calls },
     explain: explainerOf(transport, 'parley-system', systemClock),
     mcp: true,
   });
+  if (patientWithHeaders) app.server.headersTimeout = 600_000;
   await app.listen({ host: '127.0.0.1', port: 0 });
+  // A list that is read before the watch behind it is open may miss what was written just now.
+  if (ready) await eventually(() => expect(readiness.reasons).toEqual([]), 10);
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {
     url,
@@ -147,6 +167,7 @@ export function aContext(change: Pick<Facade, 'store' | 'transport'> & Partial<P
     readiness: new Readiness(),
     signing: testSigning(),
     limits: unlimited,
+    kubernetesTimeouts: patientTimeouts,
     addresses: localAddresses,
     ...change,
   });
@@ -158,12 +179,25 @@ export async function startProxiedFacade({ database, transport }: Facade): Promi
   const proxy = await startProxyOf(transport.server);
   const [cluster] = kubeConfig.getClusters();
   kubeConfig.clusters = [{ ...cluster!, server: `https://127.0.0.1:${proxy.port}` }];
-  const behind = await startFacade({ database, wrap: () => createTransport({ kubeConfig }) });
+  const kubernetesTimeouts = { ...patientTimeouts };
+  const behind = await startFacade({ database, wrap: () => createTransport({ kubeConfig }), kubernetesTimeouts });
+  /** Nothing answers from now on: the question whether the server is there need not wait for long. */
+  const takenAway = (take: () => void) => (): void => {
+    kubernetesTimeouts.probeMs = 500;
+    take();
+  };
   const close = async (): Promise<void> => {
     await behind.close();
     await proxy.close();
   };
-  return { behind: { ...behind, close }, proxy };
+  const restore = (): void => {
+    kubernetesTimeouts.probeMs = patientTimeouts.probeMs;
+    proxy.restore();
+  };
+  return {
+    behind: { ...behind, close },
+    proxy: { ...proxy, cut: takenAway(() => proxy.cut()), stall: takenAway(() => proxy.stall()), restore },
+  };
 }
 
 async function call(url: string, method: string, path: string, { body, key, headers }: CallOptions = {}): Promise<RestAnswer> {

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { KubeRequest, Transport } from '../../../kube/transport.ts';
 import { KubeError } from '../../../kube/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
-import { unlimited } from '../../support/limits.ts';
+import { patientRequestMs } from '../../support/limits.ts';
+import { requestClock } from '../../support/request-clock.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { organization, startFacade } from './facade.ts';
 
@@ -13,6 +14,7 @@ import { organization, startFacade } from './facade.ts';
 class Slow implements Transport {
   readonly server: string;
   readonly #inner: Transport;
+  waiting = 0;
   aborted = 0;
 
   constructor(inner: Transport) {
@@ -22,6 +24,7 @@ class Slow implements Transport {
 
   request<T>(request: KubeRequest): Promise<T> {
     if (request.method === 'GET') return this.#inner.request<T>(request);
+    this.waiting += 1;
     return new Promise((_resolve, reject) => {
       request.signal?.addEventListener('abort', () => {
         this.aborted += 1;
@@ -40,15 +43,14 @@ class Slow implements Transport {
   }
 }
 
-const facade = suiteFixture(() =>
-  startFacade({ wrap: (transport) => (slow = new Slow(transport)), limits: { ...unlimited, requestTimeoutMs: 5_000 } }),
-);
+const { clock, time } = requestClock(patientRequestMs);
+const facade = suiteFixture(() => startFacade({ wrap: (transport) => (slow = new Slow(transport)), clock }));
 const org = suiteFixture(() => organization(facade));
 let slow: Slow;
 
 /** Sends `text` and nothing more, and answers what comes back until the server closes. */
-function raw(text: string): Promise<string> {
-  const { hostname, port } = new URL(facade.url);
+function raw(url: string, text: string): Promise<string> {
+  const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let answer = '';
     const socket = connect(Number(port), hostname, () => void socket.write(text));
@@ -60,7 +62,10 @@ function raw(text: string): Promise<string> {
 
 describe('a request that takes too long', () => {
   it('is answered with 503, and what it was waiting for is given up', async () => {
-    const answer = await org.call('POST', '/v2/ai-agents', anAgentRequest('Slow'));
+    const asked = org.call('POST', '/v2/ai-agents', anAgentRequest('Slow'));
+    await expect.poll(() => slow.waiting).toBe(1);
+    await time.advance(patientRequestMs);
+    const answer = await asked;
 
     expect(answer.status).toBe(503);
     expect(answer.body).toEqual({ error: 'unavailable', message: expect.any(String) });
@@ -71,16 +76,21 @@ describe('a request that takes too long', () => {
   });
 
   it('is answered with 408 where it is the body that does not come', async () => {
-    const answer = await raw(
+    const answer = raw(
+      facade.url,
       `PUT /v2/ai-agents/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${org.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    expect(answer).toContain('{"error":"request_timeout","message":"');
+    await expect.poll(() => time.timers).toBe(1);
+    await time.advance(patientRequestMs);
+    expect(await answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await answer).toContain('{"error":"request_timeout","message":"');
   });
 
   it('is cut off where the headers do not come', async () => {
-    const answer = await raw('GET /v2/ai-agents HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    const shipped = await startFacade({ database: facade.database, patientWithHeaders: false });
+    const answer = await raw(shipped.url, 'GET /v2/ai-agents HTTP/1.1\r\nHost: x\r\nX-Slow: ');
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answer).toContain('{"error":"request_timeout","message":"');
+    await shipped.close();
   });
 });
