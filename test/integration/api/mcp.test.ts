@@ -9,6 +9,7 @@ import { customToolBody } from '../../../api/tools/examples.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
+import { limiterClock } from '../../support/request-clock.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { kubectl, organization, startFacade } from './facade.ts';
 import { mcpClient, protocolVersions, registerLongCall, textsOf, type ProtocolVersion } from './mcp-clients.ts';
@@ -252,7 +253,9 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
 
   it('counts as one request for each call of a tool, and hears in words when to come back', async () => {
     const perKey = { name: 'key', of: 'key', limit: { perSecond: 0.5, burst: 12 } } as const;
-    const strict = await startFacade({ database: facade.database, limits: { ...unlimited, classes: [perKey] } });
+    const { clock, move } = limiterClock();
+    const limits = { ...unlimited, classes: [perKey], exchangeMs: 0 };
+    const strict = await startFacade({ database: facade.database, limits, clock });
     try {
       const key = await org.keyWith('agents:read');
       const client = await mcpClient({ url: strict.url, key, version });
@@ -266,7 +269,7 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
         /^rate_limited \(HTTP 429\): this API key has made too many requests: .*\nTry again in [12] seconds?\.$/,
       );
       await expect(client.listTools()).rejects.toThrow(/too many requests.*; try again in [12] s/);
-      await delay(2_100);
+      move(2_000);
       await contentOf(client, 'list_agents');
     } finally {
       await strict.close();
