@@ -6,9 +6,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import type { Store } from '../../../store/index.ts';
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { eventually } from '../../support/eventually.ts';
+import { settle } from '../../support/fake-clock.ts';
 import { unlimited } from '../../support/limits.ts';
+import { requestClock } from '../../support/request-clock.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { type RestAnswer, brief, canary, organization, startFacade, type TestOrganization } from './facade.ts';
 import { complete, knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
@@ -17,10 +20,23 @@ import { StorageError } from '../../../knowledge/storage/file-storage.ts';
 const all = '/api/v1/knowledge-bases';
 const means = suiteFixture(knowledgeMeans);
 const facade = suiteFixture(() => startFacade({ knowledge: means.knowledge }));
-const hasty = suiteFixture(() =>
-  startFacade({ database: facade.database, limits: { ...unlimited, requestTimeoutMs: 2_000 }, knowledge: means.knowledge }),
-);
-/** Gives no request more than two seconds. */
+/** Gives no request more than this, on a clock that the test moves. */
+const requestTimeoutMs = 2_100;
+const { clock, time } = requestClock(requestTimeoutMs);
+/** Bytes of files that have come to the storage of `hasty`. */
+let arrived = 0;
+const hasty = suiteFixture(() => {
+  const knowledge = (store: Store) => {
+    const real = means.knowledge(store);
+    const put: typeof real.files.put = (key, content, options) => {
+      content.on('data', (part: Buffer) => (arrived += part.length));
+      return real.files.put(key, content, options);
+    };
+    const files = { put, read: real.files.read.bind(real.files), delete: real.files.delete.bind(real.files) };
+    return { ...real, files };
+  };
+  return startFacade({ database: facade.database, limits: { ...unlimited, requestTimeoutMs }, knowledge, clock });
+});
 let ours: TestOrganization;
 let base: string;
 
@@ -265,10 +281,10 @@ describe('an uploaded file', () => {
     }
     const sending = stream(body(), { at: behind.url });
     await started.promise;
-    // What the system keeps for the two ends of the connection is all that is read ahead.
+    // What the system keeps for the two ends of the connection is all that is read ahead. Both ends are turns of this event loop.
     await eventually(async () => {
       const before = sent;
-      await wait(300);
+      await settle(500);
       expect(sent).toBe(before);
     });
     expect(sent).toBeLessThan(20);
@@ -294,20 +310,29 @@ describe('an uploaded file', () => {
   });
 
   it('may take longer than any other request while it keeps coming, and is cut off where it stops', async () => {
-    async function* slowly(seconds: number, last: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    async function* slowly(parts: number): AsyncGenerator<Uint8Array> {
+      const part = Buffer.alloc(32 * 1024, 'x');
       yield Buffer.from(filePart('slow.txt', '').slice(0, -2));
-      for (let index = 0; index < seconds * 5; index += 1) {
-        yield Buffer.alloc(32 * 1024, 'x');
-        await wait(200);
+      arrived = 0;
+      for (let sent = 1; sent <= parts; sent += 1) {
+        yield part;
+        // The end of a part is kept back: it may be where the file ends.
+        await eventually(() => expect(arrived).toBeGreaterThan((sent - 1) * part.length), 10);
+        await time.advance(requestTimeoutMs / 2);
       }
-      yield* last;
     }
-    async function* never(): AsyncGenerator<Uint8Array> {
-      await wait(60_000, undefined, { ref: false });
-      yield Buffer.from('x');
+    async function* finishing(): AsyncGenerator<Uint8Array> {
+      yield* slowly(6);
+      yield Buffer.from(`\r\n${end}`);
+    }
+    async function* stopping(): AsyncGenerator<Uint8Array> {
+      yield* slowly(1);
+      await time.advance(2 * requestTimeoutMs);
+      await wait(600_000, undefined, { ref: false });
     }
     const at = { at: hasty.url };
-    const [slow, stuck] = await Promise.all([stream(slowly(4, [Buffer.from(`\r\n${end}`)]), at), stream(slowly(1, never()), at)]);
+    const slow = await stream(finishing(), at);
+    const stuck = await stream(stopping(), at);
     expect(slow.status, slow.text).toBe(202);
     expect([stuck.status, JSON.parse(stuck.text).error]).toEqual([408, 'request_timeout']);
     await eventually(async () => expect((await means.files()).some((path) => path.includes('.incoming'))).toBe(false));
@@ -416,10 +441,14 @@ describe('a document', () => {
       }
       return text;
     };
-    // Twice as long as a request may take, and then one that stops taking anything.
-    expect(JSON.parse(await read(() => wait(250))).chunks).toEqual(chunks);
-    let stalled: Promise<void> | undefined;
-    await expect(read(() => (stalled ??= wait(6_000)))).rejects.toThrow('terminated');
+    // Longer than a request may take, and then one that stops taking anything: what fits into the connection is sent, and no more.
+    const begun = time.monotonic();
+    expect(JSON.parse(await read(() => time.advance(requestTimeoutMs / 8))).chunks).toEqual(chunks);
+    expect(time.monotonic() - begun).toBeGreaterThan(requestTimeoutMs);
+    const untilCut = async (): Promise<void> => {
+      while (time.timers > 0) await time.advance(requestTimeoutMs);
+    };
+    await expect(read(untilCut)).rejects.toThrow('terminated');
   });
 
   it('is listed with the others in the order of submission', async () => {
