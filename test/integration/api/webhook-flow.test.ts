@@ -42,7 +42,15 @@ beforeEach(() => {
 });
 
 const make = async (rest: object = {}, name = `Hook ${count}`): Promise<RestAnswer['body']> => {
-  const body = { name, url: sink.url(path), enable_signed_webhooks: true, retry_policy: { retryStrategy: 'NO_RETRY' }, ...rest };
+  const body = {
+    name,
+    url: sink.url(path),
+    enable_signed_webhooks: true,
+    // What isn't tried again must not fail because the machine is busy.
+    request_timeout_ms: 30_000,
+    retry_policy: { retryStrategy: 'NO_RETRY' },
+    ...rest,
+  };
   const answer = await ours.call('POST', one, body);
   expect(answer.status, answer.text).toBe(201);
   return answer.body;
