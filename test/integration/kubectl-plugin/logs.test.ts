@@ -16,6 +16,8 @@ let org: string;
 let system: string;
 
 const started = Date.now();
+/** The time stands still for the plugin: what is `--since 2m` doesn't depend on how long the tests take. */
+const now = (): number => started;
 const at = (secondsAgo: number): string => new Date(started - secondsAgo * 1_000).toISOString();
 
 beforeAll(async () => {
@@ -73,7 +75,7 @@ describe('kubectl parley logs', () => {
 
   it('narrows it down: level, time, call, last lines; and gives the lines as they are', async () => {
     const logs = async (...args: readonly string[]): Promise<string> =>
-      (await plugin.parley(['logs', 'reception', ...flags(), ...args])).stdout;
+      (await plugin.parley(['logs', 'reception', ...flags(), ...args], { now })).stdout;
     expect(messages(await logs('--level', 'warn'))).toEqual(['a provider has failed', 'reconciled last']);
     expect(messages(await logs('--since', '2m'))).toEqual(['reconciled last']);
     expect(messages(await logs('--since', '2d'))).toContain('of yesterday');
@@ -86,7 +88,7 @@ describe('kubectl parley logs', () => {
       'a provider has failed',
       'delivered',
     ]);
-    expect(await plugin.parley(['logs', 'reception', ...flags(), '--since', '1s'])).toMatchObject({
+    expect(await plugin.parley(['logs', 'reception', ...flags(), '--since', '1s'], { now })).toMatchObject({
       code: 0,
       stdout: '',
       stderr: expect.stringContaining('nothing was written'),
@@ -97,15 +99,16 @@ describe('kubectl parley logs', () => {
     const stop = new AbortController();
     let output = '';
     const running = plugin.parley(['logs', 'reception', ...flags(), '--follow', '--since', '2m'], {
+      now,
       signal: stop.signal,
       onOutput: (all) => {
         output = all;
       },
     });
     await eventually(() => expect(messages(output)).toEqual(['reconciled last']));
-    const now = new Date().toISOString();
-    kubelet.write('parley-operator-0', { level: 'info', time: now, kind: 'Agent', key: 'elsewhere/reception', msg: 'not mine' });
-    kubelet.write('parley-operator-0', { level: 'info', time: now, kind: 'Agent', key: `${org}/reception`, msg: 'reconciled again' });
+    const time = new Date().toISOString();
+    kubelet.write('parley-operator-0', { level: 'info', time, kind: 'Agent', key: 'elsewhere/reception', msg: 'not mine' });
+    kubelet.write('parley-operator-0', { level: 'info', time, kind: 'Agent', key: `${org}/reception`, msg: 'reconciled again' });
     await eventually(() => expect(messages(output)).toEqual(['reconciled last', 'reconciled again']));
     stop.abort();
     expect((await running).code).toBe(0);

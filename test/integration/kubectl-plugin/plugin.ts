@@ -31,7 +31,13 @@ export interface Plugin {
   /** The plugin without kubectl in front of it and in this process, which takes a twentieth of the time. */
   parley(
     args: readonly string[],
-    options?: { readonly env?: Readonly<Record<string, string>>; readonly signal?: AbortSignal; readonly onOutput?: (all: string) => void },
+    options?: {
+      readonly env?: Readonly<Record<string, string>>;
+      readonly signal?: AbortSignal;
+      readonly onOutput?: (all: string) => void;
+      /** Where the plugin has the time from; the system's clock where absent. */
+      readonly now?: () => number;
+    },
   ): Promise<Finished>;
   /** A kubeconfig whose context has this namespace. */
   kubeconfigIn(namespace: string): Promise<string>;
@@ -85,7 +91,7 @@ export async function startPlugin(): Promise<Plugin> {
         },
         ...(input === undefined ? {} : { input: typeof input === 'string' ? input : JSON.stringify(input) }),
       }),
-    async parley(args, { env = {}, signal = new AbortController().signal, onOutput } = {}) {
+    async parley(args, { env = {}, signal = new AbortController().signal, onOutput, now = Date.now } = {}) {
       const finished = { code: 0, stdout: '', stderr: '' };
       const sink = (name: 'stdout' | 'stderr') => ({
         write(text: string) {
@@ -101,7 +107,7 @@ export async function startPlugin(): Promise<Plugin> {
         err,
         env: all,
         folder,
-        now: Date.now,
+        now,
         exit(code) {
           finished.code = code;
         },

@@ -104,7 +104,7 @@ describe('kubectl parley status', () => {
     const answer = await plugin.parley(['status', '-n', failing, '--system-namespace', system]);
     expect(answer.code).toBe(1);
     expect(answer.stdout).toMatch(/^agents: 0 ready, 1 not ready, 1 stalled, 1 suspended$/m);
-    expect(answer.stdout).toMatch(/typo +stalled +UnknownProvider +\d+s +"opnai" is not a known provider/);
+    expect(answer.stdout).toMatch(/typo +stalled +UnknownProvider +\d+[smhd] +"opnai" is not a known provider/);
     expect(answer.stdout).toContain(`✗ agent/waits: SecretNotFound: ${message}\n      → `);
     expect(answer.stdout).toMatch(/unseen +not ready +NotObserved/);
 
