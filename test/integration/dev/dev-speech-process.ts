@@ -8,17 +8,17 @@ import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { parleyEntry } from '../../support/stack.ts';
 
-export interface Running {
+export interface DevSpeech {
   readonly url: string;
   readonly process: ChildProcess;
   readonly log: () => string;
 }
 
 /** @returns starts one, ended with the suite */
-export function devSpeechProcesses(): (env: NodeJS.ProcessEnv) => Promise<Running> {
-  const running: Running[] = [];
+export function devSpeechProcesses(): (env: NodeJS.ProcessEnv) => Promise<DevSpeech> {
+  const running: DevSpeech[] = [];
 
-  async function start(env: NodeJS.ProcessEnv): Promise<Running> {
+  async function start(env: NodeJS.ProcessEnv): Promise<DevSpeech> {
     const port = await freePort();
     const child = spawn(process.execPath, [parleyEntry, 'dev-speech', '--port', String(port)], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     let log = '';
@@ -43,7 +43,7 @@ export function devSpeechProcesses(): (env: NodeJS.ProcessEnv) => Promise<Runnin
   return start;
 }
 
-export async function say({ url }: Running, input: string, more: Readonly<Record<string, unknown>> = {}): Promise<Buffer> {
+export async function say({ url }: DevSpeech, input: string, more: Readonly<Record<string, unknown>> = {}): Promise<Buffer> {
   const body = JSON.stringify({ model: 'any', input, voice: 'alloy', response_format: 'wav', ...more });
   const response = await fetch(`${url}/v1/audio/speech`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   expect(response.status).toBe(200);
@@ -51,7 +51,7 @@ export async function say({ url }: Running, input: string, more: Readonly<Record
 }
 
 export async function hear(
-  { url }: Running,
+  { url }: DevSpeech,
   file: Buffer,
   language = 'en',
 ): Promise<{ readonly text: string; readonly doubtful: boolean }> {

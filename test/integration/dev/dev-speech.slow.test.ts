@@ -8,13 +8,13 @@ import { readWav } from '../../../platform/wav.ts';
 import { eventually } from '../../support/eventually.ts';
 import { findPython, withoutPython } from '../../support/python.ts';
 import { bytesOf } from '../../support/tones.ts';
-import { devSpeechProcesses, hear, say, type Running } from './dev-speech-process.ts';
+import { devSpeechProcesses, hear, say, type DevSpeech } from './dev-speech-process.ts';
 
 const python = await findPython();
 const start = devSpeechProcesses();
 
 describe.skipIf(python === undefined)(`with its voice and its ear (${python ?? withoutPython})`, () => {
-  let speech: Running;
+  let speech: DevSpeech;
   beforeAll(async () => {
     speech = await start(process.env);
   });

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { readWav } from '../../../platform/wav.ts';
 import { eventually } from '../../support/eventually.ts';
-import { devSpeechProcesses, hear, say, type Running } from './dev-speech-process.ts';
+import { devSpeechProcesses, hear, say, type DevSpeech } from './dev-speech-process.ts';
 
 const start = devSpeechProcesses();
 
@@ -25,7 +25,7 @@ it('is the order system of the examples', async () => {
 });
 
 describe('without anything', () => {
-  let speech: Running;
+  let speech: DevSpeech;
   beforeAll(async () => {
     speech = await start({ HOME: process.env['HOME'], PATH: '/nowhere' });
   });

@@ -4,18 +4,18 @@ import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
-import { servedProgram, type Program } from './served-program.ts';
+import { servedProgram, type ServerProgram } from './served-program.ts';
 
 const { resolve } = createRequire(import.meta.url);
 const { start, kill, serve, port } = servedProgram();
 
-const node = (file: string, ...args: readonly string[]): Pick<Program, 'command' | 'args'> => ({
+const node = (file: string, ...args: readonly string[]): Pick<ServerProgram, 'command' | 'args'> => ({
   command: process.execPath,
   args: [file, ...args],
 });
 
 describe('the reference server in TypeScript', () => {
-  const program = (): Program => ({
+  const program = (): ServerProgram => ({
     ...node(resolve('@modelcontextprotocol/server-everything/dist/index.js'), 'streamableHttp'),
     env: { PORT: String(port()) },
   });

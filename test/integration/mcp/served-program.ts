@@ -17,7 +17,7 @@ import { freePort } from '../../support/free-port.ts';
 
 const never = new AbortController().signal;
 
-export interface Program {
+export interface ServerProgram {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -54,11 +54,11 @@ export function servedProgram() {
     await ended;
   }
 
-  function start({ command, args, env = {} }: Program): void {
+  function start({ command, args, env = {} }: ServerProgram): void {
     child = spawn(command, args, { env: { PATH: process.env['PATH'], ...env }, stdio: 'ignore' });
   }
 
-  async function serve(program: Program): Promise<Served> {
+  async function serve(program: ServerProgram): Promise<Served> {
     start(program);
     const url = `http://127.0.0.1:${port}/mcp`;
     const { version, tools } = await eventually(async () => {

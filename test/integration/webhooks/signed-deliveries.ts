@@ -10,7 +10,7 @@ import { keysAt, readSigningSecret } from '../../../webhooks/signing/signing-sec
 import { Servers, whole } from '../../support/http-servers.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
-export interface Delivery {
+export interface SignedDelivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
@@ -39,7 +39,7 @@ const EXPIRY = JSON.stringify({
 /** Deliveries to a server of the suite. */
 export function signedDeliveries() {
   const servers = new Servers();
-  const arrived: Delivery[] = [];
+  const arrived: SignedDelivery[] = [];
   const egress = suiteFixture(() => createEgress({ allowCidrs: ['127.0.0.0/8'] }));
   const server = suiteFixture(() =>
     servers.http(
@@ -53,7 +53,12 @@ export function signedDeliveries() {
   afterAll(() => servers.stop());
 
   /** Sends `text` signed with what the Secret holds at `now`, and answers with what arrived. */
-  async function deliver(text: string, secret: Readonly<Record<string, string>>, expiry?: string, now = Date.now()): Promise<Delivery> {
+  async function deliver(
+    text: string,
+    secret: Readonly<Record<string, string>>,
+    expiry?: string,
+    now = Date.now(),
+  ): Promise<SignedDelivery> {
     const keys = keysAt(readSigningSecret((name) => secret[name], expiry) ?? [], now);
     const outcome = await createAttempt({ egress })({
       endpoint: { url: `http://127.0.0.1:${server.port}/`, timeoutMs: 30_000 },
@@ -68,8 +73,8 @@ export function signedDeliveries() {
   }
 
   /** What is expected of each key: before the first rotation, during its grace period, and after it. */
-  async function deliveries(): Promise<readonly { delivery: Delivery; key: string; valid: boolean }[]> {
-    const rows: { delivery: Delivery; key: string; valid: boolean }[] = [];
+  async function deliveries(): Promise<readonly { delivery: SignedDelivery; key: string; valid: boolean }[]> {
+    const rows: { delivery: SignedDelivery; key: string; valid: boolean }[] = [];
     for (const text of TEXTS) {
       const states = [
         { delivery: await deliver(text, { current: former }), valid: [former] },
