@@ -7,17 +7,9 @@ import { sourceFiles } from './changed.ts';
 
 const root = join(import.meta.dirname, '..');
 
-const all = sourceFiles().map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
-const sources = all.filter(({ file }) => !/^test\/|\.test\.ts$|\/testdata\//.test(file));
-
-it('exports no type or class under a name that another module exports too', () => {
-  const files = new Map<string, string[]>();
-  for (const { file, text } of all)
-    for (const [, name = ''] of text.matchAll(/^export (?:declare )?(?:abstract )?(?:class|interface|type) (\w+)/gm))
-      files.set(name, [...(files.get(name) ?? []), file]);
-  const twice = [...files].filter(([, of]) => of.length > 1).map(([name, of]) => `${name}: ${of.join(', ')}`);
-  expect(twice).toEqual([]);
-});
+const sources = sourceFiles()
+  .filter((file) => !/^test\/|\.test\.ts$|\/testdata\//.test(file))
+  .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
 
 it('ends the name of every class that extends an error in Error', () => {
   const others = sources.flatMap(({ file, text }) =>
