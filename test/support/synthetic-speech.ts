@@ -34,8 +34,6 @@ const breath = 0.023;
 const loudness = 9_000;
 /** Of the tones of marks, in hertz: above the voice, and below what Opus leaves out. */
 const markTones = [4_000, 4_500, 5_000, 5_500, 6_000];
-/** How many marks there are. */
-export const MARKS = markTones.length;
 const markLoudness = 500;
 /** Of sound that is looked at together, in milliseconds. */
 const markWindowMs = 40;

@@ -19,7 +19,7 @@ import {
 import { AGENT_HEARD_WITHIN_MS } from '../../voice/calls/microphone.ts';
 import { ignoreSound } from '../../voice/livekit-patches/room-events.ts';
 import { eventually } from './eventually.ts';
-import { MARKS, syntheticSpeech } from './synthetic-speech.ts';
+import { syntheticSpeech } from './synthetic-speech.ts';
 import { frequencyOf, heardFrequency, heardPart, loudness, PART_MS } from './tones.ts';
 
 const rate = 48_000;
@@ -95,19 +95,19 @@ export class TestCaller {
   }
 
   /**
-   * Says something that is taken for speech. Resolves when it is said. Each part has a mark of its own, from `mark` on, 0 to 4: see `marks` of what
-   * a provider is asked.
+   * Says something that is taken for speech. Resolves when it is said. Each part has a mark of its own, from 0: see `marks` of what a
+   * provider is asked.
    * @param parts.thenMs what follows, each part after a pause that is as long in the sound as is asked for
    */
   async speak(
     ms = 900,
-    { pauseMs = 0, thenMs = [], mark = 0 }: { readonly pauseMs?: number; readonly thenMs?: readonly number[]; readonly mark?: number } = {},
+    { pauseMs = 0, thenMs = [] }: { readonly pauseMs?: number; readonly thenMs?: readonly number[] } = {},
   ): Promise<void> {
     const inAllMs = thenMs.reduce((sum, part) => sum + pauseMs + part, ms);
     const speech = new Int16Array((rate * inAllMs) / 1000);
     let fromMs = 0;
-    for (const [index, part] of [ms, ...thenMs].entries()) {
-      speech.set(syntheticSpeech({ sampleRate: rate, ms: part, mark: (mark + index) % MARKS }), (rate * fromMs) / 1000);
+    for (const [mark, part] of [ms, ...thenMs].entries()) {
+      speech.set(syntheticSpeech({ sampleRate: rate, ms: part, mark }), (rate * fromMs) / 1000);
       fromMs += part + pauseMs;
     }
     if (!this.#open) throw new Error('the caller has left the room: it cannot be heard');

@@ -1,10 +1,9 @@
 /** A conversation, as a caller hears it: on any machine, however many holes it leaves in the sound. */
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { openStage } from './stage.ts';
+import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 
 const question = 'what does it cost';
@@ -35,10 +34,10 @@ describe('a conversation', () => {
     const welcomed = await call.caller.hears('Good morning Ada.');
     await call.becomes({ status: 'ongoing' });
     // Said again where nothing of it came through.
-    while (pieces === 0) {
+    await eventually(async () => {
       await call.caller.speak(2_000);
-      for (let waits = 0; pieces === 0 && waits < 300; waits += 1) await delay(100);
-    }
+      await expect.poll(() => pieces, { timeout: 30_000 }).toBeGreaterThan(0);
+    });
     await call.caller.hears(answer, { since: welcomed });
     await expect
       .poll(async () => (await call.messages()).map(({ role, content }) => [role, content]))
