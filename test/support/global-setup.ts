@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { TestProject } from 'vitest/node';
 
+import { OwnControlPlanes } from './own-control-planes.ts';
 import { readSharedStack } from './shared-stack.ts';
 import { installManifests, TestStack, type TestStackAddresses } from './test-stack.ts';
 
@@ -21,21 +22,25 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const shared = readSharedStack(process.env);
   if (shared !== undefined) await installManifests(shared.controlPlane);
   const stack = new TestStack();
-  const answers: Readonly<Record<string, () => Promise<unknown>>> = {
+  const own = new OwnControlPlanes();
+  const answers: Readonly<Record<string, (query: URLSearchParams) => Promise<unknown>>> = {
     '/control-plane': async () => shared?.controlPlane ?? stack.controlPlane(),
+    '/own-control-plane/take': () => own.take(),
+    '/own-control-plane/give-back': async (query) => own.giveBack(query.get('server') ?? ''),
     '/database': async () => shared?.databaseUrl ?? stack.databaseUrl(),
     // A stack that an older checkout keeps has none.
     '/media-server': async () => (shared as Partial<TestStackAddresses> | undefined)?.mediaServer ?? stack.mediaServer(),
     '/temporal': async () => shared?.temporalAddress ?? stack.temporalAddress(),
   };
   const server = createServer((request, response) => {
-    const answer = answers[request.url ?? ''];
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+    const answer = answers[pathname];
     if (answer === undefined) {
       response.writeHead(404).end();
       return;
     }
-    answer().then(
-      (value) => response.end(JSON.stringify(value)),
+    answer(searchParams).then(
+      (value) => response.end(JSON.stringify(value ?? null)),
       (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
     );
   });
@@ -44,6 +49,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-    await stack.stop();
+    await Promise.all([stack.stop(), own.stop()]);
   };
 }

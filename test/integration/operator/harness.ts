@@ -1,4 +1,4 @@
-/** A control plane of this file's own: an operator looks after the whole cluster, and must not meet the objects of other suites. */
+/** A control plane for this file alone: an operator looks after the whole cluster, and must not meet the objects of other suites. */
 import { randomBytes } from 'node:crypto';
 
 import type { Registry } from 'prom-client';
@@ -19,10 +19,10 @@ import {
 import { runOperator } from '../../../operator/main.ts';
 import type { Store } from '../../../store/index.ts';
 import type { TestManifest } from '../../support/builders.ts';
+import { giveBackControlPlane, takeControlPlane, type ControlPlaneAddresses } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { startRole, type RunningRole } from '../../support/running-role.ts';
-import { TestStack, type ControlPlaneAddresses } from '../../support/test-stack.ts';
 
 export type AnyObject = KubeObject & {
   readonly spec?: Readonly<Record<string, unknown>>;
@@ -81,8 +81,7 @@ export interface Cluster {
 }
 
 export async function startCluster(): Promise<Cluster> {
-  const stack = new TestStack();
-  const [addresses, { url: databaseUrl }] = await Promise.all([stack.controlPlane(), migratedDatabase()]);
+  const [addresses, { url: databaseUrl }] = await Promise.all([takeControlPlane(), migratedDatabase()]);
   const store = openPatientStore(databaseUrl);
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: addresses.kubeconfig }) });
   const running = new Set<RunningRole>();
@@ -152,7 +151,7 @@ export async function startCluster(): Promise<Cluster> {
       return operator;
     },
     async withoutApiServer(work) {
-      const pid = stack.pid('kube-apiserver');
+      const { apiServerPid: pid } = addresses;
       if (pid === undefined) throw new Error('the API server does not run');
       process.kill(pid, 'SIGSTOP');
       try {
@@ -164,12 +163,28 @@ export async function startCluster(): Promise<Cluster> {
     async stop() {
       await Promise.all([...running].map((operator) => operator.stop()));
       await store.close();
+      await empty(cluster);
       await transport.close();
-      await stack.stop();
+      await giveBackControlPlane(addresses);
     },
   };
   await ensureNamespace(cluster, 'parley-system');
   return cluster;
+}
+
+/** Takes away what the next operator would look after. The rest of the namespaces stays: nobody asks for it. */
+async function empty(cluster: Cluster): Promise<void> {
+  for (const { descriptor } of kinds) {
+    const client = cluster.client(descriptor.kind);
+    for (const object of (await client.listAll()).items) {
+      const { finalizers = [] } = object.metadata;
+      const current = finalizers.length > 0 ? await client.patchFinalizers(object, []) : object;
+      if (current.metadata.deletionTimestamp === undefined) await client.delete(current.metadata);
+    }
+  }
+  const namespaces = cluster.client('Namespace');
+  const { items } = await namespaces.listAll({ labelSelector: wellKnown.organizationLabel });
+  for (const namespace of items) await namespaces.mergePatch(namespace, { metadata: { labels: { [wellKnown.organizationLabel]: null } } });
 }
 
 async function ensureNamespace(cluster: Cluster, name: string): Promise<void> {
