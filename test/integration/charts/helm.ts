@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { parseAllDocuments, stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 
 import type { KubeObject } from '../../../kube/index.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
@@ -115,11 +115,13 @@ export async function render(
   return parseManifests(text);
 }
 
+/** Most objects are the same whatever the values are. */
+const parsed = new Map<string, Rendered | null>();
+
 export function parseManifests(text: string): readonly Rendered[] {
-  return parseAllDocuments(text).flatMap((document) => {
-    if (document.errors.length > 0) throw new Error(`${document.errors[0]?.message} in\n${text}`);
-    const object = document.toJS() as Rendered | null;
-    return object === null ? [] : [object];
+  return text.split(/^---$/m).flatMap((document) => {
+    if (!parsed.has(document)) parsed.set(document, parse(document) as Rendered | null);
+    return parsed.get(document) ?? [];
   });
 }
 
