@@ -29,31 +29,31 @@ it('runs the tests that a change affects again', async () => {
   let err = '';
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
-  /** What is printed until the next summary. */
-  const round = async (): Promise<readonly string[]> => {
+  /** What is printed until the next summary has these verdicts. */
+  const round = async (verdicts: readonly string[]): Promise<void> => {
     const text = await eventually(() => {
       const [all] = /^[^]*?\d+ passed, \d+ failed.*\n/.exec(out) ?? [];
       if (all === undefined) throw new Error(`no summary yet: ${out} ${err}`);
       return all;
     }, 20);
     out = out.slice(text.length);
-    return [...text.matchAll(/^([✓✗!] \S+)/gmu)].map(([, line = '']) => line).toSorted();
+    expect([...text.matchAll(/^([✓✗!] \S+)/gmu)].map(([, line = '']) => line).toSorted(), text).toEqual(verdicts);
   };
-  expect(await round()).toEqual(['✓ one', '✓ three', '✓ two']);
+  await round(['✓ one', '✓ three', '✓ two']);
 
   await folder.write(
     'tests/order.yaml',
     orderStatus('one', { conversation: [{ user: 'hello', expect: [{ answer: { contains: ['gone'] } }] }], atEnd: [] }),
   );
-  expect(await round()).toEqual(['✗ one']);
+  await round(['✗ one']);
   await folder.write('tools/look-up-order.yaml', { ...lookUpOrder(), spec: { ...lookUpOrder().spec, description: 'Changed.' } });
-  expect(await round()).toEqual(['✓ two', '✗ one']);
+  await round(['✓ two', '✗ one']);
 
   // A file that is being written is no reason to end.
   await folder.write('tests/order.yaml', 'a: [');
   await eventually(() => expect(err).toMatch(/tests\/order\.yaml:\d+: /), 20);
   await folder.write('tests/order.yaml', orderStatus('one'));
-  expect(await round()).toEqual(['✓ one']);
+  await round(['✓ one']);
 
   child.kill('SIGINT');
   await exited;

@@ -7,6 +7,7 @@ import { anAgent, anAgentTest, aSecret } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run } from '../../support/run.ts';
 import type { RunningRole } from '../../support/running-role.ts';
+import { query } from '../../support/sql.ts';
 import { parleyEntry, repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { condition, startCluster, type AnyObject } from './harness.ts';
@@ -154,12 +155,18 @@ describe('an agent with a required test', () => {
   it('waits for a test that could not be evaluated, which is tried again', async () => {
     await cluster.apply(anAgentTest('hours', 'desk', org), anAgent('desk', org));
     await evaluate(await liveRun(), 'error', 'the model does not answer');
+    const finish = (at: string) =>
+      query(cluster.databaseUrl, `UPDATE parley.test_results SET finished_at = now() + $2::interval WHERE org = $1`, [org, at]);
+    await finish('1 hour');
     const held = await cluster.reason('Agent', org, 'desk', 'Tested', 'TestsNotRun');
     expect(condition(held, 'Tested')?.message).toMatch(/could not be evaluated: the model does not answer.*the next attempt is at 20/);
     expect(condition(held, 'Ready')).toMatchObject({ status: 'False', reason: 'RevisionAwaitsTests' });
     const explained = await explain('agent/desk');
     expect(explained.stdout).toMatch(/TestsNotRun[^]*the model does not answer[^]*Correct what the message names/);
-    // After 15 seconds.
+    // The next attempt is due.
+    await finish('-15 s');
+    await operator.stop();
+    operator = await cluster.operator();
     await evaluate(await liveRun(), 'passed');
     await cluster.ready('Agent', org, 'desk');
   });
