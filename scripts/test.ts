@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { watchMachine } from '../test/bench/harness/machine.ts';
+import { treeCpuMs } from '../test/bench/harness/process-tree.ts';
 import { changedFiles, relatedTests } from './changed.ts';
 import type { TestTotals } from './totals-reporter.ts';
 
@@ -130,9 +131,10 @@ if (ownArgs && slowest.length > 0) {
   for (const { path, ms } of slowest.slice(0, 10)) process.stdout.write(`${(ms / 1000).toFixed(1).padStart(8)} s  ${path}\n`);
   const { idleShare, stealShare } = await machine();
   const percent = (share: number | undefined): string => (share === undefined ? 'unknown' : `${Math.round(100 * share)} %`);
+  const cpuMs = treeCpuMs(process.pid);
   // What fails on a machine that is slower by far is not the same as what fails on any.
   process.stdout.write(
-    `\nProcessors idle ${percent(idleShare)}, taken by others ${percent(stealShare)}; longest pause of this process ${(pauses.max / 1e9).toFixed(1)} s\n`,
+    `\nProcessor time of all processes ${cpuMs === undefined ? 'unknown' : `${(cpuMs / 60_000).toFixed(1)} minutes`}; processors idle ${percent(idleShare)}, taken by others ${percent(stealShare)}; longest pause of this process ${(pauses.max / 1e9).toFixed(1)} s\n`,
   );
 }
 const failures = results.flatMap((one) => one.failures);
