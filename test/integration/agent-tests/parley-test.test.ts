@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { aTestFolder, anAgentTest, orderStatus, receptionist, reportIn, shop, type JsonReport } from './test-folder.ts';
 
@@ -139,7 +139,7 @@ describe('parley test', () => {
 });
 
 describe('what cannot be evaluated is an error with its place, and never passes', () => {
-  it.each([
+  const cases: readonly (readonly [what: string, spec: object, message: RegExp])[] = [
     [
       'a mock of no tool',
       { tools: [{ name: 'look_up_odrer', returns: 1 }] },
@@ -201,7 +201,11 @@ describe('what cannot be evaluated is an error with its place, and never passes'
       { conversation: [{ user: 'hang' }], timeout: '1s' },
       /:\d+: spec\.timeout: the attempt took longer than spec\.timeout, 1s/,
     ],
-  ])('%s', async (_what, spec, message) => {
+  ];
+  /** What is said about each, of one run of all of them. */
+  let said: ReadonlyMap<string, string>;
+
+  beforeAll(async () => {
     await using folder = await aTestFolder();
     folder.provider.chat((request) => {
       if (request.messages.some(({ content }) => content.includes('Statement about the agent: nonsense')))
@@ -210,11 +214,20 @@ describe('what cannot be evaluated is an error with its place, and never passes'
       if (request.lastUser === 'hang') return { holdHead: new Promise(() => undefined) };
       return request.lastUser === 'short' ? 'Okay.' : shop(request);
     });
-    await folder.write('tests/t.yaml', anAgentTest('t', { conversation: [{ user: 'x' }], ...spec }));
+    const nameOf = (what: string): string => what.replaceAll(' ', '-');
+    await folder.write(
+      'tests/t.yaml',
+      ...cases.map(([what, spec]) => anAgentTest(nameOf(what), { conversation: [{ user: 'x' }], ...spec })),
+    );
     const done = await folder.parley(['test', '.']);
-    expect(done.stdout).toMatch(message);
-    expect(done.stdout).toMatch(/0 passed, 0 failed, 1 error in/);
+    expect(done.stdout).toMatch(new RegExp(`0 passed, 0 failed, ${cases.length} errors in`));
     expect(done.code).toBe(1);
+    const sections = done.stdout.split(/^(?=\S)/m);
+    said = new Map(cases.map(([what]) => [what, sections.find((section) => section.startsWith(`! ${nameOf(what)} `)) ?? '']));
+  });
+
+  it.each(cases)('%s', (what, _spec, message) => {
+    expect(said.get(what)).toMatch(message);
   });
 
   it('an agent that would not be accepted', async () => {
