@@ -11,6 +11,7 @@ import { aConfigMap, aKnowledgeBase, anAgent, aPhoneNumber, aSecret, aTool, aWeb
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFolder } from '../../support/folders.ts';
+import { parleyHere } from '../../support/parley-command.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -45,7 +46,9 @@ const folder = suiteFolder();
 let kubeconfig: string;
 
 const parley = (args: readonly string[], input?: string): Promise<Finished> =>
-  run(process.execPath, [parleyEntry, ...args], { env: { KUBECONFIG: kubeconfig }, ...(input !== undefined && { input }) });
+  input === undefined
+    ? parleyHere(args, { KUBECONFIG: kubeconfig })
+    : run(process.execPath, [parleyEntry, ...args], { env: { KUBECONFIG: kubeconfig }, input });
 
 beforeAll(async () => {
   ({ kubeconfig } = await controlPlane());

@@ -5,10 +5,9 @@ import { requestedTest } from '../../../crds/requested-test.ts';
 import type { StoredVerdict, TestRunRecord } from '../../../store/index.ts';
 import { anAgent, anAgentTest, aSecret } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { run } from '../../support/run.ts';
+import { parleyHere } from '../../support/parley-command.ts';
 import type { RunningRole } from '../../support/running-role.ts';
 import { query } from '../../support/sql.ts';
-import { parleyEntry, repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { condition, startCluster, type AnyObject } from './harness.ts';
 
@@ -46,8 +45,7 @@ async function evaluate(live: TestRunRecord, verdict: StoredVerdict, message = `
   await testRuns.finish(live);
 }
 
-const explain = (name: string) =>
-  run(process.execPath, [parleyEntry, 'explain', name, '-n', org], { cwd: repository, env: { KUBECONFIG: cluster.addresses.kubeconfig } });
+const explain = (name: string) => parleyHere(['explain', name, '-n', org], { KUBECONFIG: cluster.addresses.kubeconfig });
 
 describe('an agent with a required test', () => {
   it('serves a new revision once it has passed, and keeps the former one where it fails', async () => {

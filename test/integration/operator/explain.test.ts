@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
 
 import { anAgent, aPhoneNumber, aSecret, aTool } from '../../support/builders.ts';
-import { run, type Finished } from '../../support/run.ts';
-import { parleyEntry, repository } from '../../support/stack.ts';
+import { parleyHere } from '../../support/parley-command.ts';
+import type { Finished } from '../../support/run.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startCluster } from './harness.ts';
 
 const cluster = suiteFixture(startCluster);
 
 function explain(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
-  return run(process.execPath, [parleyEntry, 'explain', ...args], {
-    cwd: repository,
-    env: { KUBECONFIG: cluster.addresses.kubeconfig, ...env },
-  });
+  return parleyHere(['explain', ...args], { KUBECONFIG: cluster.addresses.kubeconfig, ...env });
 }
 
 describe('parley explain', () => {

@@ -5,9 +5,9 @@ import { canaryShareOf } from '../../../store/releases/canary-share.ts';
 import type { FinishReason } from '../../../store/index.ts';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { run, type Finished } from '../../support/run.ts';
+import { parleyHere } from '../../support/parley-command.ts';
+import type { Finished } from '../../support/run.ts';
 import type { RunningRole } from '../../support/running-role.ts';
-import { parleyEntry, repository } from '../../support/stack.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer } from '../api/calls-support.ts';
 import { startFacade, type RestAnswer } from '../api/facade.ts';
@@ -64,9 +64,11 @@ async function aDesk(): Promise<Desk> {
   return {
     org,
     parley: (...args) =>
-      run(process.execPath, [parleyEntry, ...args, '-n', org], {
-        cwd: repository,
-        env: { KUBECONFIG: cluster.addresses.kubeconfig, PARLEY_URL: facade.url, PARLEY_API_KEY: key, PARLEY_ORG: org },
+      parleyHere([...args, '-n', org], {
+        KUBECONFIG: cluster.addresses.kubeconfig,
+        PARLEY_URL: facade.url,
+        PARLEY_API_KEY: key,
+        PARLEY_ORG: org,
       }),
     call,
     newCall,
@@ -233,9 +235,11 @@ describe('a rollback', () => {
     await desk.apply('Be rude.');
     const [second] = revisions(await desk.until((object) => settled(object) && revisions(object)[0] !== first));
     const parley = (...args: readonly string[]) =>
-      run(process.execPath, [parleyEntry, ...args, '--store', '--org', desk.org], {
-        cwd: repository,
-        env: { DATABASE_URL: cluster.databaseUrl, KUBECONFIG: '/nonexistent', PARLEY_URL: undefined, PARLEY_API_KEY: undefined },
+      parleyHere([...args, '--store', '--org', desk.org], {
+        DATABASE_URL: cluster.databaseUrl,
+        KUBECONFIG: '/nonexistent',
+        PARLEY_URL: undefined,
+        PARLEY_API_KEY: undefined,
       });
     await cluster.withoutApiServer(async () => {
       const done = await parley('rollback', 'agent/desk', '--reason', 'rude');

@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { openStore } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
+import { parleyHere } from '../../support/parley-command.ts';
 import { database } from '../../support/postgres.ts';
 import { run, type Finished } from '../../support/run.ts';
-import { parleyEntry } from '../../support/stack.ts';
 import { storeAt } from './support.ts';
 
 const unique = (prefix: string): string => `${prefix}-${randomBytes(4).toString('hex')}`;
@@ -21,9 +21,9 @@ beforeAll(async () => {
   await parley('migrate');
 });
 
-const parley = (...args: readonly string[]): Promise<Finished> => run(process.execPath, [parleyEntry, ...args], { env });
+const parley = (...args: readonly string[]): Promise<Finished> => parleyHere(args, env);
 const parleyWith = (other: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Finished> =>
-  run(process.execPath, [parleyEntry, ...args], { env: { ...env, ...other } });
+  parleyHere(args, { ...env, ...other });
 
 async function organization(): Promise<string> {
   const name = unique('cli');

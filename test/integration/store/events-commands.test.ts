@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { openDispatchStore, type OutboxEvent } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
+import { parleyHere } from '../../support/parley-command.ts';
 import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry } from '../../support/stack.ts';
@@ -23,7 +24,7 @@ beforeAll(async () => {
   await store.close();
 });
 
-const events = (...args: readonly string[]): Promise<Finished> => run(process.execPath, [parleyEntry, 'events', ...args], { env });
+const events = (...args: readonly string[]): Promise<Finished> => parleyHere(['events', ...args], env);
 
 interface Line {
   readonly id: string;
