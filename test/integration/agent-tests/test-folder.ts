@@ -9,6 +9,7 @@ import type { ShownUsage } from '../../../events/call-usage.ts';
 import { API_VERSION } from '../../../crds/kind.ts';
 import { anAgent, aTool, type TestManifest } from '../../support/builders.ts';
 import { startProviderServer, type ChatHandler, type ProviderServer } from '../../support/provider-server.ts';
+import { parleyHere } from '../../support/parley-command.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parleyEntry } from '../../support/stack.ts';
 
@@ -56,11 +57,9 @@ export async function aTestFolder(): Promise<TestFolder> {
     write,
     env,
     parley: (args, options = {}) =>
-      run(process.execPath, [parleyEntry, ...args], {
-        cwd: path,
-        env: { ...env(), ...options.env },
-        ...(options.input !== undefined && { input: options.input }),
-      }),
+      options.input === undefined
+        ? parleyHere(args, { ...env(), ...options.env }, path)
+        : run(process.execPath, [parleyEntry, ...args], { cwd: path, env: { ...env(), ...options.env }, input: options.input }),
     async [Symbol.asyncDispose]() {
       await provider.close();
       await rm(path, { recursive: true, force: true });
