@@ -20,8 +20,10 @@ const stackPrograms = {
   postgres: POSTGRES,
 };
 
+const CHROMIUM_VERSION = '120';
 const HELM_VERSION = '3.19.2';
 const KUBE_ROUTER_VERSION = '2.2.1';
+const SIPP_VERSION = '3.6.1';
 const VERSITYGW_VERSION = '1.8.0';
 
 const testPrograms = {
@@ -40,6 +42,23 @@ const testPrograms = {
       variables: { 'github.com/cloudnativelabs/kube-router/v2/pkg/version.Version': `v${KUBE_ROUTER_VERSION}` },
       seconds: 60,
     },
+  },
+  chromium: {
+    name: 'chromium',
+    version: CHROMIUM_VERSION,
+    versionProbe: { args: ['--version'], pattern: /Chrom(?:e|ium) (\d+)/ },
+    accepted: { text: `${CHROMIUM_VERSION} or newer`, check: (version) => Number(version) >= Number(CHROMIUM_VERSION) },
+    aliases: ['chromium-browser', 'google-chrome', 'google-chrome-stable'],
+    executable: 'chromium',
+    debian: { package: 'chromium', program: 'usr/lib/chromium/chromium' },
+  },
+  sipp: {
+    name: 'sipp',
+    version: SIPP_VERSION,
+    versionProbe: { args: ['-v'], pattern: /SIPp v(\d+(?:\.\d+)*)/ },
+    accepted: { text: '3.6 or newer', check: (version) => /^(3\.([6-9]|\d\d)|[4-9])(\.|$)/.test(version) },
+    executable: 'sipp',
+    debian: { package: 'sip-tester', program: 'usr/bin/sipp' },
   },
   versitygw: {
     name: 'versitygw',

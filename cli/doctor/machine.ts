@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { cacheFolder } from '../../local-stack/binaries/cache.ts';
 import type { BinarySpec } from '../../local-stack/binaries/binary-spec.ts';
 import { goVersion } from '../../local-stack/binaries/go-build.ts';
-import { currentPlatform, type Offer, offers } from '../../local-stack/binaries/resolve.ts';
+import { cureFor, currentPlatform, type Offer, offers } from '../../local-stack/binaries/resolve.ts';
 import { externalDatabase } from '../../local-stack/env-file.ts';
 import { layoutOf } from '../../local-stack/layout.ts';
 import { freePorts, portIsFree } from '../../local-stack/ports.ts';
@@ -93,11 +93,7 @@ async function checkProgram(
     const how = offer.path === undefined ? `would come from the ${offer.source}: ${offer.detail}` : `${offer.source}: ${offer.detail}`;
     return { finding: program.ok(`${how}${not}`), fromSource: offer.source === 'Go sources' };
   }
-  const cure =
-    spec.name === 'postgres'
-      ? 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL'
-      : `put ${spec.accepted.text} on PATH, install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR`;
-  return { finding: program.fail(`is not available: ${passedOver.join('; ')}`, cure), fromSource: false };
+  return { finding: program.fail(`is not available: ${passedOver.join('; ')}`, cureFor(spec)), fromSource: false };
 }
 
 /** Why an offer can't be taken up; a release needs its server to be reachable. */

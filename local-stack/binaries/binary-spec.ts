@@ -3,10 +3,10 @@
 export interface BinarySpec {
   readonly name: string;
   readonly version: string;
-  /** How an executable found on PATH is asked for its version, and where the answer has it (first group). */
-  readonly versionProbe: { readonly args: readonly string[]; readonly pattern: RegExp };
+  /** How an executable found on PATH is asked for its version, and where the answer has it (first group); absent, none on PATH will do. */
+  readonly versionProbe?: { readonly args: readonly string[]; readonly pattern: RegExp };
   /** Which versions on PATH serve as well as the pinned one, in words and as a check. */
-  readonly accepted: { readonly text: string; readonly check: (version: string) => boolean };
+  readonly accepted?: AcceptedVersions;
   /** The executable inside its folder in the cache. */
   readonly executable: string;
   /** Other names under which it may be on PATH. */
@@ -27,8 +27,13 @@ export interface BinarySpec {
     readonly program?: string;
     readonly byPlatform: Readonly<Record<string, Wheel>>;
   };
-  /** Packages of Debian and its descendants that hold it, with the libraries that such a system may lack. */
-  readonly debian?: { readonly packages: readonly string[]; /** Inside the packages. */ readonly program: string };
+  /** The package of Debian and its descendants that holds it. */
+  readonly debian?: { readonly package: string; /** Inside the package. */ readonly program: string };
+}
+
+export interface AcceptedVersions {
+  readonly text: string;
+  readonly check: (version: string) => boolean;
 }
 
 export interface GoSource {
@@ -63,7 +68,7 @@ interface Wheel {
 }
 
 /** Any patch release of a version's minor. */
-export function sameMinor(version: string): BinarySpec['accepted'] {
+export function sameMinor(version: string): AcceptedVersions {
   const prefix = version.split('.').slice(0, 2).join('.');
   return { text: `${prefix}.x`, check: (found) => found.startsWith(`${prefix}.`) };
 }

@@ -15,6 +15,8 @@ export interface PathSearch {
 
 /** Looks in `KUBEBUILDER_ASSETS` and on PATH, and takes the first executable whose version will do. */
 export async function searchPath(spec: BinarySpec, env: NodeJS.ProcessEnv): Promise<PathSearch> {
+  const { versionProbe, accepted } = spec;
+  if (versionProbe === undefined || accepted === undefined) return { refused: [] };
   const folders = [env['KUBEBUILDER_ASSETS'], ...(env['PATH'] ?? '').split(delimiter)].filter(
     (folder) => folder !== undefined && folder !== '',
   );
@@ -27,11 +29,11 @@ export async function searchPath(spec: BinarySpec, env: NodeJS.ProcessEnv): Prom
     const real = realpathSync(path);
     if (seen.has(real)) continue;
     seen.add(real);
-    const version = await versionOf(path, spec, env);
+    const version = await versionOf(path, versionProbe, env);
     if (version === undefined) {
       refused.push(`${path} does not state its version`);
-    } else if (!spec.accepted.check(version)) {
-      refused.push(`${path} is ${version}; needed: ${spec.accepted.text}`);
+    } else if (!accepted.check(version)) {
+      refused.push(`${path} is ${version}; needed: ${accepted.text}`);
     } else if (spec.companions === 'pgvector' && !(await hasPgvector(path))) {
       refused.push(`${path} is ${version} without the pgvector extension`);
     } else {
@@ -41,13 +43,16 @@ export async function searchPath(spec: BinarySpec, env: NodeJS.ProcessEnv): Prom
   return { refused };
 }
 
-async function versionOf(path: string, spec: BinarySpec, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  try {
-    const { stdout, stderr } = await run(path, [...spec.versionProbe.args], { timeout: 10_000, env });
-    return spec.versionProbe.pattern.exec(`${stdout}\n${stderr}`)?.[1];
-  } catch {
-    return undefined;
-  }
+async function versionOf(
+  path: string,
+  { args, pattern }: NonNullable<BinarySpec['versionProbe']>,
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  // Some exit with an error where they only state their version.
+  const { stdout, stderr } = await run(path, [...args], { timeout: 10_000, env }).catch(
+    (error: unknown) => error as { readonly stdout?: string; readonly stderr?: string },
+  );
+  return pattern.exec(`${stdout ?? ''}\n${stderr ?? ''}`)?.[1];
 }
 
 /** The control file of `vector` in the share folder that belongs to this very server. */

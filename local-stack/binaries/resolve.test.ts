@@ -83,6 +83,11 @@ describe('PATH and KUBEBUILDER_ASSETS', () => {
     await expect(resolveBinary(options(offline(), { PATH: `${folder}/path:/bin` }))).rejects.toThrow(reason);
   });
 
+  it('takes one that states its version and fails all the same', async () => {
+    const path = script(join(folder, 'path/sipp'), 'echo "SIPp v3.7.2-TLS" >&2; exit 99');
+    expect(await resolveBinary(options(binarySpec('sipp'), { PATH: `${folder}/path:/bin` }))).toMatchObject({ path, source: 'PATH' });
+  });
+
   it('asks for pgvector next to Postgres', async () => {
     const { wheel: _, ...postgres } = binarySpec('postgres');
     const path = script(join(folder, 'pg/bin/postgres'), 'echo "postgres (PostgreSQL) 17.2"');
@@ -176,6 +181,34 @@ describe('release and sources', () => {
     expect(progress.some(({ note }) => note?.endsWith('trying the next source'))).toBe(true);
     expect(progress.at(-1)).toMatchObject({ phase: 'building', done: 3, total: 4 });
     expect(readFileSync(found.path, 'utf8')).toContain('echo built');
+  });
+
+  it('unpacks a Debian package with the libraries that it depends on, and runs it with them', async () => {
+    const apt = `case "$*" in *update*) exit 0 ;; *install*chromium) ;; *) exit 1 ;; esac
+    for argument; do case "$argument" in Dir::Cache::archives=*) cd "\${argument#*=}" ;; esac; done
+    touch chromium.deb library.deb`;
+    script(join(folder, 'path/apt-get'), `[ "$1" = --version ] && exit 0\n${apt}`);
+    const unpack = `case "$2" in
+      *chromium.deb) mkdir -p "$3/usr/lib/chromium" && printf '#!/bin/sh\necho "$LD_LIBRARY_PATH" "$@"' > "$3/usr/lib/chromium/chromium" && chmod +x "$3/usr/lib/chromium/chromium" ;;
+      *library.deb) mkdir -p "$3/usr/lib/x86_64-linux-gnu/sound" ;;
+    esac`;
+    script(join(folder, 'path/dpkg-deb'), `[ "$1" = --version ] && exit 0\n${unpack}`);
+    const spec = binarySpec('chromium');
+    const found = await resolveBinary(options(spec, { PATH: `${folder}/path:/usr/bin:/bin` }));
+    expect(found.source).toBe('Debian package');
+    const libraries = join(dirname(found.path), 'root/usr/lib/x86_64-linux-gnu');
+    expect(execFileSync(found.path, ['--headless'], { encoding: 'utf8', env: { PATH: '/usr/bin:/bin' } })).toBe(
+      `${libraries}/sound/:${libraries} --headless\n`,
+    );
+    expect(readdirSync(dirname(found.path)).toSorted()).toEqual(['chromium', 'root']);
+  });
+
+  it('says how to install what can not be fetched', async () => {
+    const failure = await resolveBinary(options(binarySpec('sipp'), { PATH: `${folder}/empty` })).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      message: expect.stringMatching(/^sipp .*no apt-get/s),
+      cure: expect.stringContaining('apt-get install sip-tester'),
+    });
   });
 
   it.each([

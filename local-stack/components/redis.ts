@@ -23,7 +23,7 @@ export const REDIS: BinarySpec = {
       'linux-amd64': { tag: 'manylinux_2_17_x86_64', sha256: 'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6' },
     },
   },
-  debian: { packages: ['redis-server', 'redis-tools', 'liblzf1', 'libjemalloc2'], program: 'usr/bin/redis-server' },
+  debian: { package: 'redis-server', program: 'usr/bin/redis-server' },
 };
 
 export interface RedisOptions {
