@@ -1,5 +1,6 @@
 /** Programs in Python, each in a virtual environment of its own in the cache, at pinned versions. */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -7,11 +8,10 @@ import { cacheFolder, cachedExecutable, fillCacheEntry } from './cache.ts';
 
 const run = promisify(execFile);
 
-export interface PythonPackage {
+export interface PythonEnvironment {
   /** Of the folder in the cache. */
   readonly name: string;
-  readonly version: string;
-  /** For pip. */
+  /** For pip, with pinned versions: other ones are another environment. */
   readonly requirements: readonly string[];
 }
 
@@ -28,12 +28,13 @@ export async function findPythonWithVenv(env: NodeJS.ProcessEnv = process.env): 
   return undefined;
 }
 
-/** @returns the interpreter of an environment that has the package; a first call installs it with pip, from whatever index pip is configured for */
+/** @returns the interpreter of an environment that has the packages; a first call installs it with pip, from whatever index pip is configured for */
 export async function pythonWith(
   python: string,
-  { name, version, requirements }: PythonPackage,
+  { name, requirements }: PythonEnvironment,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<string> {
+  const version = createHash('sha256').update(requirements.join('\n')).digest('hex').slice(0, 16);
   const spec = { name, version, executable: 'bin/python' };
   const cache = cacheFolder(env);
   const cached = cachedExecutable(cache, spec);

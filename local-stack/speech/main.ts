@@ -82,7 +82,6 @@ export async function runDevSpeech({ port, env }: { readonly port: number; reado
 
 const SPEECH_TOOLS = {
   name: 'dev-speech',
-  version: 'espeakng-loader-0.2.4-pocketsphinx-5.1.1',
   // Without what pocketsphinx needs for microphones.
   requirements: ['--no-deps', '--retries', '1', '--only-binary=:all:', 'espeakng-loader==0.2.4', 'pocketsphinx==5.1.1'],
 };

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { cacheFolder } from '../../local-stack/binaries/cache.ts';
 import type { BinaryName } from '../../local-stack/programs.ts';
 import { type ComponentEvent, ComponentFailedError, Supervisor } from '../../local-stack/supervisor.ts';
-import { testBinary } from '../support/test-stack.ts';
+import { testBinary } from '../support/programs.ts';
 import { describeCluster } from './cluster.ts';
 import { importImage, importPauseImage } from './containerd.ts';
 import { forward } from './forward.ts';

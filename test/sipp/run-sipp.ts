@@ -1,14 +1,12 @@
 /** Runs scenarios of sipp, which speaks SIP as carriers do (https://sipp.sourceforge.net). */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
+import { testBinary } from '../support/programs.ts';
 import { syntheticSpeech } from '../support/synthetic-speech.ts';
-
-const run = promisify(execFile);
 
 /** Who calls whom, and with which login. */
 export interface Parties {
@@ -37,15 +35,6 @@ export interface SippRun {
 /** How long one scenario may take, in milliseconds. */
 const longestMs = 90_000;
 
-/** Whether it is on PATH. */
-export async function hasSipp(): Promise<boolean> {
-  // It answers its version with an exit code that is no success.
-  return run('sipp', ['-v'], { timeout: 10_000 }).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
-  );
-}
-
 /** Resolves when one call went as the scenario has it. @throws with what was unexpected */
 export async function runSipp({
   scenario,
@@ -67,7 +56,7 @@ export async function runSipp({
     const media = ['-i', '127.0.0.1', ...(port === undefined ? [] : ['-p', String(port)]), '-rtp_echo'];
     const login = [...keys, '-au', parties.user, '-ap', parties.password];
     const args = [...scene, ...media, ...login, '-nostdin', '-trace_err', '-error_file', 'errors'];
-    const child = spawn('sipp', args, { cwd: folder, env: { ...process.env, TERM: 'xterm' }, stdio: 'ignore' });
+    const child = spawn(await testBinary('sipp'), args, { cwd: folder, env: { ...process.env, TERM: 'xterm' }, stdio: 'ignore' });
     const ended = AbortSignal.any([AbortSignal.timeout(longestMs), ...(signal === undefined ? [] : [signal])]);
     ended.addEventListener('abort', () => void child.kill());
     const [code] = (await once(child, 'exit')) as [number | null];

@@ -8,11 +8,10 @@ import { join } from 'node:path';
 
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
-import { pythonWith } from './python.ts';
+import { testPython } from './programs.ts';
 
 const milvusLite = {
   name: 'milvus-lite',
-  version: '3.2.2',
   requirements: ['milvus-lite==3.2.2', 'pymilvus==3.0.2'],
 };
 
@@ -27,10 +26,9 @@ export interface MilvusLite {
   stop(): Promise<void>;
 }
 
-/** @param python as found by `findPython` */
-export async function startMilvusLite(python: string): Promise<MilvusLite> {
+export async function startMilvusLite(): Promise<MilvusLite> {
   // Not by the program next to it: that one names the folder in which it was installed, before it came into the cache.
-  const interpreter = await pythonWith(python, milvusLite);
+  const interpreter = await testPython(milvusLite);
   const folder = await mkdtemp(join(tmpdir(), 'parley-milvus-'));
   const port = await freePort();
   let child: ChildProcess | undefined;

@@ -7,7 +7,7 @@ import type { MediaServer } from '../../voice/calls/media-server.ts';
 import { livekitAddress, livekitComponent, type LivekitOptions } from '../../local-stack/components/livekit.ts';
 import { freePorts } from '../../local-stack/ports.ts';
 import { Supervisor } from '../../local-stack/supervisor.ts';
-import { testBinary } from './test-stack.ts';
+import { testBinary } from './programs.ts';
 
 export interface OwnMediaServer {
   readonly address: MediaServer;

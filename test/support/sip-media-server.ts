@@ -9,7 +9,7 @@ import { livekitAddress, livekitComponent } from '../../local-stack/components/l
 import { redisAddress, redisCommand, redisComponent } from '../../local-stack/components/redis.ts';
 import { freePorts } from '../../local-stack/ports.ts';
 import { Supervisor } from '../../local-stack/supervisor.ts';
-import { testBinary } from './test-stack.ts';
+import { testBinary } from './programs.ts';
 
 export interface SipMediaServer extends MediaServer {
   /** Host and port of its SIP service. */

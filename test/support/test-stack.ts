@@ -6,9 +6,6 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type BinaryName, binarySpec } from '../../local-stack/programs.ts';
-import { describeProgress } from '../../local-stack/binaries/progress.ts';
-import { resolveBinary } from '../../local-stack/binaries/resolve.ts';
 import { kubectlWith } from '../../local-stack/manifests.ts';
 import { installDefinitions } from '../../local-stack/manifests.ts';
 import { ensureCredentials, type UserKey, USERS, writeKubeconfig } from '../../local-stack/components/credentials.ts';
@@ -23,6 +20,7 @@ import { redisAddress, redisComponent } from '../../local-stack/components/redis
 import { temporalComponent } from '../../local-stack/components/temporal.ts';
 import { freePorts } from '../../local-stack/ports.ts';
 import { type Component, ComponentFailedError, Supervisor } from '../../local-stack/supervisor.ts';
+import { testBinary } from './programs.ts';
 
 export interface ControlPlaneAddresses {
   /** Path of the administrator's kubeconfig. */
@@ -198,15 +196,6 @@ export class TestStack {
       throw error;
     }
   }
-}
-
-export async function testBinary(name: BinaryName): Promise<string> {
-  const { path } = await resolveBinary({
-    spec: binarySpec(name),
-    env: process.env,
-    onProgress: (progress) => process.stderr.write(`${name}: ${describeProgress(progress)}\n`),
-  });
-  return path;
 }
 
 /** Applies the resource definitions and the roles' permissions of this checkout. */

@@ -9,7 +9,6 @@ import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import type { VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
 import { migrate, openStore, type Collection, type Store } from '../../../store/index.ts';
 import { startMilvusLite } from '../../support/milvus-lite.ts';
-import { findPython } from '../../support/python.ts';
 import { readSharedStack } from '../../support/shared-stack.ts';
 import { TestStack } from '../../support/test-stack.ts';
 import { treeCpuMs } from '../harness/process-tree.ts';
@@ -108,13 +107,8 @@ async function openStores(
   progress: (line: string) => void,
 ): Promise<Readonly<Record<string, VectorStore>>> {
   const pgvector = createVectorStore({ database: store.database });
-  const python = await findPython();
-  if (python === undefined) {
-    progress('Milvus is left out: it needs Python 3.10 or newer');
-    return { pgvector };
-  }
   progress('starting milvus-lite');
-  const server = await startMilvusLite(python);
+  const server = await startMilvusLite();
   stopping.push(() => server.stop());
   const milvus = createVectorStore({ url: `milvus://${server.host}:${server.port}`, database: store.database });
   stopping.push(() => milvus.close());

@@ -1,11 +1,10 @@
-/** The page at `/calls` in a real browser, where this machine has one: calls as the store has them, without anyone who talks. */
+/** The page at `/calls` in a real browser: calls as the store has them, without anyone who talks. */
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { findProgram } from '../../../cli/call/sound/devices.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { openDispatchStore, type CallMessage } from '../../../store/index.ts';
@@ -17,13 +16,12 @@ import { suiteFolder } from '../../support/folders.ts';
 import { encodeOgg } from '../../support/ogg.ts';
 import { query } from '../../support/sql.ts';
 import { syntheticSpeech } from '../../support/synthetic-speech.ts';
-import { browsers, openPage, type Page } from '../cli-call/browser.ts';
+import { openPage, type Page } from '../cli-call/browser.ts';
 import { checkLooks, focused, keepScreenshot, SIZES, tabOrder } from '../cli-call/page-checks.ts';
 import { registerCall } from '../store/calls-support.ts';
 import { serveAgent, someMediaServer } from './calls-support.ts';
 import { kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
-const browser = findProgram(browsers, process.env['PATH'])?.file;
 const SECONDS = 24;
 /** Two days ago, at a full minute. */
 const STARTED_AT = Math.floor(Date.now() / 60_000 - 2 * 1_440) * 60_000;
@@ -49,7 +47,7 @@ function recordingOf(role: 'agent' | 'user'): Int16Array {
   return samples;
 }
 
-describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
+describe('the page of calls in a browser', () => {
   const folder = suiteFolder();
   let facade: Facade;
   let org: TestOrganization;
@@ -72,7 +70,7 @@ describe.skipIf(browser === undefined)('the page of calls in a browser', () => {
     id = await theCall(lifecycle, files);
     await kubectl(['apply', '-f', '-'], anAgent('receptionist', org.name, { webhookURL: 'https://agent.example.com' }));
     await relay(['webhooksubscription', hook.id as string], ['agent', 'receptionist']);
-    page = await openPage(browser!, { folder });
+    page = await openPage({ folder });
     await page.resize(SIZES.desk);
   });
   afterAll(async () => {

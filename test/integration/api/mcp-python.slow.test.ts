@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
-import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
+import { testPython } from '../../support/programs.ts';
 import { run } from '../../support/run.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { organization, startFacade } from './facade.ts';
@@ -13,16 +13,15 @@ import { registerLongCall } from './mcp-clients.ts';
 
 const MCP = '2.3.0';
 const perKey = { name: 'key', of: 'key', limit: { perSecond: 0.1, burst: 12 } } as const;
-const python = await findPython();
 
-describe.skipIf(python === undefined)(`the Python SDK (${withoutPython})`, () => {
+describe('the Python SDK', () => {
   const facade = suiteFixture(startFacade);
   const strict = suiteFixture(() => startFacade({ database: facade.database, limits: { ...unlimited, classes: [perKey] } }));
   const org = suiteFixture(() => organization(facade));
   let interpreter: string;
 
   beforeAll(async () => {
-    interpreter = await pythonWith(python ?? '', { name: 'mcp', version: MCP, requirements: [`mcp==${MCP}`] });
+    interpreter = await testPython({ name: 'mcp', requirements: [`mcp==${MCP}`] });
   });
 
   it.each([

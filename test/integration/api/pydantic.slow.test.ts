@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 import { ask, type Recorded } from '../../support/pydantic-models.ts';
 import { routeBodies, value } from '../../support/request-bodies.ts';
-import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
+import { testPython } from '../../support/programs.ts';
 import { run } from '../../support/run.ts';
 
 const folder = new URL('../../../api/validation/testdata/', import.meta.url);
@@ -16,14 +16,12 @@ const recording = JSON.parse(readFileSync(new URL('pydantic.json', folder), 'utf
   readonly cases: readonly Recorded[];
 };
 const { pydantic, fastapi } = recording.versions;
-const python = await findPython();
 
 type Case = Pick<Recorded, 'schema' | 'body' | 'query'>;
 
 async function realAnswers(cases: readonly Case[]): Promise<readonly Recorded[]> {
-  const interpreter = await pythonWith(python ?? '', {
+  const interpreter = await testPython({
     name: 'pydantic',
-    version: `${pydantic}-fastapi-${fastapi}`,
     requirements: [`pydantic==${pydantic}`, `fastapi==${fastapi}`, 'httpx'],
   });
   const { code, stdout, stderr } = await run(interpreter, [fileURLToPath(new URL('record.py', folder)), '--answer'], {
@@ -69,7 +67,7 @@ const randomBodies = (schema: keyof typeof routeBodies, count: number): readonly
 const inAnyOrder = ({ detail, value: read }: Pick<Recorded, 'detail' | 'value'>): unknown =>
   detail === undefined ? { value: read } : { detail: detail.map((issue) => JSON.stringify(sorted(issue))).toSorted() };
 
-describe.skipIf(python === undefined)(`pydantic ${pydantic} (${withoutPython})`, () => {
+describe(`pydantic ${pydantic}`, () => {
   it('answers the recorded cases as it was recorded', async () => {
     const asked = recording.cases.map(({ schema, body: text, query: search }) => ({
       schema,

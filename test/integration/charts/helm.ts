@@ -8,7 +8,7 @@ import { parse, stringify } from 'yaml';
 
 import type { KubeObject } from '../../../kube/index.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
-import { testBinary } from '../../support/test-stack.ts';
+import { testBinary } from '../../support/programs.ts';
 
 export const chart = join(repositoryRoot(), 'charts/parley');
 export const RELEASE = 'parley';

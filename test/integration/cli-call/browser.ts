@@ -3,9 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** As distributions call them. */
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'] as const;
-const browsers = names.map((file) => ({ file, args: [] }));
+import { testBinary } from '../../support/programs.ts';
 
 const KEY_CODES = { Tab: 9, Enter: 13, ArrowRight: 39 } as const;
 
@@ -41,12 +39,10 @@ interface Evaluated {
   readonly exceptionDetails?: { readonly text: string; readonly exception?: { readonly description?: string } };
 }
 
-export { browsers };
-
 /** @param folder for its profile */
-export async function openPage(file: string, { folder }: { readonly folder: string }): Promise<Page> {
+export async function openPage({ folder }: { readonly folder: string }): Promise<Page> {
   const child = spawn(
-    file,
+    await testBinary('chromium'),
     [
       '--headless=new',
       '--no-sandbox',

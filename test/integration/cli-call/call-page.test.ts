@@ -1,8 +1,7 @@
-/** The page at `/call` in a real browser with a pretended microphone, where this machine has one. */
+/** The page at `/call` in a real browser with a pretended microphone. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-import { findProgram } from '../../../cli/call/sound/devices.ts';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sendJson, Servers, startEndpoint } from '../../support/http-servers.ts';
@@ -10,17 +9,16 @@ import { aKnowledgeBase } from '../../support/knowledge-base.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { kubectl, startFacade } from '../api/facade.ts';
 import { serveAgent } from '../api/calls-support.ts';
-import { browsers, openPage, type Page } from './browser.ts';
+import { openPage, type Page } from './browser.ts';
 import { speechWav, startCallPlatform } from './call-platform.ts';
 import { pretendMicrophone, speak } from './microphone.ts';
 import { joinAsAgent } from './pretended-agent.ts';
 import { checkLooks, focused, keepScreenshot, tabOrder } from './page-checks.ts';
 
-const browser = findProgram(browsers, process.env['PATH'])?.file;
 const WELCOME = 'Hello, this is Harbour Bikes. How can I help you?';
 const HOURS = 'We are open Monday to Friday from nine to six, and on Saturdays from ten to two. On Sundays we are closed.';
 
-describe.skipIf(browser === undefined)('the page in a browser', () => {
+describe('the page in a browser', () => {
   const servers = new Servers();
   afterAll(dispose);
   const platform = suiteFixture(() => startCallPlatform({ page: true }));
@@ -66,7 +64,7 @@ describe.skipIf(browser === undefined)('the page in a browser', () => {
     await eventually(async () => expect((await org.call('GET', '/v2/ai-agents')).body.data).toHaveLength(2));
     // What `parley dev` gives to the page: the calls that it makes, and nothing else.
     callKey = await org.keyWith('calls:create');
-    page = await openPage(browser!, { folder });
+    page = await openPage({ folder });
     await pretendMicrophone(page, speechWav({ sampleRate: 48_000 }));
   });
   afterAll(async () => {

@@ -6,14 +6,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { readWav } from '../../../platform/wav.ts';
 import { eventually } from '../../support/eventually.ts';
-import { findPython, withoutPython } from '../../support/python.ts';
 import { bytesOf } from '../../support/tones.ts';
 import { devSpeechProcesses, hear, say, type DevSpeech } from './dev-speech-process.ts';
 
-const python = await findPython();
 const start = devSpeechProcesses();
 
-describe.skipIf(python === undefined)(`with its voice and its ear (${python ?? withoutPython})`, () => {
+describe('with its voice and its ear', () => {
   let speech: DevSpeech;
   beforeAll(async () => {
     speech = await start(process.env);

@@ -1,24 +1,21 @@
-/** The documentation as a site, opened from the disk in a real browser, where this machine has one. */
+/** The documentation as a site, opened from the disk in a real browser. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { findProgram } from '../../../cli/call/sound/devices.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { buildSite } from '../../../scripts/site/build-site.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testFolder } from '../../support/folders.ts';
-import { browsers, openPage } from '../cli-call/browser.ts';
+import { openPage } from '../cli-call/browser.ts';
 
-const browser = findProgram(browsers, process.env['PATH'])?.file;
-
-describe.skipIf(browser === undefined)('the site of the documentation (needs chromium on PATH)', () => {
+describe('the site of the documentation', () => {
   it('leads from its first page to the others, and searches without a server', async () => {
     const folder = testFolder();
     const out = join(folder, 'site');
     await buildSite({ root: repositoryRoot(), out });
-    const page = await openPage(browser ?? '', { folder });
+    const page = await openPage({ folder });
     onTestFinished(() => page.close());
     await page.resize({ width: 1280, height: 900 });
     await page.goTo(pathToFileURL(join(out, 'index.html')).href);

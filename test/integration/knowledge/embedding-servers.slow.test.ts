@@ -13,11 +13,9 @@ import { openStore, type Collection } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Servers, startEndpoint } from '../../support/http-servers.ts';
 import { startMilvusLite } from '../../support/milvus-lite.ts';
-import { findPython, withoutPython } from '../../support/python.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
 
-const python = await findPython();
 const dimension = 16;
 const sameMeaning: Readonly<Record<string, string>> = { automobile: 'car', vehicle: 'car', physician: 'doctor' };
 
@@ -260,24 +258,21 @@ describe('while the vector store is unavailable', () => {
     await expect.poll(() => ask().catch(() => [])).toHaveLength(1);
   });
 
-  it.skipIf(python === undefined)(
-    `(Milvus${python === undefined ? `: ${withoutPython}` : ''}) a search says so, and an ingestion waits`,
-    async () => {
-      const milvus = await startMilvusLite(python ?? '');
-      onTestFinished(() => milvus.stop());
-      const kb = await knowledgeHarness({ env: { VECTOR_STORE_URL: `milvus://${milvus.host}:${milvus.port}` } });
-      const known = await kb.add('note.txt', 'The gate code is 4711.');
-      await kb.ended(known);
-      await milvus.kill();
-      const waiting = await kb.add('manual.md', manual);
-      for (let attempt = 0; attempt < 2; attempt += 1) await expect(kb.search('gate code')).rejects.toThrow(SearchUnavailableError);
-      expect(await kb.store.knowledge.documents.get({ org: 'acme', id: waiting })).toMatchObject({ status: 'processing' });
-      await expect(kb.knowledge.vectors.health()).rejects.toMatchObject({ kind: 'unavailable' });
-      await milvus.start();
-      await eventually(() => kb.knowledge.vectors.health());
-      expect(await kb.ended(waiting)).toMatchObject({ status: 'completed', chunkCount: sections });
-      expect((await kb.search('gate code'))[0]?.documentId).toBe(known);
-      expect((await kb.search('plate P-497', { topK: 1 }))[0]).toMatchObject({ documentId: waiting, chunkIndex: 71 });
-    },
-  );
+  it('(Milvus) a search says so, and an ingestion waits', async () => {
+    const milvus = await startMilvusLite();
+    onTestFinished(() => milvus.stop());
+    const kb = await knowledgeHarness({ env: { VECTOR_STORE_URL: `milvus://${milvus.host}:${milvus.port}` } });
+    const known = await kb.add('note.txt', 'The gate code is 4711.');
+    await kb.ended(known);
+    await milvus.kill();
+    const waiting = await kb.add('manual.md', manual);
+    for (let attempt = 0; attempt < 2; attempt += 1) await expect(kb.search('gate code')).rejects.toThrow(SearchUnavailableError);
+    expect(await kb.store.knowledge.documents.get({ org: 'acme', id: waiting })).toMatchObject({ status: 'processing' });
+    await expect(kb.knowledge.vectors.health()).rejects.toMatchObject({ kind: 'unavailable' });
+    await milvus.start();
+    await eventually(() => kb.knowledge.vectors.health());
+    expect(await kb.ended(waiting)).toMatchObject({ status: 'completed', chunkCount: sections });
+    expect((await kb.search('gate code'))[0]?.documentId).toBe(known);
+    expect((await kb.search('plate P-497', { topK: 1 }))[0]).toMatchObject({ documentId: waiting, chunkIndex: 71 });
+  });
 });

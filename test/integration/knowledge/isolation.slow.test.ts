@@ -4,7 +4,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { SMALL_FILE_BYTES } from '../../../knowledge/jobs/names.ts';
 import type { Collection } from '../../../store/index.ts';
 import { startMilvusLite, type MilvusLite } from '../../support/milvus-lite.ts';
-import { findPython, withoutPython } from '../../support/python.ts';
 import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
 
 it('a small file is done, and others search, while twenty big ones of another organisation queue', async () => {
@@ -40,22 +39,18 @@ it('a small file is done, and others search, while twenty big ones of another or
   for (const id of queue) await documents.tombstone({ org: 'globex', id, collectionId: greedy.id });
 });
 
-const python = await findPython();
 let milvus: Promise<MilvusLite> | undefined;
 afterAll(async () => (await milvus)?.stop());
 
-describe.each([
-  ['pgvector', undefined],
-  ['milvus', python === undefined ? withoutPython : undefined],
-])('in %s', (store, missing) => {
+describe.each(['pgvector', 'milvus'])('in %s', (store) => {
   const open = async (): Promise<KnowledgeHarness> => {
     if (store === 'pgvector') return knowledgeHarness();
-    milvus ??= startMilvusLite(python ?? '');
+    milvus ??= startMilvusLite();
     const { host, port } = await milvus;
     return knowledgeHarness({ env: { VECTOR_STORE_URL: `milvus://${host}:${port}` } });
   };
 
-  it.skipIf(missing !== undefined)('two organisations have documents of the same id, name and words, and see their own', async () => {
+  it('two organisations have documents of the same id, name and words, and see their own', async () => {
     const kb = await open();
     const mine = kb.collection;
     // The very same name: a name is looked up within an organisation.
@@ -94,7 +89,7 @@ describe.each([
     await expect.poll(() => kb.files(id)).toEqual([]);
   });
 
-  it.skipIf(missing !== undefined)('whatever a filter is made of, it finds the documents that have just that', async () => {
+  it('whatever a filter is made of, it finds the documents that have just that', async () => {
     const kb = await open();
     const theirs = await kb.another({ org: 'globex', name: 'theirs' });
     const hostile = [

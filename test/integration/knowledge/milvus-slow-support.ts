@@ -5,10 +5,7 @@ import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import type { VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
 import { Database } from '../../../store/database.ts';
 import { startMilvusLite, type MilvusLite } from '../../support/milvus-lite.ts';
-import { findPython, withoutPython } from '../../support/python.ts';
 import { started, type StoreUnderTest } from './vector-stores-support.ts';
-
-const python = await findPython();
 
 export function milvus(): StoreUnderTest & { readonly process: () => MilvusLite } {
   let server: MilvusLite | undefined;
@@ -19,9 +16,8 @@ export function milvus(): StoreUnderTest & { readonly process: () => MilvusLite 
     createVectorStore({ url: `milvus://${host}:${port}`, database: noDatabase });
   return {
     name: 'milvus',
-    missing: python === undefined ? withoutPython : undefined,
     async start() {
-      server = await startMilvusLite(python ?? '');
+      server = await startMilvusLite();
       store = storeAt(server);
     },
     async stop() {

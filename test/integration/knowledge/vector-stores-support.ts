@@ -18,8 +18,6 @@ export interface Server {
 
 export interface StoreUnderTest {
   readonly name: 'pgvector' | 'milvus';
-  /** Why it can't be tested here. */
-  readonly missing: string | undefined;
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
   /** One that stays open for the whole suite. */
@@ -39,7 +37,6 @@ export function pgvector(limits = { statementTimeoutMs: 8_000, connectTimeoutMs:
   let store: VectorStore | undefined;
   return {
     name: 'pgvector',
-    missing: undefined,
     async start() {
       ({ url } = await migratedDatabase());
       store = storeAt(url);

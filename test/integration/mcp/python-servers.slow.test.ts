@@ -4,18 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
-import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
+import { testPython } from '../../support/programs.ts';
 import { servedProgram } from './served-program.ts';
 
-const python = await findPython();
 const { start, kill, serve, port } = servedProgram();
 
-describe.skipIf(python === undefined)(`a server in Python (${python === undefined ? withoutPython : 'the official SDK'})`, () => {
+describe('a server in Python (the official SDK)', () => {
   it.each([
     ['1.30.0', '2025-11-25'],
     ['2.3.0', '2026-07-28'],
   ])('of version %s speaks %s', async (release, spoken) => {
-    const interpreter = await pythonWith(python ?? '', { name: 'mcp', version: release, requirements: [`mcp==${release}`] });
+    const interpreter = await testPython({ name: 'mcp', requirements: [`mcp==${release}`] });
     const program = { command: interpreter, args: [fileURLToPath(new URL('python-server.py', import.meta.url)), String(port())] };
     const { version, call } = await serve(program);
     expect(version).toBe(spoken);

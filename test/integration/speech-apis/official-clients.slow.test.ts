@@ -8,12 +8,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import { createProviders, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
-import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
+import { testPython } from '../../support/programs.ts';
 import { run } from '../../support/run.ts';
 import { HEARD, KEY, RACHEL, SOUND, startSpeechApis, type ApiRequest, type SpeechApis } from './speech-apis.ts';
 
 const SAID = 'Wir haben bis sechs geöffnet.';
-const python = await findPython();
 type Agent = CreateProvidersOptions['agent'];
 
 let apis: SpeechApis;
@@ -90,7 +89,7 @@ function withoutExtensions(provider: string, request: ApiRequest): ApiRequest {
 const taken = (): readonly ApiRequest[] =>
   apis.taken.filter(({ method, path }) => method !== 'HEAD' && !/(realtime|websocket|stream-input)$/.test(path));
 
-describe.skipIf(python === undefined)(`the official clients (${withoutPython})`, () => {
+describe('the official clients', () => {
   let interpreter: string;
   beforeAll(async () => {
     const versions = {
@@ -102,7 +101,7 @@ describe.skipIf(python === undefined)(`the official clients (${withoutPython})`,
       'google-cloud-texttospeech': '2.38.0',
     };
     const requirements = Object.entries(versions).map(([name, version]) => `${name}==${version}`);
-    interpreter = await pythonWith(python ?? '', { name: 'speech-clients', version: Object.values(versions).join('-'), requirements });
+    interpreter = await testPython({ name: 'speech-clients', requirements });
   });
 
   async function official(

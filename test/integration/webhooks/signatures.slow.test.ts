@@ -1,12 +1,11 @@
 /** Deliveries as they arrive, verified by the libraries that receivers in Python use. */
 import { describe, expect, it } from 'vitest';
 
-import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
+import { testPython } from '../../support/programs.ts';
 import { run } from '../../support/run.ts';
 import { signedDeliveries } from './signed-deliveries.ts';
 
 const { deliveries } = signedDeliveries();
-const python = await findPython();
 const versions = { standardwebhooks: '1.1.0', svix: '2.9.1' } as const;
 const program = `
 import base64, json, sys
@@ -27,11 +26,10 @@ for row in json.load(sys.stdin):
 print(json.dumps(answers))
 `;
 
-describe.skipIf(python === undefined)(`verified with the libraries from PyPI (${withoutPython})`, () => {
+describe('verified with the libraries from PyPI', () => {
   it('standardwebhooks and svix accept what is signed with their key, and nothing else', async () => {
-    const interpreter = await pythonWith(python ?? '', {
+    const interpreter = await testPython({
       name: 'webhook-libraries',
-      version: `${versions.standardwebhooks}-svix-${versions.svix}`,
       requirements: [`standardwebhooks==${versions.standardwebhooks}`, `svix==${versions.svix}`],
     });
     const rows = await deliveries();

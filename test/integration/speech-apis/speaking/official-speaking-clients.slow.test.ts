@@ -9,7 +9,7 @@ import { systemClock } from '../../../../platform/clock.ts';
 import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
 import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
 import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
-import { findPython, pythonWith, withoutPython } from '../../../support/python.ts';
+import { testPython } from '../../../support/programs.ts';
 import { run } from '../../../support/run.ts';
 import { CASES, endpointAt } from './speaking-cases.ts';
 import { startSpeakingServer, type SpeakingServer } from './speaking-server.ts';
@@ -17,9 +17,8 @@ import { textOf } from './spoken-text.ts';
 
 const VERSIONS = { cartesia: '4.2.0', elevenlabs: '2.78.0', websockets: '15.0.1' };
 const SENTENCES = ['We are open from nine to six.', 'On Saturdays we close at noon!', 'Would you like to come by?'];
-const python = await findPython();
 
-describe.skipIf(python === undefined).each(CASES)(`$name (${withoutPython})`, ({ api, official, ...where }) => {
+describe.each(CASES)('$name', ({ api, official, ...where }) => {
   let interpreter: string;
   let egress: Egress;
   let server: SpeakingServer;
@@ -27,7 +26,7 @@ describe.skipIf(python === undefined).each(CASES)(`$name (${withoutPython})`, ({
   beforeAll(async () => {
     initializeLogger({ pretty: false, level: 'silent' });
     const requirements = Object.entries(VERSIONS).map(([name, version]) => `${name}==${version}`);
-    interpreter = await pythonWith(python ?? '', { name: 'speaking-clients', version: Object.values(VERSIONS).join('-'), requirements });
+    interpreter = await testPython({ name: 'speaking-clients', requirements });
     egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
   });
   beforeEach(async () => void (server = await startSpeakingServer(api)));

@@ -13,7 +13,7 @@ import { createProviderConnect } from '../../../../voice/calls/provider-access/i
 import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
 import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
 import { suiteFolder } from '../../../support/folders.ts';
-import { findPython, pythonWith, withoutPython } from '../../../support/python.ts';
+import { testPython } from '../../../support/programs.ts';
 import { run } from '../../../support/run.ts';
 import { bytesOf } from '../../../support/tones.ts';
 import { samplesOf, silence, wordsOf } from './spoken-words.ts';
@@ -29,9 +29,8 @@ const VERSIONS = {
   'openai[realtime]': '3.54.0',
 };
 const WORDS = wordsOf(7);
-const python = await findPython();
 
-describe.skipIf(python === undefined).each(CASES)(`$name (${withoutPython})`, ({ api, official, ...where }) => {
+describe.each(CASES)('$name', ({ api, official, ...where }) => {
   const samples = new Int16Array([...samplesOf(WORDS, api.sampleRate), ...silence(600, api.sampleRate)]);
   let interpreter: string;
   let egress: Egress;
@@ -41,7 +40,7 @@ describe.skipIf(python === undefined).each(CASES)(`$name (${withoutPython})`, ({
   beforeAll(async () => {
     initializeLogger({ pretty: false, level: 'silent' });
     const requirements = Object.entries(VERSIONS).map(([name, version]) => `${name}==${version}`);
-    interpreter = await pythonWith(python ?? '', { name: 'streaming-clients', version: Object.values(VERSIONS).join('-'), requirements });
+    interpreter = await testPython({ name: 'streaming-clients', requirements });
     egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
     await writeFile(join(folder, 'audio'), bytesOf(samples));
   });
