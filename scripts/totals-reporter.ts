@@ -6,7 +6,8 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 /** What a run of vitest leaves for `scripts/test.ts`. */
 export interface TestTotals {
   readonly passed: number;
-  readonly skipped: number;
+  /** The names of those that did not run, in files without a failure. */
+  readonly skipped: readonly string[];
   readonly files: readonly { readonly path: string; readonly ms: number }[];
   /** What failed, each with how its error begins and ends. */
   readonly failures: readonly string[];
@@ -31,15 +32,18 @@ export class TotalsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const file = process.env['PARLEY_TEST_TOTALS'];
     if (file === undefined) return;
-    const totals = { passed: 0, skipped: 0 };
+    let passed = 0;
+    const skipped: string[] = [];
     const failures = unhandledErrors.map((error) => `outside of tests: ${String(error)}`);
     for (const module of modules) {
       const before = failures.length;
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result();
-        if (state === 'passed') totals.passed += 1;
-        else if (state === 'skipped' || state === 'pending') totals.skipped += 1;
-        else {
+        if (state === 'passed') passed += 1;
+        else if (state === 'skipped' || state === 'pending') {
+          // Where a hook has failed, its failure says enough.
+          if (module.ok()) skipped.push(`${module.relativeModuleId} > ${test.fullName}`);
+        } else {
           const seconds = Math.round((test.diagnostic()?.duration ?? 0) / 1000);
           failures.push(`${module.relativeModuleId} > ${test.fullName} (after ${seconds} s): ${gistOf(errors)}`);
         }
@@ -48,6 +52,6 @@ export class TotalsReporter implements Reporter {
       if (failures.length === before && !module.ok()) failures.push(`${module.relativeModuleId}: ${gistOf(module.errors())}`);
     }
     const files = modules.map((module) => ({ path: module.relativeModuleId, ms: module.diagnostic().duration }));
-    writeFileSync(file, JSON.stringify({ ...totals, files, failures } satisfies TestTotals));
+    writeFileSync(file, JSON.stringify({ passed, skipped, files, failures } satisfies TestTotals));
   }
 }
