@@ -6,7 +6,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { registeredCall as webCallExample } from '../../../api/calls/examples.ts';
 import { suiteFolder } from '../../support/folders.ts';
@@ -66,13 +66,14 @@ const phases = [
 const knowledge = suiteFixture(knowledgeMeans);
 const facade = suiteFixture(async () => startFacade({ knowledge: knowledge.knowledge, calls: { mediaServer: await realMediaServer() } }));
 const folder = suiteFolder();
+let interpreter: string;
+beforeAll(async () => void (interpreter = await testPython({ name: 'schemathesis', requirements: [`schemathesis==${version}`] })));
 
 describe('schemathesis', () => {
   it.each(phases)(
     'finds no server error, no undocumented status or content type and no answer against its schema ($name)',
     { timeout: examples === undefined ? 900_000 : 3_600_000 },
     async ({ name, config }) => {
-      const interpreter = await testPython({ name: 'schemathesis', requirements: [`schemathesis==${version}`] });
       const org = await organization(facade);
       // The agent of the examples.
       await serveAgent(facade.store, org.name, webCallExample.ai_agent_id);
@@ -91,13 +92,6 @@ describe('schemathesis', () => {
           `Authorization: Bearer ${org.key}`,
         ],
         { cwd: folder, env: { PYTHONUNBUFFERED: '1', PYTHONPATH: folder, SCHEMATHESIS_HOOKS: 'body_hooks' }, timeoutMs: 3_500_000 },
-      );
-      console.log(
-        stdout
-          .split('\n')
-          .filter((l) => !l.includes('Operations:'))
-          .slice(-200)
-          .join('\n'),
       );
       expect(code, `${stdout}\n${stderr}\n${errorsIn(facade.log())}`).toBe(0);
       // It can't have revoked the key that it came with: then the rest of its requests would have met a 401.
