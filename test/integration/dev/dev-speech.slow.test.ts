@@ -1,6 +1,5 @@
 /** dev-speech as `parley dev` runs it: a process that speaks, understands what it has spoken, and answers. */
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { beforeAll, describe, expect, it } from 'vitest';
 
@@ -13,8 +12,10 @@ const start = devSpeechProcesses();
 
 describe('with its voice and its ear', () => {
   let speech: DevSpeech;
+  /** One that has spoken nothing. */
+  let listener: DevSpeech;
   beforeAll(async () => {
-    speech = await start(process.env);
+    [speech, listener] = await Promise.all([start(process.env), start(process.env)]);
   });
 
   it('says plainly what it is', async () => {
@@ -48,7 +49,6 @@ describe('with its voice and its ear', () => {
     expect(events.map(({ error }) => error?.code)).toContain('input_audio_buffer_commit_empty');
     for (let at = 0; at < samples.length; at += 2_400) {
       send({ type: 'input_audio_buffer.append', audio: bytesOf(samples.slice(at, at + 2_400)).toString('base64') });
-      await delay(50);
     }
     await eventually(() => expect(deltas()).toMatch(/^i would like to rent a tandem/));
     expect(events.map(({ type }) => type)).not.toContain('conversation.item.input_audio_transcription.completed');
@@ -58,13 +58,11 @@ describe('with its voice and its ear', () => {
   });
 
   it('understands usual phrases that it has not spoken, in another voice than its first', async () => {
-    const other = await start(process.env);
-    expect((await hear(other, await say(speech, 'Is my bicycle ready?', { voice: 'nova' }))).text).toBe('is my bicycle ready');
+    expect((await hear(listener, await say(speech, 'Is my bicycle ready?', { voice: 'nova' }))).text).toBe('is my bicycle ready');
   });
 
   it('marks what it does not understand', async () => {
-    const other = await start(process.env);
-    expect(await hear(other, await say(speech, 'My grandmother has painted eleven purple elephants on the ceiling.'))).toMatchObject({
+    expect(await hear(listener, await say(speech, 'My grandmother has painted eleven purple elephants on the ceiling.'))).toMatchObject({
       doubtful: true,
     });
   });

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import { createProviders, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
-import { testPython } from '../../support/programs.ts';
 import { run } from '../../support/run.ts';
+import { officialPython } from './official-python.ts';
 import { HEARD, KEY, RACHEL, SOUND, startSpeechApis, type ApiRequest, type SpeechApis } from './speech-apis.ts';
 
 const SAID = 'Wir haben bis sechs geöffnet.';
@@ -91,18 +91,7 @@ const taken = (): readonly ApiRequest[] =>
 
 describe('the official clients', () => {
   let interpreter: string;
-  beforeAll(async () => {
-    const versions = {
-      cartesia: '4.2.0',
-      'deepgram-sdk': '7.17.0',
-      elevenlabs: '2.78.0',
-      openai: '3.54.0',
-      'google-cloud-speech': '2.41.0',
-      'google-cloud-texttospeech': '2.38.0',
-    };
-    const requirements = Object.entries(versions).map(([name, version]) => `${name}==${version}`);
-    interpreter = await testPython({ name: 'speech-clients', requirements });
-  });
+  beforeAll(async () => void (interpreter = await officialPython()));
 
   async function official(
     provider: string,

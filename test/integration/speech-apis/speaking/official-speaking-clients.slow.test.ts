@@ -9,13 +9,12 @@ import { systemClock } from '../../../../platform/clock.ts';
 import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
 import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
 import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
-import { testPython } from '../../../support/programs.ts';
 import { run } from '../../../support/run.ts';
+import { officialPython } from '../official-python.ts';
 import { CASES, endpointAt } from './speaking-cases.ts';
 import { startSpeakingServer, type SpeakingServer } from './speaking-server.ts';
 import { textOf } from './spoken-text.ts';
 
-const VERSIONS = { cartesia: '4.2.0', elevenlabs: '2.78.0', websockets: '15.0.1' };
 const SENTENCES = ['We are open from nine to six.', 'On Saturdays we close at noon!', 'Would you like to come by?'];
 
 describe.each(CASES)('$name', ({ api, official, ...where }) => {
@@ -25,8 +24,7 @@ describe.each(CASES)('$name', ({ api, official, ...where }) => {
 
   beforeAll(async () => {
     initializeLogger({ pretty: false, level: 'silent' });
-    const requirements = Object.entries(VERSIONS).map(([name, version]) => `${name}==${version}`);
-    interpreter = await testPython({ name: 'speaking-clients', requirements });
+    interpreter = await officialPython();
     egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
   });
   beforeEach(async () => void (server = await startSpeakingServer(api)));

@@ -13,21 +13,13 @@ import { createProviderConnect } from '../../../../voice/calls/provider-access/i
 import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
 import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
 import { suiteFolder } from '../../../support/folders.ts';
-import { testPython } from '../../../support/programs.ts';
 import { run } from '../../../support/run.ts';
 import { bytesOf } from '../../../support/tones.ts';
+import { officialPython } from '../official-python.ts';
 import { samplesOf, silence, wordsOf } from './spoken-words.ts';
 import { CASES, endpointAt } from './streaming-cases.ts';
 import { startStreamingServer, type Opened, type StreamingServer } from './streaming-server.ts';
 
-const VERSIONS = {
-  assemblyai: '1.8.2',
-  'azure-cognitiveservices-speech': '1.53.0',
-  cartesia: '4.2.0',
-  'deepgram-sdk': '7.17.0',
-  elevenlabs: '2.78.0',
-  'openai[realtime]': '3.54.0',
-};
 const WORDS = wordsOf(7);
 
 describe.each(CASES)('$name', ({ api, official, ...where }) => {
@@ -39,8 +31,7 @@ describe.each(CASES)('$name', ({ api, official, ...where }) => {
 
   beforeAll(async () => {
     initializeLogger({ pretty: false, level: 'silent' });
-    const requirements = Object.entries(VERSIONS).map(([name, version]) => `${name}==${version}`);
-    interpreter = await testPython({ name: 'streaming-clients', requirements });
+    interpreter = await officialPython();
     egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
     await writeFile(join(folder, 'audio'), bytesOf(samples));
   });
