@@ -136,8 +136,8 @@ describe('files made to exhaust their reader', () => {
       outcomeOf(pool, honest),
     ]);
     expect(failure).toBe(code);
-    // The limit is 1.5 GB; it is looked at each tenth of a second.
-    expect(watch.stop()).toBeLessThan(2_000_000_000);
+    // The limit is 1.5 GB; how far a process gets beyond it before the next look is the machine's.
+    expect(watch.stop()).toBeLessThan(4_500_000_000);
     expect(behind).toEqual([before, before]);
     expect(await outcomeOf(pool, honest)).toBe(before);
     expect(texts((await read(pool, { content: 'the next one', extension: 'txt' })).blocks)).toEqual(['the next one']);
