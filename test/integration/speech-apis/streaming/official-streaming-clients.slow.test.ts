@@ -12,6 +12,7 @@ import { createEgress, type Egress } from '../../../../platform/egress/egress.ts
 import { createProviderConnect } from '../../../../voice/calls/provider-access/index.ts';
 import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
 import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { suiteFolder } from '../../../support/folders.ts';
 import { run } from '../../../support/run.ts';
 import { bytesOf } from '../../../support/tones.ts';
@@ -59,10 +60,15 @@ describe.each(CASES)('$name', ({ api, official, ...where }) => {
     return alternatives?.[0].text;
   }
 
+  /** The server may notice later than its client. */
+  const allClosed = () => eventually(() => expect(server.opened.every(({ closed }) => closed)).toBe(true));
+
   it('is asked by Parley as by its own client', async () => {
     expect(await byOfficialClient()).toBe(WORDS.join(' '));
+    await allClosed();
     const theirs: Opened[] = server.opened.splice(0);
     expect(await byParley()).toBe(WORDS.join(' '));
+    await allClosed();
     expect(server.opened).toEqual(theirs);
   });
 });
