@@ -47,10 +47,13 @@ describe('with its voice and its ear', () => {
     socket.send('no JSON');
     await eventually(() => expect(events.map(({ error }) => error?.code)).toContain('invalid_json'));
     expect(events.map(({ error }) => error?.code)).toContain('input_audio_buffer_commit_empty');
-    for (let at = 0; at < samples.length; at += 2_400) {
-      send({ type: 'input_audio_buffer.append', audio: bytesOf(samples.slice(at, at + 2_400)).toString('base64') });
-    }
-    await eventually(() => expect(deltas()).toMatch(/^i would like to rent a tandem/));
+    const append = (piece: Int16Array): void => send({ type: 'input_audio_buffer.append', audio: bytesOf(piece).toString('base64') });
+    for (let at = 0; at < samples.length; at += 2_400) append(samples.slice(at, at + 2_400));
+    // It looks again once more has come, and a word is said when two looks agree: a microphone goes on, too.
+    await eventually(() => {
+      append(new Int16Array(12_000));
+      expect(deltas()).toMatch(/^i would like to rent a tandem/);
+    }, 1_000);
     expect(events.map(({ type }) => type)).not.toContain('conversation.item.input_audio_transcription.completed');
     send({ type: 'input_audio_buffer.commit' });
     await eventually(() => expect(events.at(-1)).toMatchObject({ transcript: text }));
