@@ -144,7 +144,7 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
         for (const each of commands) await each(simulation);
         for (const { how } of simulation.served) served[how] += 1;
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
     // It was looked at.
     expect(served.tested).toBeGreaterThan(500);

@@ -10,6 +10,7 @@ import { makePdf, makePdfOf } from '../../support/documents/make-pdf.ts';
 import { deflateRepeated } from '../../support/documents/make-zip.ts';
 import { childrenOf, residentBytesOf } from '../../support/child-processes.ts';
 import { HONEST_FILES } from '../../support/documents/honest-files.ts';
+import { QUICK_HOSTILE_FILES } from '../../support/documents/hostile-files.ts';
 import { failureCode, outcomeOf, parserPool, read, texts } from '../../support/documents/read.ts';
 
 const pool = parserPool({ size: 1 });
@@ -157,3 +158,9 @@ function watchChildren(): { stop(): number } {
     },
   };
 }
+
+describe('small ones', () => {
+  it.each(QUICK_HOSTILE_FILES)('%s in .%s', async (_, extension, content, code) => {
+    expect(await failureCode(pool, { content, extension })).toBe(code);
+  });
+});

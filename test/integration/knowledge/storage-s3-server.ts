@@ -3,23 +3,11 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { binarySpec } from '../../../local-stack/programs.ts';
-import { describeProgress } from '../../../local-stack/binaries/progress.ts';
-import { resolveBinary } from '../../../local-stack/binaries/resolve.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
+import { testBinary } from '../../support/programs.ts';
 
 export const credentials = { accessKeyId: 'parley-test', secretAccessKey: 'parley-test-secret' };
-
-/** @returns the path of the S3 server's program @throws why there is none on this machine */
-async function s3Program(): Promise<string> {
-  const { path } = await resolveBinary({
-    spec: binarySpec('versitygw'),
-    env: process.env,
-    onProgress: (progress) => process.stderr.write(`versitygw: ${describeProgress(progress)}\n`),
-  });
-  return path;
-}
 
 /** A real S3 server on a port of its own, with its buckets in a temporary folder. */
 export class S3Server {
@@ -35,7 +23,7 @@ export class S3Server {
   }
 
   static async start(): Promise<S3Server> {
-    const program = await s3Program();
+    const program = await testBinary('versitygw');
     const folder = await mkdtemp(join(tmpdir(), 'parley-s3-'));
     await mkdir(join(folder, 'buckets'));
     await mkdir(join(folder, 'metadata'));
