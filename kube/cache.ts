@@ -1,4 +1,4 @@
-import { Pacer } from './pacer.ts';
+import { Pacer } from '../platform/pacer.ts';
 import { compareResourceVersions, isOrderable } from './resource-version.ts';
 import { keyOf, type KubeObject, type ObjectKey, type Stored } from './types.ts';
 

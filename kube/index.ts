@@ -12,7 +12,6 @@ export { createInformer, wentBack, type Change, type Informer, type InformerOpti
 export { fixedInformer } from './fixed-informer.ts';
 export type { IndexFunction } from './cache.ts';
 export { compareResourceVersions } from './resource-version.ts';
-export { Pacer } from './pacer.ts';
 export { WorkQueue } from './work-queue.ts';
 export type { Priority } from './key-queue.ts';
 export { LeaderElector } from './lease.ts';

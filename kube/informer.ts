@@ -5,7 +5,7 @@ import type { Logger } from '../platform/logging.ts';
 import { untilAborted } from '../platform/until-aborted.ts';
 import { WatchCache, type Cache, type CacheChange, type IndexFunction } from './cache.ts';
 import { informerMetrics, type InformerMetrics } from './informer-metrics.ts';
-import { Pacer } from './pacer.ts';
+import { Pacer } from '../platform/pacer.ts';
 import { Reflector, type WatchSource } from './reflector.ts';
 import type { ReflectorState } from './reflector-state.ts';
 import type { ResourceClient } from './resource-client.ts';

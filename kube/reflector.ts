@@ -4,7 +4,7 @@ import { backoffDelay } from '../platform/backoff.ts';
 import type { CacheChange, WatchCache } from './cache.ts';
 import { KubeError } from './error.ts';
 import { OpenWatch } from './open-watch.ts';
-import { Pacer } from './pacer.ts';
+import { Pacer } from '../platform/pacer.ts';
 import { initialState, transition, type EventIn, type ReflectorState } from './reflector-state.ts';
 import type { ResourcePage, ResourceClient, WatchOptions } from './resource-client.ts';
 import { compareResourceVersions } from './resource-version.ts';

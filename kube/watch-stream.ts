@@ -1,5 +1,5 @@
 import { KubeError } from './error.ts';
-import { Pacer } from './pacer.ts';
+import { Pacer } from '../platform/pacer.ts';
 import { errorFromEvent } from './status.ts';
 import type { KubeStream } from './transport.ts';
 import type { KubeObject, Stored } from './types.ts';

@@ -4,7 +4,7 @@ import { systemClock, type Clock, type Timer } from '../platform/clock.ts';
 import { KeyedBackoff } from '../platform/backoff.ts';
 import { DelayHeap } from './delay-heap.ts';
 import { KeyQueue, type Priority } from './key-queue.ts';
-import { Pacer } from './pacer.ts';
+import { Pacer } from '../platform/pacer.ts';
 import { workQueueMetrics, type WorkQueueMetrics } from './work-queue-metrics.ts';
 
 export interface WorkQueueOptions {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 
 import type { FastifyInstance } from 'fastify';
 
-import { Pacer } from '../../kube/index.ts';
+import { Pacer } from '../../platform/pacer.ts';
 import { isObject } from '../../platform/json.ts';
 
 /** Bytes that are put together before they are sent; longer answers are sent as they are written. */

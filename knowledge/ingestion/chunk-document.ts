@@ -19,7 +19,7 @@ import {
 } from '../parsing/index.ts';
 import type { IngestionDependencies, Step } from './step.ts';
 import { readPages } from './read-pages.ts';
-import { yieldRegularly } from './yielding.ts';
+import { Pacer } from '../../platform/pacer.ts';
 
 export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage'> {
   readonly parsers: Pick<ParserPool, 'parse'>;
@@ -72,9 +72,9 @@ export function chunkDocument(
         language: collection.language,
         title: titleOf(document),
       });
-      const turn = yieldRegularly();
+      const pacer = new Pacer();
       for await (const chunk of chunks) {
-        await turn();
+        if (pacer.due) await pacer.pause();
         const terms = termsOf(chunk.indexedText, collection.language);
         statistics.add(terms);
         chunkCount += 1;

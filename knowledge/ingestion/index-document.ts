@@ -8,7 +8,7 @@ import { tieBreakerOf } from '../search/tie-breaker.ts';
 import type { VectorRecord } from '../vector-stores/vector-store.ts';
 import { clearLateVectors } from './clear-document.ts';
 import type { IngestionDependencies, Step } from './step.ts';
-import { yieldRegularly } from './yielding.ts';
+import { Pacer } from '../../platform/pacer.ts';
 
 /** Chunks that are embedded and written at a time. */
 const BATCH = 256;
@@ -25,7 +25,7 @@ export async function indexDocument(
   const ref = { org: document.org, id: document.id };
   const embedder = embedderOf(collection);
   const tieBreaker = tieBreakerOf(document);
-  const turn = yieldRegularly();
+  const pacer = new Pacer();
   for (let next = step.from; ;) {
     await step.report(next, document.chunkCount);
     const chunks = await knowledge.ingestion.chunks(ref, { after: next - 1, limit: BATCH });
@@ -38,7 +38,7 @@ export async function indexDocument(
     );
     const records: VectorRecord[] = [];
     for (const [index, chunk] of chunks.entries()) {
-      await turn();
+      if (pacer.due) await pacer.pause();
       const vector = dense?.[index];
       records.push({
         chunkId: `${document.id}:${chunk.ordinal}`,

@@ -1,5 +1,6 @@
 import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
-import { Pacer, type Stored } from '../../kube/index.ts';
+import type { Stored } from '../../kube/index.ts';
+import { Pacer } from '../../platform/pacer.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { agentReferences, toolCredentials } from '../references/references-of.ts';
 import { COMMON_STATUS_FIELDS, recheck, UnsettledError, type Reconciler } from '../runtime/reconciler.ts';
