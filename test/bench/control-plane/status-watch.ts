@@ -1,5 +1,6 @@
 /** Sees on a watch of its own when a condition has caught up with a change: the same clock for every contender. */
 import { createInformer, keyOf, type Informer, type ResourceClient, type Stored } from '../../../kube/index.ts';
+import { systemClock, type Clock } from '../../../platform/clock.ts';
 import { conditionOf, type BenchAgent } from './agents.ts';
 
 interface Seen {
@@ -25,12 +26,15 @@ export interface StatusWatchOptions {
   readonly namespace: string;
   /** Condition types to look at; one counts once it is `True` for the generation. */
   readonly types: readonly string[];
+  /** That of the process by default. */
+  readonly clock?: Clock;
 }
 
 export class StatusWatch {
   readonly #client: ResourceClient<BenchAgent>;
   readonly #namespace: string;
   readonly #types: readonly string[];
+  readonly #clock: Clock;
   readonly #informer: Informer<BenchAgent>;
   readonly #seen = new Map<string, Seen>();
   readonly #waiters = new Map<string, Waiter[]>();
@@ -39,6 +43,7 @@ export class StatusWatch {
     this.#client = options.client;
     this.#namespace = options.namespace;
     this.#types = options.types;
+    this.#clock = options.clock ?? systemClock;
     this.#informer = createInformer<BenchAgent>({ client: options.client, namespace: options.namespace });
     this.#informer.onChange(({ type, object }) => {
       if (type !== 'deleted') this.#look(object);
@@ -55,7 +60,7 @@ export class StatusWatch {
   }
 
   /**
-   * When (`performance.now()`) the condition was first seen `True` for that generation or a later one.
+   * When (by the clock's `monotonic()`) the condition was first seen `True` for that generation or a later one.
    * @throws Error after `timeoutMs` (default: two minutes).
    */
   async reached(name: string, type: string, generation: number, timeoutMs = 120_000): Promise<number> {
@@ -63,11 +68,11 @@ export class StatusWatch {
     const seen = this.#seen.get(key);
     if (seen !== undefined && seen.generation >= generation) return seen.at;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(this.#explain({ name, type, generation, timeoutMs }))), timeoutMs);
+      const timer = this.#clock.after(timeoutMs, () => reject(new Error(this.#explain({ name, type, generation, timeoutMs }))));
       const waiter: Waiter = {
         generation,
         resolve: (at) => {
-          clearTimeout(timer);
+          timer.cancel();
           resolve(at);
         },
       };
@@ -77,9 +82,9 @@ export class StatusWatch {
 
   /** Applies a change and waits for the condition. One change of an object at a time. */
   async change(agent: BenchAgent, type: string): Promise<ChangeLatency> {
-    const sentAt = performance.now();
+    const sentAt = this.#clock.monotonic();
     const stored = await this.#client.apply(agent, { force: true });
-    const storedAt = performance.now();
+    const storedAt = this.#clock.monotonic();
     const seenAt = await this.reached(agent.metadata.name, type, stored.metadata.generation ?? 0);
     return { fromSentMs: seenAt - sentAt, fromStoredMs: Math.max(0, seenAt - storedAt) };
   }
@@ -106,7 +111,7 @@ export class StatusWatch {
   }
 
   #look(agent: BenchAgent): void {
-    const at = performance.now();
+    const at = this.#clock.monotonic();
     for (const type of this.#types) {
       const condition = conditionOf(agent, type);
       if (condition?.status !== 'True') continue;
