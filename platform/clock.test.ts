@@ -4,6 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { FakeClock, settle } from '../test/support/fake-clock.ts';
+import { standStill } from '../test/support/stand-still.ts';
 import { systemClock, withTimeout } from './clock.ts';
 
 describe('withTimeout', () => {
@@ -50,11 +51,6 @@ describe('a timer of the system', () => {
     expect(called).toBe(false);
   });
 });
-
-function standStill(ms: number): void {
-  const until = performance.now() + ms;
-  while (performance.now() < until);
-}
 
 async function connected(): Promise<readonly [Socket, Socket]> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -26,8 +26,6 @@ function aPool(options: Partial<ParserPoolOptions> = {}) {
 }
 
 const leaky = fileURLToPath(new URL('testing/leaky-parsers.ts', import.meta.url));
-/** Takes a second or more of processor time, and is honest. */
-const long = '[^a]'.repeat(100).concat('\n').repeat(25);
 
 describe('a process that reads several files', () => {
   it('reads many, refuses some, and stays', async () => {
@@ -97,14 +95,15 @@ describe('a process that reads several files', () => {
   });
 
   it.runIf(process.platform === 'linux')('is killed from outside: its file is read again, and not failed', async () => {
-    const { pool } = aPool();
+    const { pool, started } = aPool({ entry: leaky });
     await read(pool, { content: 'text', extension: 'txt' });
     const before = childrenOf(process.pid);
-    const reading = read(pool, { content: long, extension: 'md' });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const isBeingRead = Promise.withResolvers<unknown>();
+    const reading = read(pool, { content: 'hold unless new', extension: 'txt', onProgress: isBeingRead.resolve });
+    await isBeingRead.promise;
     for (const pid of before) process.kill(pid, 'SIGKILL');
-    const fresh = await read(aPool().pool, { content: long, extension: 'md' });
-    expect(await reading).toEqual(fresh);
+    expect(texts((await reading).blocks)).toEqual(['hold unless new']);
+    expect(await started()).toEqual({ plain: 2 });
   });
 });
 

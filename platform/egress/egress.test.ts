@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
-import type { RequestListener } from 'node:http';
+import { existsSync } from 'node:fs';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
@@ -21,6 +21,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { testFolder } from '../../test/support/folders.ts';
 import { Servers, whole, writeWithoutEnd } from '../../test/support/http-servers.ts';
+import { standStill } from '../../test/support/stand-still.ts';
 
 const servers = new Servers();
 let dns: DnsServer;
@@ -138,9 +139,12 @@ describe('a request', () => {
   });
 
   it('is answered 500 times at once', async () => {
+    const arrived: (() => void)[] = [];
     const server = await servers.http((request, response) => {
       request.resume();
-      request.on('end', () => setTimeout(() => response.end(request.url), 5));
+      request.on('end', () => {
+        if (arrived.push(() => response.end(request.url)) === 500) arrived.forEach((answer) => answer());
+      });
     });
     const egress = egressWith();
     const answers = await Promise.all(
@@ -453,19 +457,16 @@ describe('the clock', () => {
   });
 
   it('does not count what this process itself was late to read', async () => {
-    const folder = testFolder();
-    const [may, done] = [join(folder, 'may-answer'), join(folder, 'has-answered')];
+    const done = join(testFolder(), 'has-answered');
     // Another process, which answers while this one is busy.
-    const program = `const { existsSync, writeFileSync } = require('node:fs');
-      const answer = (response) =>
-        existsSync('${may}') ? response.end('in time', () => writeFileSync('${done}', '')) : setTimeout(answer, 5, response);
+    const program = `const { writeFileSync } = require('node:fs');
       const server = require('node:http').createServer((request, response) => {
         if (request.url === '/at-once') return response.end();
+        process.stdin.once('data', () => response.end('in time', () => writeFileSync('${done}', '')));
         console.log('asked');
-        answer(response);
       });
       server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
-    const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'] });
     try {
       const [port] = (await once(child.stdout, 'data')) as [Buffer];
       let timeOut = (): void => undefined;
@@ -480,9 +481,10 @@ describe('the clock', () => {
       const answer = send(egress, { url: `${url}/` });
       await once(child.stdout, 'data');
       systemClock.after(1, () => timeOut());
-      writeFileSync(may, '');
-      const since = performance.now();
-      while (!existsSync(done) || performance.now() - since < 10);
+      child.stdin.write('answer');
+      // At least until the timer is due.
+      do standStill(10);
+      while (!existsSync(done));
       expect((await answer).body.toString()).toBe('in time');
     } finally {
       child.kill();
@@ -490,11 +492,10 @@ describe('the clock', () => {
   });
 
   it('stops for a signal, with its reason', async () => {
-    const server = await servers.http(() => undefined);
     const aborting = new AbortController();
     const reason = new Error('not needed any more');
+    const server = await servers.http(() => aborting.abort(reason));
     const request = send(egressWith(), { url: `http://localhost:${server.port}/`, signal: aborting.signal });
-    setTimeout(() => aborting.abort(reason), 50);
     await expect(request).rejects.toBe(reason);
     await eventually(() => expect(server.open()).toBe(0));
     await expect(send(egressWith(), { url: `http://localhost:${server.port}/`, signal: aborting.signal })).rejects.toBe(reason);
@@ -658,11 +659,18 @@ describe('redirects', () => {
 
 describe('connections', () => {
   it('are used again, for one request at a time', async () => {
-    const server = await servers.http((_, response) => void setTimeout(() => response.end('x'), 5));
+    let together = 1;
+    let arrived: ServerResponse[] = [];
+    const server = await servers.http((_, response) => {
+      if (arrived.push(response) < together) return;
+      for (const each of arrived) each.end('x');
+      arrived = [];
+    });
     const egress = egressWith();
     const url = `http://localhost:${server.port}/`;
     for (let count = 0; count < 20; count += 1) await send(egress, { url, method: 'POST', body: 'x' });
     expect(server.connections()).toBe(1);
+    together = 3;
     await Promise.all([send(egress, { url }), send(egress, { url }), send(egress, { url })]);
     expect(server.connections()).toBe(3);
   });
@@ -773,7 +781,7 @@ describe('connections', () => {
     expect(server.connections()).toBe(1);
     if (kind !== 'reset') return;
     const resetting = await servers.tcp((socket) => {
-      socket.once('data', () => socket.write(text, () => setTimeout(() => socket.resetAndDestroy(), 20)));
+      socket.once('data', () => socket.write(text, () => void settle().then(() => socket.resetAndDestroy())));
     });
     expect((await failure(send(egressWith(), { url: `http://localhost:${resetting.port}/` }))).kind).toBe('reset');
     expect(resetting.connections()).toBe(1);

@@ -1,21 +1,21 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { initializeLogger, Task, VADEventType, type voice } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 // As the patch does.
 import { AgentActivity } from '../../node_modules/@livekit/agents/dist/voice/agent_activity.js';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { syntheticSpeech } from '../../test/support/synthetic-speech.ts';
 import { MeasuredVad } from './measured-vad.ts';
 import { keepTurnsOpen, waitForWords, type Hearing } from './unfinished-words.ts';
 
+const clock = new FakeClock();
 const committed = vi.fn<(turn: object) => Promise<boolean>>(() => Promise.resolve(true));
 
 beforeAll(() => {
   initializeLogger({ pretty: false, level: 'silent' });
   AgentActivity.prototype.onEndOfTurn = committed;
-  keepTurnsOpen();
+  keepTurnsOpen(clock);
 });
 beforeEach(() => committed.mockClear());
 
@@ -37,12 +37,13 @@ function endingTurn({ vad = { reading: () => () => false } }: { readonly vad?: H
 
 describe('the end of a turn', () => {
   it('waits for words under way, and says how long in all', async () => {
-    const { task, turn, known } = endingTurn();
-    setTimeout(known, 200);
+    const { task, known } = endingTurn();
+    await clock.advance(200);
+    expect(task.done).toBe(false);
+    known();
+    await clock.advance(20);
     expect(await task.result).toBe(true);
-    const [info] = committed.mock.calls[0]! as [typeof turn];
-    expect(info).toMatchObject({ newTranscript: 'I have' });
-    expect(info.endOfUtteranceDelay).toBeGreaterThanOrEqual(690);
+    expect(committed).toHaveBeenCalledExactlyOnceWith({ newTranscript: 'I have', endOfUtteranceDelay: 720 });
   });
 
   it('is none once words come or the user goes on: LiveKit has cancelled it', async () => {
@@ -55,20 +56,18 @@ describe('the end of a turn', () => {
 
   it('comes with the end of the call', async () => {
     const { task, close } = endingTurn();
+    await settle();
     close();
+    await clock.advance(20);
     expect(await task.result).toBe(true);
   });
 
   it('comes after five seconds where the words do not', async () => {
-    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     const { task } = endingTurn();
-    await setImmediate();
-    now.mockReturnValue(5_900);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await clock.advance(4_999);
     expect(task.done).toBe(false);
-    now.mockReturnValue(6_000);
+    await clock.advance(1);
     expect(await task.result).toBe(true);
-    now.mockRestore();
   });
 
   it('is none where the user goes on in sound that came while the process stood still', async () => {
@@ -76,13 +75,16 @@ describe('the end of a turn', () => {
     const stream = vad.stream();
     const speech = syntheticSpeech({ sampleRate: 16_000, ms: 300 });
     // What has come is taken after the timers, as that of the turn.
-    globalThis.setImmediate(() => {
+    setImmediate(() => {
       for (let at = 0; at + 512 <= speech.length; at += 512) stream.pushFrame(new AudioFrame(speech.slice(at, at + 512), 16_000, 1, 512));
     });
     const { task, known } = endingTurn({ vad });
     known();
     void (async () => {
-      for await (const { type } of stream) if (type === VADEventType.START_OF_SPEECH) task.cancel();
+      for await (const { type } of stream) {
+        if (type === VADEventType.START_OF_SPEECH) task.cancel();
+        await clock.advance(1);
+      }
     })();
     await expect(task.result).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
     expect(committed).not.toHaveBeenCalled();
@@ -90,28 +92,28 @@ describe('the end of a turn', () => {
   });
 
   it('comes after fifteen seconds where the sound is never read', async () => {
-    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     const { task, known } = endingTurn({ vad: { reading: () => () => true } });
     known();
-    await setImmediate();
-    now.mockReturnValue(15_900);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await clock.advance(14_999);
     expect(task.done).toBe(false);
-    now.mockReturnValue(16_000);
+    await clock.advance(1);
     expect(await task.result).toBe(true);
-    now.mockRestore();
   });
 
   it('has times also where its speech was read within moments', async () => {
-    const now = Date.now();
+    const now = clock.now();
     const audioRecognition = { isClosed: false, userTurnStart: now - 480, lastSpeakingTime: now - 500, lastFinalTranscriptTime: now - 200 };
     const session = {} as voice.AgentSession;
     waitForWords(session, { stt: { recognizes: false, owesWords: false }, vad: { reading: () => () => false } });
     const activity = activityWith({ agentSession: session, audioRecognition });
     await Task.from(() => activity.onEndOfTurn({ newTranscript: 'I have', endOfUtteranceDelay: undefined })).result;
-    const [info] = committed.mock.calls[0]! as [{ readonly endOfUtteranceDelay: number }];
-    expect(info).toMatchObject({ startedSpeakingAt: now - 500, stoppedSpeakingAt: now - 500, transcriptionDelay: 300 });
-    expect(info.endOfUtteranceDelay).toBeGreaterThanOrEqual(500);
+    expect(committed).toHaveBeenCalledExactlyOnceWith({
+      newTranscript: 'I have',
+      startedSpeakingAt: now - 500,
+      stoppedSpeakingAt: now - 500,
+      transcriptionDelay: 300,
+      endOfUtteranceDelay: 500,
+    });
   });
 
   it('waits for nothing where all words are known, or in a session without sound', async () => {

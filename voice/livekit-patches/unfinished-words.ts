@@ -4,12 +4,13 @@
  * It does so as well while the VAD has not read the sound that had come by then: after a stall of the process the timer of a turn comes before the user
  * who goes on.
  */
-import { setImmediate, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 import { Task, type VADEvent, type voice } from '@livekit/agents';
 
 // The package doesn't export it; its file does, in the bundle too.
 import { AgentActivity } from '../../node_modules/@livekit/agents/dist/voice/agent_activity.js';
+import { sleep, systemClock, type Clock } from '../../platform/clock.ts';
 import type { MeasuredVad } from './measured-vad.ts';
 
 /** As long as a stream may take for its finals, in milliseconds: then the words that are known are answered. */
@@ -62,7 +63,7 @@ export function waitForWords(session: voice.AgentSession, hearing: Hearing): voi
   hearings.set(session, hearing);
 }
 
-export function keepTurnsOpen(): void {
+export function keepTurnsOpen(clock: Clock = systemClock): void {
   const prototype = AgentActivity.prototype as unknown as Activity;
   const { onEndOfTurn, onStartOfSpeech } = prototype;
 
@@ -70,7 +71,7 @@ export function keepTurnsOpen(): void {
   prototype.onStartOfSpeech = function afterNoise(event) {
     const { agentSession, audioRecognition } = this;
     if (audioRecognition?.audioTranscript === '' && hearings.get(agentSession)?.stt.owesWords === false)
-      audioRecognition.userTurnStart = Date.now() - event.speechDuration - event.inferenceDuration;
+      audioRecognition.userTurnStart = clock.now() - event.speechDuration - event.inferenceDuration;
     onStartOfSpeech.call(this, event);
   };
 
@@ -79,14 +80,14 @@ export function keepTurnsOpen(): void {
     if (hearing === undefined) return onEndOfTurn.call(this, turn);
     const { stt, vad } = hearing;
     const { controller } = Task.current() as unknown as { readonly controller: AbortController };
-    const from = performance.now();
+    const from = clock.monotonic();
     const wait = async (
       is: () => boolean,
       { longestMs, everyMs }: { readonly longestMs: number; readonly everyMs: number },
     ): Promise<void> => {
-      const end = performance.now() + longestMs;
-      while (is() && performance.now() < end && this.audioRecognition?.isClosed !== true) {
-        await delay(everyMs);
+      const end = clock.monotonic() + longestMs;
+      while (is() && clock.monotonic() < end && this.audioRecognition?.isClosed !== true) {
+        await sleep(clock, everyMs);
         // By words that came, or the user who goes on: the next silence ends the turn.
         controller.signal.throwIfAborted();
       }
@@ -102,18 +103,18 @@ export function keepTurnsOpen(): void {
       await wait(() => stt.recognizes, { longestMs: LONGEST_WAIT_MS, everyMs: LOOK_EVERY_MS });
       await read();
     }
-    const waitedMs = Math.round(performance.now() - from);
+    const waitedMs = Math.round(clock.monotonic() - from);
     const { endOfUtteranceDelay } = turn;
     const measured =
       endOfUtteranceDelay === undefined
-        ? withTimes(turn, this.audioRecognition)
+        ? withTimes(turn, this.audioRecognition, clock)
         : { ...turn, endOfUtteranceDelay: endOfUtteranceDelay + waitedMs };
     return onEndOfTurn.call(this, measured);
   };
 }
 
 /** Sound that came at once after a stall is read within moments: by the clock its speech ended before it began, and the library leaves out all times. */
-function withTimes(turn: EndOfTurn, recognition: Recognition | undefined): EndOfTurn {
+function withTimes(turn: EndOfTurn, recognition: Recognition | undefined, clock: Clock): EndOfTurn {
   const { userTurnStart: began, lastSpeakingTime: ended, lastFinalTranscriptTime: understood = 0 } = recognition ?? {};
   if (began === undefined || ended === undefined || understood === 0) return turn;
   return {
@@ -121,6 +122,6 @@ function withTimes(turn: EndOfTurn, recognition: Recognition | undefined): EndOf
     startedSpeakingAt: Math.min(began, ended),
     stoppedSpeakingAt: ended,
     transcriptionDelay: Math.max(0, understood - ended),
-    endOfUtteranceDelay: Math.max(0, Date.now() - ended),
+    endOfUtteranceDelay: Math.max(0, clock.now() - ended),
   };
 }

@@ -7,6 +7,7 @@ import type { Block } from '../block.ts';
 
 /** `hold` is read until somebody ends the process. */
 const DELAYS_MS: Readonly<Record<string, number>> = { wait: 2_000, hold: 2 ** 31 - 1 };
+let files = 0;
 const block = (text: string): Block => ({ kind: 'paragraph', text, headingPath: [] });
 /** What a file left, which comes up while the next one is read. */
 let left = (): void => undefined;
@@ -14,6 +15,7 @@ let left = (): void => undefined;
 await serveFiles(async () => async ({ content }, sink) => {
   const text = content.toString();
   const [first] = text.split('\n');
+  files += 1;
   sink.add(block(text));
   setTimeout(left, 0).unref();
   left = () => undefined;
@@ -31,6 +33,11 @@ await serveFiles(async () => async ({ content }, sink) => {
   else if (first === 'crash') process.abort();
   else if (first === 'damaged') throw new TypeError('no such part');
   else if (first === 'refused') throw new IngestionError('too_large', 'a check of its own');
-  else await delay(DELAYS_MS[first ?? ''] ?? 30);
+  else if (first === 'hold unless new') {
+    if (files === 1) return {};
+    // What is said is sent after a while.
+    setInterval(() => sink.progress(1, 1), 20);
+    await new Promise(() => undefined);
+  } else await delay(DELAYS_MS[first ?? ''] ?? 30);
   return { title: String(Reflect.get({}, 'polluted')) };
 });
