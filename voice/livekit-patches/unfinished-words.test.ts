@@ -59,6 +59,7 @@ describe('the end of a turn', () => {
     await settle();
     close();
     await clock.advance(20);
+    expect(task.done).toBe(true);
     expect(await task.result).toBe(true);
   });
 
