@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { countTurns } from '../test/support/slow-steps.ts';
+import { countTurns } from '../test/support/count-turns.ts';
 import { KubeError } from './error.ts';
 import type { KubeObject } from './types.ts';
 import { watchStream, type WatchEvent } from './watch-stream.ts';

@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 
 import { FakeClock, settle } from '../test/support/fake-clock.ts';
-import { countTurns } from '../test/support/slow-steps.ts';
+import { countTurns } from '../test/support/count-turns.ts';
 import { WorkQueue } from './work-queue.ts';
 
 const setUp = (options: { readonly registry?: Registry } = {}) => {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import fastify from 'fastify';
 import { expect, it } from 'vitest';
 
-import { countTurns } from '../../test/support/slow-steps.ts';
+import { countTurns } from '../../test/support/count-turns.ts';
 import { jsonParts, registerLargeAnswers } from './large-answers.ts';
 
 it('writes what JSON.stringify writes', async () => {

@@ -1,13 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import type { Agent, KnowledgeBase, Tool } from '../../crds/index.ts';
 import type { ServingBudget } from '../../store/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
+import { countTurns } from '../../test/support/count-turns.ts';
 import { memorySnapshot, type SnapshotContents } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { planTool } from '../tool/plan.ts';
 import { degradationOf } from './degradation.ts';
 import { planAgent, TOOLS_LIMIT, type StoreView } from './plan.ts';
+import { prepareTools } from './prepare-tools.ts';
 import { compileRevision } from './revision.ts';
 
 const options = { now: Date.parse('2026-06-01T12:00:00Z'), deletionGraceMs: 60_000 };
@@ -170,6 +172,19 @@ describe('putting a revision into service', () => {
     expect(read).toBe(readOnce);
     expect(readOnce).toBeLessThan(3 * tools.length);
     expect(plan(agentWith(), { tools: tools.slice(0, 30) }).actions.map(({ type }) => type)).toEqual(['addFinalizer', 'serve']);
+  });
+
+  it('has its tools checked and serialised in slices, and then does neither again', async () => {
+    const read = vi.fn<() => object>(() => ({ text: { value: 'x'.repeat(1_000) } }));
+    const tools = Array.from({ length: 40 }, (_, index) => {
+      const http = Object.defineProperty({ url: 'https://api.example.com/' }, 'fixedParams', { enumerable: true, get: read });
+      return toolNamed(`tool_${index + 10}`, { custom: { function: { name: `tool_${index + 10}` }, http } });
+    });
+    const snapshot = worldOf({ tools });
+    expect(await countTurns(() => prepareTools(tools, snapshot))).toBeGreaterThanOrEqual(tools.length);
+    const readOnce = read.mock.calls.length;
+    planAgent(agentWith(), snapshot, { state: 'known' }, options);
+    expect(read).toHaveBeenCalledTimes(readOnce);
   });
 
   it('serves without a tool whose parameters are nested too deeply, and names it', () => {

@@ -1,6 +1,5 @@
 import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/index.ts';
-import { Pacer } from '../../platform/pacer.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { agentReferences, toolCredentials } from '../references/references-of.ts';
 import { COMMON_STATUS_FIELDS, recheck, UnsettledError, type Reconciler } from '../runtime/reconciler.ts';
@@ -11,11 +10,10 @@ import { budgetOf } from '../../voice/calls/usage/budget.ts';
 import type { Store, WatchReleasesOptions } from '../../store/index.ts';
 import { attachments, offeredTools } from '../tool/attachment.ts';
 import type { ToolListCache } from '../tool/tool-list-cache.ts';
-import { checkToolSpec } from '../tool/plan.ts';
 import type { BudgetView } from './budget.ts';
 import { allPassed, requiredTests } from './gate.ts';
-import { planAgent, TOOLS_LIMIT, TOOLS_SIZE_LIMIT, withinLimits, type AgentAction } from './plan.ts';
-import { sizeInRevision } from './revision.ts';
+import { planAgent, TOOLS_LIMIT, withinLimits, type AgentAction } from './plan.ts';
+import { prepareTools } from './prepare-tools.ts';
 import type { ServingRevisionCache } from './serving-revision-cache.ts';
 
 export interface AgentReconcilerOptions {
@@ -92,7 +90,7 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
         retryWhenPostgresIsBack();
         throw new UnsettledError(`the tools of MCP servers cannot be read: ${unread.why}`, UNREAD_RETRY_MS);
       }
-      await prepareTools(offered);
+      await prepareTools(offered.tools, offered.snapshot);
       const { snapshot, recheckAfterMs } = await snapshots.observe(namespaceOf(agent), (seen) => wantedBy(agent, seen), signal);
       return recheck(planAgent(agent, snapshot, serving, { now, deletionGraceMs, budget }), recheckAfterMs);
     },
@@ -169,18 +167,6 @@ function identityOf(agent: Stored<Agent>): { readonly org: string; readonly agen
 async function offeredNow(snapshots: SnapshotReader, agent: Stored<Agent>, signal: AbortSignal) {
   const { snapshot } = await snapshots.observe(namespaceOf(agent), () => [], signal);
   return { tools: offeredTools(namespaceOf(agent), agent.metadata.name, snapshot).slice(0, TOOLS_LIMIT), snapshot };
-}
-
-/** Checking and serialising large tools takes milliseconds each. Done here in slices, it doesn't slow the plan, which runs without a pause. */
-async function prepareTools({ tools, snapshot }: Awaited<ReturnType<typeof offeredNow>>): Promise<void> {
-  const pacer = new Pacer();
-  let size = 0;
-  for (const tool of tools) {
-    if (pacer.due) await pacer.pause();
-    checkToolSpec(tool.spec);
-    size += sizeInRevision(tool, snapshot);
-    if (size > TOOLS_SIZE_LIMIT) return;
-  }
 }
 
 function wantedBy(agent: Agent, snapshot: ClusterSnapshot): readonly Wanted[] {
