@@ -52,13 +52,13 @@ function connect(options: Partial<TransportOptions> = {}): {
 } {
   const waits: number[] = [];
   const clock = {
-    now: () => Date.now(),
+    now: () => Date.UTC(2026, 0, 1),
     monotonic: () => 0,
     after(ms: number, callback: () => void) {
       if (ms === 30_000) return { cancel: () => undefined };
       waits.push(ms);
-      const handle = setTimeout(callback, 0);
-      return { cancel: () => clearTimeout(handle) };
+      const handle = setImmediate(callback);
+      return { cancel: () => clearImmediate(handle) };
     },
   };
   const transport = createTransport({ kubeConfig: server.kubeConfig, clock, random: () => 0, ...options });
@@ -149,7 +149,7 @@ describe('retries', () => {
 });
 
 describe('time', () => {
-  const unanswered = { kind: 'delay', ms: 600_000 } as const;
+  const unanswered = { kind: 'hold', until: new Promise(() => undefined) } as const;
 
   it('ends a request after its timeout, retries included', async () => {
     const clock = new FakeClock();

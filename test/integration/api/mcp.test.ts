@@ -1,5 +1,4 @@
 /** `/mcp` with the clients of the official SDK, in both protocol versions. */
-import { setTimeout as delay } from 'node:timers/promises';
 
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { unstartedApi } from '../../../api/openapi/described-routes.ts';
 import { customToolBody } from '../../../api/tools/examples.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
+import { settle } from '../../support/fake-clock.ts';
 import { unlimited } from '../../support/limits.ts';
 import { limiterClock } from '../../support/request-clock.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
@@ -235,7 +235,7 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
         () => 'gone',
       );
     });
-    await delay(5);
+    await settle(20);
     raw.abort();
     await Promise.all(slow);
     const clients = await Promise.all(Array.from({ length: 20 }, () => connect(version)));

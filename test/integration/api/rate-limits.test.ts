@@ -1,6 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import type { LimitClass } from '../../../api/limits/limit-class.ts';
 import { generateApiKey } from '../../../store/api-key-format.ts';
@@ -76,12 +74,16 @@ describe('the limit of a key', () => {
     const limits = { ...unlimited, classes: [{ ...perKey, limit: { perSecond: 1e-5, burst: 10 } }] };
     const { database } = facade;
     const replicas = [await startFacade({ database, limits }), await startFacade({ database, limits })] as const;
+    const tells = vi.spyOn(replicas[0].store.rateLimits, 'exchange');
+    const hears = vi.spyOn(replicas[1].store.rateLimits, 'exchange');
+    const reportedMs = (): number => tells.mock.calls.flat(2).reduce((sum, { ms }) => sum + ms, 0);
     expect((await untilLimited(replicas[0], key)).allowed).toBe(10);
-    // The other one hears of it with its own first report,
-    // long before it would have let through as many itself.
-    let allowed = 0;
-    for (; (await ask(replicas[1], key)).status === 200; allowed += 1) await delay(200 * 2 ** allowed);
-    expect(allowed).toBeLessThan(10);
+    await expect.poll(reportedMs).toBeCloseTo(10 * (1_000 / 1e-5));
+    await Promise.all(tells.mock.results.map(({ value }) => value as Promise<unknown>));
+    // The other one hears of it with its own first report.
+    expect((await ask(replicas[1], key)).status).toBe(200);
+    await expect.poll(() => hears.mock.settledResults).toHaveLength(1);
+    expect((await ask(replicas[1], key)).status).toBe(429);
     for (const replica of replicas) await replica.close();
   });
 

@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -102,11 +102,12 @@ describe('a server that breaks in the middle of a file', () => {
   afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
   it('is unavailable, not a short file', async () => {
+    const connected: Socket[] = [];
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\nthe beginning');
-        setTimeout(() => socket.destroy(), 50);
+        connected.push(socket);
       });
     });
     servers.push(server);
@@ -114,6 +115,7 @@ describe('a server that breaks in the middle of a file', () => {
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const storage = openFileStorage({ url: `s3://b?endpoint=${endpoint}&forcePathStyle=true`, credentials });
     const reading = await storage.read('a');
+    for (const socket of connected) socket.destroy();
     await expect(buffer(reading)).rejects.toMatchObject({ name: 'StorageError', kind: 'unavailable' });
     storage.close();
   });

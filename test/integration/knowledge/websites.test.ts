@@ -7,7 +7,7 @@ import { fetchPages, type FetchPagesOptions } from '../../../knowledge/websites/
 import type { PageResult } from '../../../knowledge/websites/page.ts';
 import { systemClock, type Clock } from '../../../platform/clock.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeClock, settle } from '../../support/fake-clock.ts';
 import { freePort } from '../../support/free-port.ts';
 import { Servers } from '../../support/http-servers.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -143,14 +143,23 @@ describe('a page', () => {
   });
 
   it('may not drip for ever, nor may its redirects', async () => {
+    // Time goes by where these answer.
+    const clock = new FakeClock();
     const drip: Handler = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/html' });
-      const timer = setInterval(() => response.write('x'), 20);
-      response.once('close', () => clearInterval(timer));
+      const drop = (): void =>
+        void response.write('x', () => {
+          clock.tick(20);
+          if (!response.destroyed) setImmediate(drop);
+        });
+      drop();
     };
-    const slow: Handler = (_, response) => void setTimeout(() => response.writeHead(302, { location: '/slow' }).end(), 200);
-    const one = await site({ '/drip': drip, '/silent': () => undefined, '/slow': slow, '/quick': 'good' });
-    const strict = createEgress({ allowCidrs: ['127.0.0.0/10'] });
+    const slow: Handler = (_, response) => {
+      clock.tick(200);
+      response.writeHead(302, { location: '/slow' }).end();
+    };
+    const one = await site({ '/drip': drip, '/silent': () => clock.tick(500), '/slow': slow, '/quick': 'good' });
+    const strict = createEgress({ allowCidrs: ['127.0.0.0/10'], clock });
     opened.push(strict);
     const late = ['/drip', '/silent', '/slow'].map(one.at);
     // Half a second for these pages alone.
@@ -158,7 +167,7 @@ describe('a page', () => {
       ...strict,
       request: (request) => strict.request({ ...request, ...(!late.includes(request.url) && { timeoutMs: 600_000 }) }),
     };
-    const results = await fetchAll([...late, one.at('/quick')], { egress, limits: { timeoutMs: 500 } });
+    const results = await fetchAll([...late, one.at('/quick')], { egress, clock, limits: { timeoutMs: 500 } });
     expect(results).toMatchObject([
       { code: 'timeout', reason: expect.stringContaining('0.5 s') as string },
       { code: 'timeout' },
@@ -396,8 +405,8 @@ describe('a list', () => {
         atOnce -= 1;
         response.writeHead(200, { 'content-type': 'text/plain' }).end('x');
       };
-      // The first waits for another, and each long enough to be met by more than there may be.
-      void several.then(() => setTimeout(answer, 30));
+      // The first waits for another, and each for many turns of the event loop, to be met by more than there may be.
+      void several.then(() => settle(50)).then(answer);
     };
     const target = await site({ '/1': slow, '/2': slow }, '127.0.0.9');
     const hosts = await Promise.all(
@@ -431,13 +440,10 @@ describe('a list', () => {
   });
 
   it('stops for a signal', async () => {
-    const stuck = await site({ '/1': () => undefined });
     const aborting = new AbortController();
     const reason = new Error('cancelled');
-    const fetching = fetchAll([stuck.at('/1'), stuck.at('/2')], { signal: aborting.signal });
-    const timer = setInterval(() => stuck.asked.includes('/1') && aborting.abort(reason), 20);
-    await expect(fetching).rejects.toBe(reason);
-    clearInterval(timer);
+    const stuck = await site({ '/1': () => aborting.abort(reason) });
+    await expect(fetchAll([stuck.at('/1'), stuck.at('/2')], { signal: aborting.signal })).rejects.toBe(reason);
     expect(stuck.asked).not.toContain('/2');
     await expect(fetchAll([stuck.at('/1')], { signal: aborting.signal })).rejects.toBe(reason);
   });
@@ -450,9 +456,9 @@ describe('a list', () => {
     expect(await pages.next()).toMatchObject({ value: { status: 'fetched' } });
     await eventually(() => expect(one.asked).toContain('/2'));
     aborting.abort(reason);
-    // Time for an unhandled rejection to end the process.
+    // By then an unhandled rejection would have ended the process.
     await eventually(() => expect(one.server.open()).toBe(0));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await settle();
     await expect(pages.next()).rejects.toBe(reason);
   });
 });

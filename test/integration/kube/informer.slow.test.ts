@@ -52,7 +52,7 @@ describe('an informer whose API server is killed', () => {
           written++;
         } catch (error) {
           assert(error instanceof KubeError);
-          await new Promise((resolve) => setTimeout(resolve, 20));
+          await eventually(() => client.list({ namespace: 'load', limit: 1 }));
         }
       }
     };

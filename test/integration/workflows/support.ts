@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -61,7 +60,6 @@ export function pretendedActivities(
       return names.filter((name) => name > after).slice(0, limit);
     },
     async tidyOrganization(organization) {
-      await delay(1);
       if (failing.includes(organization)) throw ApplicationFailure.nonRetryable(`${organization} is broken`, 'Broken');
       tidied.push(organization);
       return { revisions: 2, apiKeys: 1 };

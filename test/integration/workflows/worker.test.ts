@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 import { Client, Connection } from '@temporalio/client';
 import { expect, it } from 'vitest';
@@ -106,7 +106,7 @@ it('is unready without the migrations, says so, and becomes ready when they come
     await eventually(async () => expect((await worker.get('/readyz')).text).toBe('ok\n'));
   } finally {
     // Asked to stop while it may still be connecting.
-    await delay(0);
+    await setImmediate();
     await worker.stop();
     await temporal.stop();
   }

@@ -4,7 +4,6 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { KubeConfig } from '@kubernetes/client-node';
 import { Agent, request as send, type Dispatcher } from 'undici';
@@ -49,7 +48,7 @@ export async function startFaultProxy(behind: string | FaultAnswer): Promise<Fau
     if (fault?.kind === 'drop') return void request.socket.destroy();
     if (fault?.kind === 'reset') return void request.socket.resetAndDestroy();
     if (fault?.kind === 'status') return refuse(response, fault);
-    if (fault?.kind === 'delay') await delay(fault.ms);
+    if (fault?.kind === 'hold') await fault.until;
     if (seen.watch) {
       watches.add(response);
       response.once('close', () => watches.delete(response));
@@ -135,7 +134,7 @@ async function relayWatch(body: AsyncIterable<Buffer>, response: ServerResponse,
     if (fault?.kind === 'reset' || fault?.kind === 'drop') return void response.socket?.resetAndDestroy();
     if (fault?.kind === 'half-write') return halfOf(response, line);
     if (fault?.kind === 'error-event') return void response.end(`${JSON.stringify({ type: 'ERROR', object: statusOf(fault) })}\n`);
-    if (fault?.kind === 'delay') await delay(fault.ms);
+    if (fault?.kind === 'hold') await fault.until;
     if (fault?.kind === 'reorder') held = line;
     else {
       response.write(fault?.kind === 'duplicate' ? line + line : line + held);

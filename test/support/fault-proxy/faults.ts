@@ -20,8 +20,8 @@ export type FaultKind =
   | { readonly kind: 'drop' }
   /** Like drop, with a reset (RST). Of a watch that runs: its connection. */
   | { readonly kind: 'reset' }
-  /** The request is handled `ms` milliseconds later. Of a watch: an event comes later. */
-  | { readonly kind: 'delay'; readonly ms: number }
+  /** The request is not handled until then. Of a watch: an event comes later. */
+  | { readonly kind: 'hold'; readonly until: Promise<unknown> }
   /** The request is handled, half of the answer is sent, then the connection is reset. Of a watch: half an event. */
   | { readonly kind: 'half-write' }
   /** Answered with an error instead of being handled. */

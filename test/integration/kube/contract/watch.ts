@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { WatchEvent, WatchStream } from '../../../../kube/index.ts';
+import { settle } from '../../../support/fake-clock.ts';
 import type { ContractContext } from './context.ts';
 import { failureOf } from './failure-of.ts';
 import type { Widget } from './widget.ts';
@@ -117,11 +118,15 @@ export function watchRules(context: ContractContext): void {
   it('ends at once with its signal, and with destroy', async () => {
     const controller = new AbortController();
     const watch = await context.widgets().watch({ namespace, labelSelector: 'watch=never', signal: controller.signal });
-    setTimeout(() => controller.abort(), 20);
-    expect(await failureOf(take(watch, 1))).toMatchObject({ code: 0, reason: 'Aborted', aborted: true, retryable: false });
+    const aborted = failureOf(take(watch, 1));
+    await settle();
+    controller.abort();
+    expect(await aborted).toMatchObject({ code: 0, reason: 'Aborted', aborted: true, retryable: false });
     const other = await context.widgets().watch({ namespace, labelSelector: 'watch=never' });
-    setTimeout(() => other.destroy(), 20);
-    expect(await failureOf(take(other, 1))).toMatchObject({ reason: 'Aborted' });
+    const destroyed = failureOf(take(other, 1));
+    await settle();
+    other.destroy();
+    expect(await destroyed).toMatchObject({ reason: 'Aborted' });
   });
 
   it('refuses initial events without the version to match', async () => {
