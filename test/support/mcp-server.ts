@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
@@ -96,10 +97,10 @@ export async function startMcpServer({
     }));
     server.registerTool(
       'progress',
-      { description: 'Says how far it is.', inputSchema: z.object({ steps: z.number().int().max(50), everyMs: z.number() }) },
-      async ({ steps, everyMs }, { mcpReq }) => {
-        for (let step = 1; step <= steps; step += 1) {
-          await new Promise((resolve) => setTimeout(resolve, everyMs));
+      { description: 'Says how far it is.', inputSchema: z.object({ steps: z.number().int() }) },
+      async ({ steps }, { mcpReq }) => {
+        for (let step = 1; step <= steps && !mcpReq.signal.aborted; step += 1) {
+          await setImmediate();
           const progressToken = mcpReq._meta?.progressToken;
           if (progressToken !== undefined)
             await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: step, total: steps } });

@@ -17,7 +17,7 @@ function room() {
       if (broken) throw new Error('gone');
     }
     handle?.({ info: { attributes }, [Symbol.asyncIterator]: text }, { identity });
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await new Promise(setImmediate);
   };
   return { lines, say };
 }

@@ -94,7 +94,7 @@ async function record(recordings: Recordings, { begin = true }: { readonly begin
 /** The same, in a process that is gone. */
 async function abandon(recordings: Recordings): Promise<void> {
   await record(recordings);
-  const gone = spawn(process.execPath, ['-e', 'setTimeout(() => 0, 60000)']);
+  const gone = spawn(process.execPath, ['-e', 'setInterval(() => 0, 60000)']);
   const identity = await processIdentity(gone.pid!);
   gone.kill('SIGKILL');
   await once(gone, 'exit');

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { describe, expect, it } from 'vitest';
 
 import { forEachOf, interleave, load, paced } from './rounds.ts';
@@ -28,7 +30,7 @@ describe('load', () => {
       request: async (index) => {
         seen.add(index);
         most = Math.max(most, ++current);
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        await setImmediate();
         current -= 1;
       },
     });
@@ -49,7 +51,7 @@ describe('forEachOf', () => {
     const seen: number[] = [];
     await forEachOf([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
       most = Math.max(most, ++current);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await setImmediate();
       seen.push(item);
       current -= 1;
     });

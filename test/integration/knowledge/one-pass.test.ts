@@ -34,15 +34,19 @@ it.each([1, 2])('leave nothing behind when they are deleted at any moment (%i)',
   const kb = await knowledgeHarness();
   const kept: string[] = [];
   const gone: string[] = [];
+  const { documents } = kb.store.knowledge;
+  const completed = async (): Promise<number> => {
+    const { items } = await documents.list({ org: 'acme', collectionId: kb.collection.id, pageSize: 100 });
+    return items.filter(({ id, status }) => kept.includes(id) && status === 'completed').length;
+  };
   await Promise.all(
     Array.from({ length: 30 }, async (_, index) => {
+      const after = random() < 0.5 ? undefined : Math.floor(random() * 10);
       const id = await kb.add(`file-${index}.txt`, `Zeppelin ${index} is described here.`);
-      if (random() < 0.5) {
-        kept.push(id);
-        return;
-      }
-      gone.push(id);
-      await new Promise((resolve) => setTimeout(resolve, random() * 1_500));
+      (after === undefined ? kept : gone).push(id);
+      if (after === undefined) return;
+      // Once so many of those that stay have been read.
+      await eventually(async () => expect(await completed()).toBeGreaterThanOrEqual(after), 20);
       await kb.remove(id);
     }),
   );

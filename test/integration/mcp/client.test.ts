@@ -17,6 +17,7 @@ import { createMcpTools } from '../../../voice/tools/mcp/create-mcp-tools.ts';
 import { toToolResult } from '../../../voice/tools/mcp/mcp-result.ts';
 import type { ToolResult } from '../../../voice/tools/tool-result.ts';
 import { eventually } from '../../support/eventually.ts';
+import { settle } from '../../support/fake-clock.ts';
 import { sendJson, Servers } from '../../support/http-servers.ts';
 import { BIG_RESULT_BYTES, SERVED_VERSIONS, startMcpServer, type McpTestServer } from '../../support/mcp-server.ts';
 
@@ -180,9 +181,18 @@ describe.each(SERVED_VERSIONS)('over %s', (version) => {
 
   it('lets a tool that reports progress go on within its timeout, and no longer', async () => {
     const { call } = await toolsIn(server);
-    expect(await call('progress', { steps: 5, everyMs: 1 })).toMatchObject({ forModel: 'after 5 steps' });
+    expect(await call('progress', { steps: 5 })).toMatchObject({ forModel: 'after 5 steps' });
     const hasty = await toolsIn(server, { timeout: '2s' });
-    expect(await hasty.call('progress', { steps: 50, everyMs: 200 })).toMatchObject({ succeeded: false, detail: 'timeout' });
+    const before = server.requests.length;
+    holdTimers();
+    const endless = hasty.call('progress', { steps: 1_000_000 });
+    await eventually(async () => expect(server.requests.slice(before).some(({ rpc }) => rpc === 'tools/call')).toBe(true));
+    for (let step = 0; step < 4; step += 1) {
+      vi.advanceTimersByTime(500);
+      // Progress comes in between.
+      await settle(20);
+    }
+    expect(await endless).toMatchObject({ succeeded: false, detail: 'timeout' });
   });
 
   it('gives up on a server that hangs, cancels the call there, and serves the next', async () => {

@@ -69,8 +69,7 @@ it('sends what a delivery consists of', async () => {
     });
   });
   const outcome = await attempt(`http://localhost:${server.port}/hook?a=b`);
-  expect(outcome).toMatchObject({ succeeded: true, statusCode: 202 });
-  expect(outcome.startedAt).toBeLessThanOrEqual(Date.now());
+  expect(outcome).toMatchObject({ succeeded: true, statusCode: 202, startedAt: expect.any(Number) });
   expect(seen).toHaveLength(1);
   expect(seen[0]).toMatchObject({ method: 'POST', url: '/hook?a=b', body: body.toString() });
   expect(seen[0]?.headers).toEqual({
