@@ -3,6 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** The same for everything that a test waits for: it distinguishes "never" from "not yet", not fast from slow. */
 const LIMIT_MS = 300_000;
 
+/** Times of Kubernetes have whole seconds: waits until the one of `from`, in milliseconds since the epoch, is over. */
+export async function nextSecond(from = Date.now()): Promise<void> {
+  const end = 1_000 * Math.floor(from / 1_000) + 1_000;
+  while (Date.now() < end) await delay(end - Date.now());
+}
+
 /** Calls `attempt` until it answers without throwing, and gives that answer. */
 export async function eventually<T>(attempt: () => Promise<T> | T, everyMs = 100): Promise<T> {
   const end = performance.now() + LIMIT_MS;

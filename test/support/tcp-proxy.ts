@@ -2,6 +2,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
+  /** How many connections were refused. */
+  readonly refused: number;
   /** Breaks every connection and refuses new ones, as a server that has gone does. */
   cut(): void;
   /** Refuses new connections, and keeps those that are there. */
@@ -15,9 +17,11 @@ export interface TcpProxy {
 /** Stands between a client and a server on this machine, so that a test can take the server away from that client alone. */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  let refused = 0;
   let state: 'open' | 'closed' | 'stalled' = 'open';
   const server = createServer((client) => {
     if (state === 'closed') {
+      refused += 1;
       client.resetAndDestroy();
       return;
     }
@@ -47,6 +51,9 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   };
   return {
     port: (server.address() as AddressInfo).port,
+    get refused() {
+      return refused;
+    },
     cut() {
       state = 'closed';
       breakAll();

@@ -1,6 +1,4 @@
 /** Whatever dies or goes away in the middle: a document is completed once, with all of its chunks, or failed with a reason. */
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 
@@ -8,7 +6,7 @@ import { newDocumentId, type DocumentStage } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Servers, startEndpoint } from '../../support/http-servers.ts';
 import { spawnRole } from '../../support/role-process.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { knowledgeHarness, startWorker, type KnowledgeHarness } from './harness.ts';
 
@@ -93,13 +91,12 @@ async function killedWhile(stage: DocumentStage): Promise<void> {
 async function killedWhileFetching(): Promise<void> {
   const servers = new Servers();
   onTestFinished(() => servers.stop());
+  const isKilled = Promise.withResolvers<void>();
   const { url, requests } = await startEndpoint(servers, (response, request) => {
+    const answer = () => response.setHeader('content-type', 'text/plain').end(`Page ${request.url} of the site, with its own words.`);
     if (request.url === '/robots.txt') response.writeHead(404).end();
-    else
-      setTimeout(
-        () => response.setHeader('content-type', 'text/plain').end(`Page ${request.url} of the site, with its own words.`),
-        request.url === '/last' ? 1_500 : 0,
-      ).unref();
+    else if (request.url === '/last') void isKilled.promise.then(answer);
+    else answer();
   });
   const kb = await knowledgeHarness({ worker: false });
   const first = spawnWorker(kb.env);
@@ -110,10 +107,17 @@ async function killedWhileFetching(): Promise<void> {
   await kb.knowledge.jobs.ingest({ org: 'acme', knowledgeBase: 'manuals', collectionId, documentId: id, small: true });
   await eventually(() => expect(requests.map((request) => request.url)).toContain('/last'));
   await first.kill();
+  isKilled.resolve();
   spawnWorker(kb.env);
   expect(await kb.ended(id)).toMatchObject({ status: 'completed', chunkCount: 2 });
   await expectWhole(kb, id, 2);
   expect(await kb.files(id)).toHaveLength(2);
+}
+
+/** Who lost its connections has asked for others, several times. */
+async function askedInVain(proxy: TcpProxy): Promise<void> {
+  const before = proxy.refused;
+  await eventually(() => expect(proxy.refused).toBeGreaterThan(before + 5));
 }
 
 async function withoutPostgres(): Promise<void> {
@@ -126,7 +130,7 @@ async function withoutPostgres(): Promise<void> {
   await startWorker({ ...kb.env, DATABASE_URL: address.href });
   const id = await kb.add('big.txt', bigText);
   await inTheMiddle(async () => proxy.cut());
-  await delay(4_000);
+  await askedInVain(proxy);
   expect(await kb.store.knowledge.documents.get({ org: 'acme', id })).toMatchObject({ status: 'processing' });
   proxy.restore();
   await expectFound(kb, id);
@@ -141,7 +145,7 @@ async function withoutTemporal(): Promise<void> {
   const id = await kb.add('big.txt', bigText);
   await inTheMiddle(async () => proxy.cut());
   const other = await kb.add('late.txt', 'It came while Temporal was away.');
-  await delay(2_000);
+  await askedInVain(proxy);
   proxy.restore();
   await expectFound(kb, id);
   expect(await kb.ended(other)).toMatchObject({ status: 'completed' });

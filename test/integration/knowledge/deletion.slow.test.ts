@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import type { DocumentRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';
+import { knowledgeHarness, startWorker, type KnowledgeHarness } from './harness.ts';
 
 /** Chunks of their own, each with the same rare word. */
 const chapters = (word: string, count: number): string =>
@@ -39,11 +39,13 @@ it.each([
   ['while its vectors go', true],
   ['while its vectors stay, without a sweep', false],
 ])('a deleted document is in none of a thousand searches, %s', async (_when, cleared) => {
-  const kb = await knowledgeHarness();
+  const kb = await knowledgeHarness({ worker: false });
+  const worker = await startWorker(kb.env);
   // Before the others while it is there; they are enough for every search to answer.
   const gone = await kb.add('gone.md', chapters('zeppelin zeppelin', 60));
   const others = await Promise.all(['one.md', 'two.md'].map((name) => kb.add(name, chapters('zeppelin', 20))));
   for (const id of [gone, ...others]) expect(await kb.ended(id)).toMatchObject({ status: 'completed' });
+  if (!cleared) await worker.stop();
 
   const seen = await searchWhileRemoving(kb, gone, () =>
     cleared ? kb.remove(gone) : kb.store.knowledge.documents.tombstone({ org: 'acme', id: gone, collectionId: kb.collection.id }),

@@ -40,8 +40,18 @@ async def progress(steps: int, ctx: Context) -> str:
     return f"after {steps} steps"
 
 
+hanging = 0
+
+
+@server.tool(description="Says how many calls of hang there were.")
+def hung() -> str:
+    return f"{hanging} hung"
+
+
 @server.tool(description="Never answers.")
 async def hang() -> str:
+    global hanging
+    hanging += 1
     await anyio.sleep_forever()
     return ""
 

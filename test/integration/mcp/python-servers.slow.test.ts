@@ -27,7 +27,8 @@ describe('a server in Python (the official SDK)', () => {
     expect(await call('big')).toMatchObject({ succeeded: false, detail: 'too_large' });
     const stop = new AbortController();
     const stopped = call('hang', {}, stop.signal);
-    setTimeout(() => stop.abort(new Error('interrupted')), 200);
+    await eventually(async () => expect(JSON.stringify((await call('hung')).forModel)).toContain('1 hung'));
+    stop.abort(new Error('interrupted'));
     expect(await stopped).toMatchObject({ detail: 'cancelled' });
     await kill();
     start(program);

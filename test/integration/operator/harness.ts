@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Registry } from 'prom-client';
-import { expect } from 'vitest';
 
 import { kinds, wellKnown } from '../../../crds/index.ts';
 import {
@@ -20,7 +19,7 @@ import { runOperator } from '../../../operator/main.ts';
 import type { Store } from '../../../store/index.ts';
 import type { TestManifest } from '../../support/builders.ts';
 import { giveBackControlPlane, takeControlPlane, type ControlPlaneAddresses } from '../../support/control-plane.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually, nextSecond } from '../../support/eventually.ts';
 import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { startRole, type RunningRole } from '../../support/running-role.ts';
 
@@ -127,7 +126,7 @@ export async function startCluster(): Promise<Cluster> {
       cluster.until(kind, namespace, name, (object) => condition(object, type)?.reason === reason && isCurrent(object)),
     async untilOlder(kind, namespace, name) {
       const { creationTimestamp } = (await cluster.get(kind, namespace, name)).metadata;
-      await eventually(() => expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(creationTimestamp) + 1_000));
+      await nextSecond(Date.parse(creationTimestamp));
     },
     env: (options = {}) => ({
       PARLEY_OPERATOR_PORT: '0',

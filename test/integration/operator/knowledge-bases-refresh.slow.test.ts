@@ -1,5 +1,4 @@
 /** Declared sources with a real operator and a real worker: what is searched for is there throughout. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -92,14 +91,19 @@ it('keeps what it declares in step with its sources, and never without an answer
     while (!stop.signal.aborted) {
       for (const query of ['penguin', 'walrus']) if ((await textsFor(query)).length !== 1) without.push(`${query} in search ${searches}`);
       searches += 2;
-      await delay(2);
     }
     return without;
   })();
+  const fewSearches = (): Promise<void> => {
+    const before = searches;
+    return eventually(() => expect(searches).toBeGreaterThan(before + 10));
+  };
+  await fewSearches();
   for (const edition of ['edition 2', 'edition 3']) {
     page = { status: 200, words: edition };
     await cluster.apply(rules(edition), base(edition));
     await bothSay(edition);
+    await fewSearches();
   }
   // Broken: what was found stays, and the status says what is wrong with which source.
   page = { status: 500, words: 'edition 4' };
@@ -108,9 +112,9 @@ it('keeps what it declares in step with its sources, and never without an answer
   expect(sourceStates(failed)).toEqual(['completed', 'failed']);
   expect(JSON.stringify(failed.status?.['sources'])).toContain('the previous content stays in use');
   expect(condition(failed, 'Ready')?.status).toBe('True');
+  await fewSearches();
   stop.abort();
   expect(await watching).toEqual([]);
-  expect(searches).toBeGreaterThan(50);
   expect(await textsFor('walrus')).toEqual([expect.stringContaining('edition 3')]);
 
   await cluster.apply(aKnowledgeBase('handbook', org, { sources: [] }));

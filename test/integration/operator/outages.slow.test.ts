@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -167,7 +166,8 @@ describe('while the API server is unavailable', () => {
       for (let round = 1; round <= 3; round += 1) {
         apiServer.cut();
         await cluster.apply(anAgent('reception', org, { welcomeMessage: `Round ${round}` }), anAgent(`new-${round}`, org));
-        await delay(1_000);
+        const before = apiServer.refused;
+        await eventually(() => expect(apiServer.refused).toBeGreaterThan(before));
         apiServer.restore();
         const changed = await cluster.ready('Agent', org, 'reception');
         expect(changed.status?.['servingRevision']).toBe(changed.status?.['desiredRevision']);

@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { expect, it } from 'vitest';
 
 import { migrate, StoreError, type Store } from '../../../store/index.ts';
@@ -37,7 +35,7 @@ async function write(store: Store, journal: Journal, done: () => boolean): Promi
         // Whatever a crash does, the caller hears that the same call may succeed later.
         if (!(error instanceof StoreError) || !error.retryable) throw error;
         journal.failures += 1;
-        await delay(20);
+        await eventually(() => store.health());
       }
     }
   }
