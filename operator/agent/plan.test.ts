@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { Agent, KnowledgeBase, Tool } from '../../crds/index.ts';
 import type { ServingBudget } from '../../store/index.ts';
@@ -152,7 +152,7 @@ describe('putting a revision into service', () => {
     expect(result.status?.toolNames).toHaveLength(64);
   });
 
-  it('compiles no more tools than one revision takes, and each of them once', () => {
+  it('compiles no more tools than one revision takes, and each of them once', async () => {
     let read = 0;
     const tools = Array.from({ length: 40 }, (_, index) => {
       const tool = toolNamed(`tool_${index + 10}`);
@@ -162,6 +162,8 @@ describe('putting a revision into service', () => {
       });
       return { ...tool, spec: { ...tool.spec, custom: { ...tool.spec.custom, http } } } as Tool;
     });
+    await prepareTools(tools, worldOf({ tools }));
+    const prepared = read;
     const result = plan(agentWith(), { tools });
     expect(conditionOf(result, 'Accepted')).toMatchObject({
       reason: 'TooManyTools',
@@ -169,22 +171,14 @@ describe('putting a revision into service', () => {
     });
     const readOnce = read;
     plan(agentWith(), { tools });
-    expect(read).toBe(readOnce);
+    expect([readOnce, read]).toEqual([prepared, prepared]);
     expect(readOnce).toBeLessThan(3 * tools.length);
     expect(plan(agentWith(), { tools: tools.slice(0, 30) }).actions.map(({ type }) => type)).toEqual(['addFinalizer', 'serve']);
   });
 
-  it('has its tools checked and serialised in slices, and then does neither again', async () => {
-    const read = vi.fn<() => object>(() => ({ text: { value: 'x'.repeat(1_000) } }));
-    const tools = Array.from({ length: 40 }, (_, index) => {
-      const http = Object.defineProperty({ url: 'https://api.example.com/' }, 'fixedParams', { enumerable: true, get: read });
-      return toolNamed(`tool_${index + 10}`, { custom: { function: { name: `tool_${index + 10}` }, http } });
-    });
-    const snapshot = worldOf({ tools });
-    expect(await countTurns(() => prepareTools(tools, snapshot))).toBeGreaterThanOrEqual(tools.length);
-    const readOnce = read.mock.calls.length;
-    planAgent(agentWith(), snapshot, { state: 'known' }, options);
-    expect(read).toHaveBeenCalledTimes(readOnce);
+  it('has its tools checked and serialised in slices', async () => {
+    const tools = Array.from({ length: 40 }, (_, index) => toolNamed(`tool_${index + 10}`));
+    expect(await countTurns(() => prepareTools(tools, worldOf({ tools })))).toBeGreaterThanOrEqual(tools.length);
   });
 
   it('serves without a tool whose parameters are nested too deeply, and names it', () => {
