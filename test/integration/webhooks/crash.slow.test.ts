@@ -7,8 +7,8 @@ it('loses nothing when dispatchers are killed in the middle of their work, and r
   const harness = await dispatchHarness();
   const { sink } = harness;
   const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
-  // Leases are short, and so is the wait for what a dead one had claimed.
-  await Promise.all(names.map((name) => harness.subscribe(name, { requestTimeout: '6s' })));
+  // Leases last as long, and so does the wait for what a dead one had claimed; what is held must not be late before its dispatcher is killed.
+  await Promise.all(names.map((name) => harness.subscribe(name, { requestTimeout: '30s' })));
   let untilAnswered = Infinity;
   for (const name of names) {
     // The last ones of a round are on their way when its dispatcher is killed.
@@ -19,7 +19,7 @@ it('loses nothing when dispatchers are killed in the middle of their work, and r
   for (let round = 1; round <= kills; round += 1) {
     untilAnswered = sink.received().length + 300;
     const dispatcher = await harness.process();
-    await eventually(() => expect(sink.received().length).toBeGreaterThan(untilAnswered + 30));
+    await eventually(() => expect(sink.received().length).toBeGreaterThan(untilAnswered + 30), 5);
     await dispatcher.kill();
   }
   untilAnswered = Infinity;
