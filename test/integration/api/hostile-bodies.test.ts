@@ -8,8 +8,8 @@ import { suiteFixture } from '../../support/suite-fixture.ts';
 import { realMediaServer } from './calls-support.ts';
 import { organization, startFacade, type RestAnswer } from './facade.ts';
 
-/** Some for each byte, and for the 20,000 values that a body may hold at most. To compile a schema takes tens of millions. */
-const mostSteps = (body: string): number => 5 * Buffer.byteLength(body) + 2_000_000;
+/** Some for each byte, and for the 20,000 values that a body may hold at most. */
+const mostSteps = (body: string): number => 5 * Buffer.byteLength(body) + 1_000_000;
 /** Characters of an answer. */
 const MOST_ANSWERED = 400_000;
 
