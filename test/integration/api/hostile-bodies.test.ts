@@ -9,7 +9,7 @@ import { realMediaServer } from './calls-support.ts';
 import { organization, startFacade, type RestAnswer } from './facade.ts';
 
 /** Some for each byte, and for the 20,000 values that a body may hold at most. */
-const mostSteps = (body: string): number => 5 * Buffer.byteLength(body) + 1_000_000;
+const mostSteps = (body: string): number => 5 * Buffer.byteLength(body) + 2_000_000;
 /** Characters of an answer. */
 const MOST_ANSWERED = 400_000;
 
