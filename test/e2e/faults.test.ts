@@ -1,4 +1,4 @@
-/** SIGKILL in the middle of the work, five times each: nothing lost, nothing doubled, everything Ready again by itself. */
+/** SIGKILL in the middle of the work, three times each: nothing lost, nothing doubled, everything Ready again by itself. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 import pg from 'pg';
@@ -27,7 +27,7 @@ function labelled(manifest: TestManifest, test: string): unknown {
   return { ...manifest, metadata: { ...manifest.metadata, labels: { test } } };
 }
 
-it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under load', async (part) => {
+it.each(['operator', 'api', 'kube-apiserver'])('survives three kills of %s under load', async (part) => {
   const acknowledged = new Map<string, string>();
   let unanswered = 0;
   let stop = false;
@@ -52,8 +52,14 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
     }
   })();
 
-  for (let kill = 0; kill < 5; kill += 1) {
-    await delay(1_500);
+  for (let kill = 0; kill < 3; kill += 1) {
+    // Since the last one an agent was made, and is Ready: all parts work again.
+    const before = acknowledged.size;
+    const latest = await eventually(() => {
+      expect(acknowledged.size).toBeGreaterThan(before);
+      return [...acknowledged.keys()].at(-1);
+    });
+    await client.kubectl(['wait', '--for=condition=Ready', `agent/${latest}`, '--timeout=300s']);
     await client.kill(part);
   }
   stop = true;
@@ -75,7 +81,6 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
 
   const names = new Map(agents.map((agent) => [agent.metadata.name, agent.spec.displayName ?? '']));
   for (const [id, name] of acknowledged) expect(names.get(id), id).toBe(name);
-  expect(acknowledged.size, `${unanswered} went without an answer`).toBeGreaterThan(0);
 
   // Nothing doubled: an unanswered POST made at most the one agent it asked for, and each agent serves one revision.
   const made = [...names.values()];
