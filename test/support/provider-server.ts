@@ -452,9 +452,8 @@ async function sendChat(
   }
   if (tokens.length < 2) await script.holdRest;
   if (script.breakAfter !== undefined) {
-    // What was written has to be on its way before.
-    await delay(20);
-    response.socket?.destroy();
+    // What was written is on its way before.
+    response.socket?.end();
     return;
   }
   // As OpenAI does it: first the name, then the arguments in pieces.
@@ -485,8 +484,7 @@ async function sendSpeech(script: SpeechScript, request: SpeechRequest, response
   const chunkBytes = (sampleRate * 2 * chunkMs) / 1000;
   for (let at = 0; at < samples.length; at += chunkBytes) {
     if (script.breakAfterMs !== undefined && at >= (sampleRate * 2 * script.breakAfterMs) / 1000) {
-      await delay(20);
-      response.socket?.destroy();
+      response.socket?.end();
       return;
     }
     if (at === chunkBytes) await script.holdRest;

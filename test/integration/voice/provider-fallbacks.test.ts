@@ -6,7 +6,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
 import { FakeClock, settle } from '../../support/fake-clock.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import { ProviderKeyError } from '../../../voice/calls/provider-access/index.ts';
+import { LATE_MS } from '../../../voice/calls/fallback/provider-order.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import { createProviders, providerFailureOf, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
 import {
@@ -20,19 +22,23 @@ import { suiteFixture } from '../../support/suite-fixture.ts';
 import { tone } from '../../support/tones.ts';
 
 const once: APIConnectOptions = { maxRetry: 0, retryIntervalMs: 20, timeoutMs: 10_000 };
-const LONG = 'We are open from nine to six, Monday to Friday. Shall I book an appointment for you?';
+const SENTENCES = ['We are open from nine to six, Monday to Friday.', 'Shall I book an appointment for you?'] as const;
+const LONG = SENTENCES.join(' ');
 
 const preferred = suiteFixture(startProviderServer);
 const fallback = suiteFixture(startProviderServer);
 let egress: Egress;
 let opened: Providers[];
 let takeovers: string[];
+/** Of a call in which nothing is late: it stands still until a test moves it. */
+let clock: FakeClock;
 
 beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 beforeEach(() => {
   egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
   opened = [];
   takeovers = [];
+  clock = new FakeClock();
 });
 afterEach(async () => {
   await Promise.all(opened.map((providers) => providers.close()));
@@ -40,6 +46,9 @@ afterEach(async () => {
   preferred.reset();
   fallback.reset();
 });
+
+/** For tests of one that is late. */
+const passing = { clock: systemClock };
 
 type Agent = CreateProvidersOptions['agent'];
 
@@ -65,6 +74,7 @@ async function providersOf(
     logger: pino({ level: 'silent' }),
     onTakeover: (name) => takeovers.push(name),
     env: {},
+    clock,
     ...more,
   });
   for (const each of [providers.llm, providers.stt, providers.tts]) each.on('error', () => undefined);
@@ -118,7 +128,7 @@ describe('a language model', () => {
     const held = Promise.withResolvers<void>();
     preferred.chat(() => ({ text: 'Too late.', holdHead: held.promise }));
     fallback.chat(() => LONG);
-    const providers = await providersOf();
+    const providers = await providersOf({}, passing);
     expect(await answerOf(providers)).toEqual({ text: LONG, tools: [] });
     await expect.poll(() => preferred.requests('chat')[0]?.abandoned).toBe(true);
     held.resolve();
@@ -132,7 +142,7 @@ describe('a language model', () => {
       called.resolve();
       return { text: 'Not needed.', holdHead: held.promise };
     });
-    expect(await answerOf(await providersOf())).toEqual({ text: LONG, tools: [] });
+    expect(await answerOf(await providersOf({}, passing))).toEqual({ text: LONG, tools: [] });
     await expect.poll(() => fallback.requests('chat')[0]?.abandoned).toBe(true);
     expect(takeovers).toEqual([]);
     held.resolve();
@@ -156,7 +166,7 @@ describe('a language model', () => {
     const held = Promise.withResolvers<void>();
     preferred.chat(() => ({ text: LONG.split(/(?<=from )/), holdRest: held.promise }));
     fallback.chat(() => LONG);
-    expect(await answerOf(await providersOf())).toEqual({ text: LONG, tools: [] });
+    expect(await answerOf(await providersOf({}, passing))).toEqual({ text: LONG, tools: [] });
     held.resolve();
   });
 
@@ -168,11 +178,10 @@ describe('a language model', () => {
     ['in the middle of a sentence', ['We are open from ', 'nine.'], 900],
     ['between sentences, once the caller has heard what it said', ['One moment, I look. ', 'We are open.'], 1_334],
   ])('that goes silent %s, with tools, is waited for so long', async (_where, text, limitMs) => {
-    const clock = new FakeClock();
     const held = Promise.withResolvers<void>();
     preferred.chat(() => ({ text, holdRest: held.promise }));
     fallback.chat(() => text.join(''));
-    const providers = await providersOf({}, { clock });
+    const providers = await providersOf();
     const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once, toolCtx });
     await stream.next();
     await settle();
@@ -186,14 +195,13 @@ describe('a language model', () => {
   });
 
   it('that is slow with the arguments of a tool is waited for', async () => {
-    const clock = new FakeClock();
     const held = Promise.withResolvers<void>();
     preferred.chat(() => ({
       text: ['One ', 'moment'],
       toolCalls: [{ name: 'book', arguments: { day: 'Monday' } }],
       holdArguments: held.promise,
     }));
-    const providers = await providersOf({}, { clock });
+    const providers = await providersOf();
     const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once, toolCtx });
     await stream.next();
     await settle();
@@ -212,7 +220,7 @@ describe('a language model', () => {
       held.resolve();
       return { toolCalls: [call] };
     });
-    expect((await answerOf(await providersOf(), toolCtx)).tools).toEqual(['book {"day":"Monday"}']);
+    expect((await answerOf(await providersOf({}, passing), toolCtx)).tools).toEqual(['book {"day":"Monday"}']);
   });
 
   it.each([true, false])('says what it says before it calls a tool, with fallbacks: %s', async (fallbacks) => {
@@ -272,7 +280,7 @@ describe('a language model', () => {
     const held = Promise.withResolvers<void>();
     let asks = 0;
     preferred.chat(() => ((asks += 1) === 1 ? { text: 'Too late.', holdHead: held.promise } : LONG));
-    expect(await answerOf(await providersOf({ llm: { fallbacks: [] } }))).toEqual({ text: LONG, tools: [] });
+    expect(await answerOf(await providersOf({ llm: { fallbacks: [] } }, passing))).toEqual({ text: LONG, tools: [] });
     expect(takeovers).toEqual([]);
     held.resolve();
   });
@@ -293,7 +301,8 @@ describe('text to speech', () => {
     const providers = await providersOf();
     await spokenMs(providers, LONG);
     await spokenMs(providers, LONG);
-    expect(inputs(fallback).join(' ')).toBe(`${LONG} ${LONG}`);
+    // Two sentences are on their way at a time.
+    expect(inputs(fallback).toSorted()).toEqual([...SENTENCES, ...SENTENCES].toSorted());
     expect(providers.tts.model).toBe('other-voice');
     expect(new Set(takeovers)).toEqual(new Set(['tts']));
   });
@@ -301,26 +310,27 @@ describe('text to speech', () => {
   it('that is late is replaced', async () => {
     const held = Promise.withResolvers<void>();
     preferred.speech(() => ({ holdHead: held.promise }));
-    const providers = await providersOf();
+    const providers = await providersOf({}, passing);
     await spokenMs(providers, 'We are open from nine to six.');
     expect(inputs(fallback)).toEqual(['We are open from nine to six.']);
     held.resolve();
   });
 
   it('that breaks off in a sentence is continued with what it has not said, and each word is heard once', async () => {
-    const [, second = ''] = LONG.split(/(?<=\.) /);
-    preferred.speech(({ input }) => (input === second ? { breakAfterMs: 600 } : {}));
+    preferred.speech(({ input }) => (input === SENTENCES[1] ? { breakAfterMs: 600 } : {}));
     const providers = await providersOf();
     const ms = await spokenMs(providers, LONG);
     // 600 ms are 15 characters: "Shall I book an".
-    expect(inputs(fallback)).toEqual(['appointment for you?']);
-    expect(Math.abs(ms - LONG.length * 40)).toBeLessThan(100);
+    const rest = 'appointment for you?';
+    expect(inputs(fallback)).toEqual([rest]);
+    // And 10 ms that say that it is over.
+    expect(ms).toBe((SENTENCES[0].length + 15 + rest.length) * 40 + 10);
   });
 
   it('that goes silent in a sentence is continued, too', async () => {
     const held = Promise.withResolvers<void>();
     preferred.speech(() => ({ holdRest: held.promise }));
-    const providers = await providersOf();
+    const providers = await providersOf({}, passing);
     await spokenMs(providers, 'We are open from nine to six.');
     // 100 ms are the first word.
     expect(inputs(fallback)).toEqual(['are open from nine to six.']);
@@ -331,7 +341,7 @@ describe('text to speech', () => {
     let asks = 0;
     preferred.speech(() => ((asks += 1) === 1 ? { status: 503 } : {}));
     fallback.speech(() => ({ status: 503 }));
-    const providers = await providersOf();
+    const providers = await providersOf({}, passing);
     const stream = providers.tts.stream({ connOptions: { ...once, maxRetry: 1 } });
     stream.pushText('Hello to you.');
     stream.endInput();
@@ -364,22 +374,33 @@ describe('speech to text', () => {
     const held = Promise.withResolvers<void>();
     preferred.heard(() => ({ text: 'too late', holdHead: held.promise }));
     fallback.hear('hello there');
-    expect(await textOf(await providersOf())).toBe('hello there');
+    expect(await textOf(await providersOf({}, passing))).toBe('hello there');
     held.resolve();
   });
 
   it('that is as slow as the other is given its time from then on', async () => {
-    for (const server of [preferred, fallback]) server.heard(() => ({ text: 'hello there', delayMs: 1_200 }));
+    const answers: (() => void)[] = [];
+    for (const server of [preferred, fallback])
+      server.heard(() => ({ text: 'hello there', holdHead: new Promise<void>((answer) => answers.push(answer)) }));
     const stream = (await providersOf()).stt.stream();
     const finals = stream[Symbol.asyncIterator]();
-    for (let turn = 0; turn < 3; turn += 1) {
+    const asked = () => [preferred, fallback].map((server) => server.requests('transcriptions').length);
+    for (let turn = 1; turn <= 3; turn += 1) {
       stream.userSpeaks();
       stream.pushFrame(speech());
       stream.userPaused();
+      if (turn === 1) {
+        await expect.poll(asked).toEqual([1, 0]);
+        clock.tick(LATE_MS);
+      }
+      await expect.poll(asked).toEqual([1, turn]);
+      // It takes longer than the one before it was given.
+      await clock.advance(1_200);
+      for (const answer of answers) answer();
       expect((await finals.next()).value).toMatchObject({ alternatives: [{ text: 'hello there' }] });
     }
     stream.close();
-    expect([preferred.requests('transcriptions').length, fallback.requests('transcriptions').length]).toEqual([1, 3]);
+    expect(asked()).toEqual([1, 3]);
   });
 
   const streaming = () => ({
@@ -391,9 +412,9 @@ describe('speech to text', () => {
   const turns = () => ({ provider: 'openai_compatible', baseURL: fallback.url, model: 'turns' });
 
   it('that streams, and is late with the final, is replaced by one that takes whole turns', async () => {
-    preferred.streamed.hear({ text: 'too late', finalDelayMs: 5_000 });
+    preferred.streamed.hear({ text: 'too late', finalDelayMs: 60_000 });
     fallback.hear('hello there');
-    const providers = await providersOf({ speechToText: { ...streaming(), fallbacks: [turns()] } });
+    const providers = await providersOf({ speechToText: { ...streaming(), fallbacks: [turns()] } }, passing);
     expect([await textOf(providers), takeovers]).toEqual(['hello there', ['stt']]);
     expect(fallback.requests('transcriptions').map(({ seconds }) => Math.round(seconds))).toEqual([1]);
   });
@@ -418,10 +439,9 @@ describe('at the start of a call', () => {
   });
 
   it('a provider that is not ready a second after the other is left out, and the log says which', async () => {
-    const clock = new FakeClock();
     const lines: string[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
-    const creating = providersOf({ llm: { apiKeySecretRef } }, { keys: { read: () => new Promise(() => undefined) }, clock, logger });
+    const creating = providersOf({ llm: { apiKeySecretRef } }, { keys: { read: () => new Promise(() => undefined) }, logger });
     await settle();
     clock.tick(999);
     await settle();
@@ -432,7 +452,6 @@ describe('at the start of a call', () => {
   });
 
   it('a provider that is late because all are has its place', async () => {
-    const clock = new FakeClock();
     const keys = { preferred: Promise.withResolvers<string>(), other: Promise.withResolvers<string>() };
     const withKey = (name: keyof typeof keys) => ({ apiKeySecretRef: { name, key: 'k' } });
     const creating = providersOf(
@@ -442,7 +461,7 @@ describe('at the start of a call', () => {
           fallbacks: [{ provider: 'openai_compatible', baseURL: fallback.url, model: 'm', ...withKey('other') }],
         },
       },
-      { keys: { read: async (_org, { name }) => keys[name as keyof typeof keys].promise }, clock },
+      { keys: { read: async (_org, { name }) => keys[name as keyof typeof keys].promise } },
     );
     await settle();
     clock.tick(5_000);

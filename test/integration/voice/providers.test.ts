@@ -416,16 +416,11 @@ describe('text to speech', () => {
     held.resolve();
     const samples: number[] = [];
     for await (const audio of stream) if (typeof audio !== 'symbol') samples.push(...audio.frame.data);
-    const inputs = server.requests('speech').map(({ input }) => input);
-    expect(inputs).toEqual([
-      'The first sentence is here.',
-      'The second sentence follows it.',
-      'And a third one comes.',
-      'And a fourth one.',
-    ]);
+    const sentences = ['The first sentence is here.', 'The second sentence follows it.', 'And a third one comes.', 'And a fourth one.'];
+    expect(new Set(server.requests('speech').map(({ input }) => input))).toEqual(new Set(sentences));
     // In their order, whichever came first.
     let at = 0;
-    for (const input of inputs) {
+    for (const input of sentences) {
       const length = input.length * 0.04 * 24_000;
       expect(heardFrequency(Int16Array.from(samples.slice(at + 1_000, at + length - 1_000)), 24_000)).toBe(frequencyOf(input));
       at += length;
