@@ -36,7 +36,7 @@ it('loses no event when every process is killed in turn', async () => {
 
     const toEmit = ['events', 'emit', '--name', 'CallHandler.CallStarted', '--workspace', workspace];
     const ids: string[] = [];
-    for (const part of [...parts, ...parts]) {
+    for (const part of parts) {
       const before = sink.ids(`/${names[0]}`).size;
       const emitting = client.parley(toEmit.concat('--count', String(count), '--rate', String(perSecond)));
       // In the middle of the work: the first of them have come.
@@ -51,14 +51,14 @@ it('loses no event when every process is killed in turn', async () => {
           .map((line) => (JSON.parse(line) as { readonly id: string }).id),
       );
     }
-    expect(new Set(ids).size).toBe(count * 2 * parts.length);
+    expect(new Set(ids).size).toBe(count * parts.length);
 
     for (const name of names) {
       await eventually(() => expect(ids.filter((id) => !sink.ids(`/${name}`).has(id))).toEqual([]));
     }
     const all = names.flatMap((name) => sink.received(`/${name}`).map(({ id }) => `${name} ${id}`));
-    // 256 are on their way at most when a dispatcher dies, which it did twice.
-    expect(all.length - new Set(all).size).toBeLessThanOrEqual(2 * 256);
+    // So many are on their way at most when the dispatcher dies.
+    expect(all.length - new Set(all).size).toBeLessThanOrEqual(256);
 
     // Other subscriptions of the stack get these events, too, and may be broken on purpose.
     const own = await client.getJson<{ readonly items: readonly { readonly metadata: { readonly uid: string } }[] }>([
