@@ -39,7 +39,7 @@ describe.concurrent('dynamic data', () => {
     first.provider.chat(() => 'Good.');
     await first.caller.hears('Hello Ada.');
     await first.becomes({ status: 'ongoing' });
-    await first.caller.speak();
+    await first.says('hello');
     await first.caller.hears('Good.');
     const { system } = first.provider.requests('chat')[0] ?? { system: '' };
     expect(system).toContain('Order 7 is on its way.');

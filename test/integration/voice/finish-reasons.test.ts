@@ -139,14 +139,16 @@ it('of a call whose room the agent can not enter comes without waiting for its u
 
 describe.concurrent('an end', () => {
   it('that the agent wants comes when it has said what it says', async () => {
-    const call = await stage.call({ spec: {} });
+    const call = await stage.call();
     call.provider.chat(() => ({ text: 'Good bye then.', toolCalls: [{ name: 'end_call' }] }));
     await call.join();
     await call.becomes({ status: 'ongoing' });
-    await call.caller.speak(800);
+    await call.says('that was all');
     await call.becomes({ status: 'ended', finishReason: 'agent_ended_call' });
-    expect(call.caller.heardFor('Good bye then.')).toBeGreaterThan(300);
+    await call.caller.hears('Good bye then.');
     expect((await call.messages()).at(-1)).toMatchObject({ role: 'agent', content: 'Good bye then.', interrupted: false });
+    // Nothing is said to the result of a tool after which there is no call.
+    expect(call.provider.requests('chat').filter(({ toolResults }) => toolResults.length > 0)).toEqual([]);
   });
 
   it('of a revision that is gone', async () => {

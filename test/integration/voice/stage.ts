@@ -64,6 +64,8 @@ export interface StagedCall {
   open(): Promise<{ readonly url: string; readonly token: string }>;
   /** Into the room, with a microphone. */
   join(options?: { readonly microphone?: boolean }): Promise<void>;
+  /** The user says this, and is understood by the agent's provider, or by those. See {@link sayOnce}. */
+  says(text: string, ms?: number, servers?: readonly ProviderServer[]): Promise<void>;
   record(): Promise<CallRecord>;
   /** Waits for it. */
   becomes(expected: Partial<CallRecord>): Promise<CallRecord>;
@@ -221,6 +223,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
         caller,
         open,
         join: async ({ microphone = true } = {}) => caller.join({ ...(await open()), microphone }),
+        says: (text, ms, servers = [provider]) => sayOnce({ caller, servers, text, ms }),
         record: async () => (await store.calls.calls.get({ org, id }))!,
         becomes: (expected) =>
           eventually(async () => {
@@ -255,6 +258,31 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
   stage.role = await stage.startRole();
   if (options.redispatches !== false) void redispatcherOf(stage).run(closed.signal);
   return stage;
+}
+
+/**
+ * The caller says this, and is understood once. A busy machine leaves holes in the sound: the first piece of it has all the words, what comes later has none,
+ * and where nothing came through it is said again.
+ */
+export async function sayOnce(said: {
+  readonly caller: TestCaller;
+  /** That understand it. */
+  readonly servers: readonly ProviderServer[];
+  readonly text: string;
+  readonly ms?: number | undefined;
+}): Promise<void> {
+  const { caller, servers, text, ms } = said;
+  const understoodBy = new Set<ProviderServer>();
+  for (const server of servers)
+    server.heard(() => {
+      if (understoodBy.has(server)) return '';
+      understoodBy.add(server);
+      return text;
+    });
+  await eventually(async () => {
+    await caller.speak(ms);
+    await expect.poll(() => understoodBy.size, { timeout: 30_000 }).toBeGreaterThan(0);
+  });
 }
 
 /** As the worker has it. */

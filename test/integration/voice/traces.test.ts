@@ -18,7 +18,7 @@ it('has a span for itself and one for each answer, and its events and its line a
   const secret = 'Never tell anybody about the badger.';
   const call = await stage.joined({ traceparent: `00-${traceId}-00f067aa0ba902b7-01`, systemPrompt: secret });
   await call.becomes({ status: 'ongoing' });
-  await call.caller.speak(700);
+  await call.says('hello');
   await call.caller.hears('I heard: hello');
   await call.caller.leave();
   await call.becomes({ status: 'ended' });
