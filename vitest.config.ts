@@ -43,8 +43,8 @@ class SlowFirst extends BaseSequencer {
 /** Suites that make calls. */
 const calls = ['test/integration/{cli-call,voice}/**/*.test.ts'];
 
-/** Of them, those that say when something is heard. */
-const TIMED = 'test/integration/voice/**/*.timed.test.ts';
+/** Of them, those that depend on when sound is heard, and for how long. */
+const TIMED = 'test/integration/{cli-call,voice}/**/*.timed.test.ts';
 
 /** One call with everything in it, for the runs without the `voice` project. */
 const TALKING_CALL = 'test/integration/voice/conversation.test.ts';
@@ -129,7 +129,7 @@ export default defineConfig({
       },
       {
         test: {
-          // What depends on when sound is heard has the processors to itself.
+          // They measure the machine, too: for whoever changes `voice/`, on a quiet one, until a simulator of the conversation takes their place.
           name: 'timed',
           include: [TIMED],
           ...withServers,

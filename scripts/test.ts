@@ -1,7 +1,8 @@
 /**
  * `make test` (ARGS="…"). Static checks first, then the suites; the last line is `N passed, N failed`, a static check counts as one test.
  *   (nothing)         what to run before each push, and what CI runs: static checks, unit and integration tests, one call
- *   --all             everything: also the slow suites, all calls and the end-to-end tests
+ *   --all             also the slow suites, the other calls and the end-to-end tests: all but those of --sound
+ *   --sound           the calls that depend on when sound is heard: after changes of voice/, on a quiet machine
  *   --changed [ref]   static checks and tests of what differs from `ref` (the main branch by default)
  *   --checks-only     the static checks
  *   anything else     goes to vitest: a path, `-t name`, `--project unit`
@@ -34,9 +35,10 @@ const CHECKS: readonly Check[] = [
   { name: 'unused code and dependencies', command: ['knip'] },
 ];
 
-/** What runs before each push; `--all` runs every project. The end-to-end tests have a run of their own, for their stack starts with it. */
+/** What runs before each push, and what `--all` runs. The end-to-end tests have a run of their own, for their stack starts with it. */
 const BEFORE_PUSH = ['unit', 'integration', 'call'];
-const ALL = [[...BEFORE_PUSH, 'slow', 'voice', 'timed'], ['e2e']];
+const ALL = [[...BEFORE_PUSH, 'slow', 'voice'], ['e2e']];
+const SOUND = ['timed'];
 
 /** What the suites start roles and commands from, as users do: the bundle. */
 const ENTRY = join(process.cwd(), 'dist/parley.mjs');
@@ -103,6 +105,7 @@ function suiteRuns(args: readonly string[]): readonly (readonly string[])[] {
   if (first === undefined) return [projects(BEFORE_PUSH)];
   if (first === '--checks-only') return [];
   if (first === '--all') return ALL.map(projects);
+  if (first === '--sound') return [projects(SOUND)];
   if (first !== '--changed') return [args];
   const { chosen, left, leftToAll } = relatedTests(changedFiles(ref));
   process.stdout.write(

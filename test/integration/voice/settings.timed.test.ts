@@ -1,10 +1,9 @@
-/** Each setting of an agent changes what is heard, or when. Silence, durations and interruptions have files of their own. */
+/** Settings that change how long the agent waits, and what is heard behind it. Silence, durations and interruptions have files of their own. */
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import type { CallTurn } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startProviderServer } from '../../support/provider-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { openStage, type StagedCall } from './stage.ts';
 
@@ -28,12 +27,6 @@ async function turnOf(call: StagedCall): Promise<CallTurn> {
   await call.caller.leave();
   await call.becomes({ finishReason: 'user_ended_call' });
   return turn;
-}
-
-async function oneTurn(spec: Readonly<Record<string, unknown>>): Promise<StagedCall> {
-  const call = await begun(spec);
-  await turnOf(call);
-  return call;
 }
 
 describe.concurrent('a setting', () => {
@@ -68,33 +61,6 @@ describe.concurrent('a setting', () => {
     expect(said).toMatch(/^I would like( I would like)*( two tickets)+$/);
   });
 
-  it('language: what is listened for, and spoken', async () => {
-    const call = await oneTurn({ language: 'de-DE' });
-    expect(call.provider.requests('transcriptions')[0]?.language).toMatch(/^de/);
-    expect(call.provider.requests('chat')[0]?.system).toContain('German');
-  });
-
-  it('temperature and maxTokens of the model; the voice', async () => {
-    const call = await oneTurn({
-      llm: { temperature: 1.25, maxTokens: 77 },
-      textToSpeech: { voice: { id: 'alto' } },
-    });
-    const body = call.provider.requests('chat')[0]?.body;
-    expect(body).toMatchObject({ temperature: 1.25, model: 'test-model' });
-    expect(body?.['max_tokens'] ?? body?.['max_completion_tokens']).toBe(77);
-    expect(call.provider.requests('speech')[0]).toMatchObject({ voice: 'alto', model: 'test-voice' });
-  });
-
-  it('no welcome message: the agent waits for the user', async () => {
-    const call = await stage.joined({});
-    await call.becomes({ status: 'ongoing' });
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-    expect(call.caller.tones()).toEqual([]);
-    expect(call.provider.requests()).toEqual([]);
-    await call.caller.speak(800);
-    await call.caller.hears('I heard: hello');
-  });
-
   it('ambientSound: heard behind the agent, as loud as is asked for', async () => {
     const [loud, soft, none] = await Promise.all([
       stage.joined({ spec: { ambientSound: { source: 'beach', volume: 2 } } }),
@@ -110,30 +76,5 @@ describe.concurrent('a setting', () => {
     expect(loudness(loud)).toBeGreaterThan(2 * loudness(soft));
     expect(loudness(soft)).toBeGreaterThan(0.001);
     expect(loudness(none)).toBe(0);
-  });
-
-  it('an edit changes nothing in the call, and everything in the next', async () => {
-    const provider = await startProviderServer();
-    provider.heard(() => 'hello');
-    // Whatever was heard of it: sound that arrives with holes is heard in more pieces.
-    provider.chat(() => 'I heard: hello');
-    try {
-      const before = await stage.joined({ provider, systemPrompt: 'Before.' });
-      await before.becomes({ status: 'ongoing' });
-      const edited = await stage.agent({ systemPrompt: 'After.', spec: { welcomeMessage: 'New here.' } }, provider);
-      await stage.store.agentReleases.serve({ org: stage.org, agentUid: 'uid-receptionist', revision: edited.revision });
-      await before.caller.speak(800);
-      await before.caller.hears('I heard: hello');
-      expect(provider.requests('chat').at(-1)?.system).toContain('Before.');
-      const after = await stage.joined({ provider, revision: edited.revision });
-      await after.caller.hears('New here.');
-      await after.caller.speak(800);
-      await after.caller.hears('I heard: hello');
-      // The first call goes on next to it.
-      expect(provider.requests('chat').map(({ system }) => system)).toContainEqual(expect.stringContaining('After.'));
-      expect(before.caller.tones()).not.toContain(after.caller.tones()[0]);
-    } finally {
-      await provider.close();
-    }
   });
 });
