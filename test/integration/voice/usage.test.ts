@@ -2,13 +2,12 @@
 import { readFileSync } from 'node:fs';
 
 import { dispose } from '@livekit/rtc-node';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import type { UsageLine } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startProviderServer } from '../../support/provider-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { openStage, type StagedCall } from './stage.ts';
+import { openStage, type CallWish, type StagedCall } from './stage.ts';
 
 /** 200 for the figure of docs/operations/usage.md: `PARLEY_TEST_USAGE_CALLS=200`. */
 const CALLS = Number(process.env['PARLEY_TEST_USAGE_CALLS'] ?? 4);
@@ -29,17 +28,20 @@ const prices = [
 
 afterAll(dispose);
 const stage = suiteFixture(() => openStage({ PARLEY_PRICES: JSON.stringify(prices) }));
-const provider = suiteFixture(startProviderServer);
 
-beforeEach(async () => {
-  provider.reset();
-  await provider.limitContext(1_000_000);
-});
+/** A call whose provider counts what it takes. */
+async function joined(wish: CallWish = {}): Promise<StagedCall> {
+  const call = await stage.call(wish);
+  await call.provider.limitContext(1_000_000);
+  await call.join();
+  await call.becomes({ status: 'ongoing' });
+  return call;
+}
 
 const jobProcesses = (role: number): readonly number[] =>
   readFileSync(`/proc/${role}/task/${role}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
-const usageOf = ({ id }: Pick<StagedCall, 'id'>): Promise<readonly UsageLine[]> => stage.store.calls.usage.ofCall({ org: stage.org, id });
+const usageOf = ({ id }: StagedCall): Promise<readonly UsageLine[]> => stage.store.calls.usage.ofCall({ org: stage.org, id });
 
 interface Sums {
   requests: number;
@@ -59,15 +61,17 @@ function sumsOf(entries: readonly (Partial<Sums> & { readonly kind: string; read
   return sums;
 }
 
-/** What the provider has counted. */
-const counted = () =>
-  sumsOf([
-    ...provider.requests('chat').map(({ model, billed }) => Object.assign({ kind: 'llm', model, requests: 1 }, billed)),
-    ...provider.requests('speech').map(({ model, input }) => ({ kind: 'tts', model, requests: 1, characters: input.length })),
-    ...provider
-      .requests('transcriptions')
-      .map(({ model, seconds }) => ({ kind: 'stt', model, requests: 1, audioMilliseconds: seconds * 1_000 })),
-  ]);
+/** What the providers have counted. */
+const counted = (calls: readonly StagedCall[]) =>
+  sumsOf(
+    calls.flatMap(({ provider }) => [
+      ...provider.requests('chat').map(({ model, billed }) => Object.assign({ kind: 'llm', model, requests: 1 }, billed)),
+      ...provider.requests('speech').map(({ model, input }) => ({ kind: 'tts', model, requests: 1, characters: input.length })),
+      ...provider
+        .requests('transcriptions')
+        .map(({ model, seconds }) => ({ kind: 'stt', model, requests: 1, audioMilliseconds: seconds * 1_000 })),
+    ]),
+  );
 
 /** Sound that was made and not fetched is nothing that a provider charges. */
 const withoutSoundOfVoices = (sums: Readonly<Record<string, Sums>>) =>
@@ -83,36 +87,19 @@ const LONG = 'The bicycle is green and has three gears, a bell, a basket for you
 describe('the usage of calls', () => {
   it(`is what the provider has counted, over ${CALLS} calls with interruptions`, { timeout: 600_000 + CALLS * 60_000 }, async () => {
     const held = Promise.withResolvers<void>();
-    provider.heard(() => 'tell me about the bicycle');
-    // The first answer is interrupted while its rest is still to come, the next while it is spoken, the last ends by itself. On a busy machine a
-    // question has holes, and is two.
-    const begun = new Set<string>();
-    const last = new Set<string>();
-    provider.chat(({ system }) => {
-      const customer = /customer \d+/.exec(system)?.[0] ?? '';
-      if (last.has(customer)) return 'It costs nine hundred.';
-      if (begun.has(customer)) return LONG;
-      begun.add(customer);
-      return { text: [`${LONG} And then`, ' there is more to say about it.'], holdRest: held.promise };
-    });
-    const ids: string[] = [];
+    const calls: StagedCall[] = [];
+    // The first answer is interrupted while its rest is still to come, the next while it is spoken, the last ends by itself.
     const hold = async (index: number): Promise<void> => {
-      const call = await stage.call({
-        provider,
-        spec: { llm: { model: index % 2 === 0 ? 'model-a' : 'model-b' } },
-        systemPrompt: `You sell bicycles to {{name}}.`,
-        dynamicData: { name: `customer ${index}` },
-      });
-      ids.push(call.id);
-      await call.join();
-      await call.becomes({ status: 'ongoing' });
-      await call.caller.speak(1_000);
-      for (let interruption = 1; interruption <= 2; interruption += 1) {
+      const call = await joined({ spec: { llm: { model: index % 2 === 0 ? 'model-a' : 'model-b' } }, systemPrompt: 'You sell bicycles.' });
+      calls.push(call);
+      for (const answer of [{ text: [`${LONG} And then`, ' there is more to say about it.'], holdRest: held.promise }, LONG]) {
+        call.provider.chat(() => answer);
         const since = performance.now();
+        await call.says('tell me about the bicycle', 1_500);
         await call.caller.hears(LONG, { since });
-        if (interruption === 2) last.add(`customer ${index}`);
-        await call.caller.speak(1_500);
       }
+      call.provider.chat(() => 'It costs nine hundred.');
+      await call.says('what does it cost', 1_500);
       await call.caller.hears('It costs nine hundred.');
       await call.caller.leave();
       await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
@@ -123,15 +110,14 @@ describe('the usage of calls', () => {
     };
     await Promise.all(Array.from({ length: AT_ONCE }, line));
     held.resolve();
-    const used = (await Promise.all(ids.map((id) => usageOf({ id })))).flat();
-    expect(withoutSoundOfVoices(sumsOf(used))).toEqual(withoutSoundOfVoices(counted()));
+    const used = (await Promise.all(calls.map(usageOf))).flat();
+    expect(withoutSoundOfVoices(sumsOf(used))).toEqual(withoutSoundOfVoices(counted(calls)));
     expect(used.reduce((sum, { estimatedRequests }) => sum + estimatedRequests, 0)).toBeGreaterThanOrEqual(CALLS);
     expect(used.every(({ cost }) => cost?.currency === 'EUR')).toBe(true);
   });
 
   it('is stored while the call goes on, and stays as it is when its process is killed', async () => {
-    const call = await stage.joined({ provider });
-    await call.becomes({ status: 'ongoing' });
+    const call = await joined();
     await call.says('what does it cost');
     await call.caller.hears('I heard: what does it cost');
     await eventually(async () => expect((await usageOf(call)).map(({ kind }) => kind)).toEqual(['llm', 'stt', 'tts']));
@@ -147,6 +133,6 @@ describe('the usage of calls', () => {
     });
     expect(ended).toMatchObject({ changed: true, call: { status: 'error' } });
     expect(await usageOf(call)).toEqual(before);
-    expect(withoutSoundOfVoices(sumsOf(before))).toEqual(withoutSoundOfVoices(counted()));
+    expect(withoutSoundOfVoices(sumsOf(before))).toEqual(withoutSoundOfVoices(counted([call])));
   });
 });
