@@ -11,7 +11,7 @@ interface SpeechOptions {
   readonly sampleRate: number;
   /** In milliseconds; begins and ends with voice. */
   readonly ms: number;
-  /** What it can be known by again, 0 to 4: a soft tone above the voice carries it. None where absent. */
+  /** What it can be known by again, below {@link MARKS}: a soft tone above the voice carries it. None where absent. */
   readonly mark?: number;
 }
 
@@ -34,6 +34,7 @@ const breath = 0.023;
 const loudness = 9_000;
 /** Of the tones of marks, in hertz: above the voice, and below what Opus leaves out. */
 const markTones = [4_000, 4_500, 5_000, 5_500, 6_000];
+export const MARKS = markTones.length;
 const markLoudness = 500;
 /** Of sound that is looked at together, in milliseconds. */
 const markWindowMs = 40;

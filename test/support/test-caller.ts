@@ -95,19 +95,24 @@ export class TestCaller {
   }
 
   /**
-   * Says something that is taken for speech. Resolves when it is said. Each part has a mark of its own, from 0: see `marks` of what a
+   * Says something that is taken for speech. Resolves when it is said. Each part has a mark of its own, from `mark` on: see `marks` of what a
    * provider is asked.
+   * @param parts.mark default: 0
    * @param parts.thenMs what follows, each part after a pause that is as long in the sound as is asked for
    */
   async speak(
     ms = 900,
-    { pauseMs = 0, thenMs = [] }: { readonly pauseMs?: number; readonly thenMs?: readonly number[] } = {},
+    {
+      mark: firstMark = 0,
+      pauseMs = 0,
+      thenMs = [],
+    }: { readonly mark?: number; readonly pauseMs?: number; readonly thenMs?: readonly number[] } = {},
   ): Promise<void> {
     const inAllMs = thenMs.reduce((sum, part) => sum + pauseMs + part, ms);
     const speech = new Int16Array((rate * inAllMs) / 1000);
     let fromMs = 0;
-    for (const [mark, part] of [ms, ...thenMs].entries()) {
-      speech.set(syntheticSpeech({ sampleRate: rate, ms: part, mark }), (rate * fromMs) / 1000);
+    for (const [index, part] of [ms, ...thenMs].entries()) {
+      speech.set(syntheticSpeech({ sampleRate: rate, ms: part, mark: firstMark + index }), (rate * fromMs) / 1000);
       fromMs += part + pauseMs;
     }
     if (!this.#open) throw new Error('the caller has left the room: it cannot be heard');

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { aroundEach, expect } from 'vitest';
 
@@ -25,6 +26,7 @@ import { freePort } from '../../support/free-port.ts';
 import { mediaServer } from '../../support/media-server.ts';
 import { migratedDatabase, openPatientStore } from '../../support/postgres.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { MARKS } from '../../support/synthetic-speech.ts';
 import { allLeave, TestCaller } from '../../support/test-caller.ts';
 import { parleyEntry } from '../../support/stack.ts';
 import { aCall } from '../store/calls-support.ts';
@@ -260,9 +262,12 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
   return stage;
 }
 
+/** Of what each caller has said last. */
+const lastMarks = new WeakMap<TestCaller, number>();
+
 /**
  * The caller says this, and is understood once. A busy machine leaves holes in the sound: the first piece of it has all the words, what comes later has none,
- * and where nothing came through it is said again.
+ * nor has a late piece of what was said before, and where nothing came through it is said again.
  */
 export async function sayOnce(said: {
   readonly caller: TestCaller;
@@ -272,17 +277,20 @@ export async function sayOnce(said: {
   readonly ms?: number | undefined;
 }): Promise<void> {
   const { caller, servers, text, ms } = said;
-  const understoodBy = new Set<ProviderServer>();
-  for (const server of servers)
-    server.heard(() => {
-      if (understoodBy.has(server)) return '';
-      understoodBy.add(server);
-      return text;
+  const mark = ((lastMarks.get(caller) ?? -1) + 1) % MARKS;
+  lastMarks.set(caller, mark);
+  const understood = Promise.withResolvers<true>();
+  for (const server of servers) {
+    let pieces = 0;
+    server.heard(({ marks }) => {
+      if (!marks.includes(mark)) return '';
+      understood.resolve(true);
+      pieces += 1;
+      return pieces === 1 ? text : '';
     });
-  await eventually(async () => {
-    await caller.speak(ms);
-    await expect.poll(() => understoodBy.size, { timeout: 30_000 }).toBeGreaterThan(0);
-  });
+  }
+  do await caller.speak(ms, { mark });
+  while (!(await Promise.race([understood.promise, delay(30_000, false, { ref: false })])));
 }
 
 /** As the worker has it. */
