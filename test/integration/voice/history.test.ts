@@ -39,7 +39,10 @@ async function talk(summary: (request: ReceivedChat) => string | { readonly stat
   await call.becomes({ status: 'ongoing' });
   for (; turn < TURNS; turn += 1) {
     await call.says(words(turn));
-    await eventually(async () => expect(await call.messages(), `turn ${turn}`).toHaveLength(2 * turn + 2));
+    await eventually(async () => {
+      const said = await call.messages();
+      expect(said, JSON.stringify([turn, said, call.lines()])).toHaveLength(2 * turn + 2);
+    });
   }
   await caller.leave();
   await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });

@@ -384,23 +384,23 @@ describe('speech to text', () => {
       server.heard(() => ({ text: 'hello there', holdHead: new Promise<void>((answer) => answers.push(answer)) }));
     const stream = (await providersOf()).stt.stream();
     const finals = stream[Symbol.asyncIterator]();
-    const asked = () => [preferred, fallback].map((server) => server.requests('transcriptions').length);
+    const requests = () => [preferred, fallback].map((server) => server.requests('transcriptions').length);
     for (let turn = 1; turn <= 3; turn += 1) {
       stream.userSpeaks();
       stream.pushFrame(speech());
       stream.userPaused();
       if (turn === 1) {
-        await expect.poll(asked).toEqual([1, 0]);
+        await expect.poll(requests).toEqual([1, 0]);
         clock.tick(LATE_MS);
       }
-      await expect.poll(asked).toEqual([1, turn]);
+      await expect.poll(requests).toEqual([1, turn]);
       // It takes longer than the one before it was given.
       await clock.advance(1_200);
       for (const answer of answers) answer();
       expect((await finals.next()).value).toMatchObject({ alternatives: [{ text: 'hello there' }] });
     }
     stream.close();
-    expect(asked()).toEqual([1, 3]);
+    expect(requests()).toEqual([1, 3]);
   });
 
   const streaming = () => ({
