@@ -18,12 +18,11 @@ const EXCEPTED: Readonly<Record<string, string>> = {
   'test/support/provider-server.ts': 'speaks in real time',
   'test/support/streamed-ears.ts': 'hears in real time',
   'test/integration/speech-apis/s*/*-{api,server}.ts': 'speaks and hears in real time',
-  'test/integration/voice/*.timed.test.ts': 'says when something is heard',
-  // Suites of calls, of the whole stack and of other programs, which wait for what only time brings.
-  'test/integration/voice/{bursts,calls,fallbacks,gen-ai-traces,media-events,phone,tools}.test.ts': 'calls',
-  'test/integration/cli-call/room-call.test.ts': 'a call',
-  'test/e2e/{at-rest,faults,webhook-faults}.test.ts': 'the whole stack, at rest and after a fault',
-  'test/integration/knowledge/{embedding-servers,hostile-files-leftovers}.slow.test.ts': 'servers and parsers that hang',
+  'test/integration/{voice,cli-call}/*.timed.test.ts': 'says when something is heard',
+  'test/integration/voice/stage.ts': 'says again what nobody has understood',
+  'test/e2e/faults.test.ts': 'asks again while nobody answers',
+  'test/integration/knowledge/embedding-servers.slow.test.ts': 'has a server that is late',
+  'test/integration/knowledge/hostile-files-leftovers.slow.test.ts': 'breaks off at random moments',
 };
 
 const tests = sourceFiles().filter(

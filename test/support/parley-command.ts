@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { createParley } from '../../cli/program.ts';
+import { vi } from 'vitest';
+
 import { runProgram } from '../../cli/grammar.ts';
+import { createParley } from '../../cli/program.ts';
 import type { Finished } from './run.ts';
 
 let before: Promise<unknown> = Promise.resolve();
@@ -21,28 +23,27 @@ export function parleyHere(
 }
 
 async function runHere(args: readonly string[], env: Readonly<Record<string, string | undefined>>, folder: string): Promise<Finished> {
-  const { env: ownEnv, exit: ownExit, exitCode: ownCode, stdout, stderr } = process;
+  const { env: ownEnv, exitCode: ownCode } = process;
   const ownFolder = process.cwd();
-  const own = [stdout.write, stderr.write] as const;
   const written = { stdout: '', stderr: '' };
-  const writer = (name: 'stdout' | 'stderr') => (text: string | Uint8Array) => {
-    written[name] += text.toString();
-    return true;
-  };
+  const streams = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      written[name] += text.toString();
+      return true;
+    }),
+  );
+  // Some commands end their process when they are done.
+  const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
   process.env = Object.fromEntries(Object.entries({ ...ownEnv, ...env }).filter(([, value]) => value !== undefined));
-  process.exitCode = undefined;
-  process.exit = (() => undefined) as unknown as typeof process.exit;
+  process.exitCode = 0;
   process.chdir(folder);
-  stdout.write = writer('stdout');
-  stderr.write = writer('stderr');
   try {
     await runProgram(createParley(), args);
-    // Some commands end their process then.
     await setImmediate();
-    return { code: Number(process.exitCode ?? 0), ...written };
+    return { code: process.exitCode, ...written };
   } finally {
-    [stdout.write, stderr.write] = own;
+    for (const spy of [...streams, exit]) spy.mockRestore();
     process.chdir(ownFolder);
-    Object.assign(process, { env: ownEnv, exit: ownExit, exitCode: ownCode });
+    Object.assign(process, { env: ownEnv, exitCode: ownCode });
   }
 }

@@ -46,6 +46,9 @@ interface Heard {
   readonly loudness: number;
 }
 
+/** Where what is heard from here on begins, for `since`. */
+export const now = (): number => performance.now();
+
 export class TestCaller {
   readonly room = new Room();
   readonly heard: Heard[] = [];

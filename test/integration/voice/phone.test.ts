@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import type { DialRequest, SipGatewayDouble } from '../../support/sip-gateway.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import type { TestCaller } from '../../support/test-caller.ts';
+import { now, type TestCaller } from '../../support/test-caller.ts';
 import { aCall } from '../store/calls-support.ts';
 import { openPhoneStage, ownNumber as own } from './phone-stage.ts';
 import { sayOnce, type AgentWish } from './stage.ts';
@@ -428,10 +428,10 @@ describe('a transfer', () => {
     hearsNothingOf(caller, 'Ada asks for her bicycle.');
 
     // Each hears the other, and there is no other participant.
-    const quiet = performance.now();
+    const quiet = now();
     await caller.speak(2_000);
     await eventually(() => expect(colleague?.loudnessOf('microphone', quiet)).toBeGreaterThan(0.01));
-    const answered = performance.now();
+    const answered = now();
     await colleague?.speak(2_000);
     await eventually(() => expect(caller.loudnessOf('microphone', answered)).toBeGreaterThan(0.01));
     expect(await gateway.participants(record.room)).toEqual(expect.arrayContaining([`sip_${other}`, `transfer-${record.id}`]));

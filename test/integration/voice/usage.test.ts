@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { UsageLine } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
+import { now } from '../../support/test-caller.ts';
 import { openStage, type CallWish, type StagedCall } from './stage.ts';
 
 /** 200 for the figure of docs/operations/usage.md: `PARLEY_TEST_USAGE_CALLS=200`. */
@@ -94,7 +95,7 @@ describe('the usage of calls', () => {
       calls.push(call);
       for (const answer of [{ text: [`${LONG} And then`, ' there is more to say about it.'], holdRest: held.promise }, LONG]) {
         call.provider.chat(() => answer);
-        const since = performance.now();
+        const since = now();
         await call.says('tell me about the bicycle', 1_500);
         await call.caller.hears(LONG, { since });
       }
