@@ -122,7 +122,7 @@ async function build(environment: string): Promise<readonly Rendered[]> {
   return objects.map((object) => {
     const { namespace, ...metadata } = object.metadata;
     expect(namespace).toBe(`acme-${environment}`);
-    return { ...object, metadata };
+    return Object.assign(object, { metadata });
   });
 }
 

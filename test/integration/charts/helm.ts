@@ -121,7 +121,7 @@ const parsed = new Map<string, Rendered | null>();
 export function parseManifests(text: string): readonly Rendered[] {
   return text.split(/^---$/m).flatMap((document) => {
     if (!parsed.has(document)) parsed.set(document, parse(document) as Rendered | null);
-    return parsed.get(document) ?? [];
+    return structuredClone(parsed.get(document)) ?? [];
   });
 }
 
