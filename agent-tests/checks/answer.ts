@@ -10,7 +10,7 @@ import { countWords, saysText } from './words.ts';
 type Expectation = NonNullable<NonNullable<AgentTestSpec['conversation']>[number]['expect']>[number];
 
 /** Longest search for a pattern, in milliseconds: some take years, and a busy machine takes long for one that is fine. */
-const MATCH_TIMEOUT_MS = 5_000;
+const MATCH_TIMEOUT_MS = 2_000;
 export const TOO_SLOW = `the search for the pattern took more than ${MATCH_TIMEOUT_MS / 1_000} s: write one without nested repetitions`;
 
 export async function answerChecks(
