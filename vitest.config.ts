@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+import { mulberry } from './platform/mulberry.ts';
 import { TotalsReporter } from './scripts/totals-reporter.ts';
 
 // Hundreds of commands and roles are started: with what Node has compiled once they start in half the processor time.
@@ -32,9 +33,21 @@ const source = [
   'test/support',
 ];
 
-/** Begins with the suites that wait longest: the others fill the processors meanwhile. */
+/**
+ * Begins with the suites that wait longest: the others fill the processors meanwhile. With `--sequence.shuffle` the files come in a random
+ * order; the tests of a file keep theirs, for some tell a story.
+ */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { shuffle, seed } = this.ctx.config.sequence;
+    if (shuffle === true) {
+      for (const { config } of this.ctx.projects) config.sequence.shuffle = false;
+      const next = mulberry(seed);
+      return files
+        .map((file) => ({ file, at: next() }))
+        .toSorted((one, other) => one.at - other.at)
+        .map(({ file }) => file);
+    }
     const sorted = await super.sort(files);
     return [...sorted.filter(({ project }) => project.name === 'slow'), ...sorted.filter(({ project }) => project.name !== 'slow')];
   }
@@ -73,8 +86,7 @@ export default defineConfig({
     coverage: { provider: 'v8', include: source.map((folder) => `${folder}/**/*.ts`), exclude: ['**/*.test.ts'] },
     // One set of servers for all projects; each starts when a test first asks for it.
     globalSetup: ['test/support/global-setup.ts'],
-    // `--sequence.shuffle` brings an order of its own.
-    sequence: process.argv.some((option) => option.startsWith('--sequence.shuffle')) ? {} : { sequencer: SlowFirst },
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         test: {
