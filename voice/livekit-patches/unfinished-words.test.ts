@@ -1,9 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { initializeLogger, Task, VADEventType, type voice } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 // As the patch does.
 import { AgentActivity } from '../../node_modules/@livekit/agents/dist/voice/agent_activity.js';
+import { eventually } from '../../test/support/eventually.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { syntheticSpeech } from '../../test/support/synthetic-speech.ts';
 import { MeasuredVad } from './measured-vad.ts';
@@ -76,17 +79,19 @@ describe('the end of a turn', () => {
     const stream = vad.stream();
     const speech = syntheticSpeech({ sampleRate: 16_000, ms: 300 });
     // What has come is taken after the timers, as that of the turn.
-    setImmediate(() => {
+    const came = setImmediate().then(() => {
       for (let at = 0; at + 512 <= speech.length; at += 512) stream.pushFrame(new AudioFrame(speech.slice(at, at + 512), 16_000, 1, 512));
     });
     const { task, known } = endingTurn({ vad });
     known();
     void (async () => {
-      for await (const { type } of stream) {
-        if (type === VADEventType.START_OF_SPEECH) task.cancel();
-        await clock.advance(1);
-      }
+      for await (const { type } of stream) if (type === VADEventType.START_OF_SPEECH) task.cancel();
     })();
+    await came;
+    const isBeingRead = vad.reading();
+    await eventually(() => expect(isBeingRead()).toBe(false), 1);
+    await setImmediate();
+    await clock.advance(1);
     await expect(task.result).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
     expect(committed).not.toHaveBeenCalled();
     stream.close();
