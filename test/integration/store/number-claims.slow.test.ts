@@ -66,7 +66,7 @@ it('is released with its route when its object is gone unseen, within one organi
   expect(await numberClaims.get('+15550102', terms)).toBeUndefined();
 });
 
-it('never changes hands, in 200 interleavings of two organisations that claim, release and route at once', async () => {
+it('never changes hands, in 1,000 interleavings of two organisations that claim, release and route at once', async () => {
   const { url, store } = await freshStore({ poolSize: 8 });
   const { numberClaims, phoneRoutes } = store;
   const step = fc.record({
@@ -98,7 +98,7 @@ it('never changes hands, in 200 interleavings of two organisations that claim, r
         expect([undefined, holder]).toContain((await phoneRoutes.find(number))?.org);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 1_000 },
   );
   // Transactions that wait for each other are tried again, so that nothing of it would be seen above.
   const { rows } = await (await session(url)).query('SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()');
