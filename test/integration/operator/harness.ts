@@ -162,7 +162,8 @@ export async function startCluster(): Promise<Cluster> {
     async stop() {
       await Promise.all([...running].map((operator) => operator.stop()));
       await store.close();
-      await empty(cluster);
+      // Something may go by itself meanwhile, as in a namespace that is being deleted.
+      await eventually(() => empty(cluster));
       await transport.close();
       await giveBackControlPlane(addresses);
     },
