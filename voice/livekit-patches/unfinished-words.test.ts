@@ -79,9 +79,11 @@ describe('the end of a turn', () => {
     const stream = vad.stream();
     const speech = syntheticSpeech({ sampleRate: 16_000, ms: 300 });
     // What has come is taken after the timers, as that of the turn.
-    const came = setImmediate().then(() => {
+    const come = async (): Promise<void> => {
+      await setImmediate();
       for (let at = 0; at + 512 <= speech.length; at += 512) stream.pushFrame(new AudioFrame(speech.slice(at, at + 512), 16_000, 1, 512));
-    });
+    };
+    const came = come();
     const { task, known } = endingTurn({ vad });
     known();
     void (async () => {
