@@ -18,7 +18,7 @@ export function parleyHere(
   folder = process.cwd(),
 ): Promise<Finished> {
   const finished = before.then(() => runHere(args, env, folder));
-  before = finished;
+  before = finished.catch(() => undefined);
   return finished;
 }
 
@@ -36,8 +36,8 @@ async function runHere(args: readonly string[], env: Readonly<Record<string, str
   const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
   process.env = Object.fromEntries(Object.entries({ ...ownEnv, ...env }).filter(([, value]) => value !== undefined));
   process.exitCode = 0;
-  process.chdir(folder);
   try {
+    process.chdir(folder);
     await runProgram(createParley(), args);
     await setImmediate();
     return { code: process.exitCode, ...written };
