@@ -37,5 +37,7 @@ export const wellKnown = {
   trace: 'parley.dev/trace',
   /** Annotation of a signing Secret: until when each former key signs along, `{"previous-1": "RFC 3339"}`. Without a date: until it is taken out. */
   signingExpiry: 'parley.dev/signing-expiry',
+  /** Label of a Secret or ConfigMap that Parley keeps for an object: its kind in lower case. A restore may drop the owner, not this. */
+  companionOf: 'parley.dev/companion-of',
   finalizer: 'parley.dev/finalizer',
 } as const;

@@ -1,4 +1,5 @@
 /** The Secret and the ConfigMap that the facade keeps for an object: values that don't belong in a spec. */
+import { wellKnown } from '../../crds/index.ts';
 import { KubeError } from '../../kube/error.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
 import type { Transport } from '../../kube/transport.ts';
@@ -248,7 +249,8 @@ export class Companions {
     const patched = owner === undefined || expected === null ? undefined : await orUndefined(patch());
     if (patched !== undefined) return { object: patched, origin: 'found' };
     if (values.values.size === 0) return undefined;
-    const metadata = { namespace, name, ...marks, ...(owner && { ownerReferences: [ownerReferenceTo(owner)] }) };
+    const labels = { ...marks.labels, [wellKnown.companionOf]: values.for.kind.toLowerCase() };
+    const metadata = { namespace, name, ...marks, labels, ...(owner && { ownerReferences: [ownerReferenceTo(owner)] }) };
     try {
       return { object: await client.create({ apiVersion: 'v1', kind, metadata, data }, { dryRun }), origin: 'created' };
     } catch (error) {
@@ -264,10 +266,15 @@ export class Companions {
   }
 }
 
-/** Made by the facade for `owner`: with its owner reference, or still marked as staged for it. */
+/**
+ * Parley's, for `owner`: with its owner reference, still marked as staged for it, or with the label and no owner at all, as a restore leaves it
+ * until the operator has given it back.
+ */
 function belongsTo(companion: Stored<KubeObject>, { kind, metadata }: Stored<KubeObject>): boolean {
   if (stageOf(companion) !== undefined) return isStagedFor(companion, { kind, name: metadata.name });
-  return (companion.metadata.ownerReferences ?? []).some(({ uid }) => uid === metadata.uid);
+  const { ownerReferences = [], labels } = companion.metadata;
+  if (ownerReferences.length === 0) return labels?.[wellKnown.companionOf] === kind.toLowerCase();
+  return ownerReferences.some(({ uid }) => uid === metadata.uid);
 }
 
 function isStagedFor(companion: Stored<KubeObject>, { kind, name }: Stage['for']): boolean {

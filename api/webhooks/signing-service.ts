@@ -1,6 +1,6 @@
 /** Replaces the signing secret of a subscription. The new one is answered once and can't be had again. */
 import { ownerReferenceTo } from '../resources/staging.ts';
-import type { WebhookSubscription } from '../../crds/index.ts';
+import { wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { WebhookStore } from '../../store/index.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
@@ -70,7 +70,12 @@ export class SigningService {
     return clients.secrets.create({
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { namespace, name: target.name, ownerReferences: [ownerReferenceTo(subscription)] },
+      metadata: {
+        namespace,
+        name: target.name,
+        labels: { [wellKnown.companionOf]: subscription.kind.toLowerCase() },
+        ownerReferences: [ownerReferenceTo(subscription)],
+      },
       data: Object.fromEntries(Object.entries(data).flatMap(([key, value]) => (value === null ? [] : [[key, value]]))),
     });
   }

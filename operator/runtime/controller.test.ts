@@ -37,6 +37,7 @@ function controllerOf({
     client: client as ResourceClient<Widget>,
     triggers: () => [],
     events: { record: () => undefined },
+    adopt: () => Promise.resolve(),
     isTerminating: () => false,
     metrics: createMetrics(registry),
     concurrency: 1,

@@ -16,6 +16,7 @@ import {
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isDeleting, type Managed } from '../status/common.ts';
+import type { Adopt } from './adopter.ts';
 import { summaryOf } from '../status/conditions.ts';
 import { sameJson } from '../../platform/json.ts';
 import { withReferenceGrace } from './reference-grace.ts';
@@ -59,6 +60,7 @@ export interface ControllerOptions<T extends Managed, Action extends { readonly 
   /** What else to reconcile when an object of this kind changes. */
   readonly triggers: (change: Change<Stored<T>>) => readonly Trigger[];
   readonly events: Pick<EventRecorder, 'record'>;
+  readonly adopt: Adopt;
   /** Whether the namespace is being deleted: only deletions are worth any work there, and nothing new may be created. */
   readonly isTerminating: (namespace: string) => boolean;
   readonly metrics: OperatorMetrics;
@@ -254,10 +256,15 @@ export class Controller<
 
   /** Other writers' finalizers stay; the resourceVersion in the patch keeps two writers from undoing each other. */
   async #apply(action: Action | FinalizerAction, object: Stored<T>, context: ReconcileContext): Promise<Applied<T>> {
-    if (action.type !== 'addFinalizer' && action.type !== 'dropFinalizer')
+    const common = action as FinalizerAction;
+    if (common.type === 'adopt') {
+      await this.#options.adopt(common, object, context.signal);
+      return {};
+    }
+    if (common.type !== 'addFinalizer' && common.type !== 'dropFinalizer')
       return this.#options.reconciler.apply(action as Action, object, context);
     const others = (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== wellKnown.finalizer);
-    const finalizers = action.type === 'addFinalizer' ? [...others, wellKnown.finalizer] : others;
+    const finalizers = common.type === 'addFinalizer' ? [...others, wellKnown.finalizer] : others;
     return { object: await this.#options.client.patchFinalizers(object, finalizers, { signal: context.signal }) };
   }
 

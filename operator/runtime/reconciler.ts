@@ -2,12 +2,13 @@
 import type { CommonStatus } from '../../crds/index.ts';
 import type { KubeObject, Stored } from '../../kube/index.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import { referencesOf, type ParleyObject } from '../references/references-of.ts';
-import { isDeleting, type Managed } from '../status/common.ts';
+import { adoptionsOf, type Adoption } from '../references/adoptions.ts';
+import { referencesOf, type ParleyObject, type Reference } from '../references/references-of.ts';
+import { isDeleting, isSuspended, type Managed } from '../status/common.ts';
 import type { SnapshotReader } from './snapshot-reader.ts';
 
 /** Carried out by the controller, for every kind. */
-export type FinalizerAction = { readonly type: 'addFinalizer' } | { readonly type: 'dropFinalizer' };
+export type FinalizerAction = { readonly type: 'addFinalizer' } | { readonly type: 'dropFinalizer' } | Adoption;
 
 /**
  * What an observation leads to. The actions come first; when they have been carried out the object is observed again, and
@@ -102,6 +103,18 @@ export function recheck<A, S extends CommonStatus>(plan: Plan<A, S>, afterMs: nu
   return requeueAfterMs === Infinity ? plan : { ...plan, requeueAfterMs };
 }
 
+/** What belongs to the object and lost its owner is taken over first. */
+export function withAdoptions<A, S>(
+  object: Managed,
+  plan: Plan<A | FinalizerAction, S>,
+  snapshot: ClusterSnapshot,
+  references: readonly Reference[],
+): Plan<A | FinalizerAction, S> {
+  if (isDeleting(object) || isSuspended(object)) return plan;
+  const adoptions = adoptionsOf(object, references, snapshot);
+  return adoptions.length === 0 ? plan : { ...plan, actions: [...adoptions, ...plan.actions] };
+}
+
 /**
  * Takes a snapshot of everything the object refers to, and plans.
  *
@@ -110,9 +123,21 @@ export function recheck<A, S extends CommonStatus>(plan: Plan<A, S>, afterMs: nu
 export async function planFromReferences<T extends Managed & ParleyObject, A, S extends CommonStatus>(
   snapshots: SnapshotReader,
   object: Stored<T>,
-  { plan, text = false, signal }: { plan: (snapshot: ClusterSnapshot) => Plan<A, S>; text?: boolean; signal: AbortSignal },
-): Promise<Plan<A, S>> {
+  {
+    plan,
+    text = false,
+    signal,
+  }: { plan: (snapshot: ClusterSnapshot) => Plan<A | FinalizerAction, S>; text?: boolean; signal: AbortSignal },
+): Promise<Plan<A | FinalizerAction, S>> {
   const wanted = isDeleting(object) ? [] : referencesOf(object).map((reference) => ({ reference, text }));
   const { snapshot, recheckAfterMs } = await snapshots.observe(object.metadata.namespace ?? '', () => wanted, signal);
-  return recheck(plan(snapshot), recheckAfterMs);
+  return recheck(
+    withAdoptions(
+      object,
+      plan(snapshot),
+      snapshot,
+      wanted.map(({ reference }) => reference),
+    ),
+    recheckAfterMs,
+  );
 }

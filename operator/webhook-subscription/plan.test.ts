@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { WebhookSubscription } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { eventNames } from '../../events/catalogue.ts';
+import { adoptionsOf } from '../references/adoptions.ts';
 import { memorySnapshot, type DataEntry } from '../references/memory-snapshot.ts';
+import { referencesOf } from '../references/references-of.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { planWebhookSubscription } from './plan.ts';
 import { unusableKeys } from './signing-keys.ts';
@@ -109,6 +111,21 @@ describe('signing keys', () => {
     const { condition } = planned(spec);
     expect([condition('ResolvedRefs'), condition('Synced')]).toEqual(['False SecretNotFound', 'False DeliveryHeldUp']);
   });
+});
+
+it('never signs with the key of a former subscription, and takes back what a restore left without an owner', () => {
+  const generated = (more: object) =>
+    secretOf({ current: goodKey }, { name: 'webhooksubscription-orders', companionOf: 'webhooksubscription', ...more });
+  const former = planned({ signing: {} }, { secrets: [generated({ owners: ['uid-of-the-former'] })] });
+  expect(former.condition('ResolvedRefs')).toBe('False SecretNotOwned');
+  const subscription = subscriptionOf({ signing: {} });
+  const adopted = (secret: DataEntry) =>
+    adoptionsOf(subscription, referencesOf(subscription), memorySnapshot({ organizations: ['acme'], secrets: [secret] }));
+  expect(adopted(generated({ owners: [] }))).toEqual([
+    { type: 'adopt', kind: 'Secret', name: 'webhooksubscription-orders', uid: 'uid-keys', resourceVersion: '5' },
+  ]);
+  expect(adopted(generated({ owners: ['another'] }))).toEqual([]);
+  expect(adopted(generated({ owners: [], companionOf: 'agent' }))).toEqual([]);
 });
 
 describe('former keys', () => {

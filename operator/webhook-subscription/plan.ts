@@ -114,6 +114,16 @@ function planSigningSecret(subscription: WebhookSubscription, name: string, snap
         ],
       };
     default:
+      if (isOfFormer(subscription, found))
+        return {
+          actions: [],
+          problems: [
+            {
+              reason: 'SecretNotOwned',
+              message: `Secret ${namespace}/${name} has the signing key of a former subscription of this name; Kubernetes deletes it, or delete it yourself, and a new key is generated`,
+            },
+          ],
+        };
       if (found.keys.has(SIGNING_KEY)) return planExpiry(subscription, name, found, now);
       if (found.owners.includes(subscription.metadata.uid ?? '')) {
         return {
@@ -131,6 +141,14 @@ function planSigningSecret(subscription: WebhookSubscription, name: string, snap
         ],
       };
   }
+}
+
+/** Generated for a subscription that is gone: its key must not sign for another one. */
+function isOfFormer(
+  { metadata }: WebhookSubscription,
+  { companionOf, owners }: Extract<DataObject, { readonly state: 'present' }>,
+): boolean {
+  return companionOf === 'webhooksubscription' && owners.length > 0 && !owners.includes(metadata.uid ?? '');
 }
 
 /** Only in a Secret that was generated: expired keys in other Secrets are ignored, and left to their owners. */

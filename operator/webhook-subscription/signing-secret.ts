@@ -47,10 +47,11 @@ export class SigningSecrets {
       return extended.metadata.resourceVersion;
     }
     const { apiVersion, kind } = subscription;
+    const labels = { [wellKnown.companionOf]: kind.toLowerCase() };
     const owner = { apiVersion, kind, name: subscription.metadata.name, uid: subscription.metadata.uid, controller: true };
     try {
       const created = await this.#client.create(
-        { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: { ...metadata, ownerReferences: [owner] }, data },
+        { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: { ...metadata, labels, ownerReferences: [owner] }, data },
         { signal },
       );
       return created.metadata.resourceVersion;

@@ -82,6 +82,18 @@ it('judges the keys of a Secret by what is in them, and heals when that is mende
   await cluster.ready('WebhookSubscription', namespace, 'own');
 });
 
+it('takes a generated Secret over that a restore has left without an owner, so that it goes with the subscription', async () => {
+  await cluster.apply(subscription('restored', { signing: {} }));
+  const { metadata } = await cluster.ready('WebhookSubscription', namespace, 'restored');
+  const name = 'webhooksubscription-restored';
+  const secrets = cluster.client('Secret');
+  const before = await secrets.get({ namespace, name });
+  await secrets.mergePatch(before, { metadata: { ownerReferences: null } });
+  const after = await cluster.until('Secret', namespace, name, (object) => (object.metadata.ownerReferences ?? []).length > 0);
+  expect(after.metadata.ownerReferences).toMatchObject([{ kind: 'WebhookSubscription', name: 'restored', uid: metadata.uid }]);
+  expect(after['data']).toEqual(before['data']);
+});
+
 it('takes former keys out of a Secret that it generated when their time is over, and leaves the current one', async () => {
   await cluster.apply(subscription('generated', { signing: {} }));
   await cluster.ready('WebhookSubscription', namespace, 'generated');
