@@ -55,3 +55,35 @@ it.each([
     remarks: remarks.map((remark) => ({ reason: remark, message: 'in its words' })),
   });
 });
+
+it('says that a release was taken back, whatever else is wrong', () => {
+  const spec = {
+    llm: { model: 'm', apiKeySecretRef: { name: 'gone', key: 'k' } },
+    speechToText: { provider: 'openai' },
+    textToSpeech: { provider: 'openai' },
+  };
+  const agent = storedObject('Agent', 'desk', spec);
+  const conditions = [condition('Degraded', 'True', 'CanaryAborted', 'too many errors')];
+  const object = { ...agent, status: { observedGeneration: agent.metadata.generation, conditions } } as never;
+  const snapshot = memorySnapshot({ organizations: ['acme'], agents: [object] });
+  expect(assess({ object, snapshot, notes: [], operator: { state: 'leading' } }, 0)).toMatchObject({
+    problems: [{ reason: 'SecretNotFound' }],
+    remarks: [{ condition: 'Degraded', reason: 'CanaryAborted', message: 'too many errors' }],
+  });
+});
+
+it('says that no operator answers a deletion, once one would have', () => {
+  const deletedAt = Date.parse('2026-06-01T12:00:00Z');
+  const spec = { llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } };
+  const agent = storedObject('Agent', 'desk', spec);
+  const object = { ...agent, metadata: { ...agent.metadata, deletionTimestamp: '2026-06-01T12:00:00Z' } } as never;
+  const explained = (afterMs: number) =>
+    assess({ object, snapshot: memorySnapshot({ organizations: ['acme'] }), notes: [], operator: { state: 'none' } }, deletedAt + afterMs);
+  expect(explained(1_000).problems).toEqual([]);
+  expect(explained(61_000)).toMatchObject({
+    summary: 'it is being deleted',
+    problems: [
+      { message: expect.stringContaining('no operator answers: no operator is running'), cure: expect.stringContaining('kubectl patch') },
+    ],
+  });
+});

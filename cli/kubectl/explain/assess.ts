@@ -51,6 +51,9 @@ const consequences: ReadonlySet<string> = new Set<Reason>([
 const heldByTests: ReadonlySet<string> = new Set<Reason>(['RevisionAwaitsTests', 'RevisionFailedTests']);
 const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced', 'UpToDate', 'EndpointHealthy']);
 
+/** A deletion that no operator has looked at for so long is looked at by none. In milliseconds. */
+const OPERATOR_EXPECTED_MS = 60_000;
+
 export function assess(
   { object, snapshot, notes, operator }: Pick<Gathered, 'object' | 'snapshot' | 'notes' | 'operator'>,
   now: number,
@@ -78,7 +81,9 @@ export function assess(
   });
 
   if (object.metadata.deletionTimestamp !== undefined) {
-    return done(false, 'it is being deleted', reportedReady?.reason === 'Deleting' ? [finding(reportedReady)] : []);
+    if (reportedReady?.reason === 'Deleting') return done(false, 'it is being deleted', [finding(reportedReady)]);
+    const waits = now - Date.parse(object.metadata.deletionTimestamp) > OPERATOR_EXPECTED_MS;
+    return done(false, 'it is being deleted', waits ? [undeletedFinding(operator)] : []);
   }
   if (object.spec.suspend === true) {
     return done(false, 'it is suspended', [
@@ -98,7 +103,10 @@ export function assess(
       !heldByTests.has(condition.reason),
   );
   const problems = computed.filter((condition) => blocks(condition.reason)).map(finding);
-  const remarks = computed.filter((condition) => !blocks(condition.reason)).map(finding);
+  const shown = new Set(computed.map(({ reason }) => reason));
+  // A release goes on, or was taken back, whatever else is wrong.
+  const releases = reported.filter(({ type, reason }) => (type === 'Progressing' || type === 'Degraded') && !shown.has(reason));
+  const remarks = [...computed.filter((condition) => !blocks(condition.reason)), ...releases].map(finding);
   if (problems.length > 0) return done(false, 'something in it, or in what it names, needs correcting', problems, remarks);
   if (!current || reportedReady === undefined) {
     return done(
@@ -186,7 +194,7 @@ function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readon
   const release = reported.find(({ type, reason }) => type === 'Synced' && Object.hasOwn(releaseReasons, reason));
   return conditions.map(
     (condition) =>
-      (condition.reason === 'RevisionPending' ? release : undefined) ??
+      (condition.type === 'Synced' && condition.reason === 'RevisionPending' ? release : undefined) ??
       (isOperatorsOwn(condition) ? reported.find((said) => said.type === condition.type && said.reason === condition.reason) : undefined) ??
       condition,
   );
@@ -238,6 +246,16 @@ function cureOf(reason: string): string {
 
 function blocks(reason: string): boolean {
   return definitionOf(reason)?.blocks !== undefined;
+}
+
+/** The finalizer waits for an operator, which may have gone first. */
+function undeletedFinding(operator: Gathered['operator']): ConditionFinding {
+  const { message, ...about } = operatorFinding(operator);
+  return {
+    ...about,
+    message: `no operator answers: ${message}, and the finalizer parley.dev/finalizer waits for it`,
+    cure: 'Start an operator. Where there will be none any more, take the finalizer off: `kubectl patch <kind> <name> --type=merge -p \'{"metadata":{"finalizers":null}}\'`; what the object had in Postgres and at the media server stays there.',
+  };
 }
 
 function operatorFinding(operator: Gathered['operator']): ConditionFinding {
