@@ -19,8 +19,12 @@ export type DataObject =
       readonly uid: string;
       readonly resourceVersion: string;
       readonly keys: ReadonlySet<string>;
+      /** Of the value behind each key of a Secret: the same value has the same digest, whatever else is written to the object. */
+      readonly digests?: ReadonlyMap<string, string>;
       /** Uids of its owners. */
       readonly owners: readonly string[];
+      /** Of what Parley keeps for an object: its kind, in lower case. */
+      readonly companionOf?: string;
       /** Keys of a Secret whose values cannot be used; checked when they were read. */
       readonly unusable?: UnusableKeys;
       /** The annotation with the expiry of previous signing keys, unparsed. */

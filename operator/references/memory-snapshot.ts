@@ -27,6 +27,9 @@ export interface DataEntry {
   readonly resourceVersion: string;
   readonly keys: readonly string[];
   readonly owners?: readonly string[];
+  readonly companionOf?: string;
+  /** Values behind the keys, as far as they matter. */
+  readonly values?: Readonly<Record<string, string>>;
   readonly unusable?: UnusableKeys;
   readonly signingExpiry?: string;
   readonly data?: Readonly<Record<string, string>>;
@@ -73,7 +76,9 @@ export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
       uid: entry.uid,
       resourceVersion: entry.resourceVersion,
       keys: new Set(entry.keys),
+      digests: new Map(entry.keys.map((key) => [key, entry.values?.[key] ?? ''])),
       owners: entry.owners ?? [],
+      ...(entry.companionOf !== undefined && { companionOf: entry.companionOf }),
       ...(entry.unusable !== undefined && { unusable: entry.unusable }),
       ...(entry.signingExpiry !== undefined && { signingExpiry: entry.signingExpiry }),
     };

@@ -24,7 +24,7 @@ describe('KeyReader', () => {
     server = await startFaultProxy(() => ({ body: { ...seen, data: { apiKey: 'eA==' } } }));
     clock = new FakeClock();
     transport = createTransport({ kubeConfig: server.kubeConfig, clock });
-    reader = new KeyReader({ transport, clock, unusableKeys });
+    reader = new KeyReader({ transport, clock, unusableKeys, digestKeyOf: (namespace) => namespace });
   });
 
   afterEach(async () => {

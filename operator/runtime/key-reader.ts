@@ -1,7 +1,9 @@
 /**
  * Learns which keys a referenced Secret or ConfigMap has. Metadata doesn't say, so the object is read once for each of
- * its versions; of a Secret only the names of its keys are kept, never the values.
+ * its versions; of a Secret only the names of its keys and keyed digests are kept, never the values.
  */
+import { createHmac } from 'node:crypto';
+
 import {
   compareResourceVersions,
   KubeError,
@@ -36,6 +38,11 @@ export interface DataFacts<O extends DataObject = DataObject> {
 export interface KeyReaderOptions {
   readonly transport: Transport;
   readonly clock: Clock;
+  /**
+   * What the values of a namespace's Secrets are hashed with, for revisions keep the digests: without it nobody can try what a short password
+   * may have been.
+   */
+  readonly digestKeyOf: (namespace: string) => string;
   /** Checks the values of a Secret, in base64. */
   readonly unusableKeys: (data: Readonly<Record<string, string>>) => UnusableKeys;
 }
@@ -117,9 +124,15 @@ export class KeyReader {
     throw new UnsettledError(message, REFUSAL_RETRY_MS);
   }
 
+  #digestsOf({ namespace = '' }: KubeObject['metadata'], data: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+    const digestKey = this.#options.digestKeyOf(namespace);
+    return new Map(Object.entries(data).map(([key, value]) => [key, createHmac('sha256', digestKey).update(value).digest('hex')]));
+  }
+
   #factsOf(kind: DataKind, { metadata, data = {}, binaryData = {} }: Stored<DataPayload>, texts: readonly string[]): DataFacts<Present> {
     const keys = new Set([...Object.keys(data), ...Object.keys(binaryData)]);
     const signingExpiry = metadata.annotations?.[wellKnown.signingExpiry];
+    const companionOf = metadata.labels?.[wellKnown.companionOf];
     return {
       object: {
         state: 'present',
@@ -127,8 +140,9 @@ export class KeyReader {
         resourceVersion: metadata.resourceVersion,
         keys,
         owners: (metadata.ownerReferences ?? []).map((owner) => owner.uid),
-        ...(kind === 'Secret' && { unusable: this.#options.unusableKeys(data) }),
+        ...(kind === 'Secret' && { unusable: this.#options.unusableKeys(data), digests: this.#digestsOf(metadata, data) }),
         ...(signingExpiry !== undefined && { signingExpiry }),
+        ...(companionOf !== undefined && { companionOf }),
       },
       texts: new Map(texts.map((key) => [key, keys.has(key) ? textOf(data, key) : { state: 'absent' }])),
     };

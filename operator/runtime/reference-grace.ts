@@ -35,8 +35,8 @@ export interface ReferenceGrace {
 }
 
 /**
- * The plan with `Reconciling` in place of `Stalled` while a reference of this generation has never been there and the grace lasts.
- * What was there and is lost stays `Stalled`: no other client is about to create it.
+ * The plan with `Reconciling` in place of `Stalled` while the grace lasts: what was never there may come, and what is lost may be back in
+ * seconds, for External Secrets and SOPS delete and create. What stalled for the same generation before stays so.
  */
 export function withReferenceGrace<A, S extends CommonStatus>(
   object: Observed,
@@ -46,7 +46,7 @@ export function withReferenceGrace<A, S extends CommonStatus>(
   const { status } = plan;
   const stalled = conditionOf({ status }, 'Stalled');
   if (status === undefined || stalled === undefined || !AWAITED.has(stalled.reason)) return plan;
-  const since = waitingSince(object, stalled, (status as CommonStatus & WithInputs).observedInputs, now);
+  const since = waitingSince(object, (status as CommonStatus & WithInputs).observedInputs, now);
   if (since === undefined || now >= since + graceMs) return plan;
   const waiting: Condition = {
     ...stalled,
@@ -62,18 +62,14 @@ export function withReferenceGrace<A, S extends CommonStatus>(
   };
 }
 
-/** In milliseconds since the epoch; undefined where the references of this generation were looked at before, and not waited for. */
-function waitingSince(
-  { metadata, status = {} }: Observed,
-  stalled: Condition,
-  plannedInputs: string | undefined,
-  now: number,
-): number | undefined {
+/** In milliseconds since the epoch; undefined where it has been waited for, in vain. */
+function waitingSince({ metadata, status = {} }: Observed, plannedInputs: string | undefined, now: number): number | undefined {
   const { generation = 0 } = metadata;
   const waiting = conditionOf({ status }, 'Reconciling');
   if (waiting?.reason === 'WaitingForReferences' && waiting.observedGeneration === generation)
     return Date.parse(waiting.lastTransitionTime);
-  if (conditionOf({ status }, 'ResolvedRefs')?.observedGeneration !== generation) return now;
+  const stalled = conditionOf({ status }, 'Stalled');
+  if (stalled === undefined || !AWAITED.has(stalled.reason) || stalled.observedGeneration !== generation) return now;
   // A tool attaches itself: what it names may be as new as the tool.
   return stalled.reason === 'ToolNotUsable' && status.observedInputs !== plannedInputs ? now : undefined;
 }
