@@ -36,7 +36,7 @@ export type McpServer = Omit<McpSpec, 'include' | 'exclude' | 'prefix' | 'update
 
 /** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and created again, a label. */
 interface RevisionVersions {
-  /** By name of the Secret: a digest of its uid and resourceVersion, `null` while it is missing. */
+  /** By name of the Secret: a digest of the values that are referred to, `null` while it is missing. */
   readonly secrets: Readonly<Record<string, string | null>>;
   readonly knowledgeBaseUid: string | null;
   /** Of the label `parley.dev/workspace`; absent without the label. */

@@ -190,6 +190,9 @@ const release = z.object({
     .object({
       percent: z.int().min(1).max(99).describe('How many of 100 new calls start with the new revision.'),
       for: duration('1s', '168h').default('30m').describe('How long it serves them at least, before it serves all.'),
+      deadline: duration('1m', '720h')
+        .default('168h')
+        .describe('The canary is aborted if by then calls or a figure are missing that would promote it.'),
       minCalls: z
         .int()
         .min(1)

@@ -3,9 +3,9 @@ import { canonicalJson, sha256 } from '../platform/canonical-json.ts';
 import type { AgentRevisionConfig } from './agent-revision.ts';
 import type { AgentTest, AgentTestSpec } from './agent-test.ts';
 
-/** Of a revision without `versions`: what tests say of one revision holds for all with the same hash. Unchanged by a rotated Secret. */
+/** Of a revision without `versions` and names: what tests say of one revision holds for all with the same hash. Unchanged by a rotated Secret. */
 export function configHashOf(config: AgentRevisionConfig): string {
-  const { versions: _versions, ...rest } = config;
+  const { versions: _versions, displayName: _displayName, ...rest } = config;
   return sha256(canonicalJson(rest));
 }
 
@@ -25,5 +25,5 @@ export function testDigest(spec: AgentTestSpec): string {
 /** An AgentTest as a run is requested with it. */
 export function requestedTest({ metadata, spec }: AgentTest) {
   const { required, mode } = spec;
-  return { uid: metadata.uid ?? '', name: metadata.name, digest: testDigest(spec), required, mode, spec };
+  return { name: metadata.name, digest: testDigest(spec), required, mode, spec };
 }

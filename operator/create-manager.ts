@@ -2,7 +2,7 @@
 import type { Registry } from 'prom-client';
 
 import { agentTestKind, type CommonStatus } from '../crds/index.ts';
-import { ResourceClient, type Change, type EventRecorder, type KubeObject, type Stored, type Transport } from '../kube/index.ts';
+import { keyOf, ResourceClient, type Change, type EventRecorder, type KubeObject, type Stored, type Transport } from '../kube/index.ts';
 import type { JobStarter } from '../knowledge/jobs/job-starter.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config/config.ts';
@@ -36,6 +36,7 @@ import { TrunkCache } from './phone-number/trunk-cache.ts';
 import { TrunkPasswords } from './phone-number/trunk-password.ts';
 import { trunkSettingsOf } from './phone-number/trunk-settings.ts';
 import { Controller, type KindController, type Trigger } from './runtime/controller.ts';
+import { createAdopter } from './runtime/adopter.ts';
 import { KeyReader } from './runtime/key-reader.ts';
 import { Manager } from './runtime/manager.ts';
 import { referenceKey } from './references/references-of.ts';
@@ -44,6 +45,7 @@ import { FIELD_MANAGER, NamespaceInformers } from './runtime/namespace-informers
 import { PostgresOutage } from './runtime/postgres-outage.ts';
 import type { Reconciler } from './runtime/reconciler.ts';
 import { SnapshotReader } from './runtime/snapshot-reader.ts';
+import { Sweep } from './runtime/sweep.ts';
 import { ToolListCache } from './tool/tool-list-cache.ts';
 import { toolReconciler } from './tool/reconciler.ts';
 import { Triggers } from './triggers.ts';
@@ -91,7 +93,8 @@ export function createManager(options: CreateManagerOptions): Manager {
   const addresses = createAddressChecks(config);
   const lists = new ToolListCache({ lists: store.toolLists, outage });
   const toolNamed = (org: string, name: string) => informers.Tool.cache.get(`${org}/${name}`);
-  const reader = new KeyReader({ transport, clock, unusableKeys });
+  const digestKeyOf = (name: string) => organizations.cache.get(name)?.metadata.uid ?? name;
+  const reader = new KeyReader({ transport, clock, unusableKeys, digestKeyOf });
   namespaces.onChange((kind, change) => reader.saw(kind, change));
   const snapshots = new SnapshotReader({ objects, namespaces, reader, addresses, toolList: (tool) => lists.view(tool) });
   const triggers = new Triggers(informers);
@@ -116,14 +119,15 @@ export function createManager(options: CreateManagerOptions): Manager {
     }),
     testsOf: (inNamespace, agent) => informers.AgentTest.cache.byIndex(INDEXES.references, referenceKey('Agent', inNamespace, agent)),
   });
+  const revisions = new ServingRevisionCache({
+    store,
+    outage,
+    clock,
+    metrics: new ReleaseMetrics({ registry, figures: store.releaseFigures, clock, logger }),
+  });
   const agents = agentReconciler({
     snapshots,
-    revisions: new ServingRevisionCache({
-      store,
-      outage,
-      clock,
-      metrics: new ReleaseMetrics({ registry, figures: store.releaseFigures, clock, logger }),
-    }),
+    revisions,
     tests: knownTests,
     runs: store.testRuns,
     watchReleases: (callbacks) => watchReleases({ database: store.database, clock, logger, ...callbacks }),
@@ -132,6 +136,13 @@ export function createManager(options: CreateManagerOptions): Manager {
     deletionGraceMs,
     lists,
     toolNamed,
+    sweep: new Sweep({
+      kind: 'Agent',
+      informer: informers.Agent,
+      idOf: keyOf,
+      retireOthers: (living) => revisions.retireOthers(living, namespace),
+      logger,
+    }),
   });
   const agentTests = agentTestReconciler({ snapshots, runs: store.testRuns, revisions: store.agentRevisions, outage, tests: knownTests });
   const tools = toolReconciler({ snapshots, lists, toolNamed, tools: () => informers.Tool.cache.list(), logger });
@@ -147,9 +158,17 @@ export function createManager(options: CreateManagerOptions): Manager {
     deletionGraceMs,
     mediaServer: mediaServerClients(options),
   });
+  const bases = new KnowledgeBaseCache({ store, outage, jobs });
   const knowledgeBases = knowledgeBaseReconciler({
     snapshots,
-    cache: new KnowledgeBaseCache({ store, outage, jobs }),
+    cache: bases,
+    sweep: new Sweep({
+      kind: 'KnowledgeBase',
+      informer: informers.KnowledgeBase,
+      idOf: ({ metadata }) => metadata.uid,
+      retireOthers: (living) => bases.releaseOthers(living, namespace),
+      logger,
+    }),
     changes: store.knowledge,
     clock,
     profiles: config.PARLEY_EMBEDDING_PROFILES,
@@ -165,6 +184,7 @@ export function createManager(options: CreateManagerOptions): Manager {
 
   const shared = {
     events,
+    adopt: createAdopter(transport, namespaces),
     isTerminating: (name: string) => organizations.cache.get(name)?.metadata.deletionTimestamp !== undefined,
     metrics,
     concurrency: config.PARLEY_RECONCILE_CONCURRENCY,

@@ -3,10 +3,10 @@ import { StoreError } from './error.ts';
 import { Repository } from './repository.ts';
 import { canaryShareOf } from './releases/canary-share.ts';
 import type { ServingBudget } from './releases/release-state.ts';
+import type { RevisionParts } from './releases/revision-parts.ts';
 
 /** A compiled agent: everything a call needs but the values of secrets. Never changes once written. */
 export interface AgentRevision {
-  readonly agentUid: string;
   readonly agentName: string;
   /** Lower-case hex SHA-256 of the canonical JSON of `config`. */
   readonly revision: string;
@@ -16,7 +16,6 @@ export interface AgentRevision {
 
 /** The revision that new calls of an agent start from. */
 export interface ServingRevision {
-  readonly agentUid: string;
   readonly agentName: string;
   readonly revision: string;
   readonly config: unknown;
@@ -30,7 +29,7 @@ export interface ServingRevision {
 
 interface AgentRef {
   readonly org: string;
-  readonly agentUid: string;
+  readonly agentName: string;
 }
 
 /** In bytes of JSON: an agent at the limits of its schema with 64 tools stays below. */
@@ -46,8 +45,10 @@ export class AgentRevisions extends Repository {
    *
    * @throws StoreError `conflict` when other content is stored under the same revision, `invalid` for content that can't be stored
    */
-  async put(options: AgentRef & { readonly agentName: string; readonly revision: string; readonly config: unknown }): Promise<void> {
-    const { org, agentUid, agentName, revision } = options;
+  async put(
+    options: AgentRef & { readonly revision: string; readonly config: unknown; readonly parts?: RevisionParts | undefined },
+  ): Promise<void> {
+    const { org, agentName, revision, parts } = options;
     const config = JSON.stringify(options.config);
     const bytes = Buffer.byteLength(config);
     if (bytes > LARGEST_CONFIG)
@@ -58,14 +59,14 @@ export class AgentRevisions extends Repository {
     await this.database.asOrganization(org, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
       const written = await transaction.query(
-        `INSERT INTO parley.agent_revisions (org, agent_uid, revision, agent_name, config) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (org, agent_uid, revision) DO NOTHING`,
-        [org, agentUid, revision, agentName, config],
+        `INSERT INTO parley.agent_revisions (org, agent_name, revision, config, parts) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (org, agent_name, revision) DO NOTHING`,
+        [org, agentName, revision, config, parts === undefined ? null : JSON.stringify(parts)],
       );
       if (written.rowCount > 0) return;
       const { rows } = await transaction.query<{ same: boolean }>(
-        'SELECT config = $4::jsonb AS same FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3',
-        [org, agentUid, revision, config],
+        'SELECT config = $4::jsonb AS same FROM parley.agent_revisions WHERE org = $1 AND agent_name = $2 AND revision = $3',
+        [org, agentName, revision, config],
       );
       if (rows[0]?.same === false)
         throw new StoreError('conflict', `agent ${agentName}: revision ${revision} is stored with other content`);
@@ -86,50 +87,24 @@ export class AgentRevisions extends Repository {
     if (agentName.includes('\u0000')) return undefined;
     const { rows } = await this.database.queryAs<ServingRevision>(
       org,
-      `SELECT s.agent_uid AS "agentUid", s.agent_name AS "agentName", chosen.revision, s.active_since AS "activeSince", chosen.canary, s.budget, r.config
+      `SELECT s.agent_name AS "agentName", chosen.revision, s.active_since AS "activeSince", chosen.canary, s.budget, r.config
        FROM parley.agent_serving s CROSS JOIN LATERAL (
          SELECT $3::float8 < s.canary_percent IS TRUE AS canary,
            CASE WHEN $3::float8 < s.canary_percent THEN s.canary_revision ELSE s.revision END AS revision) chosen
-       JOIN parley.agent_revisions r ON r.org = s.org AND r.agent_uid = s.agent_uid AND r.revision = chosen.revision
+       JOIN parley.agent_revisions r ON r.org = s.org AND r.agent_name = s.agent_name AND r.revision = chosen.revision
        WHERE s.org = $1 AND s.agent_name = $2 AND s.retired_at IS NULL`,
       [org, agentName, callId === undefined ? null : canaryShareOf(callId)],
     );
     return rows[0];
   }
 
-  /**
-   * The agent was deleted: no new call starts from it. Idempotent and final.
-   *
-   * @param ref.agentName what still serves under this name goes as well: an agent that came back from a backup has another uid, and what
-   *   served before serves on until a revision of the new one does
-   */
-  async retire(ref: AgentRef & { readonly agentName?: string | undefined }): Promise<void> {
-    await this.database.asOrganization(ref.org, async (transaction) => {
-      await transaction.query(
-        'UPDATE parley.agent_serving SET retired_at = now() WHERE org = $1 AND (agent_uid = $2 OR agent_name = $3) AND retired_at IS NULL',
-        [ref.org, ref.agentUid, ref.agentName ?? null],
-      );
-      await transaction.query(
-        `UPDATE parley.test_runs SET state = 'cancelled', finished_at = now()
-         WHERE org = $1 AND (agent_uid = $2 OR agent_name = $3) AND state IN ('queued', 'running')`,
-        [ref.org, ref.agentUid, ref.agentName ?? null],
-      );
-      // What never served has no row to be found by later, and no call can be running on it.
-      await transaction.query(
-        `DELETE FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2
-         AND NOT EXISTS (SELECT FROM parley.agent_serving WHERE org = $1 AND agent_uid = $2)`,
-        [ref.org, ref.agentUid],
-      );
-    });
-  }
-
   /** One revision, whether it serves or not: a call keeps the one it began with. */
   async get(ref: AgentRef & { readonly revision: string }): Promise<AgentRevision | undefined> {
     const { rows } = await this.database.queryAs<AgentRevision>(
       ref.org,
-      `SELECT agent_uid AS "agentUid", agent_name AS "agentName", revision, config, created_at AS "createdAt"
-       FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3`,
-      [ref.org, ref.agentUid, ref.revision],
+      `SELECT agent_name AS "agentName", revision, config, created_at AS "createdAt"
+       FROM parley.agent_revisions WHERE org = $1 AND agent_name = $2 AND revision = $3`,
+      [ref.org, ref.agentName, ref.revision],
     );
     return rows[0];
   }
@@ -148,51 +123,51 @@ export class AgentRevisions extends Repository {
     // An agent that is gone has few revisions left after the rule below has met it, so that its agents are counted and not its rows.
     const agentsAtOnce = Math.max(1, Math.floor(limit / 10));
     return this.database.asOrganization(org, async (transaction) => {
-      const gone = await transaction.query<{ agent_uid: string }>(
-        `DELETE FROM parley.agent_serving WHERE org = $1 AND agent_uid IN (
-           SELECT agent_uid FROM parley.agent_serving WHERE org = $1 AND retired_at < now() - $2 * interval '1 millisecond' LIMIT $3)
-         RETURNING agent_uid`,
+      const gone = await transaction.query<{ agent_name: string }>(
+        `DELETE FROM parley.agent_serving WHERE org = $1 AND agent_name IN (
+           SELECT agent_name FROM parley.agent_serving WHERE org = $1 AND retired_at < now() - $2 * interval '1 millisecond' LIMIT $3)
+         RETURNING agent_name`,
         [org, keepForMs, agentsAtOnce],
       );
-      await transaction.query('DELETE FROM parley.agent_releases WHERE org = $1 AND agent_uid = ANY ($2)', [
+      await transaction.query('DELETE FROM parley.agent_releases WHERE org = $1 AND agent_name = ANY ($2)', [
         org,
-        gone.rows.map((row) => row.agent_uid),
+        gone.rows.map((row) => row.agent_name),
       ]);
       await transaction.query(
         `DELETE FROM parley.agent_releases WHERE org = $1 AND id IN (
          SELECT id FROM (
-           SELECT id, at, row_number() OVER (PARTITION BY agent_uid ORDER BY id DESC) AS place FROM parley.agent_releases WHERE org = $1) ranked
+           SELECT id, at, row_number() OVER (PARTITION BY agent_name ORDER BY id DESC) AS place FROM parley.agent_releases WHERE org = $1) ranked
          WHERE place > $3 AND at < now() - $2 * interval '1 millisecond' LIMIT $4)`,
         [org, keepForMs, RELEASES_KEPT, limit],
       );
-      const ofGone = await transaction.query('DELETE FROM parley.agent_revisions WHERE org = $1 AND agent_uid = ANY ($2)', [
+      const ofGone = await transaction.query('DELETE FROM parley.agent_revisions WHERE org = $1 AND agent_name = ANY ($2)', [
         org,
-        gone.rows.map((row) => row.agent_uid),
+        gone.rows.map((row) => row.agent_name),
       ]);
       const superseded = await transaction.query(
         `WITH ranked AS (
-           SELECT agent_uid, revision, created_at, row_number() OVER (PARTITION BY agent_uid ORDER BY created_at DESC, revision) AS place
+           SELECT agent_name, revision, created_at, row_number() OVER (PARTITION BY agent_name ORDER BY created_at DESC, revision) AS place
            FROM parley.agent_revisions WHERE org = $1
          ), needed AS (
-           SELECT agent_uid, revision FROM parley.calls WHERE org = $1 AND status IN ('registered', 'ongoing')
+           SELECT talking_agent AS agent_name, revision FROM parley.calls WHERE org = $1 AND status IN ('registered', 'ongoing')
            UNION
-           SELECT c.agent_uid, c.revision FROM parley.call_analyses a JOIN parley.calls c ON c.org = a.org AND c.id = a.call_id
+           SELECT c.talking_agent, c.revision FROM parley.call_analyses a JOIN parley.calls c ON c.org = a.org AND c.id = a.call_id
            WHERE a.org = $1 AND a.status = 'processing'
          ), doomed AS (
-           SELECT agent_uid, revision FROM ranked r
+           SELECT agent_name, revision FROM ranked r
            WHERE place > $3 AND created_at < now() - $2 * interval '1 millisecond'
-             AND NOT EXISTS (SELECT FROM needed n WHERE n.agent_uid = r.agent_uid AND n.revision = r.revision)
+             AND NOT EXISTS (SELECT FROM needed n WHERE n.agent_name = r.agent_name AND n.revision = r.revision)
              AND NOT EXISTS (
                SELECT FROM parley.agent_serving s
-               WHERE s.org = $1 AND s.agent_uid = r.agent_uid AND r.revision IN (s.revision, s.canary_revision))
+               WHERE s.org = $1 AND s.agent_name = r.agent_name AND r.revision IN (s.revision, s.canary_revision))
              AND NOT EXISTS (
                SELECT FROM (
-                 SELECT h.revision FROM parley.agent_releases h WHERE h.org = $1 AND h.agent_uid = r.agent_uid ORDER BY h.id DESC LIMIT $3) latest
+                 SELECT h.revision FROM parley.agent_releases h WHERE h.org = $1 AND h.agent_name = r.agent_name ORDER BY h.id DESC LIMIT $3) latest
                WHERE latest.revision = r.revision)
            LIMIT $4
          )
          DELETE FROM parley.agent_revisions r USING doomed d
-         WHERE r.org = $1 AND r.agent_uid = d.agent_uid AND r.revision = d.revision`,
+         WHERE r.org = $1 AND r.agent_name = d.agent_name AND r.revision = d.revision`,
         [org, keepForMs, keepNewest, limit],
       );
       return { deleted: ofGone.rowCount + superseded.rowCount, more: gone.rowCount === agentsAtOnce || superseded.rowCount === limit };

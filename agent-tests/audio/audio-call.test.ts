@@ -39,10 +39,9 @@ it('ends a call that is given up while it is being registered', async () => {
   const call = new AudioCall({
     services,
     org: 'acme',
-    agentUid: 'uid',
     revision: 'r1',
     config,
-    test: { name: 'hours', runId: 'run', testUid: 'test', tools: [] },
+    test: { runId: 'run', testName: 'hours', tools: [] },
     dynamicData: {},
     speech: {} as UserSpeech,
     signal: attempt.signal,

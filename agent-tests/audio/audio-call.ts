@@ -35,10 +35,9 @@ export interface AudioServices {
 export interface AudioCallOptions {
   readonly services: AudioServices;
   readonly org: string;
-  readonly agentUid: string;
   readonly revision: string;
   readonly config: AgentRevisionConfig;
-  readonly test: TestOfCall & { readonly name: string };
+  readonly test: TestOfCall;
   readonly dynamicData: Readonly<Record<string, unknown>>;
   readonly speech: UserSpeech;
   /** The attempt is given up. */
@@ -152,18 +151,16 @@ export class AudioCall implements AgentDriver {
   }
 
   async #register(): Promise<CallRecord> {
-    const { services, agentUid, revision, config, test, dynamicData } = this.#options;
+    const { services, revision, config, test, dynamicData } = this.#options;
     const settings = callSettingsOf(config);
     const missing = missingDynamicData(settings, dynamicData);
     if (missing.length > 0)
       throw new DriverError(`the agent needs ${missing.map((name) => `"${name}"`).join(', ')}: give a value`, { path: 'spec.dynamicData' });
-    const { name, ...of } = test;
     const registration = await services.lifecycle.register({
       ...this.#ref,
       callType: 'web_call',
       agentName: config.name,
       agentDisplayName: settings.displayName,
-      agentUid,
       revision,
       workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
@@ -171,9 +168,9 @@ export class AudioCall implements AgentDriver {
       recordingRetentionDays: settings.recordingRetentionDays,
       room: roomOf(this.#ref.id),
       tokenTtlMs: TOKEN_TTL_MS,
-      metadata: { agent_test: name, test_run_id: of.runId },
+      metadata: { agent_test: test.testName, test_run_id: test.runId },
       dynamicData,
-      test: of,
+      test,
     });
     // No limit counts the calls of tests.
     if (registration.outcome !== 'registered') throw new DriverError('the call was not registered: the limit of live calls is reached');

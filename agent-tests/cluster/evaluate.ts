@@ -77,9 +77,9 @@ async function inText({ run, spec, config }: TestToRun, services: TextServices, 
 
 async function inAudio({ run, test, spec, config }: TestToRun, services: TextServices, audio: AudioServices): Promise<Open> {
   const [{ AudioCall }, { UserSpeech }] = await Promise.all([import('../audio/audio-call.ts'), import('../audio/user-speech.ts')]);
-  const { org, agentUid, revision, id: runId } = run;
+  const { org, revision, id: runId } = run;
   const speech = new UserSpeech({ ...services, org, agent: config.agent });
-  const about = { name: test.name, runId, testUid: test.uid, tools: spec.tools ?? [] };
+  const about = { testName: test.name, runId, tools: spec.tools ?? [] };
   return (signal) =>
-    new AudioCall({ services: audio, org, agentUid, revision, config, test: about, dynamicData: spec.dynamicData ?? {}, speech, signal });
+    new AudioCall({ services: audio, org, revision, config, test: about, dynamicData: spec.dynamicData ?? {}, speech, signal });
 }

@@ -445,6 +445,7 @@ it('keeps what a release says through REST and back, with the duration as it was
     canary: {
       percent: 10,
       for: '30m',
+      deadline: '168h',
       minCalls: 20,
       abortOn: { errorRate: 5, p95VoiceToVoiceMs: 1500, analysis: { name: 'ok', below: 80 } },
     },
@@ -455,6 +456,7 @@ it('keeps what a release says through REST and back, with the duration as it was
     canary: {
       percent: 10,
       for_seconds: 1800,
+      deadline_seconds: 604_800,
       min_calls: 20,
       abort_on: { error_rate: 5, p95_voice_to_voice_ms: 1500, analysis: { name: 'ok', below: 80 } },
     },

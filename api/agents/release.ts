@@ -41,6 +41,12 @@ const body = z
           .max(7 * DAY_SECONDS)
           .nullish()
           .describe('How long at least before it serves all calls; 1800 by default.'),
+        deadline_seconds: z
+          .number()
+          .min(60)
+          .max(30 * DAY_SECONDS)
+          .nullish()
+          .describe('The canary is aborted if by then calls or a figure are missing that would promote it; 604800 by default.'),
         min_calls: z
           .int()
           .min(1)
@@ -68,6 +74,7 @@ const answer = z
       .object({
         percent,
         for_seconds: z.number().describe('How long at least before it serves all calls, in seconds.'),
+        deadline_seconds: z.number().describe('When it is aborted for want of calls or of a figure, in seconds.'),
         min_calls: z.int().describe('How many of its calls have to be over before it is promoted or aborted.'),
         abort_on: z
           .object({
@@ -91,6 +98,7 @@ const conversion: Conversion = {
         present({
           percent: canary.percent,
           for_seconds: secondsOf(canary.for),
+          deadline_seconds: secondsOf(canary.deadline),
           min_calls: canary.minCalls,
           abort_on: present({
             error_rate: canary.abortOn.errorRate,
@@ -101,7 +109,7 @@ const conversion: Conversion = {
     }),
   write: ({ pin: revision, canary }: z.output<typeof body>, { stored }) => {
     const { error_rate: rate, p95_voice_to_voice_ms: voiceToVoice, analysis: judged } = canary?.abort_on ?? {};
-    const before = (stored as Release | undefined)?.canary?.for;
+    const before = (stored as Release | undefined)?.canary;
     return present({
       pin: revision ?? undefined,
       canary:
@@ -109,7 +117,8 @@ const conversion: Conversion = {
           ? undefined
           : present({
               percent: canary.percent,
-              for: canary.for_seconds == null ? undefined : durationOfSeconds(canary.for_seconds, before),
+              for: canary.for_seconds == null ? undefined : durationOfSeconds(canary.for_seconds, before?.for),
+              deadline: canary.deadline_seconds == null ? undefined : durationOfSeconds(canary.deadline_seconds, before?.deadline),
               minCalls: canary.min_calls ?? undefined,
               abortOn: present({
                 errorRate: rate ?? undefined,
@@ -123,6 +132,7 @@ const conversion: Conversion = {
     '.pin': '.pin',
     '.canary.percent': '.canary.percent',
     '.canary.for': '.canary.for_seconds',
+    '.canary.deadline': '.canary.deadline_seconds',
     '.canary.minCalls': '.canary.min_calls',
     '.canary.abortOn.errorRate': '.canary.abort_on.error_rate',
     '.canary.abortOn.p95VoiceToVoiceMs': '.canary.abort_on.p95_voice_to_voice_ms',

@@ -83,9 +83,9 @@ export class AnalysisReader {
     return { call_id: call.id, agent_id: talkingAgentOf(call), ...analysis };
   }
 
-  async #pending({ org, status, agentUid, revision }: CallRecord): Promise<CallAnalysisAnswer | undefined> {
+  async #pending({ org, status, talkingAgent: agentName, revision }: CallRecord): Promise<CallAnalysisAnswer | undefined> {
     if (isTerminal(status)) return undefined;
-    const { config } = (await this.#revisions.get({ org, agentUid, revision })) ?? {};
+    const { config } = (await this.#revisions.get({ org, agentName, revision })) ?? {};
     return questionsOf(config).length === 0 ? undefined : pending;
   }
 }

@@ -61,7 +61,7 @@ export async function registerCall(
   const dynamicData = body.native_llm_dynamic_data ?? {};
   const missing = missingDynamicData(settings, dynamicData);
   if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
-  await refuseOverBudget(usage, { org, agentUid: talking.agentUid, budget });
+  await refuseOverBudget(usage, { org, agentName: talking.agentName, budget });
   await admission.admit(org);
   const registration = await lifecycle.register({
     ...own,
@@ -70,7 +70,6 @@ export async function registerCall(
     agentName: asked.agentName,
     agentDisplayName: callSettingsOf(asked.config).displayName,
     overrideAgentName: override,
-    agentUid: talking.agentUid,
     revision: talking.revision,
     canary: talking.canary,
     workspace: settings.workspace,
@@ -93,11 +92,11 @@ export async function registerCall(
 /** Spares what is done before; the registration decides. @throws ApiError `budget_exceeded` */
 async function refuseOverBudget(
   usage: Pick<CallStore['usage'], 'spentSince'>,
-  { org, agentUid, budget }: { readonly org: string; readonly agentUid: string; readonly budget: DailyBudget | undefined },
+  { org, agentName, budget }: { readonly org: string; readonly agentName: string; readonly budget: DailyBudget | undefined },
 ): Promise<void> {
   if (budget === undefined) return;
   const { micros, currency, since } = budget;
-  if ((await usage.spentSince({ org, agentUid, currency, since: new Date(since) })) >= micros) throw budgetExceeded(budget);
+  if ((await usage.spentSince({ org, agentName, currency, since: new Date(since) })) >= micros) throw budgetExceeded(budget);
 }
 
 /** The calls of the agent have cost what they may cost in a day. */

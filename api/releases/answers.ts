@@ -102,4 +102,15 @@ export const rollbackBody = z
   })
   .meta({ id: 'AgentRollback' });
 
-export const promotionBody = z.object({ reason: givenReason }).meta({ id: 'AgentPromotion' });
+export const promotionBody = z
+  .object({
+    revision: z
+      .string()
+      .regex(/^[0-9a-f]{8,64}$/)
+      .nullish()
+      .describe(
+        'The canary or one that was rolled back, by the first 8 or more digits of it. Where absent the canary or, without one, the last that was rolled back.',
+      ),
+    reason: givenReason,
+  })
+  .meta({ id: 'AgentPromotion' });

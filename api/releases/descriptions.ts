@@ -94,7 +94,7 @@ export const rollBack = defineRoute({
   operationId: 'rollBackAgent',
   summary: 'Have new calls start with a former revision',
   description:
-    'At once, and while the Kubernetes API is away. The agent stays as it is: what was rolled back is not served again before the agent asks for something else, or it is promoted. Calls that have begun keep their revision.',
+    'At once, and while the Kubernetes API is away. The agent stays as it is: what was rolled back is not served again until it is promoted, whatever becomes of the agent. Calls that have begun keep their revision.',
   permission: 'agents:write',
   params,
   body: rollbackBody,
@@ -111,11 +111,15 @@ export const promote = defineRoute({
   path: '/v2/ai-agents/:ai_agent_id/promote',
   operationId: 'promoteAgent',
   summary: 'Have all new calls start with the canary',
-  description: 'At once, whatever its figures are. Without a canary, what was rolled back last serves again.',
+  description:
+    'At once, whatever its figures and tests say. Without a canary, what was rolled back last serves again, or the revision that is named; nothing else that was rolled back is forgotten.',
   permission: 'agents:write',
   params,
   body: promotionBody,
-  bodyExamples: { 'with a reason': { reason: 'the errors came from the carrier' } },
+  bodyExamples: {
+    'with a reason': { reason: 'the errors came from the carrier' },
+    'of one that was rolled back': { revision: older.slice(0, 12) },
+  },
   answers: { 200: { description: 'The release after it.', schema: releaseAnswer, example: { ...releaseExample, rolled_back: [] } } },
   errors: ['not_found', 'conflict'],
 });

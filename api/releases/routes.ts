@@ -36,7 +36,9 @@ export function registerReleases(
       events: releaseEvents(clock.now()),
     };
     const state = await asAnswers(() =>
-      change === 'rollback' ? agentReleases.rollback({ ...options, to: revision ?? undefined }) : agentReleases.promote(options),
+      change === 'rollback'
+        ? agentReleases.rollback({ ...options, to: revision ?? undefined })
+        : agentReleases.promote({ ...options, revision: revision ?? undefined }),
     );
     return releaseToRest(agentName, state);
   };

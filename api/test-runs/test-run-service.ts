@@ -33,15 +33,13 @@ export class TestRunService {
     const agent = await views.agents.get(org, agentName);
     if (agent === undefined) throw notFound('AI agent');
     const tests = await this.#testsOf(org, agentName, body.tests ?? undefined);
-    const agentUid = agent.metadata.uid;
     const revision = revisionOf(agent, body.revision);
-    const stored = await store.agentRevisions.get({ org, agentUid, revision });
+    const stored = await store.agentRevisions.get({ org, agentName, revision });
     if (stored === undefined) throw notStored(agent, body.revision);
     const run = await store.testRuns
       .request(
         {
           org,
-          agentUid,
           agentName,
           revision,
           configHash: configHashOf(stored.config as AgentRevisionConfig),

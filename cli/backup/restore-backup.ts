@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { kinds } from '../../crds/index.ts';
-import type { Stored } from '../../kube/index.ts';
-import { describeDatabase, finishRestore, handOverToRestored, migrate, prepareRestore, readMigrations } from '../../store/index.ts';
+import { describeDatabase, finishRestore, migrate, prepareRestore, readMigrations } from '../../store/index.ts';
 import { explainStore } from '../database.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { INTERRUPTED } from '../interruptible.ts';
@@ -14,7 +13,6 @@ import type { Progress } from '../progress-bar.ts';
 import { clientFor, withOrganizationObjects } from '../transfer/cluster.ts';
 import { readDocuments } from '../transfer/files.ts';
 import { applyImport, planImport } from '../transfer/import.ts';
-import type { Manifest } from '../transfer/portable.ts';
 import { DATABASE_FILE, readManifest, verify, type BackupManifest } from './manifest.ts';
 import { findProgram } from './postgres-programs.ts';
 import { holdsFiles, listedFiles, putFiles, withStorage } from './storage-files.ts';
@@ -144,7 +142,7 @@ async function restoreDatabase(
 }
 
 async function restoreResources(
-  { databaseUrl, folder, namespace, force, progress, signal }: RestoreOptions,
+  { folder, namespace, force, progress, signal }: RestoreOptions,
   { organizations, resources }: BackupManifest,
 ): Promise<void> {
   for (const org of organizations) {
@@ -152,19 +150,13 @@ async function restoreResources(
     const prefix = `${join('resources', org)}/`;
     const paths = resources.filter(({ path }) => path.startsWith(prefix)).map(({ path }) => join(folder, path));
     const planned = planImport(await readDocuments(paths), org);
-    const uids = { Agent: new Map<string, string>(), AgentTest: new Map<string, string>() };
     let applied = 0;
-    const onApplied = ({ kind, metadata: { name, uid } }: Stored<Manifest>): void => {
+    const onApplied = (): void => {
       signal.throwIfAborted();
       applied += 1;
-      if (kind === 'Agent' || kind === 'AgentTest') uids[kind].set(name, uid);
       progress.show(applied, planned.length, `objects of ${org}`);
     };
-    try {
-      await withOrganizationObjects((transport) => applyImport(transport, planned, { force, dryRun: false, onApplied }));
-    } finally {
-      await explainStore(databaseUrl, () => handOverToRestored({ databaseUrl, org }, uids));
-    }
+    await withOrganizationObjects((transport) => applyImport(transport, planned, { force, dryRun: false, onApplied }));
     progress.line(`${org}: ${planned.length} objects are back`);
   }
 }

@@ -28,7 +28,6 @@ const result = (agentName: string, runId: string, verdict: AgentResult['verdict'
   revision: 'r',
   runState: verdict === null ? 'running' : 'finished',
   createdAt: new Date('2026-06-01T11:59:00.500Z'),
-  testUid: 'uid',
   testName: 'hours',
   digest: 'd',
   required: true,

@@ -33,7 +33,7 @@ export function agentTestReconciler({
     if (isDeleting(test) || isSuspended(test)) return { state: 'known', results: [] };
     return outage.guard<ResultsView>(async () => ({
       state: 'known',
-      results: await runs.resultsOf({ org: namespaceOf(test), testUid: test.metadata.uid }),
+      results: await runs.resultsOf({ org: namespaceOf(test), testName: test.metadata.name }),
     }));
   };
   return {

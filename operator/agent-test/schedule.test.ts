@@ -52,8 +52,8 @@ describe('a schedule', () => {
   it('tests what the agents serve', () => {
     const agents = [serving, agent('new'), agent('sales', 'r2')];
     expect(scheduleOf(daily(), agents, [], at('07:00:00')).due).toEqual([
-      { type: 'requestRun', agentUid: 'uid-receptionist', agentName: 'receptionist', revision: 'r1' },
-      { type: 'requestRun', agentUid: 'uid-sales', agentName: 'sales', revision: 'r2' },
+      { type: 'requestRun', agentName: 'receptionist', revision: 'r1' },
+      { type: 'requestRun', agentName: 'sales', revision: 'r2' },
     ]);
   });
 

@@ -7,7 +7,6 @@ import type { AgentResult } from '../../store/index.ts';
 /** A run of this test is due: of the revision that the agent serves. */
 export interface RequestRun {
   readonly type: 'requestRun';
-  readonly agentUid: string;
   readonly agentName: string;
   readonly revision: string;
 }
@@ -43,7 +42,7 @@ export function scheduleOf(
     const since = newest?.createdAt.getTime() ?? Date.parse(metadata.creationTimestamp ?? '');
     const next = Number.isNaN(since) ? null : cron.nextRun(new Date(since));
     if (next === null || next.getTime() > now) return [];
-    return [{ type: 'requestRun', agentUid: agent.metadata.uid ?? '', agentName: agent.metadata.name, revision }];
+    return [{ type: 'requestRun', agentName: agent.metadata.name, revision }];
   });
   const next = cron.nextRun(new Date(now));
   return { due, ...(next !== null && { nextInMs: Math.min(next.getTime() - now, LONGEST_WAIT_MS) }) };

@@ -186,7 +186,7 @@ describe('the gate', () => {
     conversation: [{ user: 'Hi', expect: [{ answer: { contains: ['x'] } }] }],
   }) as Stored<AgentTest>;
   const gateWith = (known: Pick<TestEvidence, 'newest' | 'pending'>, unchanged = false) => {
-    const evidence = [{ configHash: 'new', testUid: hours.metadata.uid, digest: testDigest(hours.spec), ...known }];
+    const evidence = [{ configHash: 'new', testName: hours.metadata.name, digest: testDigest(hours.spec), ...known }];
     const view = { state: 'known', evidence } as const;
     return gateOf({ agent, tests: [hours], configHash: 'new', sound: true, current: false, unchanged, view, now });
   };

@@ -8,7 +8,7 @@
 import { requestedTest, testDigest } from '../../crds/requested-test.ts';
 import { wellKnown, type Agent, type AgentStatus, type AgentTest } from '../../crds/index.ts';
 import { backoffDelay } from '../../platform/backoff.ts';
-import type { RequestedTest, TestEvidence } from '../../store/index.ts';
+import type { ReleaseState, RequestedTest, TestEvidence } from '../../store/index.ts';
 import { checkAgentTestSpec } from '../agent-test/plan.ts';
 import { compare } from '../references/cluster-snapshot.ts';
 import type { Notice } from '../runtime/reconciler.ts';
@@ -34,6 +34,8 @@ export interface GateInput {
   readonly current: boolean;
   /** What serves has the same configuration. */
   readonly unchanged: boolean;
+  /** A person had it serve, whatever its tests say. */
+  readonly promotion?: ReleaseState['promoted'] | undefined;
   readonly view: EvidenceView;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -121,6 +123,13 @@ export function gateOf(input: GateInput): Gate {
   ];
   const tested = stage(problems, { reason: 'TestsPassed', message: passedMessage(tests) });
   if (problems.length === 0) return { open: 'passed', tested, ...rest, ...skipping };
+  if (input.promotion != null) {
+    const { by, at, reason } = input.promotion;
+    const message = `promoted by ${by ?? 'a person'} at ${at.slice(0, 19)}Z${reason === null ? '' : `: ${reason}`}, although ${problems[0]!.message}`;
+    const isNew = conditionOf(agent, 'Tested')?.reason !== 'TestsSkipped';
+    const notices = [...skipping.notices, ...(isNew ? [{ type: 'Warning', reason: 'TestsSkipped', message } as const] : [])];
+    return { open: 'unchanged', tested: stage([], { reason: 'TestsSkipped', message }), ...rest, ...skipping, notices };
+  }
   if (input.unchanged) return { open: 'unchanged', tested, ...rest, ...skipping };
   return closed(failed.length > 0 || unsound.length > 0 ? 'failed' : 'awaits', tested, rest);
 }
@@ -155,7 +164,7 @@ function stateOf(test: AgentTest, { configHash }: GateInput, evidence: readonly 
 
 function evidenceOf({ metadata, spec }: AgentTest, configHash: string, evidence: readonly TestEvidence[]): TestEvidence | undefined {
   const digest = testDigest(spec);
-  return evidence.find((one) => one.configHash === configHash && one.testUid === metadata.uid && one.digest === digest);
+  return evidence.find((one) => one.configHash === configHash && one.testName === metadata.name && one.digest === digest);
 }
 
 const stage = (problems: readonly Problem[], good: ConditionStage['good']): ConditionStage => ({ type: 'Tested', good, problems });

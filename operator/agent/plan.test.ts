@@ -82,7 +82,16 @@ describe('putting a revision into service', () => {
 
   it('has calls counted against the budget of the spec, whatever revision serves, and stores each once', () => {
     const budget = { daily: '25.00', currency: 'EUR' };
-    const state = { version: 1, revision: 'b'.repeat(64), configHash: 'former', activeSince: new Date(0), canary: null, rolledBack: [] };
+    const state = {
+      version: 1,
+      revision: 'b'.repeat(64),
+      configHash: 'former',
+      activeSince: new Date(0),
+      canary: null,
+      rolledBack: [],
+      retiredAt: null,
+      promoted: null,
+    };
     const { revision } = state;
     const serving = (stored?: ServingBudget): StoreView => ({
       state: 'known',
@@ -289,11 +298,11 @@ describe('an agent that lacks something it can do without', () => {
   });
 
   it('serves a rotated Secret at once meanwhile, also where new revisions are tried first', () => {
-    const release = { canary: { percent: 10, for: '30m', minCalls: 20, abortOn: {} } };
+    const release = { canary: { percent: 10, for: '30m', deadline: '168h', minCalls: 20, abortOn: {} } };
     const agent = agentWith({ release, llm: { model: 'm', apiKeySecretRef: { name: 'keys', key: 'k' } } });
     const lame = toolNamed('lame', { custom: { function: { name: 'lame', parameters: { type: 'string' } }, http: { url: 'https://a' } } });
     const before = compileRevision(agent, [], worldOf({ secrets: [secret('1')] }));
-    const state = { version: 1, ...before, activeSince: new Date(0), canary: null, rolledBack: [] };
+    const state = { version: 1, ...before, activeSince: new Date(0), canary: null, rolledBack: [], retiredAt: null, promoted: null };
     const result = plan(agent, { tools: [lame], secrets: [secret('2')] }, { ...served, release: { state } });
     const { revision, configHash } = compileRevision(agent, [], worldOf({ secrets: [secret('2')] }));
     expect(result.actions).toContainEqual(expect.objectContaining({ type: 'serve', revision, configHash }));
@@ -355,13 +364,29 @@ describe('deletion', () => {
   });
 });
 
-const secret = (resourceVersion: string) => ({ namespace: 'acme', name: 'keys', uid: 'u', resourceVersion, keys: ['k'] });
+const secret = (value: string, resourceVersion = '1') => ({
+  namespace: 'acme',
+  name: 'keys',
+  uid: 'u',
+  resourceVersion,
+  keys: ['k', 'other'],
+  values: { k: value, other: resourceVersion },
+});
 
 describe('the revision', () => {
   const withSecret = agentWith({ llm: { model: 'm', apiKeySecretRef: { name: 'keys', key: 'k' } } });
 
-  it('changes with the version of a Secret, its configHash does not', () => {
-    const [one, two] = ['1', '2'].map((version) => compileRevision(withSecret, [], worldOf({ secrets: [secret(version)] })));
+  it('changes with the value of a Secret, its configHash does not; another key and metadata change nothing', () => {
+    const [one, two, touched] = [secret('1'), secret('2'), { ...secret('1', '2'), uid: 'again' }].map((each) =>
+      compileRevision(withSecret, [], worldOf({ secrets: [each] })),
+    );
+    expect(one?.revision).not.toBe(two?.revision);
+    expect(one?.configHash).toBe(two?.configHash);
+    expect(touched).toEqual(one);
+  });
+
+  it('changes with the name that people see, its configHash does not', () => {
+    const [one, two] = ['Desk', 'Front desk'].map((displayName) => compileRevision(agentWith({ displayName }), [], worldOf()));
     expect(one?.revision).not.toBe(two?.revision);
     expect(one?.configHash).toBe(two?.configHash);
   });

@@ -15,8 +15,8 @@ import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { budgetActions, planBudget, type BudgetAction, type BudgetView } from './budget.ts';
 import { degradationOf } from './degradation.ts';
-import { gateOf, skippedTests, type EvidenceView, type Gate } from './gate.ts';
-import { planRelease, type ReleaseAction, type ReleasePlan, type ReleaseView } from './release-plan.ts';
+import { gateOf, skippedTests, type EvidenceView, type Gate, type GateInput } from './gate.ts';
+import { planRelease, planSuspendedRelease, type ReleaseAction, type ReleasePlan, type ReleaseView } from './release-plan.ts';
 import type { Candidate } from './release.ts';
 import { compileRevision, functionsInRevision, sizeInRevision, type CompiledRevision } from './revision.ts';
 
@@ -76,7 +76,7 @@ const TOOL_NAMES_SHOWN = 64;
  */
 export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreView, options: AgentPlanOptions): AgentPlan {
   if (isDeleting(agent)) return planDeletion(agent, store, options);
-  if (isSuspended(agent)) return planSuspended(agent, options.now);
+  if (isSuspended(agent)) return planSuspended(agent, store, options.now);
   const namespace = agent.metadata.namespace ?? '';
   const serving = servingOf(agent, store);
   const foreign = notAnOrganization(namespace, snapshot);
@@ -103,6 +103,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
     sound,
     current,
     unchanged: serving?.configHash === target.configHash,
+    promotion: promotionOf(store, desired),
     view: evidenceIn(store),
     now: options.now,
   });
@@ -111,6 +112,8 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
     target,
     desired,
     open: sound && rejected === undefined && gate.open,
+    lost: essential.length > 0,
+    now: options.now,
     serving,
     store: store.state === 'known' ? store : undefined,
   });
@@ -123,7 +126,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   ];
   const budget = planBudget(agent, options.budget, options.now);
   const ready = {
-    others: budget.conditions,
+    others: [...budget.conditions, ...release.conditions],
     message: release.message ?? 'new calls start with the revision that the spec asks for',
     aside: serving === undefined ? undefined : asideOf({ sound, current: current || release.pinned, complete: optional.length === 0 }),
   };
@@ -161,17 +164,23 @@ function asideOf({ sound, current, complete }: { readonly sound: boolean; readon
 /** The finalizer comes first: a revision that is stored without one would outlive its agent. */
 function actionsOf(
   agent: Agent,
-  { revision, configHash, config }: CompiledRevision,
+  target: CompiledRevision,
   { request, release, store }: { readonly request: Gate['request']; readonly release: ReleasePlan; readonly store: StoreView },
 ): AgentPlan['actions'] {
   const former = store.state === 'known' ? store.release?.state : undefined;
   const serves = former !== undefined || release.actions.some(({ type }) => type === 'serve');
   const actions: readonly AgentAction[] = [
-    ...(request.length > 0 ? [{ type: 'test', tests: request, revision, configHash, config } as const] : []),
+    ...(request.length > 0 ? [{ type: 'test', tests: request, ...target } as const] : []),
     ...release.actions,
     ...(serves ? budgetActions(agent, former?.budget) : []),
   ];
   return actions.length === 0 || hasFinalizer(agent) ? actions : [{ type: 'addFinalizer' }, ...actions];
+}
+
+/** Of what serves, where the spec asks for that. */
+function promotionOf(store: StoreView, { configHash }: CompiledRevision): GateInput['promotion'] {
+  const release = store.state === 'known' ? store.release?.state : undefined;
+  return release?.configHash === configHash ? (release.promoted ?? undefined) : undefined;
 }
 
 function evidenceIn(store: StoreView): EvidenceView {
@@ -179,11 +188,25 @@ function evidenceIn(store: StoreView): EvidenceView {
   return store.evidence === undefined ? { state: 'unread' } : { state: 'known', evidence: store.evidence };
 }
 
-/** An annotation that is set meanwhile is for this generation, not for the one that resumes the agent. */
-function planSuspended(agent: Agent, now: number): AgentPlan {
-  const { skippedTests: _former, ...status } = suspendedStatus(agent, now);
+/**
+ * A canary stays under its guard, and an agent that was made again serves what it served. An annotation that is set meanwhile is for this
+ * generation, not for the one that resumes the agent.
+ */
+function planSuspended(agent: Agent, store: StoreView, now: number): AgentPlan {
+  const release = planSuspendedRelease(agent, store.state === 'known' ? store.release : undefined, now);
+  const { skippedTests: _former, canary: _canary, ...status } = suspendedStatus(agent, now, release.conditions);
   const skip = skippedTests(agent);
-  return { actions: [], notices: skip?.notices ?? [], status: { ...status, ...(skip && { skippedTests: skip.skippedTests }) } };
+  return {
+    actions: release.actions.length === 0 || hasFinalizer(agent) ? release.actions : [{ type: 'addFinalizer' }, ...release.actions],
+    notices: [...(skip?.notices ?? []), ...release.notices],
+    ...(release.requeueAfterMs !== undefined && { requeueAfterMs: release.requeueAfterMs }),
+    status: {
+      ...status,
+      ...(store.state === 'known' && servingFields(store.serving)),
+      ...release.status,
+      ...(skip && { skippedTests: skip.skippedTests }),
+    },
+  };
 }
 
 function synced(known: {

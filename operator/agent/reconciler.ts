@@ -2,9 +2,10 @@ import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/index.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { agentReferences, toolCredentials } from '../references/references-of.ts';
-import { COMMON_STATUS_FIELDS, recheck, UnsettledError, type Reconciler } from '../runtime/reconciler.ts';
+import { COMMON_STATUS_FIELDS, recheck, UnsettledError, withAdoptions, type Reconciler } from '../runtime/reconciler.ts';
 import { namespaceOf, type SnapshotReader, type Wanted } from '../runtime/snapshot-reader.ts';
 import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
+import type { Sweep } from '../runtime/sweep.ts';
 import type { KnownTests } from '../agent-test/known-tests.ts';
 import { budgetOf } from '../../voice/calls/usage/budget.ts';
 import type { Store, WatchReleasesOptions } from '../../store/index.ts';
@@ -31,13 +32,14 @@ export interface AgentReconcilerOptions {
   /** The tools of MCP servers. */
   readonly lists: Pick<ToolListCache, 'read' | 'listen' | 'stale' | 'allStale'>;
   readonly toolNamed: (org: string, name: string) => Stored<Tool> | undefined;
+  readonly sweep: Pick<Sweep<Agent>, 'lead' | 'run'>;
 }
 
 /** Between two attempts to read the tools of MCP servers, in milliseconds. */
 const UNREAD_RETRY_MS = 5_000;
 
 export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Agent, AgentAction, AgentStatus> {
-  const { snapshots, revisions, tests, runs, watchReleases, spending, pricesIn, deletionGraceMs, lists, toolNamed } = options;
+  const { snapshots, revisions, tests, runs, watchReleases, spending, pricesIn, deletionGraceMs, lists, toolNamed, sweep } = options;
 
   /** Read when the agent is looked at, every half minute: calls change it all the time. */
   const budgetView = async (agent: Stored<Agent>, now: number): Promise<BudgetView | undefined> => {
@@ -73,14 +75,11 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
 
     async plan(agent, { now, signal, retryWhenPostgresIsBack }) {
       // A requested reconcile means that a user suspects a problem: Postgres is read, too.
-      if (isReconcileRequested(agent)) revisions.forget(agent.metadata.uid);
+      if (isReconcileRequested(agent)) revisions.forget(identityOf(agent));
       // Postgres first: after the last wait nothing may change between taking the snapshot and planning.
       const tested = requiredTests(tests.ofAgent(agent)).length > 0;
       const { release } = agent.spec;
-      const serving =
-        isSuspended(agent) && !isDeleting(agent)
-          ? ({ state: 'known' } as const)
-          : await revisions.view(identityOf(agent), { tested, release });
+      const serving = await revisions.view(identityOf(agent), { tested, release });
       if (serving.state === 'unavailable') retryWhenPostgresIsBack();
       const budget = await budgetView(agent, now);
       const offered = await offeredNow(snapshots, agent, signal);
@@ -92,11 +91,12 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
       }
       await prepareTools(offered.tools, offered.snapshot);
       const { snapshot, recheckAfterMs } = await snapshots.observe(namespaceOf(agent), (seen) => wantedBy(agent, seen), signal);
-      return recheck(planAgent(agent, snapshot, serving, { now, deletionGraceMs, budget }), recheckAfterMs);
+      const plan = planAgent(agent, snapshot, serving, { now, deletionGraceMs, budget });
+      return recheck(withAdoptions(agent, plan, snapshot, agentReferences(agent)), recheckAfterMs);
     },
 
     async apply(action, agent) {
-      const identity = { ...identityOf(agent), agentName: agent.metadata.name };
+      const identity = identityOf(agent);
       switch (action.type) {
         case 'serve':
         case 'release': {
@@ -116,12 +116,13 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
         }
         default: {
           const { state } = await revisions.retire(identity);
-          return { replan: state === 'unavailable' };
+          return { replan: state !== 'known' };
         }
       }
     },
 
     lead(queue) {
+      const endSweep = sweep.lead();
       const listening = runs.listen({
         onChange: ({ org, name }) => queue.enqueue(`${org}/${name}`),
         onListening: () => {
@@ -129,8 +130,8 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
         },
       });
       const watch = watchReleases({
-        onChange: ({ org, agentName, agentUid }) => {
-          revisions.forget(agentUid);
+        onChange: ({ org, agentName }) => {
+          revisions.forget({ org, agentName });
           queue.enqueue(`${org}/${agentName}`);
         },
         onListening: () => {
@@ -151,17 +152,22 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
         },
       });
       return async () => {
+        endSweep();
         await Promise.all([listening.stop(), watch.stop(), tools.stop()]);
       };
     },
 
-    refresh: () => revisions.clear(),
-    deleted: (agent) => revisions.forget(agent.metadata.uid),
+    refresh() {
+      revisions.clear();
+      sweep.run();
+    },
+    catchUp: sweep.run,
+    deleted: (agent) => revisions.forget(identityOf(agent)),
   };
 }
 
-function identityOf(agent: Stored<Agent>): { readonly org: string; readonly agentUid: string } {
-  return { org: namespaceOf(agent), agentUid: agent.metadata.uid };
+function identityOf(agent: Stored<Agent>): { readonly org: string; readonly agentName: string } {
+  return { org: namespaceOf(agent), agentName: agent.metadata.name };
 }
 
 async function offeredNow(snapshots: SnapshotReader, agent: Stored<Agent>, signal: AbortSignal) {

@@ -28,9 +28,9 @@ function metrics(of: (revision: string) => Promise<ReleaseFigures>) {
   return { registry, release, clock };
 }
 
-const canary = (agentUid: string): RunningCanary => ({
+const canary = (agentName: string): RunningCanary => ({
   org: 'acme',
-  agentUid,
+  agentName,
   state: { revision: 'serving', canary: { revision: 'canary', configHash: 'h', percent: 10, since: new Date(0) } },
 });
 

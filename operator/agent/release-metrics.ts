@@ -7,7 +7,7 @@ import type { ReleaseFigures, ReleaseState, Store } from '../../store/index.ts';
 
 export interface RunningCanary {
   readonly org: string;
-  readonly agentUid: string;
+  readonly agentName: string;
   readonly state: Pick<ReleaseState, 'revision'> & { readonly canary: NonNullable<ReleaseState['canary']> };
 }
 
@@ -117,8 +117,14 @@ export class ReleaseMetrics {
   async #readAll(): Promise<ReadonlyMap<Slot, readonly ReleaseFigures[]>> {
     const { figures, logger } = this.#options;
     const canaries = this.#canaries().slice(0, CANARIES_READ);
-    const of = ({ org, agentUid, state }: RunningCanary, revision: string) =>
-      figures.of({ org, agentUid, revision, since: state.canary.since });
+    const of = ({ org, agentName, state }: RunningCanary, revision: string) =>
+      figures.of({
+        org,
+        agentName,
+        revision,
+        configHash: revision === state.canary.revision ? state.canary.configHash : undefined,
+        since: state.canary.since,
+      });
     try {
       const [tried, served] = [[] as ReleaseFigures[], [] as ReleaseFigures[]];
       for (const each of canaries) {

@@ -1,12 +1,12 @@
 /** What a decision about a release means for the plan of an agent: actions, Events, status. Pure. */
 import { shortRevision, type AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Agent, AgentStatus } from '../../crds/index.ts';
-import type { ReleaseChange } from '../../store/index.ts';
+import type { ReleaseChange, RevisionParts } from '../../store/index.ts';
 import type { Notice } from '../runtime/reconciler.ts';
-import { timestamp, type ConditionStage } from '../status/conditions.ts';
-import type { Problem } from '../status/reasons.ts';
+import { conditionOf, timestamp, type ConditionStage, type PlannedCondition } from '../status/conditions.ts';
+import { reasons, type Problem, type Reason } from '../status/reasons.ts';
 import type { Gate } from './gate.ts';
-import { decideRelease, releaseProblem, type Candidate, type ReleaseDecision, type ReleaseFacts } from './release.ts';
+import { decideRelease, decideSuspended, releaseProblems, type Candidate, type ReleaseDecision, type ReleaseFacts } from './release.ts';
 import type { CompiledRevision } from './revision.ts';
 
 /** Of an agent that serves: how far its release is. */
@@ -26,6 +26,7 @@ export type ReleaseAction =
       readonly configHash: string | null;
       /** Absent where the spec pins a revision that is stored. */
       readonly config?: AgentRevisionConfig;
+      readonly parts?: RevisionParts;
       readonly pinned?: boolean;
     })
   | (Tested & {
@@ -34,6 +35,7 @@ export type ReleaseAction =
       readonly reason?: string;
       /** Of a canary that begins. */
       readonly config?: AgentRevisionConfig;
+      readonly parts?: RevisionParts;
     });
 
 export interface ReleaseInput {
@@ -43,6 +45,10 @@ export interface ReleaseInput {
   readonly desired: CompiledRevision;
   /** Whether it may be served, and why. */
   readonly open: Gate['open'];
+  /** Something that every call needs is missing. */
+  readonly lost: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
   /** By the status, where Postgres is unavailable. */
   readonly serving: { readonly revision: string } | undefined;
   /** Undefined while Postgres is unavailable: nothing can be done then. */
@@ -54,6 +60,8 @@ export interface ReleasePlan {
   readonly notices: readonly Notice[];
   /** In place of what `Synced` would say. */
   readonly synced?: ConditionStage;
+  /** That the release goes on, or was taken back, whatever else the agent lacks. */
+  readonly conditions: readonly PlannedCondition[];
   /** Of a `Ready=True`. */
   readonly message?: string;
   readonly pinned: boolean;
@@ -69,24 +77,54 @@ export function planRelease(input: ReleaseInput): ReleasePlan {
   const { agent, target, open, store } = input;
   const facts: ReleaseFacts = {
     release: agent.spec.release,
-    target: open === false ? undefined : { revision: target.revision, configHash: input.desired.configHash },
+    target: { revision: target.revision, configHash: input.desired.configHash, parts: input.desired.parts },
+    open: open !== false,
+    lost: input.lost,
+    now: input.now,
     ownHash: target.configHash,
     state: stateIn(input),
     pinned: pinnedIn(input),
     figures: store?.release?.figures,
   };
-  if (store === undefined) return { actions: [], notices: [], pinned: false, status: reportedCanary(agent) };
+  if (store === undefined)
+    return { actions: [], notices: [], conditions: reportedConditions(agent), pinned: false, status: reportedCanary(agent) };
   const decision = decideRelease(facts);
-  const problem = decision.step === undefined ? releaseProblem(decision, facts) : undefined;
+  const problems = decision.step === undefined ? releaseProblems(decision, facts) : [];
+  const [problem] = problems;
   const pinned = decision.phase.type === 'pinned' && decision.step === undefined;
   return {
     actions: actionsOf(decision, input),
     notices: noticesOf(decision),
     pinned,
+    conditions: companionsOf(problems),
     ...(problem !== undefined && { synced: notSynced(problem), message: problem.message }),
     ...(pinned && { synced: { type: 'Synced', good: { reason: 'RevisionPinned', message: PINNED }, problems: [] }, message: PINNED }),
     ...(facts.state?.canary && { requeueAfterMs: CANARY_LOOK_MS }),
     status: canaryOf(facts),
+  };
+}
+
+/** Of a suspended agent: whatever its spec asks for by now, the canary that runs is aborted by its figures. */
+export function planSuspendedRelease(
+  agent: Agent,
+  view: ReleaseView | undefined,
+  now: number,
+): Pick<ReleasePlan, 'actions' | 'notices' | 'conditions' | 'requeueAfterMs' | 'status'> {
+  if (view === undefined) return { actions: [], notices: [], conditions: reportedConditions(agent), status: reportedCanary(agent) };
+  const { state, figures } = view;
+  const { release, ...asked } = { release: agent.spec.release, configHash: agent.status?.configHash ?? '' };
+  const decision = decideSuspended({ release, ...asked, state, figures, now });
+  const facts = { release, state, figures, target: { revision: agent.status?.desiredRevision ?? '', ...asked, parts: { tools: {} } } };
+  const problems = decision.step === undefined ? releaseProblems(decision, facts) : [];
+  return {
+    actions:
+      decision.step === undefined
+        ? []
+        : [{ type: 'release', change: decision.step, ...(decision.reason !== undefined && { reason: decision.reason }) }],
+    notices: noticesOf(decision),
+    conditions: companionsOf(problems),
+    ...(state.canary && { requeueAfterMs: CANARY_LOOK_MS }),
+    status: canaryOf({ state }),
   };
 }
 
@@ -96,18 +134,28 @@ const notSynced = (problem: Problem): ConditionStage => ({
   problems: [problem],
 });
 
-function actionsOf({ step, reason }: ReleaseDecision, { target, open }: ReleaseInput): readonly ReleaseAction[] {
+function actionsOf({ step, reason }: ReleaseDecision, { target, desired, open }: ReleaseInput): readonly ReleaseAction[] {
   if (step === undefined) return [];
   const isTarget = 'revision' in step && step.revision === target.revision;
   const more = {
-    ...(isTarget && { config: target.config }),
+    ...(isTarget && { config: target.config, parts: desired.parts }),
     ...((isTarget || step.type === 'promote') && open === 'passed' && { testedAs: target.configHash }),
   };
   if (step.type === 'serve') return [{ ...step, ...more }];
   return [{ type: 'release', change: step, ...more, ...(reason !== undefined && { reason }) }];
 }
 
-function noticesOf({ step }: ReleaseDecision): readonly Notice[] {
+/** `Progressing` of a canary, `Degraded` of what was taken back. */
+function companionsOf(problems: readonly Problem[]): readonly PlannedCondition[] {
+  return problems.flatMap(({ reason, message }): readonly PlannedCondition[] => {
+    const type = reasons[reason].accompanied;
+    return type === undefined ? [] : [{ type, status: 'True', reason, message }];
+  });
+}
+
+function noticesOf({ step, reason }: ReleaseDecision): readonly Notice[] {
+  if (step?.type === 'abort')
+    return [{ type: 'Warning', reason: 'CanaryAborted', message: `new calls start with the former revision again: ${reason ?? ''}` }];
   if (step?.type === 'promote')
     return [{ type: 'Normal', reason: 'CanaryPromoted', message: 'the canary kept its limits: all new calls start with its revision' }];
   if (step?.type !== 'begin_canary') return [];
@@ -118,7 +166,9 @@ function noticesOf({ step }: ReleaseDecision): readonly Notice[] {
 /** What the status has of it says nothing of canaries and rollbacks. */
 function stateIn({ serving, desired, store }: ReleaseInput): ReleaseFacts['state'] {
   if (store?.release !== undefined) return store.release.state;
-  return serving && { revision: serving.revision, configHash: desired.configHash, canary: null, rolledBack: [] };
+  return (
+    serving && { revision: serving.revision, configHash: desired.configHash, canary: null, rolledBack: [], retiredAt: null, promoted: null }
+  );
 }
 
 /** A pin that serves needs no looking up. */
@@ -129,10 +179,18 @@ function pinnedIn({ agent, serving, store }: ReleaseInput): ReleaseFacts['pinned
   return store?.pinned;
 }
 
-function canaryOf({ state }: ReleaseFacts): Pick<AgentStatus, 'canary'> {
+function canaryOf({ state }: Pick<ReleaseFacts, 'state'>): Pick<AgentStatus, 'canary'> {
   if (!state?.canary) return {};
   const { revision, percent, since } = state.canary;
   return { canary: { revision, percent, since: timestamp(since) } };
+}
+
+/** Postgres is unavailable: the release is as far as it was. */
+function reportedConditions(agent: Agent): readonly PlannedCondition[] {
+  return (['Progressing', 'Degraded'] as const).flatMap((type): readonly PlannedCondition[] => {
+    const { status, reason, message } = conditionOf(agent, type) ?? {};
+    return status === 'True' && message !== undefined ? [{ type, status, reason: reason as Reason, message }] : [];
+  });
 }
 
 function reportedCanary({ status }: Agent): Pick<AgentStatus, 'canary'> {

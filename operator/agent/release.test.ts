@@ -1,15 +1,19 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { applyChange } from '../../store/releases/release-state.ts';
 import type { ReleaseFigures, ReleaseState } from '../../store/index.ts';
-import { decideRelease, releaseProblem, type ReleaseFacts } from './release.ts';
+import { decideRelease, decideSuspended, releaseProblems, REPLACED_WITHIN_MS, type ReleaseFacts, type Target } from './release.ts';
+
+type RolledBack = ReleaseState['rolledBack'][number];
 
 const hex = (letter: string) => letter.repeat(64);
 const since = new Date('2026-06-01T12:00:00Z');
 const MINUTE = 60_000;
 
-const target = (letter: string, configHash = `hash-${letter}`) => ({ revision: hex(letter), configHash });
+const named = (letter: string, configHash = `hash-${letter}`) => ({ revision: hex(letter), configHash });
+const target = (letter: string, configHash?: string, tools: Target['parts']['tools'] = {}): Target => ({
+  ...named(letter, configHash),
+  parts: { agent: letter, tools },
+});
 const state = (letter: string, more: Partial<ReleaseState> = {}): ReleaseState => ({
   version: 1,
   revision: hex(letter),
@@ -17,10 +21,12 @@ const state = (letter: string, more: Partial<ReleaseState> = {}): ReleaseState =
   activeSince: since,
   canary: null,
   rolledBack: [],
+  retiredAt: null,
+  promoted: null,
   ...more,
 });
-const canaryOf = (letter: string, percent = 10) => ({ ...target(letter), percent, since });
-const canary = { percent: 10, for: '30m', minCalls: 20, abortOn: {} };
+const canaryOf = (letter: string, percent = 10) => ({ ...named(letter), percent, since });
+const canary = { percent: 10, for: '30m', deadline: '168h', minCalls: 20, abortOn: {} };
 const limits = { errorRate: 5, p95VoiceToVoiceMs: 1500, analysis: { name: 'satisfied', below: 80 } };
 const figures = (more: Partial<ReleaseFigures> = {}): ReleaseFigures => ({
   calls: 20,
@@ -32,19 +38,31 @@ const figures = (more: Partial<ReleaseFigures> = {}): ReleaseFigures => ({
   elapsedMs: 30 * MINUTE,
   ...more,
 });
-const rolledBack = (letter: string, aborted = false) => ({
-  ...target(letter),
+const rolledBack = (letter: string, aborted = false, changed: RolledBack['changed'] = { agent: letter, tools: {} }) => ({
+  ...named(letter),
+  changed,
   aborted,
   reason: aborted ? 'too many errors' : null,
   by: aborted ? null : 'ada',
   at: '2026-06-01T12:00:00.123Z',
 });
-const decide = (facts: Partial<ReleaseFacts>) => decideRelease({ release: undefined, target: undefined, state: undefined, ...facts });
+/** Without a target: of one that may not be served. */
+const decide = (facts: Partial<ReleaseFacts>) =>
+  decideRelease({
+    release: undefined,
+    target: target('z'),
+    open: facts.target !== undefined,
+    state: undefined,
+    now: since.getTime(),
+    ...facts,
+  });
+const problemOf = (facts: Partial<ReleaseFacts>) =>
+  releaseProblems(decide(facts), { release: undefined, target: target('z'), state: undefined, ...facts })[0];
 
 describe('without a canary', () => {
   it('serves what may be served, at once', () => {
-    expect(decide({ target: target('b') }).step).toEqual({ type: 'serve', ...target('b') });
-    expect(decide({ target: target('b'), state: state('a') }).step).toEqual({ type: 'serve', ...target('b') });
+    expect(decide({ target: target('b') }).step).toEqual({ type: 'serve', ...named('b') });
+    expect(decide({ target: target('b'), state: state('a') }).step).toEqual({ type: 'serve', ...named('b') });
   });
 
   it('does nothing where it serves, and where nothing may be served', () => {
@@ -63,7 +81,7 @@ describe('with a canary', () => {
   const running = state('a', { canary: canaryOf('b') });
 
   it('tries a new revision, but not the first one, a rotated Secret or what is missing', () => {
-    expect(decide({ release, target: target('b'), state: state('a') }).step).toEqual({ type: 'begin_canary', ...target('b'), percent: 10 });
+    expect(decide({ release, target: target('b'), state: state('a') }).step).toEqual({ type: 'begin_canary', ...named('b'), percent: 10 });
     expect(decide({ release, target: target('b') }).step?.type).toBe('serve');
     expect(decide({ release, target: target('b', 'hash-a'), state: state('a') }).step?.type).toBe('serve');
   });
@@ -99,7 +117,29 @@ describe('with a canary', () => {
     expect(decide({ ...facts, figures: figures({ ...bad, elapsedMs: 0 }) })).toMatchObject({ step: { type: 'abort' }, reason });
     expect(decide({ ...facts, figures: figures({ ...bad, calls: 19, elapsedMs: 0 }) }).step).toBeUndefined();
     // Also while the spec asks for something that may not be served.
-    expect(decide({ ...facts, target: undefined, figures: figures(bad) }).step).toEqual({ type: 'abort' });
+    expect(decide({ ...facts, open: false, figures: figures(bad) }).step).toEqual({ type: 'abort' });
+  });
+
+  it('gives up what lacks a figure at its deadline, and says all along what is missing', () => {
+    const strict = { canary: { ...canary, abortOn: limits } };
+    const facts = { release: strict, target: target('b'), state: running };
+    const lacking = figures({ p95VoiceToVoiceMs: null, elapsedMs: 24 * 60 * MINUTE });
+    expect(problemOf({ ...facts, figures: lacking })?.message).toContain('no p95VoiceToVoiceMs yet');
+    expect(decide({ ...facts, figures: { ...lacking, elapsedMs: 168 * 60 * MINUTE } })).toMatchObject({
+      step: { type: 'abort' },
+      reason: 'after 168h (deadline) it has no p95VoiceToVoiceMs yet, for want of spoken answers',
+    });
+    // An unlimited one that is only waiting for its time.
+    expect(decide({ ...facts, release: { canary: { ...canary, for: '168h', deadline: '1h' } }, figures: figures() }).step).toBeUndefined();
+  });
+
+  it('ends when something that every call of it needs is lost, and stays under its guard while the agent is suspended', () => {
+    expect(decide({ release, target: target('b'), open: false, lost: true, state: running, figures: figures() }).step).toEqual({
+      type: 'end_canary',
+    });
+    const guarded = { release: { canary: { ...canary, abortOn: limits } }, configHash: 'hash-b', state: running, now: 0 };
+    expect(decideSuspended({ ...guarded, figures: figures({ errors: 9 }) }).step).toEqual({ type: 'abort' });
+    expect(decideSuspended({ ...guarded, figures: figures() })).toEqual({ phase: { type: 'canary' } });
   });
 
   it('keeps its limits: what equals one is within', () => {
@@ -121,28 +161,52 @@ describe('with a canary', () => {
 });
 
 describe('what was rolled back', () => {
-  const back = state('a', { rolledBack: [rolledBack('b', true)] });
-
-  it('is not served by itself, with another version of a Secret neither, until the spec changes', () => {
+  it('is not served by itself, with another version of a Secret neither, until somebody names it', () => {
+    const back = state('a', { rolledBack: [rolledBack('b', true)] });
     for (const again of [target('b'), target('d', 'hash-b')]) {
-      const decision = decide({ release: { canary }, target: again, state: back });
-      expect(decision.step).toBeUndefined();
-      expect(releaseProblem(decision, { release: { canary }, state: back })).toEqual({
+      const facts = { release: { canary }, target: again, state: back };
+      expect(decide(facts).step).toBeUndefined();
+      expect(problemOf(facts)).toEqual({
         reason: 'CanaryAborted',
         message: 'revision bbbbbbbbbbbb is not served, its canary was aborted at 2026-06-01T12:00:00Z: too many errors',
       });
     }
     expect(decide({ target: target('c'), state: back }).step).toMatchObject({ type: 'serve', revision: hex('c') });
-    expect(decide({ target: target('a'), state: back }).step).toEqual({ type: 'settle', configHash: 'hash-a' });
   });
 
-  it('says who did it', () => {
+  it('says who did it, also where something else is wrong', () => {
     const byAda = state('a', { rolledBack: [rolledBack('b')] });
-    const decision = decide({ target: target('b'), state: byAda });
-    expect(releaseProblem(decision, { release: undefined, state: byAda })).toMatchObject({
+    expect(problemOf({ target: target('b'), open: false, state: byAda })).toMatchObject({
       reason: 'RolledBack',
       message: expect.stringContaining('it was rolled back by ada at 2026-06-01T12:00:00Z'),
     });
+  });
+
+  it('is not served with other tools, and neither is another agent with the tools that were', () => {
+    const ofAgent = state('a', { rolledBack: [rolledBack('b')] });
+    const withTool = { release: undefined, target: { ...target('c'), parts: { agent: 'b', tools: { t: '1' } } }, state: ofAgent };
+    expect(decide(withTool).step).toBeUndefined();
+    expect(problemOf(withTool)?.message).toContain(
+      'revision cccccccccccc is not served, because it has the agent spec of revision bbbbbbbbbbbb',
+    );
+    const ofTool = state('a', { rolledBack: [rolledBack('b', false, { tools: { t: '1' } })] });
+    const offering = (tools: Target['parts']['tools']) =>
+      decide({ target: { ...target('c'), parts: { agent: 'a', tools } }, state: ofTool }).step;
+    expect(offering({ t: '1', u: '1' })).toBeUndefined();
+    expect(offering({ t: '2', u: '1' })?.type).toBe('serve');
+    // What serves has been let through, whatever it shares.
+    expect(decide({ target: target('d', 'hash-a', { t: '1' }), state: ofTool }).step?.type).toBe('serve');
+  });
+
+  it('may be tried again as a canary where its figures were bad, once the agent has been edited back', () => {
+    const aborted = state('a', { rolledBack: [rolledBack('b', true)] });
+    expect(decide({ release: { canary }, target: target('a'), state: aborted }).step).toEqual({ type: 'settle', configHash: 'hash-a' });
+    const again = state('a', { rolledBack: [{ ...rolledBack('b', true), retry: true }] });
+    expect(decide({ release: { canary }, target: target('b'), state: again }).step?.type).toBe('begin_canary');
+    expect(decide({ target: target('b'), state: again }).step).toBeUndefined();
+    // Tools come and go by themselves.
+    const byTool = state('a', { rolledBack: [rolledBack('b', true, { tools: { t: '1' } })] });
+    expect(decide({ release: { canary }, target: target('a'), state: byTool }).step).toBeUndefined();
   });
 });
 
@@ -150,122 +214,42 @@ describe('a pin', () => {
   const release = { pin: hex('c').slice(0, 8), canary };
 
   it('serves the revision that it names, whatever else the spec asks for and however it is', () => {
-    const step = { type: 'serve', ...target('c'), pinned: true };
-    expect(decide({ release, target: target('b'), pinned: target('c'), state: state('a') }).step).toEqual(step);
-    expect(decide({ release, pinned: target('c'), state: state('a', { canary: canaryOf('b') }) }).step).toEqual(step);
+    const step = { type: 'serve', ...named('c'), pinned: true };
+    expect(decide({ release, target: target('b'), pinned: named('c'), state: state('a') }).step).toEqual(step);
+    expect(decide({ release, pinned: named('c'), state: state('a', { canary: canaryOf('b') }) }).step).toEqual(step);
     expect(decide({ release, target: target('c'), state: state('a') }).step).toEqual(step);
-    expect(decide({ release, target: target('b'), pinned: target('c'), state: state('c') })).toEqual({ phase: { type: 'pinned' } });
+    expect(decide({ release, target: target('b'), pinned: named('c'), state: state('c') })).toEqual({ phase: { type: 'pinned' } });
   });
 
-  it('leaves everything where it names nothing, or what was rolled back', () => {
-    const unknown = decide({ release, target: target('b'), state: state('a') });
-    expect(unknown.step).toBeUndefined();
-    expect(releaseProblem(unknown, { release, state: state('a') })).toMatchObject({ reason: 'PinNotFound' });
-    expect(decide({ release, pinned: target('c'), state: state('a', { rolledBack: [rolledBack('c')] }) })).toMatchObject({
+  it('that names nothing changes nothing, and says so', () => {
+    expect(decide({ release, target: target('b') }).step).toEqual({ type: 'serve', ...named('b') });
+    expect(decide({ release, target: target('b'), state: state('a') }).step?.type).toBe('begin_canary');
+    expect(problemOf({ release, target: target('b'), state: state('b') })).toMatchObject({ reason: 'PinNotFound' });
+  });
+
+  it('does not serve what was rolled back', () => {
+    expect(decide({ release, pinned: named('c'), state: state('a', { rolledBack: [rolledBack('c')] }) })).toMatchObject({
       phase: { type: 'rolledBack' },
     });
   });
 });
 
-describe('whatever happens in whatever order', () => {
-  const letters = ['a', 'b', 'c', 'd'];
-  const happening = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ type: fc.constant('spec' as const), letter: fc.constantFrom(...letters) }) },
-    { weight: 1, arbitrary: fc.record({ type: fc.constant('gate' as const), open: fc.boolean() }) },
-    {
-      weight: 3,
-      arbitrary: fc.record({
-        type: fc.constant('calls' as const),
-        errors: fc.integer({ min: 0, max: 20 }),
-        minutes: fc.integer({ min: 0, max: 60 }),
-      }),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.record({ type: fc.constant('pin' as const), letter: fc.option(fc.constantFrom(...letters), { nil: undefined }) }),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        type: fc.constant('canary' as const),
-        percent: fc.option(fc.integer({ min: 1, max: 99 }), { nil: undefined }),
-      }),
-    },
-    { weight: 2, arbitrary: fc.record({ type: fc.constant('rollback' as const) }) },
-    { weight: 1, arbitrary: fc.record({ type: fc.constant('crash' as const) }) },
-  );
+describe('an agent that was deleted and made again', () => {
+  const retiredAt = since;
+  const soon = since.getTime() + REPLACED_WITHIN_MS - 1;
 
-  it('comes to rest, serves only what may be served, and nothing again that was rolled back', () => {
-    fc.assert(
-      fc.property(fc.array(happening, { maxLength: 40 }), (happenings) => {
-        let now = since;
-        let current: ReleaseState | undefined;
-        let wanted = 'a';
-        let open = true;
-        let pin: string | undefined;
-        let percent: number | undefined = 10;
-        let seen: ReleaseFigures = figures({ calls: 0, elapsedMs: 0 });
-        /** Let through by the gate at some time. */
-        const admitted = new Set<string>();
-        /** Rolled back, and the spec has not asked for anything else since. */
-        let banned = new Set<string>();
-        const reconcile = (rounds: number): void => {
-          for (let round = 0; round < rounds; round += 1) {
-            if (open) admitted.add(hex(wanted));
-            const pinned = pin !== undefined && admitted.has(hex(pin)) && current !== undefined ? target(pin) : undefined;
-            const decision = decideRelease({
-              release: {
-                ...(pin !== undefined && { pin: hex(pin).slice(0, 8) }),
-                ...(percent !== undefined && { canary: { ...canary, percent, abortOn: { errorRate: 5 } } }),
-              },
-              target: open ? target(wanted) : undefined,
-              state: current,
-              pinned,
-              figures: current?.canary ? seen : undefined,
-            });
-            const { step } = decision;
-            if (step === undefined) return;
-            if (current === undefined) {
-              expect(step.type).toBe('serve');
-              current = state((step as { revision: string }).revision.slice(0, 1));
-              continue;
-            }
-            const after = applyChange(current, step, { now, reason: decision.reason });
-            expect(after, `${step.type} changes something`).toBeDefined();
-            if (step.type === 'abort') banned.add(current.canary!.revision);
-            if (step.type === 'begin_canary') seen = figures({ calls: 0, elapsedMs: 0 });
-            current = { ...after!.state, version: current.version + 1 };
-            for (const revision of [current.revision, current.canary?.revision]) {
-              if (revision === undefined) continue;
-              expect(admitted).toContain(revision);
-              expect(banned).not.toContain(revision);
-            }
-          }
-          expect.fail('it does not come to rest');
-        };
-        for (const what of happenings) {
-          now = new Date(now.getTime() + MINUTE);
-          if (what.type === 'spec') wanted = what.letter;
-          else if (what.type === 'gate') open = what.open;
-          else if (what.type === 'pin') pin = what.letter;
-          else if (what.type === 'canary') percent = what.percent;
-          else if (what.type === 'calls')
-            seen = figures({
-              calls: seen.calls + 20,
-              errors: seen.errors + what.errors,
-              elapsedMs: seen.elapsedMs + what.minutes * MINUTE,
-            });
-          else if (what.type === 'rollback' && current?.canary) {
-            banned.add(current.canary.revision);
-            const change = { type: 'rollback', to: current.revision, configHash: current.configHash } as const;
-            current = { ...applyChange(current, change, { now })!.state, version: current.version + 1 };
-          } else if (what.type === 'crash') continue; // Nothing is decided until the operator is back.
-          reconcile(8);
-          // At rest with something else that the spec asks for: what was rolled back may be asked for again.
-          if (open && pin === undefined && !banned.has(hex(wanted))) banned = new Set();
-        }
-      }),
-      { numRuns: 2_000 },
-    );
+  it('goes on from where it was, within an hour', () => {
+    const running = state('a', { canary: canaryOf('b'), retiredAt });
+    expect(decide({ release: { canary }, target: target('b'), state: running, now: soon }).step).toEqual({ type: 'revive' });
+    expect(decideSuspended({ release: undefined, configHash: 'hash-a', state: running, figures: undefined, now: soon }).step).toEqual({
+      type: 'revive',
+    });
+    expect(decide({ release: { canary }, target: target('b'), state: running, now: soon + 1 }).step?.type).toBe('serve');
+  });
+
+  it('never serves what was rolled back', () => {
+    const facts = { target: target('b'), state: state('a', { rolledBack: [rolledBack('b')], retiredAt }), now: soon + 1 };
+    expect(decide(facts).step).toBeUndefined();
+    expect(problemOf(facts)).toMatchObject({ reason: 'RolledBack' });
   });
 });

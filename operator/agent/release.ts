@@ -5,12 +5,20 @@
 import { shortRevision } from '../../crds/agent-revision.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { AgentSpec } from '../../crds/agent.ts';
-import type { ReleaseChange, ReleaseFigures, ReleaseState } from '../../store/index.ts';
+import {
+  hasAnyOf,
+  isSame,
+  mayRetry,
+  type ReleaseChange,
+  type ReleaseFigures,
+  type ReleaseState,
+  type RevisionParts,
+} from '../../store/index.ts';
 import type { Problem } from '../status/reasons.ts';
 
 type Release = NonNullable<AgentSpec['release']>;
 type Canary = NonNullable<Release['canary']>;
-type RolledBack = ReleaseState['rolledBack'][number];
+type RolledBackRevision = ReleaseState['rolledBack'][number];
 
 /** A revision that may be served. */
 export interface Candidate {
@@ -19,10 +27,20 @@ export interface Candidate {
   readonly configHash: string | null;
 }
 
+export interface Target extends Candidate {
+  readonly configHash: string;
+  /** Of what the spec asks for. */
+  readonly parts: RevisionParts;
+}
+
 export interface ReleaseFacts {
   readonly release: Release | undefined;
-  /** What the spec asks for, where it is sound and its tests let it through. */
-  readonly target: (Candidate & { readonly configHash: string }) | undefined;
+  /** What the spec asks for. */
+  readonly target: Target;
+  /** Whether it may be served: the spec is sound, and its tests let it through. */
+  readonly open: boolean;
+  /** Something that every call of the target needs is missing. */
+  readonly lost?: boolean;
   /** `configHash` of the target itself, in which something that is missing may have been left out. */
   readonly ownHash?: string;
   /** Undefined for an agent that has never served. */
@@ -31,67 +49,131 @@ export interface ReleaseFacts {
   readonly pinned?: Candidate | undefined;
   /** Of the canary's calls. */
   readonly figures?: ReleaseFigures | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 export type ReleasePhase =
   | { readonly type: 'serving' }
   | { readonly type: 'canary' }
-  | { readonly type: 'rolledBack'; readonly rolledBack: RolledBack }
-  | { readonly type: 'pinned' }
-  | { readonly type: 'pinUnknown'; readonly pin: string };
+  /** `alike`: the target is another revision, with the same change. */
+  | { readonly type: 'rolledBack'; readonly rolledBack: RolledBackRevision; readonly alike: boolean }
+  | { readonly type: 'pinned' };
 
 export interface ReleaseDecision {
   readonly phase: ReleasePhase;
+  /** `spec.release.pin` names nothing that is known here, and changes nothing. */
+  readonly unknownPin?: string;
   /** What to do now. */
   readonly step?: ReleaseChange;
   readonly reason?: string;
 }
 
+/** An Agent that comes back within this time is the one that was deleted: a tool replaced or restored it. In milliseconds. */
+export const REPLACED_WITHIN_MS = 3_600_000;
+
 const SERVING: ReleasePhase = { type: 'serving' };
 const CANARY: ReleasePhase = { type: 'canary' };
 
-export function decideRelease({ release, target, ownHash, state, pinned, figures }: ReleaseFacts): ReleaseDecision {
-  const { pin, canary: wanted } = release ?? {};
-  if (pin !== undefined) return decidePinned(pin, target?.revision.startsWith(pin) === true ? target : pinned, state);
-  if (state === undefined) return target === undefined ? { phase: SERVING } : { phase: SERVING, step: { type: 'serve', ...target } };
-  const { canary } = state;
-  const reason = canary === null || figures === undefined ? undefined : abortReason(wanted, figures);
-  if (reason !== undefined) return { phase: CANARY, step: { type: 'abort' }, reason };
-  if (target === undefined) return { phase: canary === null ? SERVING : CANARY };
-  const rolledBack = state.rolledBack.findLast(
-    ({ revision, configHash }) => revision === target.revision || configHash === target.configHash,
-  );
-  if (target.revision === state.revision && rolledBack === undefined) {
-    if (canary !== null) return { phase: SERVING, step: { type: 'end_canary' } };
-    const settled = state.rolledBack.length === 0 && state.configHash !== null;
-    return settled ? { phase: SERVING } : { phase: SERVING, step: { type: 'settle', configHash: target.configHash } };
+export function decideRelease(facts: ReleaseFacts): ReleaseDecision {
+  const { release, target, state, pinned, now } = facts;
+  if (wasReplaced(state, now)) return { phase: SERVING, step: { type: 'revive' } };
+  const pin = release?.pin;
+  if (pin === undefined) return decideUnpinned(facts);
+  const asked = target.revision.startsWith(pin);
+  const named = asked && facts.open ? target : pinned;
+  if (named !== undefined) return decidePinned(named, state);
+  return asked ? { phase: SERVING } : { ...decideUnpinned(facts), unknownPin: pin };
+}
+
+/** While an agent is suspended nothing is begun, and nothing promoted. */
+export function decideSuspended({
+  release,
+  configHash,
+  state,
+  figures,
+  now,
+}: Pick<ReleaseFacts, 'release' | 'state' | 'figures' | 'now'> & { readonly configHash: string }): ReleaseDecision & {
+  readonly step?: Exclude<ReleaseChange, { type: 'serve' }>;
+} {
+  if (wasReplaced(state, now)) return { phase: SERVING, step: { type: 'revive' } };
+  if (state?.canary != null) {
+    const reason = figures && abortReason(release?.canary, figures);
+    return { phase: CANARY, ...(reason !== undefined && { step: { type: 'abort' }, reason }) };
   }
-  if (rolledBack !== undefined) {
-    return { phase: { type: 'rolledBack', rolledBack }, ...(canary !== null && { step: { type: 'end_canary' } }) };
+  const rolledBack = state?.rolledBack.findLast((each) => each.configHash === configHash);
+  return { phase: rolledBack === undefined ? SERVING : { type: 'rolledBack', rolledBack, alike: false } };
+}
+
+function wasReplaced(state: ReleaseFacts['state'], now: number): boolean {
+  return state?.retiredAt != null && now < state.retiredAt.getTime() + REPLACED_WITHIN_MS;
+}
+
+function decideUnpinned({ release, target, open, lost = false, ownHash, state, figures }: ReleaseFacts): ReleaseDecision {
+  const wanted = release?.canary;
+  const { revision, configHash } = target;
+  const canary = state?.canary ?? null;
+  const aborted = canary === null || figures === undefined ? undefined : abortReason(wanted, figures);
+  if (aborted !== undefined) return { phase: CANARY, step: { type: 'abort' }, reason: aborted };
+  const withheld = state === undefined ? undefined : withheldBy(target, state, wanted !== undefined);
+  if (withheld !== undefined)
+    return { phase: { type: 'rolledBack', ...withheld }, ...(canary !== null && { step: { type: 'end_canary' } }) };
+  if (canary !== null && lost && canary.configHash === configHash) return { phase: SERVING, step: { type: 'end_canary' } };
+  if (!open) return { phase: canary === null ? SERVING : CANARY };
+  const serve: ReleaseDecision = { phase: SERVING, step: { type: 'serve', revision, configHash } };
+  if (state === undefined || state.retiredAt !== null) return serve;
+  if (revision === state.revision) {
+    if (canary !== null) return { phase: SERVING, step: { type: 'end_canary' } };
+    const settled = state.configHash !== null && !state.rolledBack.some(mayRetry);
+    return settled ? { phase: SERVING } : { phase: SERVING, step: { type: 'settle', configHash } };
   }
   // A rotated Secret is nothing to try, and neither is doing without what is missing.
-  if (wanted === undefined || target.configHash === state.configHash) return { phase: SERVING, step: { type: 'serve', ...target } };
+  if (wanted === undefined || configHash === state.configHash) return serve;
   // It keeps its hash: what is missing has not been tried yet.
-  if (ownHash === state.configHash)
-    return { phase: SERVING, step: { type: 'serve', revision: target.revision, configHash: state.configHash } };
+  if (ownHash === state.configHash) return { phase: SERVING, step: { type: 'serve', revision, configHash: state.configHash } };
   const { percent } = wanted;
-  if (canary?.revision !== target.revision) return { phase: CANARY, step: { type: 'begin_canary', ...target, percent } };
+  if (canary?.revision !== revision) return { phase: CANARY, step: { type: 'begin_canary', revision, configHash, percent } };
   if (canary.percent !== percent) return { phase: CANARY, step: { type: 'set_percent', percent } };
-  return isOver(wanted, figures) ? { phase: SERVING, step: { type: 'promote' } } : { phase: CANARY };
+  return missingFigures(wanted, figures).length === 0 ? { phase: SERVING, step: { type: 'promote' } } : { phase: CANARY };
 }
 
 /** A pin is as good as its revision: one that was rolled back waits for another pin. */
-function decidePinned(pin: string, named: Candidate | undefined, state: ReleaseFacts['state']): ReleaseDecision {
-  if (named === undefined) return { phase: { type: 'pinUnknown', pin } };
-  const rolledBack = state?.rolledBack.findLast(({ revision }) => revision === named.revision);
-  if (rolledBack !== undefined) return { phase: { type: 'rolledBack', rolledBack } };
-  if (state?.revision === named.revision && state.canary === null) return { phase: { type: 'pinned' } };
-  return { phase: { type: 'pinned' }, step: { type: 'serve', ...named, pinned: true } };
+function decidePinned({ revision, configHash }: Candidate, state: ReleaseFacts['state']): ReleaseDecision {
+  const rolledBack = state?.rolledBack.findLast((each) => isSame(each, { revision, configHash }));
+  if (rolledBack !== undefined) return { phase: { type: 'rolledBack', rolledBack, alike: false } };
+  if (state?.revision === revision && state.canary === null && state.retiredAt === null) return { phase: { type: 'pinned' } };
+  return { phase: { type: 'pinned' }, step: { type: 'serve', revision, configHash, pinned: true } };
 }
 
-/** Why the canary is given up, with the numbers; undefined while nothing says so, or too few calls do. */
-function abortReason(wanted: Canary | undefined, { calls, errors, p95VoiceToVoiceMs: p95, analysis }: ReleaseFigures): string | undefined {
-  if (wanted === undefined || calls < wanted.minCalls) return undefined;
+/**
+ * What was rolled back stays so until somebody names it, and so does whatever has the same change. What serves has been let through. An
+ * aborted canary has another chance with other tools, or once the agent has been edited back: but only as a canary.
+ */
+function withheldBy(
+  target: Target,
+  { revision, configHash, rolledBack }: NonNullable<ReleaseFacts['state']>,
+  asCanary: boolean,
+): { readonly rolledBack: RolledBackRevision; readonly alike: boolean } | undefined {
+  const same = rolledBack.findLast((each) => isSame(each, target) && !(asCanary && each.retry === true));
+  if (same !== undefined) return { rolledBack: same, alike: false };
+  if (isSame(target, { revision, configHash })) return undefined;
+  const alike = rolledBack.findLast((each) => !(each.aborted && asCanary) && hasAnyOf(target.parts, each.changed));
+  return alike && { rolledBack: alike, alike: true };
+}
+
+/** Why the canary is given up, with the numbers; undefined while nothing says so. */
+function abortReason(wanted: Canary | undefined, figures: ReleaseFigures): string | undefined {
+  if (wanted === undefined) return undefined;
+  const bad = badFigures(wanted, figures);
+  if (bad !== undefined) return bad;
+  const missing = missingFigures(wanted, figures);
+  // While it waits for its time alone nothing is missing.
+  if (missing.length === 0 || figures.elapsedMs < Math.max(millisecondsOf(wanted.deadline), millisecondsOf(wanted.for))) return undefined;
+  return `after ${wanted.deadline} (deadline) it has ${missing.join(' and ')}`;
+}
+
+function badFigures(wanted: Canary, { calls, errors, p95VoiceToVoiceMs: p95, analysis }: ReleaseFigures): string | undefined {
+  if (calls < wanted.minCalls) return undefined;
   const { errorRate, p95VoiceToVoiceMs: longest, analysis: judged } = wanted.abortOn;
   const rate = (100 * errors) / calls;
   const { results, value } = analysis;
@@ -109,52 +191,60 @@ function abortReason(wanted: Canary | undefined, { calls, errors, p95VoiceToVoic
   return found.length === 0 ? undefined : found.join('; ');
 }
 
-/** A limit holds only once there is a figure to hold against it. */
-function isOver(wanted: Canary, figures: ReleaseFigures | undefined): boolean {
-  if (figures === undefined || figures.elapsedMs < millisecondsOf(wanted.for) || figures.calls < wanted.minCalls) return false;
-  const { p95VoiceToVoiceMs, analysis } = wanted.abortOn;
-  if (p95VoiceToVoiceMs !== undefined && figures.p95VoiceToVoiceMs === null) return false;
-  return analysis === undefined || figures.analysis.results >= wanted.minCalls;
+/** What a canary still waits for before it is promoted: a limit holds only once there is a figure to hold against it. */
+function missingFigures(wanted: Canary, figures: ReleaseFigures | undefined): readonly string[] {
+  if (figures === undefined) return ['no figures yet'];
+  const { for: time, minCalls, abortOn } = wanted;
+  const { elapsedMs, calls, p95VoiceToVoiceMs, analysis } = figures;
+  return [
+    ...(calls < minCalls ? [`${calls} of ${minCalls} calls`] : []),
+    ...(abortOn.p95VoiceToVoiceMs !== undefined && p95VoiceToVoiceMs === null
+      ? ['no p95VoiceToVoiceMs yet, for want of spoken answers']
+      : []),
+    ...(abortOn.analysis !== undefined && analysis.results < minCalls
+      ? [`${analysis.results} of ${minCalls} results of the analysis ${abortOn.analysis.name}`]
+      : []),
+    ...(elapsedMs < millisecondsOf(time) ? [`not run for ${time}`] : []),
+  ];
 }
 
 function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** What keeps new calls, or some of them, from starting with what the spec asks for. */
-export function releaseProblem(
-  { phase }: ReleaseDecision,
-  { release, state }: Pick<ReleaseFacts, 'release' | 'state'>,
-): Problem | undefined {
+/** What keeps new calls, or some of them, from starting with what the spec asks for: the first is what `Synced` says. */
+export function releaseProblems(
+  { phase, unknownPin }: ReleaseDecision,
+  { release, state, figures, target }: Pick<ReleaseFacts, 'release' | 'state' | 'figures' | 'target'>,
+): readonly Problem[] {
   const serving = state === undefined ? 'none' : shortRevision(state.revision);
-  switch (phase.type) {
-    case 'serving':
-    case 'pinned':
-      return undefined;
-    case 'pinUnknown':
-      return {
-        reason: 'PinNotFound',
-        message: `spec.release.pin: no revision ${phase.pin} has served, or several begin with it; new calls start with revision ${serving}`,
-      };
-    case 'rolledBack': {
-      const { revision, aborted, reason, by, at } = phase.rolledBack;
-      const what = aborted ? 'its canary was aborted' : `it was rolled back${by === null ? '' : ` by ${by}`}`;
-      const why = reason === null ? '' : `: ${reason}`;
-      return {
-        reason: aborted ? 'CanaryAborted' : 'RolledBack',
-        message: `revision ${shortRevision(revision)} is not served, ${what} at ${at.slice(0, 19)}Z${why}`,
-      };
-    }
-    case 'canary': {
-      const { revision = '', percent = 0 } = state?.canary ?? {};
-      const { for: time, minCalls } = release?.canary ?? {};
-      const when = time === undefined ? '' : `; it gets all of them after ${time} and ${String(minCalls)} calls`;
-      return {
-        reason: 'CanaryRunning',
-        message: `${percent} % of new calls start with revision ${shortRevision(revision)}, the others with ${serving}${when}`,
-      };
-    }
-    default:
-      return phase satisfies never;
+  const problems: Problem[] = [];
+  if (phase.type === 'rolledBack') {
+    const { revision, aborted, reason, by, at, changed } = phase.rolledBack;
+    const what = aborted ? 'its canary was aborted' : `it was rolled back${by === null ? '' : ` by ${by}`}`;
+    const why = reason === null ? '' : `: ${reason}`;
+    const part = changed?.agent === undefined ? 'tools' : 'agent spec';
+    const alike = `revision ${shortRevision(target.revision)} is not served, because it has the ${part} of revision ${shortRevision(revision)}`;
+    problems.push({
+      reason: aborted ? 'CanaryAborted' : 'RolledBack',
+      message: `${phase.alike ? `${alike}, and` : `revision ${shortRevision(revision)} is not served,`} ${what} at ${at.slice(0, 19)}Z${why}`,
+    });
   }
+  if (phase.type === 'canary') {
+    const { revision = '', percent = 0 } = state?.canary ?? {};
+    const wanted = release?.canary;
+    const missing = wanted === undefined ? [] : missingFigures(wanted, figures);
+    const when = wanted === undefined ? '' : `; it gets all of them after ${wanted.for} and ${String(wanted.minCalls)} calls`;
+    const soFar = missing.length === 0 ? '' : `, and has so far ${missing.join(', ')}`;
+    problems.push({
+      reason: 'CanaryRunning',
+      message: `${percent} % of new calls start with revision ${shortRevision(revision)}, the others with ${serving}${when}${soFar}`,
+    });
+  }
+  if (unknownPin !== undefined)
+    problems.unshift({
+      reason: 'PinNotFound',
+      message: `spec.release.pin: no revision ${unknownPin} has served here, or several begin with it; new calls start with what the spec asks for`,
+    });
+  return problems;
 }

@@ -6,6 +6,7 @@ import { agentReferences, toolCredentials } from '../references/references-of.ts
 import { secretVersions } from '../references/secret-versions.ts';
 import { promptText, compare, displayNameOf, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { canonicalJson, memoizeCanonicalJson, sha256 } from '../../platform/canonical-json.ts';
+import type { RevisionParts } from '../../store/index.ts';
 import { isDeleting } from '../status/common.ts';
 import { functionNameOf, variantOf } from '../tool/attachment.ts';
 import { chooseTools } from '../references/tool-list-view.ts';
@@ -16,6 +17,8 @@ export interface CompiledRevision {
   /** The same without `versions`. */
   readonly configHash: string;
   readonly config: AgentRevisionConfig;
+  /** What a rollback remembers of it. */
+  readonly parts: RevisionParts;
 }
 
 /** Compiles the revision that the spec asks for, also when references are missing. */
@@ -38,7 +41,14 @@ export function compileRevision(agent: Agent, tools: readonly Tool[], snapshot: 
       ...(workspace !== undefined && { workspace }),
     },
   };
-  return { revision: sha256(canonicalJson(config)), configHash: configHashOf(config), config };
+  return { revision: sha256(canonicalJson(config)), configHash: configHashOf(config), config, parts: partsOf(config) };
+}
+
+function partsOf({ agent, systemPrompt, knowledgeBase, tools }: AgentRevisionConfig): RevisionParts {
+  return {
+    agent: sha256(canonicalJson({ agent, systemPrompt, knowledgeBase })),
+    tools: Object.fromEntries(tools.map((tool) => [tool.name, sha256(canonicalJson(tool))])),
+  };
 }
 
 /** Lists of type map have no order: two owners may have appended in either order. */

@@ -1,4 +1,3 @@
-import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Agent } from '../../crds/index.ts';
 import { configHashOf } from '../../crds/requested-test.ts';
 import { releaseEvents } from '../../events/release-events.ts';
@@ -11,16 +10,15 @@ import type { ReleaseMetrics, RunningCanary } from './release-metrics.ts';
 import type { ReleaseAction } from './release-plan.ts';
 import type { CompiledRevision } from './revision.ts';
 
-interface AgentIdentity {
+interface AgentRef {
   readonly org: string;
-  readonly agentUid: string;
+  readonly agentName: string;
 }
 
 type Release = Agent['spec']['release'];
-type NamedAgent = AgentIdentity & { readonly agentName: string };
 
 interface Entry {
-  readonly org?: string;
+  readonly agent: AgentRef;
   readonly state?: ReleaseState;
   /** Of the revision that served when it was read. */
   readonly served?: { readonly revision: string; readonly configHash: string };
@@ -51,19 +49,19 @@ export class ServingRevisionCache {
   }
 
   /** @param tested whether tests decide about what is served: their newest results are read each time */
-  async view(agent: AgentIdentity, { tested, release }: { readonly tested: boolean; readonly release?: Release }): Promise<StoreView> {
-    const before = this.#entries.get(agent.agentUid);
+  async view(agent: AgentRef, { tested, release }: { readonly tested: boolean; readonly release?: Release }): Promise<StoreView> {
+    const before = this.#entries.get(keyOf(agent));
     const { outage, store } = this.#options;
     // While a canary runs Postgres is asked every second anyway: a rollback is seen even if its notification is lost.
     const trusted = before?.state?.canary == null ? before : undefined;
     if (trusted !== undefined && outage.why === undefined && release?.pin === undefined && !tested) return viewOf(trusted);
     return outage.guard<StoreView>(async () => {
-      const entry = trusted ?? { ...before, org: agent.org, ...entryOf(await store.agentReleases.state(agent)) };
-      this.#entries.set(agent.agentUid, entry);
+      const entry = trusted ?? { ...before, ...entryOf(agent, await store.agentReleases.state(agent)) };
+      this.#entries.set(keyOf(agent), entry);
       const served = tested ? await this.#served(agent, entry) : undefined;
       const known = { ...entry, ...(served && { served }) };
       // Unless it was forgotten meanwhile.
-      if (this.#entries.get(agent.agentUid) === entry) this.#entries.set(agent.agentUid, known);
+      if (this.#entries.get(keyOf(agent)) === entry) this.#entries.set(keyOf(agent), known);
       return {
         ...viewOf(known),
         ...(await this.#pinned(agent, entry, release)),
@@ -74,22 +72,22 @@ export class ServingRevisionCache {
   }
 
   /** Stores a revision where it is new, and changes what serves. */
-  async release(agent: NamedAgent, action: ReleaseAction): Promise<Outcome> {
-    const revision = action.type === 'serve' ? action.revision : 'revision' in action.change ? action.change.revision : '';
-    return this.#write(agent, { revision, config: action.config }, async (before) => {
+  async release(agent: AgentRef, action: ReleaseAction): Promise<Outcome> {
+    const revision = action.type === 'serve' ? action.revision : 'revision' in action.change ? (action.change.revision ?? '') : '';
+    return this.#write(agent, { revision, config: action.config, parts: action.parts }, async (before) => {
       const state = await this.#change(agent, action, before.state?.version ?? null);
       if (state === undefined) return undefined;
       this.#options.metrics.count(action.type === 'serve' ? 'serve' : action.change.type);
-      return { org: agent.org, state };
+      return { agent, state };
     });
   }
 
   /** Stores a revision and requests a run of tests, of those that none has yet to evaluate. */
   async test(
-    agent: NamedAgent,
-    { tests, revision, configHash, config }: CompiledRevision & { readonly tests: readonly RequestedTest[] },
+    agent: AgentRef,
+    { tests, revision, configHash, config, parts }: CompiledRevision & { readonly tests: readonly RequestedTest[] },
   ): Promise<Outcome> {
-    return this.#write(agent, { revision, config }, async (before) => {
+    return this.#write(agent, { revision, config, parts }, async (before) => {
       await this.#options.store.testRuns.request({ ...agent, revision, configHash, trigger: 'gate' }, tests);
       return before;
     });
@@ -97,51 +95,62 @@ export class ServingRevisionCache {
 
   /** @param then undefined where the agent has to be looked at again */
   async #write(
-    agent: NamedAgent,
-    { revision, config }: { readonly revision: string; readonly config: AgentRevisionConfig | undefined },
+    agent: AgentRef,
+    {
+      revision,
+      config,
+      parts,
+    }: Pick<CompiledRevision, 'revision'> & { readonly [K in 'config' | 'parts']: CompiledRevision[K] | undefined },
     then: (before: Entry) => Promise<Entry | undefined>,
   ): Promise<Outcome> {
     const { store, outage } = this.#options;
     return outage.guard<Outcome>(async () => {
-      const before = this.#entries.get(agent.agentUid) ?? entryOf(await store.agentReleases.state(agent));
+      const before = this.#entries.get(keyOf(agent)) ?? entryOf(agent, await store.agentReleases.state(agent));
       try {
-        if (config !== undefined) await store.agentRevisions.put({ ...agent, revision, config });
+        if (config !== undefined) await store.agentRevisions.put({ ...agent, revision, config, parts });
         const entry = await then(before);
         if (entry === undefined) {
-          this.#entries.delete(agent.agentUid);
+          this.#entries.delete(keyOf(agent));
           return { state: 'superseded' };
         }
-        this.#entries.set(agent.agentUid, entry);
+        this.#entries.set(keyOf(agent), entry);
         return viewOf(entry);
       } catch (error) {
         if (!(error instanceof StoreError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
         const entry: Entry = { ...before, rejected: { revision, message: `the revision cannot be stored: ${error.message}` } };
-        this.#entries.set(agent.agentUid, entry);
+        this.#entries.set(keyOf(agent), entry);
         return viewOf(entry);
       }
     });
   }
 
-  async setBudget(agent: AgentIdentity, budget: ServingBudget | undefined): Promise<StoreView> {
+  async setBudget(agent: AgentRef, budget: ServingBudget | undefined): Promise<StoreView> {
     return this.#options.outage.guard<StoreView>(async () => {
       const state = await this.#options.store.agentReleases.setBudget({ ...agent, budget });
-      const entry = { ...this.#entries.get(agent.agentUid), org: agent.org, ...entryOf(state) };
-      this.#entries.set(agent.agentUid, entry);
+      const entry = { ...this.#entries.get(keyOf(agent)), ...entryOf(agent, state) };
+      this.#entries.set(keyOf(agent), entry);
       return viewOf(entry);
     });
   }
 
   /** Takes the agent out of service: no new call starts. */
-  async retire(agent: NamedAgent): Promise<StoreView> {
-    return this.#options.outage.guard<StoreView>(async () => {
-      await this.#options.store.agentRevisions.retire(agent);
-      this.#entries.delete(agent.agentUid);
-      return { state: 'known' };
+  async retire(agent: AgentRef): Promise<Outcome> {
+    return this.#options.outage.guard<Outcome>(async () => {
+      const version = this.#entries.get(keyOf(agent))?.state?.version;
+      this.#entries.delete(keyOf(agent));
+      return (await this.#options.store.agentReleases.retire({ ...agent, version })) ? { state: 'known' } : { state: 'superseded' };
     });
   }
 
-  forget(agentUid: string): void {
-    this.#entries.delete(agentUid);
+  /** The same for agents that are gone: released while Postgres was unavailable. */
+  async retireOthers(living: readonly string[], within: string | undefined): Promise<readonly AgentRef[]> {
+    const retired = await this.#options.store.agentReleases.retireOthers(living, within);
+    for (const agent of retired) this.forget(agent);
+    return retired;
+  }
+
+  forget(agent: AgentRef): void {
+    this.#entries.delete(keyOf(agent));
   }
 
   /** Another process may have led in between. */
@@ -149,50 +158,56 @@ export class ServingRevisionCache {
     this.#entries.clear();
   }
 
-  #change({ org, agentUid }: NamedAgent, action: ReleaseAction, version: number | null) {
+  #change({ org, agentName }: AgentRef, action: ReleaseAction, version: number | null) {
     const { store, clock } = this.#options;
-    const shared = { org, agentUid, version, events: releaseEvents(clock.now()) };
+    const shared = { org, agentName, version, events: releaseEvents(clock.now()) };
     if (action.type === 'release') return store.agentReleases.change({ ...shared, change: action.change, reason: action.reason });
     const { revision, configHash, pinned = false } = action;
     return store.agentReleases.serve({ ...shared, revision, pinned, ...(configHash !== null && { configHash }) });
   }
 
   #canaries(): readonly RunningCanary[] {
-    return [...this.#entries].flatMap(([agentUid, { org, state }]) =>
-      org === undefined || !state?.canary ? [] : [{ org, agentUid, state: { revision: state.revision, canary: state.canary } }],
+    return [...this.#entries.values()].flatMap(({ agent, state }) =>
+      state?.canary ? [{ ...agent, state: { revision: state.revision, canary: state.canary } }] : [],
     );
   }
 
   /** A revision never changes: it is read once while it serves. */
-  async #served({ org, agentUid }: AgentIdentity, { state, served }: Entry): Promise<Entry['served']> {
+  async #served({ org, agentName }: AgentRef, { state, served }: Entry): Promise<Entry['served']> {
     if (state === undefined || served?.revision === state.revision) return served;
     const { revision } = state;
-    const stored = await this.#options.store.agentRevisions.get({ org, agentUid, revision });
-    return stored && { revision, configHash: configHashOf(stored.config as AgentRevisionConfig) };
+    const stored = await this.#options.store.agentRevisions.get({ org, agentName, revision });
+    return stored && { revision, configHash: configHashOf(stored.config as CompiledRevision['config']) };
   }
 
-  async #pinned({ org, agentUid }: AgentIdentity, { state }: Entry, release: Release): Promise<object> {
+  async #pinned({ org, agentName }: AgentRef, { state }: Entry, release: Release): Promise<object> {
     const pin = release?.pin;
     if (pin === undefined || state?.revision.startsWith(pin) === true) return {};
-    return { pinned: await this.#options.store.agentReleases.served({ org, agentUid, prefix: pin }) };
+    return { pinned: await this.#options.store.agentReleases.served({ org, agentName, prefix: pin }) };
   }
 
-  async #withFigures({ org, agentUid }: AgentIdentity, { state }: Entry, release: Release): Promise<object> {
+  async #withFigures({ org, agentName }: AgentRef, { state }: Entry, release: Release): Promise<object> {
     if (state?.canary == null) return {};
-    const { revision, since } = state.canary;
+    const { revision, configHash, since } = state.canary;
     const analysis = release?.canary?.abortOn.analysis?.name;
-    return { release: { state, figures: await this.#options.store.releaseFigures.of({ org, agentUid, revision, since, analysis }) } };
+    return {
+      release: { state, figures: await this.#options.store.releaseFigures.of({ org, agentName, revision, configHash, since, analysis }) },
+    };
   }
 }
 
-function entryOf(state: ReleaseState | undefined): Entry {
-  return state === undefined ? {} : { state };
+function keyOf({ org, agentName }: AgentRef): string {
+  return `${org}/${agentName}`;
+}
+
+function entryOf({ org, agentName }: AgentRef, state: ReleaseState | undefined): Entry {
+  return { agent: { org, agentName }, ...(state && { state }) };
 }
 
 function viewOf({ state, served, rejected }: Entry): StoreView & { readonly state: 'known' } {
   return {
     state: 'known',
-    ...(state !== undefined && { serving: servingOf(state, served), release: { state } }),
+    ...(state !== undefined && { release: { state }, ...(state.retiredAt === null && { serving: servingOf(state, served) }) }),
     ...(rejected !== undefined && { rejected }),
   };
 }

@@ -123,6 +123,14 @@ export class KnowledgeBaseCache {
     return this.#change(base, () => this.#options.store.knowledge.collections.release(base));
   }
 
+  /** The same for knowledge bases that are gone: released while Postgres was unavailable. */
+  releaseOthers(
+    living: readonly string[],
+    within: string | undefined,
+  ): Promise<readonly { readonly org: string; readonly name: string }[]> {
+    return this.#options.store.knowledge.collections.releaseOthers(living, within);
+  }
+
   /** Something changed in Postgres: read again. */
   stale(base: Pick<BaseIdentity, 'org' | 'name'>): void {
     const key = keyOf(base);

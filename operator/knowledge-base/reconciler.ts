@@ -2,6 +2,7 @@ import type { KnowledgeBase, KnowledgeBaseStatus } from '../../crds/index.ts';
 import type { Stored } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { StoreError, type Store } from '../../store/index.ts';
+import type { Sweep } from '../runtime/sweep.ts';
 import { KeyedThrottle } from '../runtime/keyed-throttle.ts';
 import { COMMON_STATUS_FIELDS, planFromReferences, type Applied, type KeyedQueue, type Reconciler } from '../runtime/reconciler.ts';
 import { namespaceOf, type SnapshotReader } from '../runtime/snapshot-reader.ts';
@@ -21,6 +22,7 @@ export interface KnowledgeBaseReconcilerOptions {
   /** Name of the vector store. */
   readonly store: string;
   readonly deletionGraceMs: number;
+  readonly sweep: Pick<Sweep<KnowledgeBase>, 'lead' | 'run'>;
 }
 
 /** Documents that come and go in a knowledge base show in its status this often, in milliseconds. */
@@ -31,7 +33,7 @@ const COUNTED_MS = 0.02;
 export function knowledgeBaseReconciler(
   options: KnowledgeBaseReconcilerOptions,
 ): Reconciler<KnowledgeBase, KnowledgeBaseAction, KnowledgeBaseStatus> {
-  const { snapshots, cache, changes, clock, profiles, rerankProfiles, store, deletionGraceMs } = options;
+  const { snapshots, cache, changes, clock, profiles, rerankProfiles, store, deletionGraceMs, sweep } = options;
 
   const viewOf = async (knowledgeBase: Stored<KnowledgeBase>): Promise<KnowledgeView> => {
     if (isDeleting(knowledgeBase)) return cache.reachable();
@@ -70,8 +72,19 @@ export function knowledgeBaseReconciler(
       }
     },
 
-    lead: (queue) => followDocuments({ cache, changes, clock }, queue),
-    refresh: () => cache.clear(),
+    lead(queue) {
+      const endSweep = sweep.lead();
+      const endFollowing = followDocuments({ cache, changes, clock }, queue);
+      return async () => {
+        endSweep();
+        await endFollowing();
+      };
+    },
+    refresh() {
+      cache.clear();
+      sweep.run();
+    },
+    catchUp: sweep.run,
     deleted: (knowledgeBase) => cache.forget(identityOf(knowledgeBase)),
   };
 }

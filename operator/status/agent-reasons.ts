@@ -7,8 +7,9 @@ export const agentReasons = {
   TestsSkipped: {
     condition: 'Tested',
     status: 'True',
-    meaning: 'The annotation `parley.dev/skip-tests` was set at this generation of the agent: its required AgentTests do not hold it back.',
-    cure: 'Remove the annotation; from the next generation on it has no effect.',
+    meaning:
+      'The annotation `parley.dev/skip-tests` was set at this generation of the agent, or a person promoted its revision: its required AgentTests do not hold it back.',
+    cure: 'Remove the annotation; from the next generation on it has no effect, and neither has the promotion.',
   },
   TestsRunning: {
     condition: 'Tested',

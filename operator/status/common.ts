@@ -37,11 +37,15 @@ export function commonFields(
 }
 
 /**
- * The status of a suspended object: `Suspended=True` and nothing else, because the other conditions would describe a state
+ * The status of a suspended object: `Suspended=True` and nothing else but what goes on all the same (`others`), because the other conditions would describe a state
  * that is not observed, and kstatus would wait for a `Ready` that isn't True. What is in use (a serving revision, an identifier) stays in the status. As with Flux, a
  * requested reconcile is ignored until the object is resumed.
  */
-export function suspendedStatus<S extends CommonStatus>(object: Managed & { readonly status?: S }, now: number): S {
+export function suspendedStatus<S extends CommonStatus>(
+  object: Managed & { readonly status?: S },
+  now: number,
+  others: readonly PlannedCondition[] = [],
+): S {
   const generation = object.metadata.generation ?? 0;
   const condition: PlannedCondition = {
     type: 'Suspended',
@@ -52,7 +56,7 @@ export function suspendedStatus<S extends CommonStatus>(object: Managed & { read
   return {
     ...(object.status ?? ({} as S)),
     observedGeneration: generation,
-    conditions: toConditions([condition], object.status?.conditions, { generation, now }),
+    conditions: toConditions([condition, ...others], object.status?.conditions, { generation, now }),
   };
 }
 

@@ -55,19 +55,12 @@ function conditionFrom(stage: ConditionStage): PlannedCondition {
  */
 export function summarize(stages: readonly ConditionStage[], ready: ReadyMessage): readonly PlannedCondition[] {
   const { others = [] } = ready;
-  const conditions = stages.map(conditionFrom).flatMap(withCompanion);
+  const conditions = stages.map(conditionFrom);
   const failed = conditions.find(({ status, reason }) => status !== 'True' && reasons[reason].blocks !== undefined);
   if (failed === undefined)
     return [{ type: 'Ready', status: 'True', reason: 'Available', message: ready.message }, ...conditions, ...others];
   const message = ready.aside === undefined ? failed.message : `${failed.message} (${ready.aside})`;
   return [{ type: 'Ready', status: 'False', reason: failed.reason, message }, ...conditions, ...others, progress(failed)];
-}
-
-/** What a stage says of the release as well, for who waits for the condition. */
-function withCompanion(condition: PlannedCondition): readonly PlannedCondition[] {
-  const { reason, message } = condition;
-  const { accompanied } = reasons[reason];
-  return accompanied === undefined ? [condition] : [condition, { type: accompanied, status: 'True', reason, message }];
 }
 
 /** `Stalled` or `Reconciling`, for a failure. */

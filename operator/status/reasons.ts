@@ -41,7 +41,7 @@ export interface ReasonDefinition {
    * Absent: does not keep the object from being ready.
    */
   readonly blocks?: 'person' | 'retry';
-  /** This condition is True as well while the stage has the reason, and absent otherwise. */
+  /** This condition is True with the reason, also where the stage has another one; otherwise it is absent. */
   readonly accompanied?: 'Progressing' | 'Degraded';
 }
 

@@ -9,7 +9,8 @@ export const releaseReasons = {
     meaning: 'New calls start with the revision that `spec.release.pin` names, whatever else the spec asks for.',
   },
   PinNotFound: stalled('Synced', {
-    meaning: '`spec.release.pin` names no revision of the agent that has served, or the beginning of several. What served serves on.',
+    meaning:
+      '`spec.release.pin` names no revision of the agent that has served here, or the beginning of several. New calls start with what the spec asks for.',
     cure: 'Name a revision that `kubectl parley history agent/<name>` lists, or remove the pin.',
   }),
   CanaryRunning: {
@@ -23,16 +24,17 @@ export const releaseReasons = {
     condition: 'Synced',
     status: 'False',
     meaning:
-      'The canary of the revision that the spec asks for was worse than `spec.release.canary.abortOn` allows. New calls start with the former revision, until the spec changes.',
-    cure: 'Correct the agent; `kubectl parley promote agent/<name>` serves the revision all the same.',
+      'The canary of the revision that the spec asks for was worse than `spec.release.canary.abortOn` allows. New calls start with the former revision.',
+    cure: 'Correct the agent, or edit it back and ask for the revision again to try it once more; `kubectl parley promote agent/<name>` serves it all the same.',
     blocks: 'person',
     accompanied: 'Degraded',
   },
   RolledBack: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'The revision that the spec asks for was rolled back. New calls start with a former revision, until the spec changes.',
-    cure: 'Correct the agent; `kubectl parley promote agent/<name>` serves the revision again.',
+    meaning:
+      'The revision that the spec asks for, or one with the same change, was rolled back. New calls start with a former revision, whatever becomes of tools, names and Secrets.',
+    cure: 'Correct what was rolled back; `kubectl parley promote agent/<name>` serves the revision again.',
     blocks: 'person',
     accompanied: 'Degraded',
   },

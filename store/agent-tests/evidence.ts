@@ -3,12 +3,12 @@ import type { StoredVerdict, TestEvidence } from './test-run-record.ts';
 
 export const EVIDENCE_QUERY = `
 WITH results AS (
-  SELECT r.config_hash, t.test_uid, t.test_digest, t.verdict, t.message, t.finished_at, r.id, r.due_at,
-    max(t.finished_at) FILTER (WHERE t.verdict IN ('passed', 'failed')) OVER (PARTITION BY r.config_hash, t.test_uid, t.test_digest) AS last_sound
+  SELECT r.config_hash, t.test_name, t.test_digest, t.verdict, t.message, t.finished_at, r.id, r.due_at,
+    max(t.finished_at) FILTER (WHERE t.verdict IN ('passed', 'failed')) OVER (PARTITION BY r.config_hash, t.test_name, t.test_digest) AS last_sound
   FROM parley.test_runs r JOIN parley.test_results t ON t.org = r.org AND t.run_id = r.id
-  WHERE r.org = $1 AND r.agent_uid = $2 AND (t.verdict IS NOT NULL OR r.state IN ('queued', 'running'))
+  WHERE r.org = $1 AND r.agent_name = $2 AND (t.verdict IS NOT NULL OR r.state IN ('queued', 'running'))
 )
-SELECT config_hash AS "configHash", test_uid AS "testUid", test_digest AS digest,
+SELECT config_hash AS "configHash", test_name AS "testName", test_digest AS digest,
   (array_agg(verdict ORDER BY finished_at DESC, id DESC) FILTER (WHERE verdict IS NOT NULL))[1] AS verdict,
   (array_agg(message ORDER BY finished_at DESC, id DESC) FILTER (WHERE verdict IS NOT NULL))[1] AS message,
   (array_agg(id ORDER BY finished_at DESC, id DESC) FILTER (WHERE verdict IS NOT NULL))[1] AS "runId",
@@ -16,11 +16,11 @@ SELECT config_hash AS "configHash", test_uid AS "testUid", test_digest AS digest
   count(*) FILTER (WHERE verdict = 'error' AND finished_at > coalesce(last_sound, '-infinity'))::int AS errors,
   (array_agg(id ORDER BY id) FILTER (WHERE verdict IS NULL))[1] AS "pendingRunId",
   (array_agg(due_at ORDER BY id) FILTER (WHERE verdict IS NULL))[1] AS "pendingDueAt"
-FROM results GROUP BY config_hash, test_uid, test_digest`;
+FROM results GROUP BY config_hash, test_name, test_digest`;
 
 export interface EvidenceRow extends Record<string, unknown> {
   readonly configHash: string;
-  readonly testUid: string;
+  readonly testName: string;
   readonly digest: string;
   readonly verdict: StoredVerdict | null;
   readonly message: string | null;
@@ -32,10 +32,10 @@ export interface EvidenceRow extends Record<string, unknown> {
 }
 
 export function toEvidence(row: EvidenceRow): TestEvidence {
-  const { configHash, testUid, digest, verdict, message, runId, finishedAt, errors, pendingRunId, pendingDueAt } = row;
+  const { configHash, testName, digest, verdict, message, runId, finishedAt, errors, pendingRunId, pendingDueAt } = row;
   return {
     configHash,
-    testUid,
+    testName,
     digest,
     ...(verdict !== null && runId !== null && finishedAt !== null && { newest: { verdict, message, runId, finishedAt, errors } }),
     ...(pendingRunId !== null && pendingDueAt !== null && { pending: { runId: pendingRunId, dueAt: pendingDueAt } }),

@@ -37,7 +37,7 @@ export async function getRun(database: Database, { org, id }: TestRunRef): Promi
       );
       if (runs.rows[0] === undefined) return undefined;
       const { rows } = await transaction.query<TestResultRecord & Record<string, unknown>>(
-        `SELECT ${RESULT_COLUMNS}, t.result FROM parley.test_results t WHERE t.org = $1 AND t.run_id = $2 ORDER BY t.test_name, t.test_uid`,
+        `SELECT ${RESULT_COLUMNS}, t.result FROM parley.test_results t WHERE t.org = $1 AND t.run_id = $2 ORDER BY t.test_name`,
         [org, id],
       );
       return { ...runs.rows[0], results: rows };
@@ -69,16 +69,16 @@ export async function listRuns(
 /** The newest result of each agent in a test, by name of the agent; `verdict` is null while it is to be evaluated. */
 export async function newestResultsOf(
   database: Database,
-  { org, testUid }: { readonly org: string; readonly testUid: string },
+  { org, testName }: { readonly org: string; readonly testName: string },
 ): Promise<readonly AgentResult[]> {
   const { rows } = await database.queryAs<AgentResult & Record<string, unknown>>(
     org,
     `SELECT DISTINCT ON (r.agent_name) r.agent_name AS "agentName", r.revision, r.id AS "runId", r.state AS "runState", r.created_at AS "createdAt",
        ${RESULT_COLUMNS}
      FROM parley.test_results t JOIN parley.test_runs r ON r.org = t.org AND r.id = t.run_id
-     WHERE t.org = $1 AND t.test_uid = $2 AND (t.verdict IS NOT NULL OR r.state IN ('queued', 'running'))
+     WHERE t.org = $1 AND t.test_name = $2 AND (t.verdict IS NOT NULL OR r.state IN ('queued', 'running'))
      ORDER BY r.agent_name, r.id DESC`,
-    [org, testUid],
+    [org, testName],
   );
   return rows;
 }
@@ -106,7 +106,7 @@ export async function pruneRuns(
          WHERE r.org = $1 AND r.finished_at < now() - $2 * interval '1 millisecond' AND (r.state = 'cancelled' OR NOT EXISTS (
            SELECT FROM parley.test_results t WHERE t.org = $1 AND t.run_id = r.id AND NOT EXISTS (
              SELECT FROM parley.test_results newer JOIN parley.test_runs n ON n.org = newer.org AND n.id = newer.run_id
-             WHERE newer.org = $1 AND newer.test_uid = t.test_uid AND newer.test_digest = t.test_digest AND n.agent_uid = r.agent_uid
+             WHERE newer.org = $1 AND newer.test_name = t.test_name AND newer.test_digest = t.test_digest AND n.agent_name = r.agent_name
                AND n.config_hash = r.config_hash AND (newer.finished_at, newer.run_id) > (t.finished_at, t.run_id))))
          ORDER BY r.finished_at LIMIT $3)`,
     [org, keepForMs, limit],

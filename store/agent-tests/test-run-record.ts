@@ -18,12 +18,11 @@ export interface TestRunRef {
 }
 
 /** A run that is due to be started, or to be checked on. */
-export interface DueTestRun extends TestRunRef, Pick<NewTestRun, 'agentUid' | 'revision'> {}
+export interface DueTestRun extends TestRunRef, Pick<NewTestRun, 'agentName' | 'revision'> {}
 
 /** A revision that is to be tested; it has been stored. */
 export interface NewTestRun {
   readonly org: string;
-  readonly agentUid: string;
   readonly agentName: string;
   readonly revision: string;
   /** Of the revision without the versions of Secrets: what its tests say holds for all revisions with the same one. */
@@ -35,7 +34,6 @@ export interface NewTestRun {
 
 /** An AgentTest as it is now. */
 export interface RequestedTest {
-  readonly uid: string;
   readonly name: string;
   /** SHA-256 of what it says, lower-case hex. */
   readonly digest: string;
@@ -57,7 +55,6 @@ export interface TestRunRecord extends Omit<NewTestRun, 'requestedBy'> {
 
 /** The result of a test in a run, without the transcripts. */
 export interface TestResultSummary {
-  readonly testUid: string;
   readonly testName: string;
   readonly digest: string;
   readonly required: boolean;
@@ -80,7 +77,7 @@ export interface TestResultRecord extends TestResultSummary {
 /** What is known of one test of one configuration of an agent. */
 export interface TestEvidence {
   readonly configHash: string;
-  readonly testUid: string;
+  readonly testName: string;
   readonly digest: string;
   /** Of its newest result; undefined where it was never evaluated. */
   readonly newest?: {
@@ -101,8 +98,8 @@ export interface AgentResult extends TestResultSummary, Pick<TestRunRecord, 'age
   readonly runState: TestRunState;
 }
 
-export const RUN_COLUMNS = `id, org, agent_uid AS "agentUid", agent_name AS "agentName", revision, config_hash AS "configHash", trigger, state, verdict,
+export const RUN_COLUMNS = `id, org, agent_name AS "agentName", revision, config_hash AS "configHash", trigger, state, verdict,
   requested_by AS "requestedBy", created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
 
-export const RESULT_COLUMNS = `t.test_uid AS "testUid", t.test_name AS "testName", t.test_digest AS digest, t.required, t.mode, t.verdict,
+export const RESULT_COLUMNS = `t.test_name AS "testName", t.test_digest AS digest, t.required, t.mode, t.verdict,
   t.passed, t.failed, t.flaky, t.message, t.finished_at AS "finishedAt"`;

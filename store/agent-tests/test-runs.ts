@@ -55,30 +55,30 @@ export class TestRuns {
    * @throws StoreError `not_found` when the revision was never stored; `conflict` for a user's request while 20 runs of the agent are not over
    */
   async request(run: NewTestRun, tests: readonly RequestedTest[]): Promise<TestRunRecord | undefined> {
-    const { org, agentUid, agentName, revision, configHash, trigger, requestedBy } = run;
+    const { org, agentName, revision, configHash, trigger, requestedBy } = run;
     return this.#database.asOrganization(org, async (transaction) => {
-      await transaction.query("SELECT pg_advisory_xact_lock(hashtextextended('tests/' || $1 || '/' || $2, 0))", [org, agentUid]);
+      await transaction.query("SELECT pg_advisory_xact_lock(hashtextextended('tests/' || $1 || '/' || $2, 0))", [org, agentName]);
       if (trigger === 'gate') await cancelFormer(transaction, run);
       if (trigger === 'request') await requireRoom(transaction, run);
       const wanted = trigger === 'request' ? tests : await withoutPending(transaction, run, tests);
       if (wanted.length === 0) return undefined;
-      const stored = await transaction.query('SELECT FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3', [
+      const stored = await transaction.query('SELECT FROM parley.agent_revisions WHERE org = $1 AND agent_name = $2 AND revision = $3', [
         org,
-        agentUid,
+        agentName,
         revision,
       ]);
       if (stored.rowCount === 0)
         throw new StoreError('not_found', `agent ${agentName}: revision ${revision} was never stored, so that it can't be tested`);
       const { rows } = await transaction.query<TestRunRecord & Record<string, unknown>>(
-        `INSERT INTO parley.test_runs (org, id, agent_uid, agent_name, revision, config_hash, trigger, requested_by)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${RUN_COLUMNS}`,
-        [org, `run_${uuidv7()}`, agentUid, agentName, revision, configHash, trigger, requestedBy ?? null],
+        `INSERT INTO parley.test_runs (org, id, agent_name, revision, config_hash, trigger, requested_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${RUN_COLUMNS}`,
+        [org, `run_${uuidv7()}`, agentName, revision, configHash, trigger, requestedBy ?? null],
       );
       const made = rows[0]!;
       await transaction.query(
-        `INSERT INTO parley.test_results (org, run_id, test_uid, test_name, test_digest, required, mode, spec)
-         SELECT $1, $2, uid, name, digest, required, mode, spec
-         FROM jsonb_to_recordset($3) AS t (uid text, name text, digest text, required boolean, mode text, spec jsonb)`,
+        `INSERT INTO parley.test_results (org, run_id, test_name, test_digest, required, mode, spec)
+         SELECT $1, $2, name, digest, required, mode, spec
+         FROM jsonb_to_recordset($3) AS t (name text, digest text, required boolean, mode text, spec jsonb)`,
         [org, made.id, JSON.stringify(wanted)],
       );
       await notify(transaction, made);
@@ -90,7 +90,7 @@ export class TestRuns {
   async due({ limit }: { readonly limit: number }): Promise<readonly DueTestRun[]> {
     const { rows } = await this.#database.asDirectory((transaction) =>
       transaction.query<DueTestRun & Record<string, unknown>>(
-        `SELECT org, id, agent_uid AS "agentUid", revision FROM parley.test_runs WHERE state IN ('queued', 'running') AND due_at <= now() ORDER BY due_at, id LIMIT $1`,
+        `SELECT org, id, agent_name AS "agentName", revision FROM parley.test_runs WHERE state IN ('queued', 'running') AND due_at <= now() ORDER BY due_at, id LIMIT $1`,
         [limit],
       ),
     );
@@ -133,8 +133,8 @@ export class TestRuns {
   async pending({ org, id }: TestRunRef): Promise<readonly RequestedTest[]> {
     const { rows } = await this.#database.queryAs<RequestedTest & Record<string, unknown>>(
       org,
-      `SELECT test_uid AS uid, test_name AS name, test_digest AS digest, required, mode, spec FROM parley.test_results
-       WHERE org = $1 AND run_id = $2 AND verdict IS NULL ORDER BY test_name, test_uid`,
+      `SELECT test_name AS name, test_digest AS digest, required, mode, spec FROM parley.test_results
+       WHERE org = $1 AND run_id = $2 AND verdict IS NULL ORDER BY test_name`,
       [org, id],
     );
     return rows;
@@ -146,7 +146,7 @@ export class TestRuns {
    * @returns false for a test that has a result already, that isn't of the run, or whose run is over
    */
   async recordResult(
-    { org, id, testUid }: TestRunRef & { readonly testUid: string },
+    { org, id, testName }: TestRunRef & { readonly testName: string },
     outcome: {
       readonly verdict: StoredVerdict;
       readonly passed: number;
@@ -162,8 +162,8 @@ export class TestRuns {
       const { verdict, passed, failed, flaky, message, result } = outcome;
       const { rowCount } = await transaction.query(
         `UPDATE parley.test_results SET verdict = $4, passed = $5, failed = $6, flaky = $7, message = $8, result = $9, finished_at = now()
-         WHERE org = $1 AND run_id = $2 AND test_uid = $3 AND verdict IS NULL`,
-        [org, id, testUid, verdict, passed, failed, flaky, shortened(message), storableJson(result)],
+         WHERE org = $1 AND run_id = $2 AND test_name = $3 AND verdict IS NULL`,
+        [org, id, testName, verdict, passed, failed, flaky, shortened(message), storableJson(result)],
       );
       if (rowCount > 0) await notify(transaction, run);
       return rowCount > 0;
@@ -201,7 +201,7 @@ export class TestRuns {
         [org, id],
       );
       const results = await transaction.query<TestResultSummary & Record<string, unknown>>(
-        `SELECT ${RESULT_COLUMNS} FROM parley.test_results t WHERE t.org = $1 AND t.run_id = $2 ORDER BY t.test_name, t.test_uid`,
+        `SELECT ${RESULT_COLUMNS} FROM parley.test_results t WHERE t.org = $1 AND t.run_id = $2 ORDER BY t.test_name`,
         [org, id],
       );
       await insertEvents(transaction, events(rows[0]!, results.rows));
@@ -211,8 +211,8 @@ export class TestRuns {
   }
 
   /** What is known of the tests of an agent, of each configuration. */
-  async evidenceOf({ org, agentUid }: Pick<NewTestRun, 'org' | 'agentUid'>): Promise<readonly TestEvidence[]> {
-    const { rows } = await this.#database.queryAs<EvidenceRow>(org, EVIDENCE_QUERY, [org, agentUid]);
+  async evidenceOf({ org, agentName }: Pick<NewTestRun, 'org' | 'agentName'>): Promise<readonly TestEvidence[]> {
+    const { rows } = await this.#database.queryAs<EvidenceRow>(org, EVIDENCE_QUERY, [org, agentName]);
     return rows.map(toEvidence);
   }
 
@@ -227,7 +227,7 @@ export class TestRuns {
   }
 
   /** The newest result of each agent in a test, by name of the agent; `verdict` is null while it is to be evaluated. */
-  resultsOf(test: { readonly org: string; readonly testUid: string }): Promise<readonly AgentResult[]> {
+  resultsOf(test: { readonly org: string; readonly testName: string }): Promise<readonly AgentResult[]> {
     return newestResultsOf(this.#database, test);
   }
 
@@ -242,18 +242,18 @@ export class TestRuns {
   }
 }
 
-async function cancelFormer(transaction: Transaction, { org, agentUid, configHash }: NewTestRun): Promise<void> {
+async function cancelFormer(transaction: Transaction, { org, agentName, configHash }: NewTestRun): Promise<void> {
   await transaction.query(
     `UPDATE parley.test_runs SET state = 'cancelled', finished_at = now()
-     WHERE org = $1 AND agent_uid = $2 AND config_hash <> $3 AND trigger = 'gate' AND state = 'queued'`,
-    [org, agentUid, configHash],
+     WHERE org = $1 AND agent_name = $2 AND config_hash <> $3 AND trigger = 'gate' AND state = 'queued'`,
+    [org, agentName, configHash],
   );
 }
 
-async function requireRoom(transaction: Transaction, { org, agentUid, agentName }: NewTestRun): Promise<void> {
+async function requireRoom(transaction: Transaction, { org, agentName }: NewTestRun): Promise<void> {
   const { rows } = await transaction.query<{ id: string }>(
-    `SELECT id FROM parley.test_runs WHERE org = $1 AND agent_uid = $2 AND state IN ('queued', 'running') ORDER BY id LIMIT $3`,
-    [org, agentUid, LIVE_RUNS_LIMIT],
+    `SELECT id FROM parley.test_runs WHERE org = $1 AND agent_name = $2 AND state IN ('queued', 'running') ORDER BY id LIMIT $3`,
+    [org, agentName, LIVE_RUNS_LIMIT],
   );
   if (rows.length < LIVE_RUNS_LIMIT) return;
   const runs = rows.map(({ id }) => id).join(', ');
@@ -265,16 +265,16 @@ async function requireRoom(transaction: Transaction, { org, agentUid, agentName 
 
 async function withoutPending(
   transaction: Transaction,
-  { org, agentUid, configHash }: NewTestRun,
+  { org, agentName, configHash }: NewTestRun,
   tests: readonly RequestedTest[],
 ): Promise<readonly RequestedTest[]> {
-  const { rows } = await transaction.query<{ uid: string; digest: string }>(
-    `SELECT t.test_uid AS uid, t.test_digest AS digest FROM parley.test_results t JOIN parley.test_runs r ON r.org = t.org AND r.id = t.run_id
-     WHERE r.org = $1 AND r.agent_uid = $2 AND r.config_hash = $3 AND r.state IN ('queued', 'running') AND t.verdict IS NULL`,
-    [org, agentUid, configHash],
+  const { rows } = await transaction.query<{ name: string; digest: string }>(
+    `SELECT t.test_name AS name, t.test_digest AS digest FROM parley.test_results t JOIN parley.test_runs r ON r.org = t.org AND r.id = t.run_id
+     WHERE r.org = $1 AND r.agent_name = $2 AND r.config_hash = $3 AND r.state IN ('queued', 'running') AND t.verdict IS NULL`,
+    [org, agentName, configHash],
   );
-  const pending = new Set(rows.map(({ uid, digest }) => `${uid}/${digest}`));
-  return tests.filter(({ uid, digest }) => !pending.has(`${uid}/${digest}`));
+  const pending = new Set(rows.map(({ name, digest }) => `${name}/${digest}`));
+  return tests.filter(({ name, digest }) => !pending.has(`${name}/${digest}`));
 }
 
 /** Holds off other ends and results of the run until the transaction is over. */

@@ -14,8 +14,8 @@ export interface CallRef {
 /** What makes a call one of a test: it is in no list, counts for no limit and has no events. */
 export interface TestOfCall {
   readonly runId: string;
-  /** Uid of the AgentTest. */
-  readonly testUid: string;
+  /** Of the AgentTest. */
+  readonly testName: string;
   /** Answers in place of tools, as the AgentTest has them. */
   readonly tools: readonly unknown[];
 }
@@ -28,15 +28,14 @@ export interface NewCall extends CallRef {
   readonly agentName: string;
   readonly agentDisplayName: string;
   readonly overrideAgentName?: string | undefined;
-  /** Who talks, with which configuration. */
-  readonly agentUid: string;
+  /** The configuration of the one that talks. */
   readonly revision: string;
   /** The revision was tried on this call; false by default. */
   readonly canary?: boolean;
   readonly workspace?: string | undefined;
   readonly maxDurationMs: number;
   /** Of its agent, for the day since then: a call too many is not made. Calls of tests have none. */
-  readonly budget?: Omit<Spending, 'org' | 'agentUid'> & { readonly micros: bigint };
+  readonly budget?: Omit<Spending, 'org' | 'agentName'> & { readonly micros: bigint };
   /** As the agent wants it; true by default. An organisation that has switched recordings off has none. */
   readonly recordingEnabled?: boolean;
   /** How long the agent keeps recordings; as long as the organisation by default. */
@@ -73,7 +72,8 @@ export interface CallRecord extends CallRef {
   readonly agentName: string;
   readonly agentDisplayName: string;
   readonly overrideAgentName: string | null;
-  readonly agentUid: string;
+  /** Whose revision it is. */
+  readonly talkingAgent: string;
   readonly revision: string;
   readonly canary: boolean;
   readonly workspace: string | null;
@@ -102,7 +102,7 @@ export interface CallRecord extends CallRef {
 
 /** What the statements below select, in the words of {@link Row}. */
 export const CALL_COLUMNS = `org, id, call_type AS "callType", direction, status, finish_reason AS "finishReason", agent_name AS "agentName",
-  agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", agent_uid AS "agentUid", revision, canary, workspace,
+  agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", talking_agent AS "talkingAgent", revision, canary, workspace,
   max_duration_ms AS "maxDurationMs", room, token_expires_at AS "tokenExpiresAt", from_number AS "fromNumber", to_number AS "toNumber",
   sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", created_by AS "createdBy", created_by_key AS "createdByKey", traceparent, created_at AS "createdAt",
   started_at AS "startedAt", ended_at AS "endedAt", job_id AS "jobId", job_seen_at AS "jobSeenAt", recording_enabled AS "recordingEnabled",

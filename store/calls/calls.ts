@@ -78,18 +78,22 @@ export class Calls extends Repository {
 
   async #insert(call: NewCall, reason: FinishReason | null, { events }: WithEvents): Promise<Registration> {
     return this.database.asOrganization(call.org, async (transaction) => {
-      if (call.budget !== undefined && (await spentSince(transaction, { ...call, ...call.budget })) >= call.budget.micros) {
+      if (
+        call.budget !== undefined &&
+        (await spentSince(transaction, { org: call.org, agentName: call.overrideAgentName ?? call.agentName, ...call.budget })) >=
+          call.budget.micros
+      ) {
         const known = await findKnown(transaction, call);
         return known === undefined ? { outcome: 'budget_exceeded' } : { outcome: 'registered', call: known };
       }
       const { rows } = await transaction.query<Row>(
         `INSERT INTO parley.calls
-           (org, id, call_type, direction, status, finish_reason, agent_name, agent_display_name, override_agent_name, agent_uid, revision,
+           (org, id, call_type, direction, status, finish_reason, agent_name, agent_display_name, override_agent_name, revision,
             workspace, max_duration_ms, room, token_expires_at, from_number, to_number, sip_call_id, metadata, dynamic_data, created_by, created_by_key, traceparent,
             recording_enabled, recording_retention_days, canary, ended_at, test)
-         SELECT name, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $21, $12, $13, now() + $14 * interval '1 millisecond', $15, $16, $17, $18, $19, $20, $23, $22,
-           recording_enabled AND $24, $25, $26,
-           CASE WHEN $6::text IS NULL THEN NULL ELSE now() END, $27
+         SELECT name, $2, $3, $4, $5, $6, $7, $8, $9, $10, $20, $11, $12, now() + $13 * interval '1 millisecond', $14, $15, $16, $17, $18, $19, $22, $21,
+           recording_enabled AND $23, $24, $25,
+           CASE WHEN $6::text IS NULL THEN NULL ELSE now() END, $26
          FROM parley.organizations WHERE name = $1
          ON CONFLICT DO NOTHING RETURNING ${CALL_COLUMNS}`,
         [
@@ -102,7 +106,6 @@ export class Calls extends Repository {
           call.agentName,
           call.agentDisplayName,
           call.overrideAgentName ?? null,
-          call.agentUid,
           call.revision,
           call.maxDurationMs,
           call.room,

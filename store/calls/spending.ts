@@ -3,17 +3,17 @@ import type { Transaction } from '../database.ts';
 
 export interface Spending {
   readonly org: string;
-  readonly agentUid: string;
+  readonly agentName: string;
   readonly currency: string;
   readonly since: Date;
 }
 
 /** In millionths of the currency. */
-export async function spentSince(transaction: Pick<Transaction, 'query'>, { org, agentUid, currency, since }: Spending): Promise<bigint> {
+export async function spentSince(transaction: Pick<Transaction, 'query'>, { org, agentName, currency, since }: Spending): Promise<bigint> {
   const { rows } = await transaction.query<{ micros: string }>(
     `SELECT coalesce(sum(micros), 0)::text AS micros FROM parley.agent_spending
-     WHERE org = $1 AND agent_uid = $2 AND quarter >= $3 AND currency = $4`,
-    [org, agentUid, since.toISOString(), currency],
+     WHERE org = $1 AND agent_name = $2 AND quarter >= $3 AND currency = $4`,
+    [org, agentName, since.toISOString(), currency],
   );
   return BigInt(rows[0]?.micros ?? '0');
 }
@@ -27,8 +27,8 @@ export async function pruneSpending(
   { org, limit }: { readonly org: string; readonly limit: number },
 ): Promise<number> {
   const { rowCount } = await transaction.query(
-    `DELETE FROM parley.agent_spending WHERE (org, agent_uid, quarter, currency) IN (
-       SELECT org, agent_uid, quarter, currency FROM parley.agent_spending
+    `DELETE FROM parley.agent_spending WHERE (org, agent_name, quarter, currency) IN (
+       SELECT org, agent_name, quarter, currency FROM parley.agent_spending
        WHERE org = $1 AND quarter < now() - make_interval(days => $3) ORDER BY quarter LIMIT $2)`,
     [org, limit, KEPT_DAYS],
   );

@@ -123,6 +123,18 @@ export class Collections extends Repository {
   }
 
   /**
+   * {@link release} of every collection whose knowledge base isn't there any more.
+   * @param living uids of the knowledge bases that are
+   * @param within the only organisation to look at; all of them where absent
+   */
+  async releaseOthers(living: readonly string[], within?: string): Promise<readonly { readonly org: string; readonly name: string }[]> {
+    return this.database.query<{ org: string; name: string }>('SELECT org, name FROM parley.release_collections($1, $2)', [
+      living,
+      within ?? null,
+    ]);
+  }
+
+  /**
    * From the moment this returns nothing of it is found. Idempotent.
    * @returns the ids of the collections that are left to be cleared away, usually one
    */

@@ -20,13 +20,15 @@ export interface ReleaseFigures {
 
 interface OfAgent {
   readonly org: string;
-  readonly agentUid: string;
+  readonly agentName: string;
   /** The item of the post-call analysis that is counted. */
   readonly analysis?: string | undefined;
 }
 
 interface OfRevision {
   readonly revision: string;
+  /** Counts the calls of all revisions that differ from it in the versions of Secrets and in labels alone. */
+  readonly configHash?: string | undefined;
   /** Only calls that were registered since then. */
   readonly since?: Date | undefined;
 }
@@ -50,26 +52,31 @@ const NOT_ITS_CALLS: readonly FinishReason[] = [
 ];
 
 export class AgentReleaseFigures extends Repository {
-  async of({ org, agentUid, analysis, ...revision }: FiguresOf): Promise<ReleaseFigures> {
-    const [figures] = await this.#ofEach({ org, agentUid, analysis, revisions: [revision] });
+  async of({ org, agentName, analysis, ...revision }: FiguresOf): Promise<ReleaseFigures> {
+    const [figures] = await this.#ofEach({ org, agentName, analysis, revisions: [revision] });
     return figures!;
   }
 
   /** Of each item of a page, in its order; of a canary since its calls began. */
-  ofPage(org: string, { agentUid, items, release }: RevisionPage, analysis?: string): Promise<readonly ReleaseFigures[]> {
+  ofPage(org: string, { agentName, items, release }: RevisionPage, analysis?: string): Promise<readonly ReleaseFigures[]> {
     const { canary } = release ?? {};
-    const revisions = items.map(({ revision }) => ({ revision, since: revision === canary?.revision ? canary.since : undefined }));
-    return this.#ofEach({ org, agentUid, analysis, revisions });
+    const revisions = items.map(({ revision }) => ({
+      revision,
+      ...(revision === canary?.revision && { since: canary.since, configHash: canary.configHash }),
+    }));
+    return this.#ofEach({ org, agentName, analysis, revisions });
   }
 
-  async #ofEach({ org, agentUid, revisions, analysis }: FiguresOfEach): Promise<readonly ReleaseFigures[]> {
+  async #ofEach({ org, agentName, revisions, analysis }: FiguresOfEach): Promise<readonly ReleaseFigures[]> {
     const { rows } = await this.database.queryAs<ReleaseFigures & Record<string, unknown>>(
       org,
-      `SELECT figures.* FROM unnest($3::text[], $4::timestamptz[]) WITH ORDINALITY AS asked (revision, since, place)
+      `SELECT figures.* FROM unnest($3::text[], $4::timestamptz[], $7::text[]) WITH ORDINALITY AS asked (revision, since, config_hash, place)
          CROSS JOIN LATERAL (
            WITH ended AS (
              SELECT id, status, finish_reason FROM parley.calls c
-             WHERE org = $1 AND agent_uid = $2 AND c.revision = asked.revision AND ended_at IS NOT NULL AND test IS NULL
+             WHERE org = $1 AND talking_agent = $2 AND c.revision = ANY (ARRAY(
+                 SELECT asked.revision UNION SELECT h.revision FROM parley.agent_releases h
+                 WHERE h.org = $1 AND h.agent_name = $2 AND h.config_hash = asked.config_hash)) AND ended_at IS NOT NULL AND test IS NULL
                AND (asked.since IS NULL OR (ended_at >= asked.since AND created_at >= asked.since)) AND finish_reason <> ALL ($5)
              ORDER BY ended_at DESC LIMIT ${CALLS_COUNTED}
            ), reasons AS (
@@ -93,11 +100,12 @@ export class AgentReleaseFigures extends Repository {
          ) figures ORDER BY asked.place`,
       [
         org,
-        agentUid,
+        agentName,
         revisions.map(({ revision }) => revision),
         revisions.map(({ since }) => since ?? null),
         NOT_ITS_CALLS,
         analysis ?? null,
+        revisions.map(({ configHash }) => configHash ?? null),
       ],
     );
     return rows;

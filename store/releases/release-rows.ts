@@ -4,12 +4,10 @@ import type { ReleaseState, ServingBudget } from './release-state.ts';
 
 export interface AgentRef {
   readonly org: string;
-  readonly agentUid: string;
+  readonly agentName: string;
 }
 
-type Named = ReleaseState & { readonly agentName: string };
-
-interface Row extends Omit<Named, 'canary' | 'budget'> {
+interface Row extends Omit<ReleaseState, 'canary' | 'budget'> {
   readonly budget: ServingBudget | null;
   readonly canaryRevision: string | null;
   readonly canaryConfigHash: string;
@@ -17,17 +15,18 @@ interface Row extends Omit<Named, 'canary' | 'budget'> {
   readonly canarySince: Date;
 }
 
-/** @returns undefined for an agent that has never served, or is retired */
+/** @returns undefined for an agent that has never served; one that is retired has its state still */
 export async function readState(
   transaction: Transaction,
-  { org, agentUid }: AgentRef,
+  { org, agentName }: AgentRef,
   lock: 'FOR UPDATE' | '' = '',
-): Promise<Named | undefined> {
+): Promise<ReleaseState | undefined> {
   const { rows } = await transaction.query<Row & Record<string, unknown>>(
-    `SELECT agent_name AS "agentName", version, revision, config_hash AS "configHash", active_since AS "activeSince", rolled_back AS "rolledBack",
-       canary_revision AS "canaryRevision", canary_config_hash AS "canaryConfigHash", canary_percent AS "canaryPercent", canary_since AS "canarySince", budget
-     FROM parley.agent_serving WHERE org = $1 AND agent_uid = $2 AND retired_at IS NULL ${lock}`,
-    [org, agentUid],
+    `SELECT version, revision, config_hash AS "configHash", active_since AS "activeSince", rolled_back AS "rolledBack",
+       canary_revision AS "canaryRevision", canary_config_hash AS "canaryConfigHash", canary_percent AS "canaryPercent", canary_since AS "canarySince", budget,
+       retired_at AS "retiredAt", promoted
+     FROM parley.agent_serving WHERE org = $1 AND agent_name = $2 ${lock}`,
+    [org, agentName],
   );
   if (rows[0] === undefined) return undefined;
   const { canaryRevision: revision, canaryConfigHash: configHash, canaryPercent: percent, canarySince: since, budget, ...state } = rows[0];
@@ -36,16 +35,15 @@ export async function readState(
 
 export async function writeState(
   transaction: Transaction,
-  { org, agentUid, agentName }: AgentRef & { readonly agentName: string },
-  { version, revision, configHash, activeSince, canary, rolledBack }: ReleaseState,
+  { org, agentName }: AgentRef,
+  { version, revision, configHash, activeSince, canary, rolledBack, retiredAt, promoted }: ReleaseState,
 ): Promise<void> {
   await transaction.query(
-    `UPDATE parley.agent_serving SET agent_name = $3, version = $4, revision = $5, config_hash = $6, active_since = $7,
-       canary_revision = $8, canary_config_hash = $9, canary_percent = $10, canary_since = $11, rolled_back = $12
-     WHERE org = $1 AND agent_uid = $2`,
+    `UPDATE parley.agent_serving SET version = $3, revision = $4, config_hash = $5, active_since = $6,
+       canary_revision = $7, canary_config_hash = $8, canary_percent = $9, canary_since = $10, rolled_back = $11, retired_at = $12, promoted = $13
+     WHERE org = $1 AND agent_name = $2`,
     [
       org,
-      agentUid,
       agentName,
       version,
       revision,
@@ -56,6 +54,8 @@ export async function writeState(
       canary?.percent ?? null,
       canary?.since ?? null,
       JSON.stringify(rolledBack),
+      retiredAt,
+      promoted === null ? null : JSON.stringify(promoted),
     ],
   );
 }

@@ -3,7 +3,10 @@
  *
  *   serve ──▶ revision                 begin_canary ──▶ revision + canary ──▶ promote ──▶ canary's revision
  *   rollback ──▶ a former revision                                      └──▶ abort, end_canary ──▶ revision
+ *   retire ──▶ no new call, and nothing forgotten ──▶ revive ──▶ as before, serve ──▶ revision
  */
+import { changedParts, type RevisionParts } from './revision-parts.ts';
+
 export interface CanaryState {
   readonly revision: string;
   /** Of what the spec asked for, apart from the versions of Secrets. */
@@ -14,12 +17,16 @@ export interface CanaryState {
   readonly since: Date;
 }
 
-/** A revision that is not served again by itself. */
+/** A revision that is not served again until somebody names it: only `promote` and `rollback --to` forget it. */
 export interface RolledBackRevision {
   readonly revision: string;
   readonly configHash: string | null;
-  /** Its figures were worse than its canary allowed; otherwise a person rolled it back. */
+  /** What it has and the revision that serves instead has not: whatever has it too is not served either. Null where nobody knows. */
+  readonly changed: RevisionParts | null;
+  /** Its canary was aborted; otherwise a person rolled it back. */
   readonly aborted: boolean;
+  /** Of an aborted one: the agent has been edited back since, so that asking for it again is worth another canary. */
+  readonly retry?: true;
   readonly reason: string | null;
   readonly by: string | null;
   /** RFC 3339. */
@@ -46,22 +53,39 @@ export interface ReleaseState {
   /** What a part of them start with. */
   readonly canary: CanaryState | null;
   readonly rolledBack: readonly RolledBackRevision[];
+  /** Since when the Agent is deleted, and no new call starts; its successor of the same name goes on from here. */
+  readonly retiredAt: Date | null;
+  /** A person had it serve, whatever its figures and tests said. */
+  readonly promoted: Promotion | null;
   /** Of all calls, whichever of the revisions they start with. No change of a release touches it. */
   readonly budget?: ServingBudget | undefined;
 }
 
+export interface Promotion {
+  readonly by: string | null;
+  readonly reason: string | null;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
 export type ReleaseChange =
-  /** `pinned`: because the spec names it; what was rolled back stays rolled back. */
+  /** `pinned`: because the spec names it. */
   | { readonly type: 'serve'; readonly revision: string; readonly configHash: string | null; readonly pinned?: boolean }
   | { readonly type: 'begin_canary'; readonly revision: string; readonly configHash: string; readonly percent: number }
   | { readonly type: 'set_percent'; readonly percent: number }
-  /** The canary serves all calls, or what was rolled back last serves again. */
+  /** The canary serves all calls. */
   | { readonly type: 'promote' }
+  /** A person has the canary serve all calls, or what was rolled back: the revision that is named, or the last. */
+  | { readonly type: 'force_promote'; readonly revision?: string | undefined }
   | { readonly type: 'abort' }
   /** The spec asks for it no longer. */
   | { readonly type: 'end_canary' }
-  /** What serves is what the spec asks for: what was rolled back before it may come again. */
+  /** What serves is what the spec asks for: an aborted canary of another agent's spec may be tried again. */
   | { readonly type: 'settle'; readonly configHash: string }
+  /** The Agent is deleted. */
+  | { readonly type: 'retire' }
+  /** The Agent is there again. */
+  | { readonly type: 'revive' }
   /** Ends a canary, if there is one, and goes to the revision, which serves already where only the canary is to end. */
   | { readonly type: 'rollback'; readonly to: string; readonly configHash: string | null };
 
@@ -89,34 +113,55 @@ export interface Transition {
 /** Most revisions that are remembered as rolled back. */
 const ROLLED_BACK_LIMIT = 50;
 
+/** What `apply` can't know by itself. */
+export interface ChangeContext extends Author {
+  readonly now: Date;
+  /** Of the revisions that are stored. */
+  readonly partsOf?: (revision: string) => RevisionParts | undefined;
+}
+
 /** @returns undefined for a change of what isn't there, and for one that changes nothing */
 export function applyChange(
   state: ReleaseState,
   change: ReleaseChange,
-  { now, by, reason }: Author & { readonly now: Date },
+  { now, by, reason, partsOf = () => undefined }: ChangeContext,
 ): Transition | undefined {
   const { version: _version, ...before } = state;
   const { canary } = before;
   const author = { by, reason };
-  const setAside = (revision: string, configHash: string | null, aborted: boolean): readonly RolledBackRevision[] =>
+  const signature = { reason: reason ?? null, by: by ?? null, at: now.toISOString() };
+  const setAside = (
+    { revision, configHash }: Pick<RolledBackRevision, 'revision' | 'configHash'>,
+    instead: string,
+    aborted: boolean,
+  ): readonly RolledBackRevision[] =>
     [
       ...before.rolledBack.filter((other) => other.revision !== revision),
-      { revision, configHash, aborted, reason: reason ?? null, by: by ?? null, at: now.toISOString() },
+      { revision, configHash, changed: changedParts(partsOf(instead), partsOf(revision)), aborted, ...signature },
     ].slice(-ROLLED_BACK_LIMIT);
   const moved = (to: string, configHash: string | null) => ({
     ...before,
     revision: to,
     configHash,
     canary: null,
-    activeSince: to === before.revision ? before.activeSince : now,
+    activeSince: to === before.revision && before.retiredAt === null ? before.activeSince : now,
+    retiredAt: null,
+    promoted: configHash !== null && configHash === before.configHash ? before.promoted : null,
   });
+  const promoted = (next: Pick<RolledBackRevision, 'revision' | 'configHash'>, promotion: Promotion | null): Transition => {
+    const rolledBack = before.rolledBack.filter((other) => !isSame(other, next));
+    const { revision, configHash } = next;
+    return {
+      state: { ...moved(revision, configHash), rolledBack, promoted: promotion },
+      record: { ...author, change: 'promoted', revision, configHash, replaced: before.revision, percent: 100 },
+    };
+  };
   switch (change.type) {
     case 'serve': {
       const { revision, configHash, pinned = false } = change;
-      const next = { ...moved(revision, configHash), rolledBack: pinned ? before.rolledBack : [] };
-      if (revision === before.revision && canary === null) {
-        return configHash === before.configHash && next.rolledBack.length === before.rolledBack.length ? undefined : { state: next };
-      }
+      const next = moved(revision, configHash);
+      if (revision === before.revision && canary === null && before.retiredAt === null)
+        return configHash === before.configHash ? undefined : { state: next };
       const replaced = revision === before.revision ? (canary?.revision ?? null) : before.revision;
       return { state: next, record: { ...author, change: pinned ? 'pinned' : 'served', revision, configHash, replaced, percent: 100 } };
     }
@@ -132,14 +177,14 @@ export function applyChange(
       return canary === null || canary.percent === change.percent
         ? undefined
         : { state: { ...before, canary: { ...canary, percent: change.percent } } };
-    case 'promote': {
-      const next = canary ?? before.rolledBack.at(-1);
-      if (next === undefined) return undefined;
-      const { revision, configHash } = next;
-      return {
-        state: { ...moved(revision, configHash), rolledBack: [] },
-        record: { ...author, change: 'promoted', revision, configHash, replaced: before.revision, percent: 100 },
-      };
+    case 'promote':
+      return canary === null ? undefined : promoted(canary, null);
+    case 'force_promote': {
+      const next =
+        change.revision === undefined
+          ? (canary ?? before.rolledBack.at(-1))
+          : [...before.rolledBack, ...(canary === null ? [] : [canary])].find(({ revision }) => revision === change.revision);
+      return next === undefined ? undefined : promoted(next, signature);
     }
     case 'abort':
     case 'end_canary': {
@@ -147,17 +192,29 @@ export function applyChange(
       const aborted = change.type === 'abort';
       const { revision, configHash } = before;
       return {
-        state: { ...before, canary: null, rolledBack: aborted ? setAside(canary.revision, canary.configHash, true) : before.rolledBack },
+        state: { ...before, canary: null, rolledBack: aborted ? setAside(canary, revision, true) : before.rolledBack },
         record: { ...author, change: aborted ? 'aborted' : 'canary_ended', revision, configHash, replaced: canary.revision, percent: 100 },
       };
     }
-    case 'settle':
-      return { state: { ...before, configHash: before.configHash ?? change.configHash, rolledBack: [] } };
+    case 'settle': {
+      const rolledBack = before.rolledBack.map((each) => (mayRetry(each) ? { ...each, retry: true as const } : each));
+      return { state: { ...before, configHash: before.configHash ?? change.configHash, rolledBack } };
+    }
+    case 'retire':
+      return before.retiredAt === null ? { state: { ...before, retiredAt: now } } : undefined;
+    case 'revive': {
+      if (before.retiredAt === null) return undefined;
+      const { revision, configHash } = before;
+      return {
+        state: { ...before, retiredAt: null, activeSince: now },
+        record: { ...author, change: 'served', revision, configHash, replaced: null, percent: 100 - (canary?.percent ?? 0) },
+      };
+    }
     case 'rollback': {
       const { to, configHash } = change;
       const gone = canary ?? before;
-      if (canary === null && to === before.revision) return undefined;
-      const rolledBack = setAside(gone.revision, gone.configHash, false).filter(({ revision }) => revision !== to);
+      if (isSame(gone, { revision: to, configHash })) return undefined;
+      const rolledBack = setAside(gone, to, false).filter((other) => !isSame(other, { revision: to, configHash }));
       return {
         state: { ...moved(to, to === before.revision ? before.configHash : configHash), rolledBack },
         record: { ...author, change: 'rolled_back', revision: to, configHash, replaced: gone.revision, percent: 100 },
@@ -166,4 +223,17 @@ export function applyChange(
     default:
       return change satisfies never;
   }
+}
+
+/** Revisions that differ in the versions of Secrets alone are one. */
+export function isSame(
+  a: { readonly revision: string; readonly configHash: string | null },
+  b: { readonly revision: string; readonly configHash: string | null },
+): boolean {
+  return a.revision === b.revision || (a.configHash !== null && a.configHash === b.configHash);
+}
+
+/** Whether its next `settle` lets an aborted one be tried again: not where only tools came and went. */
+export function mayRetry({ aborted, retry, changed }: RolledBackRevision): boolean {
+  return aborted && retry === undefined && changed?.agent !== undefined;
 }

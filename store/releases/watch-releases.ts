@@ -9,7 +9,7 @@ export interface WatchReleasesOptions {
   readonly clock?: Clock | undefined;
   readonly logger?: Logger | undefined;
   /** A person has changed what serves. */
-  readonly onChange: (agent: { readonly org: string; readonly agentName: string; readonly agentUid: string }) => void;
+  readonly onChange: (agent: { readonly org: string; readonly agentName: string }) => void;
   /** Changes may have been missed until now. */
   readonly onListening: () => void;
 }
@@ -25,8 +25,8 @@ export function watchReleases({ database, clock = systemClock, logger, onChange,
     clock,
     logger,
     onMessage: (payload) => {
-      const [org = '', agentName = '', agentUid = ''] = payload.split('/');
-      onChange({ org, agentName, agentUid });
+      const [org = '', agentName = ''] = payload.split('/');
+      onChange({ org, agentName });
     },
     onListening,
   });

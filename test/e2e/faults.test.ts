@@ -86,7 +86,7 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives two kills of %s under l
   await database.connect();
   try {
     const doubled = await database.query(
-      'SELECT org, agent_uid, count(*) FROM agent_serving WHERE retired_at IS NULL GROUP BY 1, 2 HAVING count(*) > 1',
+      'SELECT org, agent_name, count(*) FROM agent_serving WHERE retired_at IS NULL GROUP BY 1, 2 HAVING count(*) > 1',
     );
     expect(doubled.rows).toEqual([]);
   } finally {

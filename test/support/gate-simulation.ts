@@ -175,6 +175,7 @@ export class GateSimulation {
         allStale: () => undefined,
       },
       toolNamed: () => undefined,
+      sweep: { lead: () => () => undefined, run: () => undefined },
     });
     return { reconciler, outage };
   }
@@ -182,7 +183,14 @@ export class GateSimulation {
   #snapshot() {
     const http = { url: 'https://api.example.com/', headers: [{ name: 'x', valueFrom: { secretKeyRef: { name: 'tool', key: 'k' } } }] };
     const tool = storedObject('Tool', 'find', { agentRefs: [{ name: 'desk' }], custom: { function: { name: 'find' }, http } });
-    const secret = (name: string) => ({ namespace: 'acme', name, uid: name, resourceVersion: String(this.secretVersion), keys: ['k'] });
+    const secret = (name: string) => ({
+      namespace: 'acme',
+      name,
+      uid: name,
+      resourceVersion: '1',
+      keys: ['k'],
+      values: { k: String(this.secretVersion) },
+    });
     return memorySnapshot({
       organizations: ['acme'],
       agents: [this.#seenAgent],
@@ -218,6 +226,7 @@ export class GateSimulation {
           yield;
           continue;
         }
+        if (action.type === 'adopt') throw new Error('the simulation restores nothing');
         const applied = await this.#reconciler.apply(action, object, context).catch((error: unknown) => {
           if (error instanceof UnsettledError) return undefined;
           throw error;
@@ -242,7 +251,7 @@ export class GateSimulation {
   /** @throws where something goes into service that must not */
   #check({ configHash }: { readonly configHash: string }): void {
     const { required } = this;
-    const verdicts = required.map(({ metadata, spec }) => this.store.newest(configHash, metadata.uid, testDigest(spec)));
+    const verdicts = required.map(({ metadata, spec }) => this.store.newest(configHash, metadata.name, testDigest(spec)));
     if (verdicts.every((verdict) => verdict === 'passed')) {
       this.served.push({ how: required.length === 0 ? 'untested' : 'tested' });
       return;

@@ -10,7 +10,7 @@ interface Run {
   /** A worker that looks after it moves this on. */
   dueAt: number;
   state: 'queued' | 'running' | 'finished' | 'cancelled';
-  readonly results: { readonly uid: string; readonly digest: string; verdict?: StoredVerdict; finishedAt?: number }[];
+  readonly results: { readonly name: string; readonly digest: string; verdict?: StoredVerdict; finishedAt?: number }[];
 }
 
 /** As the starter of runs does, in milliseconds. */
@@ -44,8 +44,8 @@ export class SimulatedGateStore {
     return config && configHashOf(config);
   }
 
-  newest(configHash: string, uid: string, digest: string): StoredVerdict | undefined {
-    return this.#results(configHash, uid, digest).findLast(({ verdict }) => verdict !== undefined)?.verdict;
+  newest(configHash: string, name: string, digest: string): StoredVerdict | undefined {
+    return this.#results(configHash, name, digest).findLast(({ verdict }) => verdict !== undefined)?.verdict;
   }
 
   record({ run, result }: SimulatedGateStore['pending'][number], verdict: StoredVerdict): void {
@@ -84,8 +84,17 @@ export class SimulatedGateStore {
 
   #change(change: ReleaseChange): ReleaseState {
     const now = new Date(this.#now());
-    const revision = 'revision' in change ? change.revision : '';
-    const first = { version: 0, revision, configHash: null, activeSince: now, canary: null, rolledBack: [] };
+    const revision = 'revision' in change ? (change.revision ?? '') : '';
+    const first = {
+      version: 0,
+      revision,
+      configHash: null,
+      activeSince: now,
+      canary: null,
+      rolledBack: [],
+      retiredAt: null,
+      promoted: null,
+    };
     const before = this.release ?? first;
     const next = applyChange(before, change, { now })?.state ?? before;
     this.release = { ...next, version: before.version + 1 };
@@ -95,36 +104,36 @@ export class SimulatedGateStore {
   #request(configHash: string, tests: readonly RequestedTest[]): void {
     for (const run of this.runs) if (run.state === 'queued' && run.configHash !== configHash) run.state = 'cancelled';
     const known = this.pending.filter(({ run }) => run.configHash === configHash).map(({ result }) => result);
-    const wanted = tests.filter(({ uid, digest }) => !known.some((each) => each.uid === uid && each.digest === digest));
+    const wanted = tests.filter(({ name, digest }) => !known.some((each) => each.name === name && each.digest === digest));
     if (wanted.length === 0) return;
-    const results = wanted.map(({ uid, digest }) => ({ uid, digest }));
+    const results = wanted.map(({ name, digest }) => ({ name, digest }));
     this.runs.push({ id: `run_${this.runs.length}`, configHash, dueAt: this.#now(), state: 'queued', results });
   }
 
-  #results(configHash: string, uid: string, digest: string) {
+  #results(configHash: string, name: string, digest: string) {
     const all = this.runs.filter((run) => run.configHash === configHash).flatMap(({ results }) => results);
     return all
-      .filter((each) => each.uid === uid && each.digest === digest)
+      .filter((each) => each.name === name && each.digest === digest)
       .toSorted((a, b) => (a.finishedAt ?? Infinity) - (b.finishedAt ?? Infinity));
   }
 
   #evidence(): readonly TestEvidence[] {
     const keys = new Map(
-      this.runs.flatMap((run) => run.results.map(({ uid, digest }) => [`${run.configHash}/${uid}/${digest}`, { run, uid, digest }])),
+      this.runs.flatMap((run) => run.results.map(({ name, digest }) => [`${run.configHash}/${name}/${digest}`, { run, name, digest }])),
     );
-    return [...keys.values()].map(({ run, uid, digest }) => this.#evidenceOf(run.configHash, uid, digest));
+    return [...keys.values()].map(({ run, name, digest }) => this.#evidenceOf(run.configHash, name, digest));
   }
 
-  #evidenceOf(configHash: string, uid: string, digest: string): TestEvidence {
-    const done = this.#results(configHash, uid, digest).filter(({ verdict }) => verdict !== undefined);
+  #evidenceOf(configHash: string, name: string, digest: string): TestEvidence {
+    const done = this.#results(configHash, name, digest).filter(({ verdict }) => verdict !== undefined);
     const last = done.at(-1);
     const errors = done.length - 1 - done.findLastIndex(({ verdict }) => verdict !== 'error');
     const waiting = this.pending.find(
-      ({ run, result }) => run.configHash === configHash && result.uid === uid && result.digest === digest,
+      ({ run, result }) => run.configHash === configHash && result.name === name && result.digest === digest,
     )?.run;
     return {
       configHash,
-      testUid: uid,
+      testName: name,
       digest,
       ...(last?.verdict !== undefined && {
         newest: { verdict: last.verdict, message: `it ${last.verdict}`, runId: 'run', finishedAt: new Date(last.finishedAt ?? 0), errors },

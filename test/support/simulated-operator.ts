@@ -225,6 +225,8 @@ export class SimulatedOperator {
         throw new Error('the simulation has no MCP servers');
       case 'requestRun':
         throw new Error('the simulation has no schedules');
+      case 'adopt':
+        throw new Error('the simulation restores nothing');
       case 'budget':
         throw new Error('the simulation has no budgets');
       case 'release':
@@ -240,7 +242,7 @@ export class SimulatedOperator {
       case 'test': {
         const { uid = '' } = object.metadata;
         const newest = { verdict: 'passed', message: null, runId: 'run', finishedAt: new Date(this.now), errors: 0 } as const;
-        const evidence = action.tests.map(({ uid: testUid, digest }) => ({ configHash: action.configHash, testUid, digest, newest }));
+        const evidence = action.tests.map(({ name: testName, digest }) => ({ configHash: action.configHash, testName, digest, newest }));
         this.#evidence.set(uid, [...(this.#evidence.get(uid) ?? []), ...evidence]);
         break;
       }

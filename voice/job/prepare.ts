@@ -102,8 +102,8 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
 
 /** The revision that the call was registered with, even if another one serves now. */
 async function revisionOf({ store, clock }: Services, call: CallRecord, logger: Logger): Promise<AgentRevisionConfig> {
-  const { org, agentUid, agentName, revision } = call;
-  const read = () => store.agentRevisions.get({ org, agentUid, revision });
+  const { org, talkingAgent: agentName, revision } = call;
+  const read = () => store.agentRevisions.get({ org, agentName, revision });
   const stored = await persist(read, { clock, logger, withinMs: REVISION_MS, what: 'read the revision of the call' });
   if (stored === undefined)
     throw new PreparationError('native_platform_internal_error', `agent ${agentName}: revision ${revision} is not in the database`);
@@ -115,9 +115,9 @@ function mocksOf({ test }: CallRecord, clock: Clock): ToolMocks | undefined {
   return test === null ? undefined : new ToolMocks({ mocks: test.tools as readonly ToolMock[], clock });
 }
 
-function turnsOf({ measure }: Services, { id, agentUid, revision }: CallRecord, config: AgentRevisionConfig): AgentTurns {
+function turnsOf({ measure }: Services, { id, org, revision }: CallRecord, config: AgentRevisionConfig): AgentTurns {
   const { name, agent, knowledgeBase } = config;
-  return new AgentTurns({ agent: { name, id: agentUid, revision, knowledgeBase }, llm: agent.llm, conversationId: id, measure });
+  return new AgentTurns({ agent: { name, id: `${org}/${name}`, revision, knowledgeBase }, llm: agent.llm, conversationId: id, measure });
 }
 
 interface ProvidersWanted extends Pick<PrepareOptions, 'services' | 'call' | 'usage' | 'logger'> {

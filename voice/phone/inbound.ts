@@ -94,7 +94,6 @@ export class InboundCalls {
       direction: 'inbound',
       agentName: serving.agentName,
       agentDisplayName: settings.displayName,
-      agentUid: serving.agentUid,
       revision: serving.revision,
       canary: serving.canary,
       workspace: settings.workspace,

@@ -35,20 +35,20 @@ export function createAgentTestActivities(dependencies: AgentTestActivityDepende
   const { testRuns } = store;
   const metrics = createMetrics(registry);
 
-  const record = async ({ org, runId, testUid }: TestRunJob & Pick<PlannedTest, 'testUid'>, result: TestResult): Promise<void> => {
+  const record = async ({ org, runId, testName }: TestRunJob & Pick<PlannedTest, 'testName'>, result: TestResult): Promise<void> => {
     const { test, agent, mode, verdict, passed, failed, flaky, durationMs } = result;
     const worst = verdict === 'passed' ? undefined : worstAttempt(result);
     const message = worst && firstProblem(worst);
-    const recorded = await testRuns.recordResult({ org, id: runId, testUid }, { verdict, passed, failed, flaky, message, result });
+    const recorded = await testRuns.recordResult({ org, id: runId, testName }, { verdict, passed, failed, flaky, message, result });
     if (!recorded) return;
     metrics.tests.inc({ mode, verdict });
     logger.info({ org, runId, agent, test, mode, verdict, passed, failed, flaky, durationMs }, 'a test of an agent was run');
   };
 
   /** The test, if it is still to be evaluated. */
-  const open = async ({ org, runId, testUid }: TestRunJob & Pick<PlannedTest, 'testUid'>) => {
+  const open = async ({ org, runId, testName }: TestRunJob & Pick<PlannedTest, 'testName'>) => {
     const run = await testRuns.start({ org, id: runId });
-    const test = run && (await testRuns.pending({ org, id: runId })).find(({ uid }) => uid === testUid);
+    const test = run && (await testRuns.pending({ org, id: runId })).find(({ name }) => name === testName);
     return run && test && { run, test };
   };
 
@@ -57,15 +57,15 @@ export function createAgentTestActivities(dependencies: AgentTestActivityDepende
       const run = await testRuns.start({ org, id: runId });
       if (run === undefined) return undefined;
       const pending = await testRuns.pending({ org, id: runId });
-      return pending.map(({ uid, mode, spec }) => ({ testUid: uid, mode, longestMs: longestOf(spec as AgentTestSpec) }));
+      return pending.map(({ name, mode, spec }) => ({ testName: name, mode, longestMs: longestOf(spec as AgentTestSpec) }));
     },
     async evaluateTest(job) {
       const context = Context.current();
       const found = await open(job);
       if (found === undefined) return;
       const { run, test } = found;
-      const { org, agentUid, revision } = run;
-      const stored = await store.agentRevisions.get({ org, agentUid, revision });
+      const { org, agentName, revision } = run;
+      const stored = await store.agentRevisions.get({ org, agentName, revision });
       if (stored === undefined) return record(job, unevaluated(found, REVISION_GONE));
       const cancelled = new AbortController();
       const signal = AbortSignal.any([context.cancellationSignal, cancelled.signal]);

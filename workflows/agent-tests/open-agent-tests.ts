@@ -36,9 +36,9 @@ export function openAgentTests({ workflows, registry, ...options }: OpenAgentTes
         clock,
         logger,
         signal,
-        start: ({ org, id, agentUid, revision }) =>
+        start: ({ org, id, agentName, revision }) =>
           workflows.start('runAgentTests', {
-            workflowId: testRunWorkflowId({ agentUid, revision, id }),
+            workflowId: testRunWorkflowId({ agentName, revision, id }),
             taskQueue: agentTestQueues(config.TEMPORAL_TASK_QUEUE).text,
             args: [{ org, runId: id } satisfies TestRunJob],
             fairnessKey: org,

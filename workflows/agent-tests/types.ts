@@ -7,7 +7,7 @@ export interface TestRunJob {
 
 /** A test of the run that is yet to be evaluated. */
 export interface PlannedTest {
-  readonly testUid: string;
+  readonly testName: string;
   readonly mode: 'text' | 'audio';
   /** Longest time for all of its attempts, in milliseconds. */
   readonly longestMs: number;
@@ -20,9 +20,9 @@ export interface AgentTestActivities {
   /** The run is being worked on. @returns undefined for one that is over, or does not exist */
   beginRun(job: TestRunJob): Promise<readonly PlannedTest[] | undefined>;
   /** Makes the attempts and stores the result. Whatever an agent or a provider does is a result; a failure is one of the platform. */
-  evaluateTest(job: TestRunJob & Pick<PlannedTest, 'testUid'>): Promise<void>;
+  evaluateTest(job: TestRunJob & Pick<PlannedTest, 'testName'>): Promise<void>;
   /** Stores that the test could not be evaluated. */
-  giveUpTest(job: TestRunJob & Pick<PlannedTest, 'testUid'>, message: string): Promise<void>;
+  giveUpTest(job: TestRunJob & Pick<PlannedTest, 'testName'>, message: string): Promise<void>;
   /** Ends the run, with its event. */
   finishRun(job: TestRunJob): Promise<TestRunEnd>;
 }
@@ -45,13 +45,13 @@ export function audioQueueNextTo(queue: string): string {
 }
 
 export function testRunWorkflowId({
-  agentUid,
+  agentName,
   revision,
   id,
 }: {
-  readonly agentUid: string;
+  readonly agentName: string;
   readonly revision: string;
   readonly id: string;
 }) {
-  return `test/${agentUid}/${revision}/${id}`;
+  return `test/${agentName}/${revision}/${id}`;
 }

@@ -39,12 +39,12 @@ export async function runAgentTests(job: TestRunJob): Promise<TestRunEnd> {
 }
 
 async function evaluate(job: TestRunJob, test: PlannedTest): Promise<void> {
-  const { testUid } = test;
+  const { testName } = test;
   try {
-    await evaluating(test).evaluateTest({ ...job, testUid });
+    await evaluating(test).evaluateTest({ ...job, testName });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    await giveUpTest({ ...job, testUid }, whyNot(error, test));
+    await giveUpTest({ ...job, testName }, whyNot(error, test));
   }
 }
 

@@ -78,7 +78,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
     const ref = { org, id: callId };
     const [call, analysis] = [await store.calls.calls.get(ref), await store.calls.analyses.get(ref)];
     if (call === undefined || analysis?.status !== 'processing') return undefined;
-    return { call, revision: await store.agentRevisions.get({ org, agentUid: call.agentUid, revision: call.revision }) };
+    return { call, revision: await store.agentRevisions.get({ org, agentName: call.talkingAgent, revision: call.revision }) };
   };
 
   const finish = async (call: CallRecord, outcome: AnalysisOutcome): Promise<AnalysisEnd> => {

@@ -15,6 +15,7 @@ interface ReleaseFlags extends ConnectionFlags, OutputFlags, ApiFlags {
   readonly store?: true;
   readonly limit: number;
   readonly to?: string;
+  readonly revision?: string;
   readonly reason?: string;
 }
 
@@ -81,7 +82,7 @@ Examples:
       'after',
       `${where('agents:write')}
 New calls follow at once; calls that have begun keep their revision. The Agent resource stays as it is, so that GitOps has nothing to undo:
-what was rolled back is not served again until the agent asks for something else, or until it is promoted.
+what was rolled back is not served again until it is promoted, whatever becomes of the agent, its tools and its name.
 
 Examples:
   ${program} rollback agent/receptionist --reason "answers in the wrong language"
@@ -99,19 +100,25 @@ Examples:
     });
 
   add(parent, 'promote', 'have all new calls of an agent start with its canary or, without one, with what was rolled back last')
+    .option('--revision <revision>', 'the one that was rolled back, or the beginning of its hash (default: the last)')
     .option('--reason <text>', 'for the history')
     .addHelpText(
       'after',
       `${where('agents:write')}
+Figures and required AgentTests don't hold it back: the condition Tested says who promoted it. Nothing else that was rolled back is forgotten.
+
 Examples:
   ${program} promote agent/receptionist
+  ${program} promote agent/receptionist --revision 3f9c01ab
   ${program} promote agent/receptionist --reason "the errors came from the carrier"
 `,
     )
     .action(async (agent: string, flags: ReleaseFlags) => {
       const { releaseLine } = await import('./print.ts');
       const name = nameOf(agent);
-      const release = await withSource(flags, io, 'agents:write', (source) => source.promote(name, { reason: flags.reason }));
+      const release = await withSource(flags, io, 'agents:write', (source) =>
+        source.promote(name, { revision: flags.revision, reason: flags.reason }),
+      );
       io.out.write(releaseLine(name, release));
     });
 }

@@ -34,7 +34,7 @@ export interface ReleaseSource {
   history(agent: string, limit: number): Promise<{ readonly release: Release | undefined; readonly revisions: readonly ListedRevision[] }>;
   revision(agent: string, prefix: string): Promise<RevisionDetails>;
   rollback(agent: string, options: { readonly revision?: string | undefined; readonly reason?: string | undefined }): Promise<Release>;
-  promote(agent: string, options: { readonly reason?: string | undefined }): Promise<Release>;
+  promote(agent: string, options: { readonly revision?: string | undefined; readonly reason?: string | undefined }): Promise<Release>;
 }
 
 /** @throws UserError with what the API says of a request that can't be carried out */
@@ -106,6 +106,6 @@ export function storeSource({ agentReleases, releaseHistory, releaseFigures }: S
       return { revision: found.revision, configuration: found.config };
     },
     rollback: async (agent, { revision, reason }) => shown(await agentReleases.rollback({ ...request(agent, reason), to: revision })),
-    promote: async (agent, { reason }) => shown(await agentReleases.promote(request(agent, reason))),
+    promote: async (agent, { revision, reason }) => shown(await agentReleases.promote({ ...request(agent, reason), revision })),
   };
 }

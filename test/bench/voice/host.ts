@@ -135,16 +135,16 @@ export async function startHost({ env, progress, fromSources, cores: measured, c
       await child.until('ready', async () => (await fetch(`${url}/readyz`)).ok);
       return { pid: child.pid, url, agentName, stop: () => child.stop() };
     };
-    const agents = new Map<string, { readonly agentUid: string; readonly revision: string }>();
+    const agents = new Map<string, { readonly agentName: string; readonly revision: string }>();
     const serve = async (
       caller: string,
       options?: BenchAgentOptions,
-    ): Promise<{ readonly agentUid: string; readonly revision: string }> => {
+    ): Promise<{ readonly agentName: string; readonly revision: string }> => {
       const known = agents.get(caller);
       if (known !== undefined) return known;
       const config = benchAgent(baseOf(caller), options);
-      const agent = { agentUid: `uid-${caller}`, revision: revisionOf(config).revision };
-      await store.agentRevisions.put({ org, agentName: caller, config, ...agent });
+      const agent = { agentName: caller, revision: revisionOf(config).revision };
+      await store.agentRevisions.put({ org, config, ...agent });
       await store.agentReleases.serve({ org, ...agent });
       agents.set(caller, agent);
       return agent;

@@ -62,7 +62,7 @@ it('has their spans, valid and with what was said, without secrets', async () =>
   expect(verdict, JSON.stringify(results)).toBe('passed');
   // A call that has ended, and is analysed by the same worker.
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
-  const call = await registerCall(store, org, { agentName: 'receptionist', agentUid: 'uid-receptionist', revision: agent.revision });
+  const call = await registerCall(store, org, { agentName: 'receptionist', revision: agent.revision });
   await lifecycle.start({ ...call, jobId: 'job' });
   const said = { seq: 1, role: 'user', content: 'It is about my order.', spokenAt: new Date(), interrupted: false, sources: null } as const;
   await store.calls.log.add(call, { messages: [said] });

@@ -14,7 +14,6 @@ import { startProviderServer, type ProviderServer } from '../../support/provider
 import { unique, startWorkerRole } from '../workflows/support.ts';
 
 export const org = 'acme';
-const agentUid = 'uid-receptionist';
 const agentName = 'receptionist';
 
 /** Gone after the test. */
@@ -68,7 +67,7 @@ export async function storeRevision(store: Store, provider: ProviderServer, { sp
     versions: { secrets: {}, knowledgeBaseUid: null },
   };
   const revision = createHash('sha256').update(JSON.stringify(config)).digest('hex');
-  await store.agentRevisions.put({ org, agentUid, agentName, revision, config });
+  await store.agentRevisions.put({ org, agentName, revision, config });
   return { revision, config };
 }
 
@@ -90,7 +89,7 @@ export async function requestRun(
       spec: agentTestKind.spec.parse({ agentRefs: [{ name: agentName }], ...spec }),
     }),
   );
-  const run = { org: organization, agentUid, agentName, revision, configHash: configHashOf(config), trigger: 'request' } as const;
+  const run = { org: organization, agentName, revision, configHash: configHashOf(config), trigger: 'request' } as const;
   const made = await store.testRuns.request(run, requested);
   if (made === undefined) throw new Error('nothing was requested');
   return made;

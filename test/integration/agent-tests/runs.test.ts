@@ -101,7 +101,7 @@ it('stores verdicts, transcripts and the first failure of each test, with one ev
   const connection = await Connection.connect({ address: await temporalAddress() });
   try {
     const workflowId = testRunWorkflowId({ ...run, id: run.id });
-    expect(workflowId).toBe(`test/uid-receptionist/${agent.revision}/${run.id}`);
+    expect(workflowId).toBe(`test/receptionist/${agent.revision}/${run.id}`);
     expect(await new Client({ connection }).workflow.getHandle(workflowId).result()).toBe('finished');
   } finally {
     await connection.close();
@@ -210,9 +210,9 @@ it('makes no second attempt at a test that took longer than it may', async () =>
   const began: string[] = [];
   const why: string[] = [];
   const activities: AgentTestActivities = {
-    beginRun: () => Promise.resolve([{ testUid: 'slow', mode: 'text', longestMs: 2_000 }]),
-    evaluateTest: ({ testUid }) => {
-      began.push(testUid);
+    beginRun: () => Promise.resolve([{ testName: 'slow', mode: 'text', longestMs: 2_000 }]),
+    evaluateTest: ({ testName }) => {
+      began.push(testName);
       return Context.current().cancelled;
     },
     giveUpTest: (_job, message) => Promise.resolve(void why.push(message)),

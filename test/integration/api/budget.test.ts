@@ -18,7 +18,7 @@ async function anAgent(budget: { readonly daily: string; readonly currency: stri
   const name = `spender-${(agents += 1)}`;
   await serveAgent(facade.store, org.name, name);
   const ofDays = budget && { ...budget, timeZone: 'Asia/Kathmandu' };
-  await facade.store.agentReleases.setBudget({ org: org.name, agentUid: `uid-${name}`, budget: ofDays });
+  await facade.store.agentReleases.setBudget({ org: org.name, agentName: name, budget: ofDays });
   return name;
 }
 
@@ -59,14 +59,13 @@ describe('an agent with a budget', () => {
 
   it('counts neither other days, nor what has no price or another currency, nor calls of tests', async () => {
     const agent = await anAgent({ daily: '0.01', currency: 'EUR' });
-    const agentUid = `uid-${agent}`;
     const yesterday = (await call(agent)).body._id;
     await (
       await session(facade.database.url)
     ).query(`UPDATE parley.calls SET created_at = now() - interval '1 day' WHERE id = $1`, [yesterday]);
     await spend(yesterday, costs(1_000_000n));
     await spend((await call(agent)).body._id, { cost: null }, { kind: 'tts', ...costs(1_000_000n, 'USD') });
-    const test = await registerCall(facade.store, org.name, { agentUid, test: { runId: 'r', testUid: 't', tools: [] } });
+    const test = await registerCall(facade.store, org.name, { agentName: agent, test: { runId: 'r', testName: 't', tools: [] } });
     await spend(test.id, costs(1_000_000n));
     expect((await call(agent)).status).toBe(201);
   });
@@ -81,8 +80,7 @@ describe('an agent with a budget', () => {
   });
 
   it('and a call that is known already stays that call', async () => {
-    const agentUid = 'uid-known';
-    const phone = { callType: 'phone_call', direction: 'inbound', sipCallId: 'sip-1', toNumber: '+15550100', agentUid } as const;
+    const phone = { callType: 'phone_call', direction: 'inbound', sipCallId: 'sip-1', toNumber: '+15550100', agentName: 'known' } as const;
     const budget = { micros: 1n, currency: 'EUR', since: new Date(Date.now() - 3_600_000) };
     const first = await registerCall(facade.store, org.name, { ...phone, budget });
     await spend(first.id, costs(1n));
@@ -99,10 +97,10 @@ describe('an agent with a budget', () => {
     await (
       await session(facade.database.url)
     ).query(
-      `INSERT INTO parley.agent_spending (org, agent_uid, quarter, currency, micros) VALUES ($1, 'uid-old', date_bin('15 minutes', now() - interval '4 days', '2000-01-01Z'), 'EUR', 1)`,
+      `INSERT INTO parley.agent_spending (org, agent_name, quarter, currency, micros) VALUES ($1, 'old', date_bin('15 minutes', now() - interval '4 days', '2000-01-01Z'), 'EUR', 1)`,
       [org.name],
     );
-    const before = { org: org.name, agentUid: 'uid-old', currency: 'EUR', since: new Date(0) };
+    const before = { org: org.name, agentName: 'old', currency: 'EUR', since: new Date(0) };
     expect(await usage.spentSince(before)).toBe(1n);
     expect(await usage.pruneSpending({ org: org.name, limit: 10 })).toBe(1);
     expect(await usage.spentSince(before)).toBe(0n);

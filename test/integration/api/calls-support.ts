@@ -69,8 +69,8 @@ export async function serveAgent(
     versions: { secrets: {}, knowledgeBaseUid: knowledgeBase === null ? null : `uid-${knowledgeBase}` },
   } satisfies AgentRevisionConfig;
   const { revision } = revisionOf(config);
-  const served = { org, agentUid: `uid-${name}`, revision };
-  await store.agentRevisions.put({ ...served, agentName: name, config });
+  const served = { org, agentName: name, revision };
+  await store.agentRevisions.put({ ...served, config });
   await store.agentReleases.serve(served);
   return revision;
 }

@@ -213,7 +213,7 @@ describe('create-web-call', () => {
   it('knows no agent of another organisation, none that is gone, and none that can not be', async () => {
     const other = await freshOrganization();
     await serveAgent(facade.store, other.name, 'theirs');
-    await facade.store.agentRevisions.retire({ org: other.name, agentUid: 'uid-theirs' });
+    await facade.store.agentReleases.retire({ org: other.name, agentName: 'theirs' });
     const answers = [
       await create({ ai_agent_id: 'stand-in' }, other),
       await create({ ai_agent_id: 'theirs' }, other),
@@ -381,7 +381,7 @@ describe('a call', () => {
       toNumber: '+15550100',
       sipCallId: 'sip-1',
     } as const;
-    const agent = { agentName: 'receptionist', agentDisplayName: 'Receptionist', agentUid: 'u', revision: 'a'.repeat(64) };
+    const agent = { agentName: 'receptionist', agentDisplayName: 'Receptionist', revision: 'a'.repeat(64) };
     await facade.store.calls.calls.register({ org: org.name, id, ...phone, ...agent, maxDurationMs: 1000, room: 'call-x' });
     expect((await org.call('GET', `/v1/calls/${id}`)).body).toMatchObject({
       call_type: 'phone_call',

@@ -35,7 +35,7 @@ export function textsOf({ content }: CallToolResult): readonly string[] {
 
 /** A call that is longer than one answer of a tool. @returns its id */
 export async function registerLongCall({ store }: Pick<Facade, 'store'>, org: string, id: string, messages: number): Promise<string> {
-  const agent = { agentName: 'receptionist', agentDisplayName: 'Receptionist', agentUid: 'u', revision: 'a'.repeat(64) };
+  const agent = { agentName: 'receptionist', agentDisplayName: 'Receptionist', revision: 'a'.repeat(64) };
   await store.calls.calls.register({ org, id, callType: 'web_call', ...agent, maxDurationMs: 1000, room: `room-${id}` });
   await store.calls.log.add(
     { org, id },

@@ -3,11 +3,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { kubectl, kubectlJson, organization, startFacade, type TestOrganization } from './facade.ts';
+import { kubectl, organization, startFacade, type TestOrganization } from './facade.ts';
 
 const facade = suiteFixture(startFacade);
 let org: TestOrganization;
-let uid: string;
 
 const desired = 'd'.repeat(64);
 const serving = '5'.repeat(64);
@@ -22,9 +21,8 @@ beforeEach(async () => {
     ['other', { agentRefs: [{ name: 'somebody' }] }],
   ] as const)
     await applyTest(name, spec);
-  ({ uid } = (await kubectlJson<{ metadata: { uid: string } }>(['get', 'agent', 'receptionist', '-n', org.name])).metadata);
   for (const revision of [desired, serving])
-    await facade.store.agentRevisions.put({ org: org.name, agentUid: uid, agentName: 'receptionist', revision, config: { of: revision } });
+    await facade.store.agentRevisions.put({ org: org.name, agentName: 'receptionist', revision, config: { of: revision } });
   await status({ desiredRevision: desired, servingRevision: serving });
   await eventually(async () => expect((await facade.call('GET', '/readyz')).status).toBe(200));
 });
@@ -105,7 +103,7 @@ describe('a test run over REST', () => {
       ],
     };
     const outcome = { verdict: 'failed', passed: 0, failed: 1, flaky: false, message: 'no', result } as const;
-    await facade.store.testRuns.recordResult({ org: org.name, id, testUid: test!.uid }, outcome);
+    await facade.store.testRuns.recordResult({ org: org.name, id, testName: test!.name }, outcome);
     await facade.store.testRuns.finish({ org: org.name, id });
     const { body } = await org.call('GET', `/v1/test-runs/${id}`);
     expect(body).toMatchObject({

@@ -144,7 +144,7 @@ describe('the usage of many calls', () => {
     await at(await used({ agentName: 'sums-a' }, euro(10_000n), { kind: 'tts', characters: 5, ...euro(1n) }), '2026-01-05T22:30:00Z');
     await at(await used({ agentName: 'sums-b', overrideAgentName: 'sums-a' }, euro(20_000n)), '2026-01-05T23:30:00Z');
     await at(await used({ agentName: 'sums-b' }, { ...euro(5n), cost: null }), '2026-01-06T12:00:00Z');
-    await at(await used({ agentName: 'sums-b', test: { runId: 'r', testUid: 't', tools: [] } }), '2026-01-06T12:00:00Z');
+    await at(await used({ agentName: 'sums-b', test: { runId: 'r', testName: 't', tools: [] } }), '2026-01-06T12:00:00Z');
     await at(await used({ agentName: 'sums-a' }), '2026-02-01T00:00:00Z');
     const sums = async (query: string) => {
       const { status, body } = await org.call('GET', `/v1/usage?from=2026-01-01&to=2026-02-01&${query}`);

@@ -210,8 +210,8 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   const serving = await store.agentRevisions.servingByName({ org, agentName: agentId });
   const callId = 'call_01234567-89ab-7cde-8f01-23456789abcd';
   const call = { org, id: callId, events: () => [] };
-  await home.sql(`INSERT INTO parley.calls (org, id, call_type, status, agent_name, agent_display_name, agent_uid, revision, max_duration_ms, room)
-    VALUES ('${org}', '${callId}', 'web_call', 'registered', '${agentId}', 'Receptionist', '${serving?.agentUid}', '${serving?.revision}', 60000, '${callId}')`);
+  await home.sql(`INSERT INTO parley.calls (org, id, call_type, status, agent_name, agent_display_name, revision, max_duration_ms, room)
+    VALUES ('${org}', '${callId}', 'web_call', 'registered', '${agentId}', 'Receptionist', '${serving?.revision}', 60000, '${callId}')`);
   const key = recordingKey(org, callId);
   const { bytes } = await storage.put(key, Readable.from([audio]), { maxBytes: 1_000_000 });
   await store.calls.calls.addRecording({ ...call, key, bytes, durationMs: 60_000 });
@@ -294,7 +294,7 @@ it('brings back agents in service, search, keys, recordings, secrets and deliver
   expect(await revisions(restored)).toEqual(rolledBack.revisions);
   // What is served says the same; which Secrets and which knowledge base it was made from is another matter in another cluster.
   const servedNow = await restored.sql(
-    `SELECT config - 'versions' AS config FROM parley.agent_serving JOIN parley.agent_revisions USING (org, agent_uid, revision)
+    `SELECT config - 'versions' AS config FROM parley.agent_serving JOIN parley.agent_revisions USING (org, agent_name, revision)
        WHERE retired_at IS NULL AND agent_serving.agent_name = '${agentId}'`,
   );
   expect(servedNow).toEqual([{ config: lasting(serving?.config) }]);

@@ -89,7 +89,7 @@ async function agentThatAsks(
     temperature: 1,
   } as const;
   const revision = await serveAgent(facade.store, org.name, name, { agent: { llm, postCallAnalysis: [...asked] } });
-  return { agentName: name, agentUid: `uid-${name}`, revision };
+  return { agentName: name, revision };
 }
 
 type Agent = Awaited<ReturnType<typeof agentThatAsks>>;
@@ -417,7 +417,7 @@ describe('an analysis that was not started, or was dropped', () => {
       await store.organizations.create({ name: org.name });
       const llm = { type: 'simple', provider: 'openai_compatible', model: 'm-1', baseURL: provider.url, temperature: 0 } as const;
       const revision = await serveAgent(store, org.name, 'dropped', { agent: { llm, postCallAnalysis: [questions.resolved] } });
-      const ref = await registerCall(store, org.name, { agentName: 'dropped', agentUid: 'uid-dropped', revision });
+      const ref = await registerCall(store, org.name, { agentName: 'dropped', revision });
       await store.calls.log.add(ref, { messages: dinner });
       // No worker runs: the work to do is in the database.
       await new CallLifecycle({ calls: store.calls.calls, clock: systemClock }).end({ ...ref, reason: 'user_ended_call' });

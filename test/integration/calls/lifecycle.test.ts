@@ -115,12 +115,11 @@ describe('what happens to a call', () => {
     await store.organizations.limitLiveCalls(org, 1);
     await store.agentRevisions.put({
       org,
-      agentUid: 'uid-receptionist',
       agentName: 'receptionist',
       revision: 'a'.repeat(64),
       config: { agent: { postCallAnalysis: [{}] } },
     });
-    const test = { runId: 'run_1', testUid: 'uid-test', tools: [{ name: 'look_up', returns: { open: true } }] };
+    const test = { runId: 'run_1', testName: 'uid-test', tools: [{ name: 'look_up', returns: { open: true } }] };
     const [first, second, real] = [aCall(org, { test }), aCall(org, { test }), aCall(org)];
     for (const call of [first, second, real]) expect((await lifecycle.register(call)).outcome).toBe('registered');
     expect((await lifecycle.register(aCall(org))).outcome).toBe('limit_reached');

@@ -38,9 +38,9 @@ const liveRun = () =>
 async function evaluate(live: TestRunRecord, verdict: StoredVerdict, message = `it ${verdict}`): Promise<void> {
   const { testRuns } = cluster.store;
   await testRuns.start(live);
-  for (const { uid } of await testRuns.pending(live)) {
+  for (const { name } of await testRuns.pending(live)) {
     const [passed, failed] = [verdict === 'passed' ? 1 : 0, verdict === 'failed' ? 1 : 0];
-    await testRuns.recordResult({ ...live, testUid: uid }, { verdict, passed, failed, flaky: false, message, result: { verdict } });
+    await testRuns.recordResult({ ...live, testName: name }, { verdict, passed, failed, flaky: false, message, result: { verdict } });
   }
   await testRuns.finish(live);
 }

@@ -60,7 +60,7 @@ async function served(): Promise<NonNullable<AgentRevisionConfig['tools'][number
   const agent = await cluster.get('Agent', org, 'desk');
   const { servingRevision: revision } = agent.status as NonNullable<Agent['status']>;
   if (revision === undefined) return undefined;
-  const stored = await cluster.store.agentRevisions.get({ org, agentUid: agent.metadata.uid, revision });
+  const stored = await cluster.store.agentRevisions.get({ org, agentName: agent.metadata.name, revision });
   return (stored?.config as AgentRevisionConfig | undefined)?.tools[0]?.mcp;
 }
 

@@ -4,16 +4,15 @@ import type { Store } from '../../../store/index.ts';
 import { registerCall } from './calls-support.ts';
 import { failureOf, freshStore, revisionOf, session, storeAt } from './support.ts';
 
-const acme = { org: 'acme', agentUid: 'uid-1' } as const;
 const frontDesk = { org: 'acme', agentName: 'front-desk' } as const;
 
 async function put(
   store: Store,
   config: unknown,
-  agent: { readonly org: string; readonly agentUid: string; readonly agentName?: string } = acme,
+  agent: { readonly org: string; readonly agentName: string } = frontDesk,
 ): Promise<string> {
   const { revision } = revisionOf(config);
-  await store.agentRevisions.put({ agentName: 'front-desk', ...agent, revision, config });
+  await store.agentRevisions.put({ ...agent, revision, config });
   return revision;
 }
 
@@ -23,18 +22,18 @@ describe('put', () => {
     const config = { b: [1, 2.5, null, true], a: { ключ: 'значение', long: 'x'.repeat(100_000) } };
     const revision = await put(store, config);
     await put(store, config);
-    expect(await store.agentRevisions.get({ ...acme, revision })).toEqual({
-      agentUid: 'uid-1',
+    expect(await store.agentRevisions.get({ ...frontDesk, revision })).toEqual({
       agentName: 'front-desk',
       revision,
       config,
       createdAt: expect.any(Date),
     });
     // Keys in another order are the same content.
-    await store.agentRevisions.put({ ...acme, agentName: 'front-desk', revision, config: { a: config.a, b: config.b } });
-    expect(
-      await failureOf(store.agentRevisions.put({ ...acme, agentName: 'front-desk', revision, config: { other: true } })),
-    ).toMatchObject({ kind: 'conflict', retryable: false });
+    await store.agentRevisions.put({ ...frontDesk, revision, config: { a: config.a, b: config.b } });
+    expect(await failureOf(store.agentRevisions.put({ ...frontDesk, revision, config: { other: true } }))).toMatchObject({
+      kind: 'conflict',
+      retryable: false,
+    });
     expect((await (await session(url)).query('SELECT count(*)::int AS n FROM parley.agent_revisions')).rows).toEqual([{ n: 1 }]);
   });
 
@@ -51,9 +50,11 @@ describe('put', () => {
       kind: 'invalid',
       message: expect.stringContaining('front-desk'),
     });
-    expect(await failureOf(store.agentRevisions.put({ ...acme, agentName: 'n', revision: 'not-a-digest', config: {} }))).toMatchObject({
-      kind: 'invalid',
-    });
+    expect(await failureOf(store.agentRevisions.put({ ...frontDesk, agentName: 'n', revision: 'not-a-digest', config: {} }))).toMatchObject(
+      {
+        kind: 'invalid',
+      },
+    );
   });
 
   it('is never changed afterwards, by any role', async () => {
@@ -69,14 +70,13 @@ describe('serve', () => {
   it('moves on to a new revision, goes back to an old one, and keeps its moment for the same one', async () => {
     const { url, store } = await freshStore();
     const [first, second] = [await put(store, { v: 1 }), await put(store, { v: 2 })];
-    const began = await store.agentReleases.serve({ ...acme, revision: first });
+    const began = await store.agentReleases.serve({ ...frontDesk, revision: first });
     const { rows: before } = await (await session(url)).query('SELECT xmin FROM parley.agent_serving');
-    expect(await store.agentReleases.serve({ ...acme, revision: first })).toEqual(began);
+    expect(await store.agentReleases.serve({ ...frontDesk, revision: first })).toEqual(began);
     const { rows: after } = await (await session(url)).query('SELECT xmin FROM parley.agent_serving');
     expect(after).toEqual(before);
-    const moved = await store.agentReleases.serve({ ...acme, revision: second });
+    const moved = await store.agentReleases.serve({ ...frontDesk, revision: second });
     expect(await store.agentRevisions.servingByName(frontDesk)).toEqual({
-      agentUid: 'uid-1',
       agentName: 'front-desk',
       revision: second,
       config: { v: 2 },
@@ -84,7 +84,7 @@ describe('serve', () => {
       canary: false,
       budget: null,
     });
-    await store.agentReleases.serve({ ...acme, revision: first });
+    await store.agentReleases.serve({ ...frontDesk, revision: first });
     expect(await store.agentRevisions.servingByName(frontDesk)).toMatchObject({
       revision: first,
       config: { v: 1 },
@@ -95,9 +95,9 @@ describe('serve', () => {
     const { store } = await freshStore();
     const revision = await put(store, {});
     for (const ref of [
-      { ...acme, revision: 'f'.repeat(64) },
-      { ...acme, agentUid: 'uid-2', revision },
-      { org: 'other', agentUid: 'uid-1', revision },
+      { ...frontDesk, revision: 'f'.repeat(64) },
+      { ...frontDesk, agentName: 'back-desk', revision },
+      { ...frontDesk, org: 'other', revision },
     ]) {
       expect(await failureOf(store.agentReleases.serve(ref))).toMatchObject({ kind: 'not_found' });
     }
@@ -105,67 +105,57 @@ describe('serve', () => {
     expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'a\u0000b' })).toBeUndefined();
   });
 
-  it('gives the name to the agent that was made again under it', async () => {
-    const { store } = await freshStore();
-    const again = { ...acme, agentUid: 'uid-2' };
-    await store.agentReleases.serve({ ...acme, revision: await put(store, { v: 1 }) });
-    const revision = await put(store, { v: 2 }, again);
-    await store.agentReleases.serve({ ...again, revision });
-    expect(await store.agentRevisions.servingByName(frontDesk)).toMatchObject({ agentUid: 'uid-2' });
-    // An operator that has not noticed yet doesn't get the name back.
-    expect(await failureOf(store.agentReleases.serve({ ...acme, revision: await put(store, { v: 3 }) }))).toMatchObject({
-      kind: 'conflict',
-      message: expect.stringContaining('retired'),
-    });
-  });
-
-  it('ends in one agent of a name when twenty ask at once', async () => {
+  it('is refused to all but one of twenty that begin at once', async () => {
     const { url, store } = await freshStore();
-    const uids = Array.from({ length: 20 }, (_, index) => `uid-${index}`);
     const stores = [store, storeAt(url), storeAt(url)];
-    await Promise.all(
-      uids.map(async (agentUid, index) => {
+    const served = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
         const through = stores[index % stores.length] ?? store;
-        const revision = await put(through, { agentUid }, { org: 'acme', agentUid });
-        await through.agentReleases.serve({ org: 'acme', agentUid, revision });
+        return through.agentReleases.serve({ ...frontDesk, revision: await put(through, { index }), version: null });
       }),
     );
-    const { rows } = await (
-      await session(url)
-    ).query('SELECT count(*) FILTER (WHERE retired_at IS NULL)::int AS serving, count(*)::int AS all FROM parley.agent_serving');
-    expect(rows).toEqual([{ serving: 1, all: 20 }]);
+    expect(served.filter((state) => state !== undefined)).toHaveLength(1);
   });
 });
 
 describe('retire', () => {
-  it('takes the agent off the air for good; calls that run can still read their revision', async () => {
+  it('takes the agent off the air; calls that run can still read their revision, and its successor goes on', async () => {
     const { store } = await freshStore();
     const revision = await put(store, {});
-    await store.agentReleases.serve({ ...acme, revision });
-    await store.agentRevisions.retire(acme);
-    await store.agentRevisions.retire(acme);
+    const before = await store.agentReleases.serve({ ...frontDesk, revision, configHash: 'a' });
+    expect(await store.agentReleases.retire({ ...frontDesk, version: -1 })).toBe(false);
+    for (const _time of ['first', 'repeated']) expect(await store.agentReleases.retire(frontDesk)).toBe(true);
     expect(await store.agentRevisions.servingByName(frontDesk)).toBeUndefined();
-    expect(await store.agentRevisions.get({ ...acme, revision })).toBeDefined();
-    expect(await failureOf(store.agentReleases.serve({ ...acme, revision }))).toMatchObject({ kind: 'conflict' });
+    expect(await failureOf(store.agentReleases.rollback(frontDesk))).toMatchObject({ kind: 'not_found' });
+    expect(await store.agentRevisions.get({ ...frontDesk, revision })).toBeDefined();
+    expect(await store.agentReleases.state(frontDesk)).toMatchObject({ revision, retiredAt: expect.any(Date) });
+    const after = await store.agentReleases.change({ ...frontDesk, change: { type: 'revive' } });
+    expect(after).toEqual({ ...before, version: after?.version, activeSince: after?.activeSince });
+    expect(await store.agentRevisions.servingByName(frontDesk)).toMatchObject({ revision });
   });
 
-  it('takes what serves under the same name off the air with it: an agent that came back from a backup, and never served', async () => {
+  it('takes off the air whatever is not among the living', async () => {
     const { store } = await freshStore();
-    const [revision, other] = [await put(store, {}), await put(store, {}, { ...acme, agentUid: 'uid-3', agentName: 'night-desk' })];
-    await store.agentReleases.serve({ ...acme, revision });
-    await store.agentReleases.serve({ ...acme, agentUid: 'uid-3', revision: other });
-    await store.agentRevisions.retire({ org: 'acme', agentUid: 'uid-2', agentName: 'front-desk' });
-    expect(await store.agentRevisions.servingByName(frontDesk)).toBeUndefined();
-    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'night-desk' })).toMatchObject({ agentUid: 'uid-3' });
+    const others = [
+      { org: 'acme', agentName: 'night-desk' },
+      { org: 'other', agentName: 'front-desk' },
+    ];
+    for (const agent of [frontDesk, ...others])
+      await store.agentReleases.serve({ ...agent, revision: await put(store, { of: agent.agentName }, agent) });
+    expect(await store.agentReleases.retireOthers(['acme/front-desk'], 'acme')).toEqual([others[0]]);
+    expect(await store.agentRevisions.servingByName(others[1]!)).toBeDefined();
+    expect(await store.agentReleases.retireOthers(['acme/front-desk'])).toEqual([others[1]]);
+    expect(await store.agentReleases.retireOthers(['acme/front-desk'])).toEqual([]);
+    expect(await store.agentRevisions.servingByName(frontDesk)).toBeDefined();
   });
 
   it('removes at once what never served, and knows nothing of other organisations', async () => {
     const { store } = await freshStore();
     const revision = await put(store, {});
-    await store.agentRevisions.retire({ ...acme, org: 'other' });
-    expect(await store.agentRevisions.get({ ...acme, revision })).toBeDefined();
-    await store.agentRevisions.retire(acme);
-    expect(await store.agentRevisions.get({ ...acme, revision })).toBeUndefined();
+    await store.agentReleases.retire({ ...frontDesk, org: 'other' });
+    expect(await store.agentRevisions.get({ ...frontDesk, revision })).toBeDefined();
+    await store.agentReleases.retire(frontDesk);
+    expect(await store.agentRevisions.get({ ...frontDesk, revision })).toBeUndefined();
   });
 });
 
@@ -181,26 +171,26 @@ describe('prune', () => {
       "SET session_replication_role = replica; UPDATE parley.agent_revisions SET created_at = created_at - (25 - (config->>'v')::int) * interval '1 second'",
     );
     const serving = revisions[2] ?? '';
-    await store.agentReleases.serve({ ...acme, revision: serving });
-    const other = { org: 'acme', agentUid: 'uid-2', agentName: 'back-office' };
+    await store.agentReleases.serve({ ...frontDesk, revision: serving });
+    const other = { org: 'acme', agentName: 'back-office' };
     const others = await Promise.all(Array.from({ length: 5 }, (_, v) => put(store, { other: v }, other)));
-    const foreign = await put(store, { v: 0 }, { ...acme, org: 'other' });
+    const foreign = await put(store, { v: 0 }, { ...frontDesk, org: 'other' });
 
     expect(await store.agentRevisions.prune({ org: 'acme' })).toEqual({ deleted: 0, more: false });
     expect(await store.agentRevisions.prune({ org: 'acme', keepForMs: 0, limit: 10 })).toEqual({ deleted: 10, more: true });
     expect(await store.agentRevisions.prune({ org: 'acme', keepForMs: 0, limit: 10 })).toEqual({ deleted: 4, more: false });
 
-    const left = await Promise.all(revisions.map((revision) => store.agentRevisions.get({ ...acme, revision })));
+    const left = await Promise.all(revisions.map((revision) => store.agentRevisions.get({ ...frontDesk, revision })));
     expect(left.flatMap((found) => (found === undefined ? [] : [found.revision])).sort()).toEqual([serving, ...revisions.slice(15)].sort());
     for (const revision of others) expect(await store.agentRevisions.get({ ...other, revision })).toBeDefined();
-    expect(await store.agentRevisions.get({ ...acme, org: 'other', revision: foreign })).toBeDefined();
+    expect(await store.agentRevisions.get({ ...frontDesk, org: 'other', revision: foreign })).toBeDefined();
   });
 
   it('keeps what calls under way and their analyses need', async () => {
     const { store } = await freshStore();
     const revision = await put(store, { agent: { postCallAnalysis: [{ name: 'mood' }] } });
     for (const v of ['newer', 'newest']) await put(store, { v });
-    const { org, id } = await registerCall(store, 'acme', { agentUid: acme.agentUid, revision });
+    const { org, id } = await registerCall(store, 'acme', { agentName: 'front-desk', revision });
     const prune = async () => (await store.agentRevisions.prune({ org, keepForMs: 0, keepNewest: 1 })).deleted;
     expect(await prune()).toBe(1);
     await store.calls.calls.end({ org, id, reason: 'user_ended_call', events: () => [] });
@@ -212,11 +202,11 @@ describe('prune', () => {
   it('lets an agent go altogether that was deleted long ago', async () => {
     const { url, store } = await freshStore();
     const revision = await put(store, {});
-    await store.agentReleases.serve({ ...acme, revision });
-    await store.agentRevisions.retire(acme);
+    await store.agentReleases.serve({ ...frontDesk, revision });
+    await store.agentReleases.retire(frontDesk);
     expect(await store.agentRevisions.prune({ org: 'acme' })).toEqual({ deleted: 0, more: false });
     await (await session(url)).query("UPDATE parley.agent_serving SET retired_at = now() - interval '31 days'");
     expect(await store.agentRevisions.prune({ org: 'acme' })).toEqual({ deleted: 1, more: false });
-    expect(await store.agentRevisions.get({ ...acme, revision })).toBeUndefined();
+    expect(await store.agentRevisions.get({ ...frontDesk, revision })).toBeUndefined();
   });
 });

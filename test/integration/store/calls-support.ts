@@ -11,7 +11,6 @@ export function aCall(org: string, change: Partial<NewCall> = {}): NewCall {
     callType: 'web_call',
     agentName: 'receptionist',
     agentDisplayName: 'Receptionist',
-    agentUid: 'uid-receptionist',
     revision: 'a'.repeat(64),
     maxDurationMs: 1_800_000,
     room: id.replace('_', '-'),

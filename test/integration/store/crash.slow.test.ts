@@ -13,7 +13,7 @@ const AGENTS = 8;
 
 /** The acknowledged writes of one agent's writer, and its last unacknowledged one. */
 interface Journal {
-  readonly agentUid: string;
+  readonly agentName: string;
   readonly stored: string[];
   acknowledged: number;
   attempted: number;
@@ -22,13 +22,13 @@ interface Journal {
 
 async function write(store: Store, journal: Journal, done: () => boolean): Promise<void> {
   for (let version = 0; !done(); version += 1) {
-    const { revision, config } = revisionOf({ agent: journal.agentUid, version });
+    const { revision, config } = revisionOf({ agent: journal.agentName, version });
     for (let stored = false; !stored;) {
       try {
-        await store.agentRevisions.put({ org: 'acme', agentUid: journal.agentUid, agentName: journal.agentUid, revision, config });
+        await store.agentRevisions.put({ org: 'acme', agentName: journal.agentName, revision, config });
         journal.stored.push(revision);
         journal.attempted = version;
-        await store.agentReleases.serve({ org: 'acme', agentUid: journal.agentUid, revision });
+        await store.agentReleases.serve({ org: 'acme', agentName: journal.agentName, revision });
         journal.acknowledged = version;
         stored = true;
       } catch (error) {
@@ -50,7 +50,7 @@ it(`loses nothing that it acknowledged when Postgres is killed ${KILLS} times un
   await store.apiKeys.authenticate(apiKey);
 
   const journals = Array.from({ length: AGENTS }, (_, index): Journal => ({
-    agentUid: `agent-${index}`,
+    agentName: `agent-${index}`,
     stored: [],
     acknowledged: -1,
     attempted: -1,
@@ -79,10 +79,10 @@ it(`loses nothing that it acknowledged when Postgres is killed ${KILLS} times un
   ).toBeGreaterThan(0);
   for (const journal of journals) {
     for (const revision of journal.stored) {
-      expect(await store.agentRevisions.get({ org: 'acme', agentUid: journal.agentUid, revision })).toBeDefined();
+      expect(await store.agentRevisions.get({ org: 'acme', agentName: journal.agentName, revision })).toBeDefined();
     }
-    const serving = await store.agentRevisions.servingByName({ org: 'acme', agentName: journal.agentUid });
-    expect(serving?.config).toEqual({ agent: journal.agentUid, version: journal.acknowledged });
+    const serving = await store.agentRevisions.servingByName({ org: 'acme', agentName: journal.agentName });
+    expect(serving?.config).toEqual({ agent: journal.agentName, version: journal.acknowledged });
     expect(journal.attempted).toBe(journal.acknowledged);
   }
   await store.health();

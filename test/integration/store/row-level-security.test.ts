@@ -23,10 +23,10 @@ async function twoOrganizations() {
     await store.organizations.create({ name: org, displayName: `canary of ${org}` });
     await store.apiKeys.create({ org, name: `canary of ${org}`, permissions: ['*'], expirationDays: 1 });
     const { revision, config } = revisionOf({ prompt: `canary of ${org}` });
-    await store.agentRevisions.put({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, config });
-    await store.agentReleases.serve({ org, agentUid: `uid-${org}`, revision });
-    await store.testRuns.request({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, configHash: revision, trigger: 'gate' }, [
-      { uid: 'same-uid', name: `canary of ${org}`, digest: revision, required: true, mode: 'text', spec: {} },
+    await store.agentRevisions.put({ org, agentName: 'same-name', revision, config });
+    await store.agentReleases.serve({ org, agentName: 'same-name', revision });
+    await store.testRuns.request({ org, agentName: 'same-name', revision, configHash: revision, trigger: 'gate' }, [
+      { name: `canary of ${org}`, digest: revision, required: true, mode: 'text', spec: {} },
     ]);
     await store.toolLists.request(
       { org, toolUid: 'same-uid' },
@@ -279,7 +279,7 @@ describe('parley_app', () => {
     expect([updated, deleted]).toEqual([0, 0]);
     for (const sql of [
       "INSERT INTO parley.organizations (name) VALUES ('third')",
-      `INSERT INTO parley.agent_revisions (org, agent_uid, revision, agent_name, config) VALUES ('right', 'u', repeat('a', 64), 'n', '{}')`,
+      `INSERT INTO parley.agent_revisions (org, agent_name, revision, config) VALUES ('right', 'n', repeat('a', 64), '{}')`,
     ]) {
       await expect(client.query(sql)).rejects.toMatchObject({ code: '42501', message: expect.stringContaining('row-level security') });
     }

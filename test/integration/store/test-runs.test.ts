@@ -4,11 +4,10 @@ import type { RequestedTest, Store, StoredVerdict, TestResultRecord } from '../.
 import { eventually } from '../../support/eventually.ts';
 import { failureOf, freshStore, revisionOf, session } from './support.ts';
 
-const agent = { org: 'acme', agentUid: 'uid-1', agentName: 'front-desk' } as const;
+const agent = { org: 'acme', agentName: 'front-desk' } as const;
 const digestOf = (content: unknown) => revisionOf(content).revision;
 
 const testNamed = (name: string, content: object = {}): RequestedTest => ({
-  uid: `uid-of-${name}`,
   name,
   digest: digestOf({ name, ...content }),
   required: true,
@@ -36,7 +35,7 @@ const resultOf = (results: readonly TestResultRecord[], name: string) => results
 
 const record = (store: Store, run: { readonly org: string; readonly id: string }, test: RequestedTest, verdict: StoredVerdict) =>
   store.testRuns.recordResult(
-    { ...run, testUid: test.uid },
+    { ...run, testName: test.name },
     {
       verdict,
       passed: verdict === 'passed' ? 1 : 0,
@@ -52,7 +51,7 @@ describe('a test run', () => {
     const { store } = await freshStore();
     const run = await requested(store, { v: 1 }, [orders, hours]);
     expect(run).toMatchObject({ ...agent, state: 'queued', verdict: null, trigger: 'gate', requestedBy: null, startedAt: null });
-    expect(await store.testRuns.due({ limit: 10 })).toMatchObject([{ org: agent.org, agentUid: agent.agentUid, id: run.id }]);
+    expect(await store.testRuns.due({ limit: 10 })).toMatchObject([{ org: agent.org, agentName: agent.agentName, id: run.id }]);
     await store.testRuns.begun({ ...run, lookAgainInMs: 60_000 });
     expect(await store.testRuns.due({ limit: 10 })).toEqual([]);
     expect(await store.testRuns.start(run)).toMatchObject({ state: 'running', startedAt: expect.any(Date) as Date });
@@ -190,7 +189,7 @@ describe('the evidence of an agent', () => {
     expect(await store.testRuns.evidenceOf(agent)).toEqual([
       {
         configHash: last.configHash,
-        testUid: hours.uid,
+        testName: hours.name,
         digest: hours.digest,
         newest: { verdict: 'error', message: 'it error', runId: last.id, finishedAt: expect.any(Date) as Date, errors: 2 },
         pending: { runId: again.id, dueAt: expect.any(Date) as Date },
@@ -212,8 +211,8 @@ describe('the evidence of an agent', () => {
       'false undefined',
       'true passed',
     ]);
-    expect(await store.testRuns.evidenceOf({ org: 'acme', agentUid: 'uid-2' })).toEqual([]);
-    expect(await store.testRuns.evidenceOf({ org: 'other', agentUid: 'uid-1' })).toEqual([]);
+    expect(await store.testRuns.evidenceOf({ org: 'acme', agentName: 'other-desk' })).toEqual([]);
+    expect(await store.testRuns.evidenceOf({ org: 'other', agentName: agent.agentName })).toEqual([]);
   });
 
   it('goes with the agent', async () => {
@@ -221,7 +220,7 @@ describe('the evidence of an agent', () => {
     const run = await requested(store, { v: 1 });
     await store.agentReleases.serve(run);
     const second = await requested(store, { v: 2 });
-    await store.agentRevisions.retire(agent);
+    await store.agentReleases.retire(agent);
     expect((await store.testRuns.get(second))?.state).toBe('cancelled');
     await (await session(url)).query("UPDATE parley.agent_serving SET retired_at = now() - interval '31 days'");
     await store.agentRevisions.prune({ org: 'acme' });
@@ -254,7 +253,7 @@ it('says of a test the newest result of each agent', async () => {
   await record(store, run, hours, 'passed');
   const cancelled = await requested(store, { v: 1 }, [hours], 'request');
   await cancel(store, cancelled);
-  const of = () => store.testRuns.resultsOf({ org: 'acme', testUid: hours.uid });
+  const of = () => store.testRuns.resultsOf({ org: 'acme', testName: hours.name });
   expect(await of()).toMatchObject([{ agentName: 'front-desk', runId: run.id, verdict: 'passed', passed: 1 }]);
   const again = await requested(store, { v: 2 });
   expect(await of()).toMatchObject([{ runId: again.id, revision: again.revision, verdict: null, runState: 'queued' }]);

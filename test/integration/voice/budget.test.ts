@@ -14,7 +14,7 @@ import { session } from '../store/support.ts';
 import { openPhoneStage, ownNumber as own } from './phone-stage.ts';
 
 const other = '+15550199';
-const agentUid = 'uid-receptionist';
+const agentName = 'receptionist';
 /** The welcome message alone costs more than this: 14 characters. */
 const budget = { daily: '0.000001', currency: 'EUR' };
 /** Midnight is at 18:15 UTC. */
@@ -29,7 +29,7 @@ const provider = suiteFixture(startProviderServer);
 beforeAll(async () => {
   ({ gateway } = stage);
   const { revision } = await stage.agent({ spec: { welcomeMessage: 'Harbour Bikes.' } }, provider);
-  const served = { org: stage.org, agentUid };
+  const served = { org: stage.org, agentName };
   await stage.store.agentReleases.serve({ ...served, revision });
   await stage.store.agentReleases.setBudget({ ...served, budget: { ...budget, timeZone } });
 });
@@ -45,7 +45,7 @@ const becomes = ({ roomName }: Pick<Awaited<ReturnType<typeof call>>, 'roomName'
 
 const today = () => budgetOf({ budget, timeZone }, Date.now())!;
 const spent = (since: number): Promise<bigint> =>
-  stage.store.calls.usage.spentSince({ org: stage.org, agentUid, currency: 'EUR', since: new Date(since) });
+  stage.store.calls.usage.spentSince({ org: stage.org, agentName, currency: 'EUR', since: new Date(since) });
 /** As if the calls had been made then. */
 async function movedTo(quarter: number): Promise<void> {
   const database = await session(stage.env['DATABASE_URL']!);

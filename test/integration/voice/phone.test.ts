@@ -43,7 +43,7 @@ async function serving(wish: AgentWish = {}): Promise<{ readonly provider: Provi
   const provider = await startProviderServer();
   providers.push(provider);
   const { revision } = await stage.agent({ ...wish, spec: { welcomeMessage: 'Harbour Bikes.', ...wish.spec } }, provider);
-  await stage.store.agentReleases.serve({ org: stage.org, agentUid: 'uid-receptionist', revision });
+  await stage.store.agentReleases.serve({ org: stage.org, agentName: 'receptionist', revision });
   return { provider, revision };
 }
 
@@ -81,7 +81,7 @@ async function goesOut(
       direction: 'outbound',
       fromNumber: own,
       toNumber: other,
-      agentUid: 'uid-receptionist',
+      agentName: 'receptionist',
       revision,
       ...change,
     }),

@@ -52,7 +52,7 @@ describe.concurrent('a setting', () => {
       const before = await stage.joined({ provider, systemPrompt: 'Before.' });
       await before.becomes({ status: 'ongoing' });
       const edited = await stage.agent({ systemPrompt: 'After.', spec: { welcomeMessage: 'New here.' } }, provider);
-      await stage.store.agentReleases.serve({ org: stage.org, agentUid: 'uid-receptionist', revision: edited.revision });
+      await stage.store.agentReleases.serve({ org: stage.org, agentName: 'receptionist', revision: edited.revision });
       await before.says('hello');
       await before.caller.hears('I heard: hello');
       expect(provider.requests('chat').at(-1)?.system).toContain('Before.');

@@ -97,7 +97,7 @@ describe.each(sipService === undefined ? [] : [sipService])('through the SIP ser
       { ...agent, spec: { welcomeMessage: 'Harbour Bikes.', call: { voicemailDetectionTimeout: '0s' }, ...agent.spec } },
       provider,
     );
-    await stage.store.agentReleases.serve({ org: stage.org, agentUid: 'uid-receptionist', revision });
+    await stage.store.agentReleases.serve({ org: stage.org, agentName: 'receptionist', revision });
     await stage.store.phoneRoutes.put({
       org: stage.org,
       ...owner,
@@ -154,7 +154,7 @@ describe.each(sipService === undefined ? [] : [sipService])('through the SIP ser
         direction: 'outbound',
         fromNumber: number,
         toNumber: parties.caller,
-        agentUid: 'uid-receptionist',
+        agentName: 'receptionist',
         revision,
         maxDurationMs: 5_000,
       }),

@@ -96,8 +96,6 @@ export interface VoiceStage {
   close(): Promise<void>;
 }
 
-const agentUid = 'uid-receptionist';
-
 /** Those of the test that runs. */
 const callersOfTest = new AsyncLocalStorage<TestCaller[]>();
 
@@ -182,7 +180,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
         versions: { secrets: {}, knowledgeBaseUid: null },
       };
       const revision = createHash('sha256').update(JSON.stringify(config)).digest('hex');
-      await store.agentRevisions.put({ org, agentUid, agentName: 'receptionist', revision, config });
+      await store.agentRevisions.put({ org, agentName: 'receptionist', revision, config });
       return { revision, config };
     },
     async call(wish = {}) {
@@ -203,7 +201,6 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
           id,
           room: roomOf(id),
           tokenTtlMs: TOKEN_TTL_MS,
-          agentUid,
           revision: wish.revision ?? revision,
           maxDurationMs: callSettingsOf(config).maxDurationMs,
           recordingEnabled: callSettingsOf(config).recordingEnabled,

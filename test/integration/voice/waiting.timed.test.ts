@@ -16,7 +16,7 @@ it('are given one by phone, too, for as long as they wait', async () => {
   const { org, store, gateway } = stage;
   const provider = await startProviderServer();
   const { revision } = await stage.agent({ spec: { welcomeMessage: 'Harbour Bikes.' } }, provider);
-  await store.agentReleases.serve({ org, agentUid: 'uid-receptionist', revision });
+  await store.agentReleases.serve({ org, agentName: 'receptionist', revision });
   await stage.role.stop();
   const gone = await gateway.comesIn({ from: '+15550198', to: ownNumber });
   const caller = await gateway.comesIn({ from: '+15550199', to: ownNumber });

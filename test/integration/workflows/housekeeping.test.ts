@@ -38,8 +38,8 @@ describe('housekeeping', () => {
       for (const org of ['acme', 'beta']) {
         for (let v = 0; v < 13; v += 1) {
           const { revision, config } = revisionOf({ org, v });
-          await store.agentRevisions.put({ org, agentUid: 'u', agentName: 'n', revision, config });
-          await store.agentReleases.serve({ org, agentUid: 'u', revision });
+          await store.agentRevisions.put({ org, agentName: 'n', revision, config });
+          await store.agentReleases.serve({ org, agentName: 'n', revision });
         }
         await store.apiKeys.create({ org, name: 'dead', permissions: [], expirationDays: 1 });
         await store.apiKeys.create({ org, name: 'alive', permissions: [], expirationDays: 1 });
