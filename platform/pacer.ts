@@ -1,7 +1,25 @@
 import { systemClock, type Clock } from './clock.ts';
 
 /** Longest time a loop runs before other work gets its turn, in milliseconds. */
-const SLICE_MS = 10;
+const SLICE_MS = 5;
+
+/** All loops of a process share its event loop: of those that pause, one goes on each time it has gone round. */
+let lastTurn = Promise.resolve();
+
+/** Resolves after timers, I/O and other callbacks have run, for one caller at a time. */
+export function nextTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
+  return lastTurn;
+}
+
+/** Hands items on in slices: what only awaits promises that are resolved already never lets the event loop go round. */
+export async function* paced<T>(items: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T> {
+  const pacer = new Pacer();
+  for await (const item of items) {
+    if (pacer.due) await pacer.pause();
+    yield item;
+  }
+}
 
 /** Breaks a long loop into slices, so that 10,000 objects in a row don't hold the event loop. */
 export class Pacer {
@@ -19,9 +37,9 @@ export class Pacer {
     return this.#clock.monotonic() - this.#sliceStart > SLICE_MS;
   }
 
-  /** Lets timers, I/O and other callbacks run, then begins a new slice. */
+  /** Lets everything else run, then begins a new slice. */
   async pause(): Promise<void> {
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await nextTurn();
     this.#sliceStart = this.#clock.monotonic();
   }
 }

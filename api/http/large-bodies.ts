@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 
+import { nextTurn } from '../../platform/pacer.ts';
 import { ApiError } from './api-error.ts';
 
 /** Bodies of fewer bytes are read at once. */
@@ -14,14 +15,9 @@ const MAX_VALUES = 20_000;
 
 /** To be called after the hooks that give a request its state. */
 export function registerLargeBodies(app: FastifyInstance): void {
-  let previous = Promise.resolve();
-  const turn = (): Promise<void> => {
-    previous = previous.then(() => new Promise((resolve) => setImmediate(resolve)));
-    return previous;
-  };
   app.addHook('preValidation', async ({ body }) => {
     if (!(body instanceof Uint8Array) || body.length < LARGE) return;
-    await turn();
+    await nextTurn();
     if (!hasMoreValues(body, MAX_VALUES)) return;
     throw new ApiError(
       'payload_too_large',

@@ -4,6 +4,8 @@ import { fileExtensions } from './schema.ts';
 /** Longest name, in characters: what file systems hold. */
 const LONGEST = 255;
 
+const tooLong = `the name of the file has more than ${LONGEST} characters`;
+
 export type FileExtension = (typeof fileExtensions)[number];
 
 export type JudgedName =
@@ -16,6 +18,8 @@ export type JudgedName =
 
 /** @param sent as it stood in the form */
 export function judgeFileName(sent: string): JudgedName {
+  // A name from a body may have megabytes; composing characters makes it shorter, by a few times at most.
+  if (sent.length > 10 * LONGEST) return { verdict: 'unusable', reason: tooLong };
   const name = sent.normalize('NFC').trim();
   if (name === '') return { verdict: 'missing' };
   const reason = faultOf(name);
@@ -32,6 +36,6 @@ function faultOf(name: string): string | undefined {
   if (!name.isWellFormed() || name.includes('\ufffd')) return 'the name of the file is not UTF-8';
   // Such a name can show another extension than it has. Marks and joiners, which Arabic, Hebrew and Bangla need, are fine.
   if (/[\u202a-\u202e\u2066-\u2069]/.test(name)) return 'the name of the file holds characters that turn the direction of text around';
-  if (Array.from(name).length > LONGEST) return `the name of the file has more than ${LONGEST} characters`;
+  if (Array.from(name).length > LONGEST) return tooLong;
   return undefined;
 }

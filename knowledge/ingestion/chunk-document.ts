@@ -19,7 +19,7 @@ import {
 } from '../parsing/index.ts';
 import type { IngestionDependencies, Step } from './step.ts';
 import { readPages } from './read-pages.ts';
-import { Pacer } from '../../platform/pacer.ts';
+import { paced } from '../../platform/pacer.ts';
 
 export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage'> {
   readonly parsers: Pick<ParserPool, 'parse'>;
@@ -66,15 +66,13 @@ export function chunkDocument(
   let chunkCount = 0;
   return {
     async *chunks() {
-      const chunks = chunkBlocks(source.blocks(), {
+      const chunks = chunkBlocks(paced(source.blocks()), {
         maxTokens: collection.maxTokens,
         overlapTokens: collection.overlapTokens,
         language: collection.language,
         title: titleOf(document),
       });
-      const pacer = new Pacer();
-      for await (const chunk of chunks) {
-        if (pacer.due) await pacer.pause();
+      for await (const chunk of paced(chunks)) {
         const terms = termsOf(chunk.indexedText, collection.language);
         statistics.add(terms);
         chunkCount += 1;

@@ -7,6 +7,7 @@ import { fromRandomAccessReaderPromise, type Entry as ZipEntry, type ZipFile } f
 
 import { ARCHIVE_LIMITS } from '../../../knowledge/parsing/limits.ts';
 import { StorageError } from '../../../knowledge/storage/file-storage.ts';
+import { paced } from '../../../platform/pacer.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { MAX_FILE_BYTES } from '../schema.ts';
 import { MANIFEST, readManifest, type ManifestEntry } from './archive-manifest.ts';
@@ -100,7 +101,8 @@ async function readDirectory(zip: ZipFile): Promise<{ readonly files: readonly F
   let manifest: File | undefined;
   let declared = 0;
   await readable(async () => {
-    for await (const entry of zip.eachEntry()) {
+    // Its pages are in memory.
+    for await (const entry of paced(zip.eachEntry())) {
       const name = archiveName(entry);
       declared += entry.uncompressedSize;
       refuseBomb(declared, zip.fileSize);

@@ -8,6 +8,7 @@ import { fileKey } from '../../../knowledge/ingestion/clear-document.ts';
 import { StorageError, type FileStorage } from '../../../knowledge/storage/file-storage.ts';
 import { sleep, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
+import { paced } from '../../../platform/pacer.ts';
 import { newDocumentId, type Collection, type KnowledgeStore } from '../../../store/index.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Caller } from '../../http/caller.ts';
@@ -18,7 +19,7 @@ import { openArchiveEntries } from './archive-entries.ts';
 import { batches } from './batches.ts';
 import { BulkUpload, type EntryResult } from './bulk-upload.ts';
 import type { BulkEntry } from './entry.ts';
-import { ENTRIES_PER_REQUEST, MAX_BODY_BYTES } from './limits.ts';
+import { ENTRIES_PER_REQUEST, MAX_BODY_BYTES, UPLOADS_AT_ONCE } from './limits.ts';
 import { lineEntries } from './line-entries.ts';
 import { ResultStream, type ResultFormat } from './result-stream.ts';
 import { StoredFileReader } from './stored-file-reader.ts';
@@ -52,8 +53,8 @@ interface Source {
 
 export class BulkService {
   readonly #options: BulkServiceOptions;
-  /** What answers that have begun still write. */
-  readonly #running = new Set<Promise<void>>();
+  /** Uploads until their answers are written, with their organisations. */
+  readonly #running = new Map<Promise<void>, string>();
   readonly #entries: Counter<'outcome'>;
 
   constructor(options: BulkServiceOptions) {
@@ -72,20 +73,37 @@ export class BulkService {
    */
   async submit({ org, userId }: Caller, baseName: string, request: BulkRequest): Promise<Readable> {
     if (request.contentLength > MAX_BODY_BYTES) throw tooLarge();
+    const uploads = [...this.#running.values()].filter((each) => each === org).length;
+    if (uploads >= UPLOADS_AT_ONCE)
+      throw new ApiError('rate_limited', `${uploads} bulk uploads of this organisation are running: send this one when one has ended`, {
+        retryAfterSeconds: 1,
+      });
+    const begun = this.#begin({ org, userId }, baseName, request);
+    const over: Promise<void> = begun
+      .then(({ written }) => written)
+      .catch(() => undefined)
+      .finally(() => this.#running.delete(over));
+    this.#running.set(over, org);
+    return (await begun).results;
+  }
+
+  async #begin(
+    { org, userId }: Pick<Caller, 'org' | 'userId'>,
+    baseName: string,
+    request: BulkRequest,
+  ): Promise<{ readonly results: Readable; readonly written: Promise<void> }> {
     const { bases, store, files, starter } = this.#options;
     const { state } = request;
     const collection = await bases.ensure(org, baseName);
     const source = request.type === 'application/zip' ? await this.#archive(collection, request) : this.#lines(request);
     const results = new ResultStream(request.format);
     const upload = new BulkUpload({ collection, createdBy: userId, bulk: store.bulk, files, starter, signal: state.signal });
-    const running = this.#run(source, { upload, results, state }).finally(() => this.#running.delete(running));
-    this.#running.add(running);
-    return results.readable;
+    return { results: results.readable, written: this.#run(source, { upload, results, state }) };
   }
 
   /** Waits for what has begun. */
   async close(): Promise<void> {
-    await Promise.all(this.#running);
+    await Promise.all(this.#running.keys());
   }
 
   async #run(
@@ -95,7 +113,7 @@ export class BulkService {
     const { clock } = this.#options;
     try {
       let entries = 0;
-      for await (const batch of batches(source.entries, { ...BATCH, weightOf, clock })) {
+      for await (const batch of batches(paced(source.entries), { ...BATCH, weightOf, clock })) {
         await this.#pace(state, entries, batch.length);
         entries += batch.length;
         const taken = await state.timed('upload', () => upload.take(batch));

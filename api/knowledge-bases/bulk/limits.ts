@@ -10,6 +10,12 @@ export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 /** Most values in a line: an entry has its own fields, and those of its metadata. */
 export const MAX_LINE_VALUES = 1_000;
 
+/** Lines in a row that can't be read, after which the others aren't tried: such a body is no list of files. */
+export const MAX_UNREADABLE_IN_A_ROW = 100;
+
+/** Bulk uploads that an organisation may have running in one api process. `parley kb add` has four at a time. */
+export const UPLOADS_AT_ONCE = 8;
+
 /** What all entries of an archive may have together, unpacked, in bytes. */
 export const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024;
 

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { entryOf } from './line-entries.ts';
+import { countTurns } from '../../../test/support/count-turns.ts';
+import type { BulkEntry } from './entry.ts';
+import { entryOf, lineEntries } from './line-entries.ts';
 
 const line = (value: unknown) => ({ bytes: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)) });
 
@@ -42,8 +44,10 @@ it('answers any line with an entry or a reason, and never throws', () => {
 it('names the field that is wrong, and what nothing reads', () => {
   expect(entryOf(line({ name: 5, content: 'a' }), 0)).toMatchObject({ failure: { message: expect.stringContaining('name') } });
   expect(entryOf(line({ name: 'a.md', contents: 'a' }), 0)).toMatchObject({
-    warnings: [expect.stringContaining('contents')],
     failure: { code: 'bad_request', message: expect.stringContaining('content') },
+  });
+  expect(entryOf(line({ name: 'a.md', content: 'a', contents: 'a' }), 0)).toMatchObject({
+    warnings: [expect.stringContaining('contents')],
   });
   expect(entryOf(line({ name: 'a.md', content: '', idempotency_key: 'x'.repeat(201) }), 0)).toMatchObject({
     failure: { message: expect.stringContaining('idempotency_key') },
@@ -51,4 +55,22 @@ it('names the field that is wrong, and what nothing reads', () => {
   expect(entryOf(line({ name: 'a.md', content: 'a', content_base64: null, metadata: null, idempotency_key: null }), 0)).toMatchObject({
     file: { metadata: {}, idempotencyKey: undefined },
   });
+});
+
+const entriesOf = (body: string): Promise<readonly BulkEntry[]> =>
+  Array.fromAsync(lineEntries([Buffer.from(body)] as unknown as AsyncIterable<Uint8Array>));
+
+it('are read in slices, empty lines too', async () => {
+  const bodies = { bad: '{"title": "x"}\n'.repeat(90), pictures: '{"name": "x.png", "content": ""}\n'.repeat(1_000), empty: '\n'.repeat(1_000) };
+  for (const [name, body] of Object.entries(bodies))
+    expect(await countTurns(() => entriesOf(body)), name).toBeGreaterThanOrEqual(body.split('\n').length - 1);
+});
+
+it('are not read any more after a hundred that can not be used', async () => {
+  const [bad, good, picture] = ['[]\n', '{"name": "a.md", "content": "a"}\n', '{"name": "a.png", "content": "a"}\n'];
+  const entries = await entriesOf(bad.repeat(99) + good + bad.repeat(100) + good + good);
+  expect(entries).toHaveLength(201);
+  expect(entries[200]).toMatchObject({ index: 200, failure: { code: 'bad_request', message: expect.stringContaining('100 lines before') } });
+  expect(await entriesOf(bad.repeat(100))).toHaveLength(100);
+  expect(await entriesOf(picture.repeat(300) + good)).toHaveLength(301);
 });

@@ -9,7 +9,7 @@ import { unknownFieldWarnings } from '../../validation/warning.ts';
 import { readMetadata } from '../metadata.ts';
 import { documentMetadata, MAX_FILE_BYTES } from '../schema.ts';
 import { EntryError, requireFileName, tooLargeFile, type BulkEntry, type SoundEntry } from './entry.ts';
-import { MAX_BODY_BYTES, MAX_ENTRIES, MAX_KEY_CHARACTERS, MAX_LINE_BYTES, MAX_LINE_VALUES } from './limits.ts';
+import { MAX_BODY_BYTES, MAX_ENTRIES, MAX_KEY_CHARACTERS, MAX_LINE_BYTES, MAX_LINE_VALUES, MAX_UNREADABLE_IN_A_ROW } from './limits.ts';
 import { readLines, type BodyLine } from './read-lines.ts';
 
 const MOST_WARNINGS = 10;
@@ -40,9 +40,10 @@ export const bulkEntry = z
   })
   .meta({ id: 'BulkDocument' });
 
-/** Ends early with an entry that says so where there are too many entries or bytes. @throws what reading the body throws */
+/** Ends early with an entry that says so where there are too many entries, bytes or lines that can't be read. @throws what reading the body throws */
 export async function* lineEntries(body: AsyncIterable<Uint8Array>): AsyncGenerator<BulkEntry> {
   let index = 0;
+  let unreadable = 0;
   const limited = new LimitedBody(body);
   for await (const line of readLines(limited.chunks(), { maxBytes: MAX_LINE_BYTES })) {
     // What was cut off in the middle is no line.
@@ -51,7 +52,21 @@ export async function* lineEntries(body: AsyncIterable<Uint8Array>): AsyncGenera
       yield overLimit(index, `one request takes ${MAX_ENTRIES} entries`);
       return;
     }
-    yield entryOf(line, index);
+    if (unreadable === MAX_UNREADABLE_IN_A_ROW) {
+      yield {
+        index,
+        name: null,
+        failure: {
+          code: 'bad_request',
+          message: `the ${unreadable} lines before this one can't be used: correct them, and send them, this one and all after it again`,
+        },
+      };
+      return;
+    }
+    const entry = entryOf(line, index);
+    // A folder may well have a hundred pictures between its documents.
+    unreadable = 'failure' in entry && entry.failure.code !== 'unsupported_media_type' ? unreadable + 1 : 0;
+    yield entry;
     index += 1;
   }
   if (limited.isOver) yield overLimit(index, `one request takes ${MAX_BODY_BYTES / 1024 / 1024} MB`);
@@ -89,7 +104,6 @@ function overLimit(index: number, limit: string): BulkEntry {
 /** Pure. */
 export function entryOf(line: BodyLine, index: number): BulkEntry {
   let name: string | null = null;
-  let warnings: readonly string[] = [];
   try {
     if ('tooLong' in line)
       throw new EntryError({
@@ -98,11 +112,13 @@ export function entryOf(line: BodyLine, index: number): BulkEntry {
       });
     const value = parse(line.bytes);
     name = nameOf(value);
-    warnings = unknownFieldWarnings(unknownFields(bulkEntry, value, [], MOST_WARNINGS), MOST_WARNINGS);
-    return { index, name, ...(warnings.length > 0 && { warnings }), file: fileOf(value) };
+    const file = fileOf(value);
+    // After what refuses a line: looking for similar names takes longer than all else.
+    const warnings = unknownFieldWarnings(unknownFields(bulkEntry, value, [], MOST_WARNINGS), MOST_WARNINGS);
+    return { index, name, ...(warnings.length > 0 && { warnings }), file };
   } catch (error) {
     if (!(error instanceof EntryError)) throw error;
-    return { index, name, ...(warnings.length > 0 && { warnings }), failure: error.failure };
+    return { index, name, failure: error.failure };
   }
 }
 
@@ -125,7 +141,7 @@ export function parse(line: Buffer): unknown {
 
 function nameOf(value: unknown): string | null {
   const { name } = (value ?? {}) as { readonly name?: unknown };
-  return typeof name === 'string' ? Array.from(name.toWellFormed()).slice(0, 255).join('') : null;
+  return typeof name === 'string' ? Array.from(name.slice(0, 510).toWellFormed()).slice(0, 255).join('') : null;
 }
 
 function fileOf(value: unknown): SoundEntry {

@@ -1,10 +1,12 @@
 /** Splits a body into lines, of which one at a time is in memory. */
 
+import { Pacer } from '../../../platform/pacer.ts';
+
 export type BodyLine = { readonly bytes: Buffer } | { readonly tooLong: true };
 
 const NEWLINE = 0x0a;
 
-/** Lines without their ends, and without those that are empty. What is longer than `maxBytes` is passed over, and said. */
+/** Lines without their ends, and without those that are empty, in slices. What is longer than `maxBytes` is passed over, and said. */
 export async function* readLines(body: AsyncIterable<Uint8Array>, { maxBytes }: { readonly maxBytes: number }): AsyncGenerator<BodyLine> {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -19,12 +21,15 @@ export async function* readLines(body: AsyncIterable<Uint8Array>, { maxBytes }: 
     bytes = 0;
     return 'bytes' in found && found.bytes.length === 0 ? undefined : found;
   };
+  const pacer = new Pacer();
   for await (const chunk of body) {
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
       take(chunk.subarray(from, at));
       from = at + 1;
       const found = line();
+      // For each line, as a body of nothing but empty ones yields none.
+      if (pacer.due) await pacer.pause();
       if (found !== undefined) yield found;
     }
     take(chunk.subarray(from));

@@ -7,6 +7,7 @@ import { deflateRawSync } from 'node:zlib';
 
 import { describe, expect, it } from 'vitest';
 
+import { UPLOADS_AT_ONCE } from '../../../api/knowledge-bases/bulk/limits.ts';
 import { limitsOf } from '../../../api/limits/limit-class.ts';
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { StorageError } from '../../../knowledge/storage/file-storage.ts';
@@ -14,6 +15,7 @@ import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { systemClock, type Clock } from '../../../platform/clock.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { makeZip, type ZipEntry } from '../../support/documents/make-zip.ts';
+import { countTurns } from '../../support/count-turns.ts';
 import { eventually } from '../../support/eventually.ts';
 import { unlimited } from '../../support/limits.ts';
 import { run } from '../../support/run.ts';
@@ -176,11 +178,38 @@ describe('lines of JSON', () => {
 
   it('may be ten thousand with those that fail, and no more', async () => {
     const base = await aBase();
-    const results = resultsOf(await sendLines(base, `${'[]\n'.repeat(9_998)}${ndjson(someFiles(3))}`));
+    const results = resultsOf(await sendLines(base, `${'{"name": "x.png", "content": ""}\n'.repeat(9_998)}${ndjson(someFiles(3))}`));
     expect(results).toHaveLength(10_001);
-    expect(brief(results.slice(9_997))).toEqual(['- bad_request', 'note-0.md accepted', 'note-1.md accepted', '- payload_too_large']);
+    expect(brief(results.slice(9_997))).toEqual(['x.png unsupported_media_type', 'note-0.md accepted', 'note-1.md accepted', '- payload_too_large']);
     expect(results[10_000]?.index).toBe(10_000);
     expect(await total(base)).toBe(2);
+  });
+
+  it('have no more uploads at once than an organisation may have', async () => {
+    const base = await aBase();
+    const open = Array.from({ length: UPLOADS_AT_ONCE }, () => {
+      const sending = httpRequest(`${facade.url}${base}/documents/bulk`, {
+        method: 'POST',
+        agent: false,
+        headers: { ...lines, authorization: `Bearer ${ours.key}` },
+      });
+      const status = new Promise<number | undefined>((resolve, reject) => {
+        sending.on('response', (answer) => answer.resume().on('end', () => resolve(answer.statusCode)));
+        sending.on('error', reject);
+      });
+      const first = new Promise((resolve) => sending.on('response', (answer) => answer.once('data', resolve)));
+      sending.write(ndjson(someFiles(1)));
+      return { sending, first, status };
+    });
+    await Promise.all(open.map(({ first }) => first));
+    const refused = await sendLines(base, ndjson(someFiles(1)));
+    expect([refused.status, refused.body.error]).toEqual([429, 'rate_limited']);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    const elsewhere = await aBase(theirs);
+    expect(resultsOf(await sendLines(elsewhere, ndjson(someFiles(1)), theirs))).toHaveLength(1);
+    for (const { sending } of open) sending.end();
+    expect(await Promise.all(open.map(({ status }) => status))).toEqual(open.map(() => 202));
+    await eventually(async () => expect((await sendLines(base, ndjson(someFiles(1)))).status).toBe(202));
   });
 
   it('are answered while others are still on their way, and kept where the connection breaks', async () => {
@@ -318,6 +347,15 @@ describe('an archive', () => {
     ]);
     expect(await total(base)).toBe(3);
     await eventually(async () => expect((await means.files()).length).toBe(before + 3));
+  });
+
+  it('is read in slices, its directory and its entries, where nothing in it can be used', async () => {
+    const base = await aBase();
+    const files = Array.from({ length: 500 }, (_, n) => ({ name: `/abs-${n}.md`, content: '' }));
+    let answer: RestAnswer | undefined;
+    const turns = await countTurns(async () => (answer = await sendZip(base, files)));
+    expect(resultsOf(answer as RestAnswer).map(({ error }) => error?.code)).toEqual(files.map(() => 'bad_request'));
+    expect(turns).toBeGreaterThanOrEqual(2 * files.length);
   });
 
   it('is refused as a whole where it is a bomb, too much, or no archive', async () => {
