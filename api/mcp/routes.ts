@@ -1,6 +1,5 @@
 /** `/mcp`: the routes that assistants may use, as an MCP server over streamable HTTP without sessions. Why so: docs/adr/0060-mcp-server.md. */
 import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
 
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -12,9 +11,9 @@ import { ApiError } from '../http/api-error.ts';
 import { mayUse } from '../http/auth.ts';
 import { requestState } from '../http/request-state.ts';
 import { addRoute, routesOf } from '../http/route.ts';
-import type { SendRequest } from './call-tool.ts';
+import type { RouteAnswer, SendRequest } from './call-tool.ts';
 import { createMcpServer } from './server.ts';
-import { toolsOf, type RouteTool } from './tools.ts';
+import { toolsOf, type RouteTool, type ToolRequest } from './tools.ts';
 
 const postMessage = routesOf('Operations')({
   method: 'POST',
@@ -44,8 +43,16 @@ export function registerMcp(app: FastifyInstance, { registry, logger }: { readon
     const message = messageOf(request);
     const state = requestState(request);
     state.tool = toolOf(message, known);
-    if (!sendsRequest(message, known)) state.countRequest?.('refuse');
-    const send = sender(app, request);
+    const leadsOn = sendsRequest(message, known);
+    if (!leadsOn) state.countRequest?.('refuse');
+    let sent = false;
+    const inject = injector(app, request);
+    const send: SendRequest = async (inner) => {
+      sent = true;
+      const { limits, ...answer } = await inject(inner);
+      void reply.headers(limits);
+      return answer;
+    };
     const handler = createMcpHandler(
       () =>
         createMcpServer({
@@ -58,12 +65,18 @@ export function registerMcp(app: FastifyInstance, { registry, logger }: { readon
     );
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
-    const answer = await handler.fetch(webRequest(request, gone.signal), message === undefined ? {} : { parsedBody: message });
+    let answer: Response;
+    let text: string;
+    try {
+      answer = await handler.fetch(webRequest(request, gone.signal), message === undefined ? {} : { parsedBody: message });
+      // To its end, as a stream of the SDK begins before the tool does.
+      text = await answer.text();
+    } finally {
+      // Refused before it came to the request that would have counted.
+      if (leadsOn && !sent) state.countRequest?.('refuse');
+    }
     for (const [name, value] of answer.headers) if (name !== 'cache-control') void reply.header(name, value);
-    void reply.code(answer.status);
-    if (answer.body === null) return reply.send();
-    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    return reply.send(isStream ? Readable.fromWeb(answer.body) : await answer.text());
+    return reply.code(answer.status).send(answer.body === null ? undefined : text);
   });
 }
 
@@ -87,13 +100,13 @@ function toolOf(message: unknown, tools: ReadonlyMap<string, RouteTool>): string
   return typeof name === 'string' && tools.has(name) ? name : undefined;
 }
 
-/** Whether a message leads to a request of its own, which counts as any other does; one more for the message would be one too many. */
+/** Whether a message should lead to a request of its own, which counts as any other does; one more for the message would be one too many. */
 function sendsRequest(message: unknown, tools: ReadonlyMap<string, RouteTool>): boolean {
   return toolOf(message, tools) !== undefined || (message as { readonly method?: unknown } | null)?.method === 'resources/read';
 }
 
-/** Requests in this process, with the key and the trace of the request that they are made for. */
-function sender(app: FastifyInstance, request: FastifyRequest): SendRequest {
+/** Makes requests in this process, with the key and the trace of `request`; `limits` are the headers that say how the limits stand after them. */
+function injector(app: FastifyInstance, request: FastifyRequest) {
   const { headers, ip } = request;
   const { span, traceId } = requestState(request);
   const inTrace = span?.reference ?? { traceId, spanId: randomBytes(8).toString('hex'), sampled: false };
@@ -101,7 +114,7 @@ function sender(app: FastifyInstance, request: FastifyRequest): SendRequest {
     const value = headers[name];
     return typeof value === 'string' ? [[name, value] as const] : [];
   });
-  return async ({ method, url, body }) => {
+  return async ({ method, url, body }: ToolRequest): Promise<RouteAnswer & { readonly limits: Readonly<Record<string, string>> }> => {
     const answer = await app.inject({
       method,
       url,
@@ -114,7 +127,10 @@ function sender(app: FastifyInstance, request: FastifyRequest): SendRequest {
       ...(body !== undefined && { payload: JSON.stringify(body) }),
     });
     const retryAfter = answer.headers['retry-after'];
-    return { status: answer.statusCode, text: answer.body, retryAfter };
+    const limits = Object.fromEntries(
+      Object.entries(answer.headers).flatMap(([name, value]) => (name.startsWith('ratelimit-') ? [[name, String(value)] as const] : [])),
+    );
+    return { status: answer.statusCode, text: answer.body, retryAfter, limits };
   };
 }
 

@@ -11,7 +11,7 @@ import { settle } from '../../support/fake-clock.ts';
 import { unlimited } from '../../support/limits.ts';
 import { limiterClock } from '../../support/request-clock.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
-import { kubectl, organization, startFacade } from './facade.ts';
+import { type RestAnswer, kubectl, organization, startFacade } from './facade.ts';
 import { mcpClient, protocolVersions, registerLongCall, textsOf, type ProtocolVersion } from './mcp-clients.ts';
 
 const facade = suiteFixture(startFacade);
@@ -275,6 +275,38 @@ describe.each(protocolVersions)('an assistant that speaks %s', (version) => {
       await strict.close();
     }
   });
+});
+
+it('counts every message once, also one that is refused before it comes to a request, and says how the limits stand', async () => {
+  const perKey = { name: 'key', of: 'key', limit: { perSecond: 0.5, burst: 40 } } as const;
+  const { clock } = limiterClock();
+  const strict = await startFacade({ database: facade.database, limits: { ...unlimited, classes: [perKey], exchangeMs: 0 }, clock });
+  try {
+    const key = await org.keyWith('agents:read');
+    const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
+    const post = (message: object, given: Readonly<Record<string, string>> = {}) =>
+      strict.call('POST', '/mcp', { key, body: { jsonrpc: '2.0', id: 1, ...message }, headers: { ...headers, ...given } });
+    const tool = (name: string, args = {}) => ({ method: 'tools/call', params: { name, arguments: args } });
+    const cases: readonly (readonly [string, () => Promise<RestAnswer>])[] = [
+      ['a tool', () => post(tool('list_agents'))],
+      ['a tool without its id', () => post(tool('get_agent'))],
+      ['a tool that the key may not use, without its id', () => post(tool('delete_agent'))],
+      ['no tool', () => post(tool('no_such_tool'))],
+      ['an unknown resource', () => post({ method: 'resources/read', params: { uri: 'parley://nothing' } })],
+      ['another Accept', () => post(tool('list_agents'), { accept: 'text/plain' })],
+      ['a wrong version', () => post(tool('list_agents'), { 'mcp-protocol-version': '1999-01-01' })],
+      ['a notification', () => post({ id: undefined, method: 'notifications/initialized' })],
+      ['a notification that calls a tool', () => post({ id: undefined, ...tool('list_agents') })],
+      ['the list of tools', () => post({ method: 'tools/list' })],
+    ];
+    for (const [index, [name, send]] of cases.entries())
+      expect((await send()).headers.get('ratelimit-remaining'), name).toBe(String(40 - index - 1));
+    while ((await post(tool('get_agent'))).status === 200);
+    const refused = await post(tool('get_agent'));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2']);
+  } finally {
+    await strict.close();
+  }
 });
 
 it('is not there where PARLEY_MCP is off', () => {
