@@ -1,7 +1,7 @@
 /** The list of tools of an MCP server: which of them an agent gets, by which names, and how two lists differ. Pure. */
 import { canonicalJson, memoizeCanonicalJson, sha256 } from '../platform/canonical-json.ts';
 import { parameters } from './limits.ts';
-import type { ToolSpec, ToolStatus } from './tool.ts';
+import { builtinFunctionNames, callFunctionNames, type ToolSpec, type ToolStatus } from './tool.ts';
 
 export type McpSpec = NonNullable<ToolSpec['mcp']>;
 
@@ -76,18 +76,34 @@ export function toolsOf(
     .filter(({ name }) => (include === undefined || include.includes(name)) && !exclude.includes(name))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .slice(0, MCP_TOOLS_LIMIT);
-  const names = functionNames(wanted.map(({ name }) => `${prefix}${name}`));
+  const names = functionNames(
+    wanted.map(({ name }) => `${prefix}${name}`),
+    RESERVED,
+  );
   const tools = wanted.map((tool, index): McpFunction => ({ ...tool, functionName: names[index] ?? tool.name }));
   const made: McpTools = memoizeCanonicalJson({ digest: `sha256:${sha256(canonicalJson(wanted))}`, tools });
   known.set(key, made);
   return made;
 }
 
-/** In the form that every model provider takes, each once. */
-export function functionNames(names: readonly string[]): readonly string[] {
-  const taken = new Set<string>();
+/**
+ * Names that no tool of a server gets, whether the agent has the function or not: the model would tell the server what it tells Parley, and
+ * a prompt that says `end_call` would no longer hang up.
+ */
+const RESERVED: readonly string[] = [...Object.values(builtinFunctionNames), ...callFunctionNames];
+
+const plainName = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, FUNCTION_NAME_LENGTH);
+
+/** Those that are named as functions of Parley are. */
+export function toolsWithReservedNames({ prefix = '' }: Pick<McpSpec, 'prefix'>, { tools }: McpTools): readonly McpFunction[] {
+  return tools.filter(({ name }) => RESERVED.includes(plainName(`${prefix}${name}`)));
+}
+
+/** In the form that every model provider takes, each once, and none of those that are `reserved`. */
+export function functionNames(names: readonly string[], reserved: readonly string[] = []): readonly string[] {
+  const taken = new Set(reserved);
   return names.map((wanted) => {
-    const plain = wanted.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, FUNCTION_NAME_LENGTH);
+    const plain = plainName(wanted);
     let name = plain;
     for (let n = 2; taken.has(name); n += 1) name = `${plain.slice(0, FUNCTION_NAME_LENGTH - String(n).length - 1)}_${n}`;
     taken.add(name);

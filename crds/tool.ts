@@ -217,6 +217,9 @@ export const builtinFunctionNames = {
   checkCalendarAvailability: 'check_calendar_availability',
 } as const satisfies Record<BuiltinToolVariant, string>;
 
+/** Functions that every agent may have, without a Tool. */
+export const callFunctionNames = ['search_knowledge_base', 'collect_digits', 'send_digits', 'end_call'] as const;
+
 export const toolKind = defineKind('Tool', 'tools', {
   shortNames: ['ptool'],
   description: 'Something an agent can do in a call: an HTTP API of yours, the tools of an MCP server, or a built-in.',

@@ -40,6 +40,13 @@ export const toolReasons = {
     meaning: '`spec.mcp.include` names tools that the MCP server does not have. Does not affect Ready.',
     cure: 'Correct the names that the message lists.',
   },
+  FunctionNamesReserved: {
+    condition: 'UpToDate',
+    status: 'True',
+    meaning:
+      'The MCP server has tools with the names of built-in functions, as `end_call`: the model calls them by another name, as `end_call_2`. Does not affect Ready.',
+    cure: 'Check what the server does with them, then set `spec.mcp.prefix`, or leave them out with `spec.mcp.exclude`.',
+  },
   ToolsNotChecked: {
     condition: 'UpToDate',
     status: 'Unknown',

@@ -106,4 +106,17 @@ describe('the plan', () => {
     expect(changed.stages[1]?.problems[0]?.message).toContain(`{"spec":{"mcp":{"digest":"${digestOf(newer)}"}}}`);
     expect(changed.status).toMatchObject({ digest: digestOf(former), latestDigest: digestOf(newer), functions: ['echo'] });
   });
+
+  it('says which tools have another name, because theirs is that of a built-in', () => {
+    const tools: readonly ServerTool[] = ['end_call', 'echo'].map((name) => ({ name, description: '', parameters: {}, readOnly: false }));
+    const { stages, status } = plan(spec(), known({ latest: { tools, at }, accepted: tools }));
+    expect(status.functions).toEqual(['echo', 'end_call_2']);
+    expect(stages.find(({ type }) => type === 'UpToDate')?.problems).toEqual([
+      { reason: 'FunctionNamesReserved', message: expect.stringContaining('end_call_2; set spec.mcp.prefix') },
+    ]);
+    expect(reasonsOf(plan(spec({ prefix: 'shop_' }), known({ latest: { tools, at }, accepted: tools })))).toContainEqual([
+      'UpToDate',
+      'ToolsUpToDate',
+    ]);
+  });
 });

@@ -1,5 +1,5 @@
 /** The part of a Tool's plan that is about an MCP server: what to ask it, which of its lists agents use, and what its status says. Pure. */
-import { shownChanges, summaryOfChanges, type McpSpec, type ServerTool } from '../../crds/mcp-tools.ts';
+import { shownChanges, summaryOfChanges, toolsWithReservedNames, type McpFunction, type McpSpec, type ServerTool } from '../../crds/mcp-tools.ts';
 import { wellKnown, type Tool, type ToolStatus } from '../../crds/index.ts';
 import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
@@ -34,7 +34,7 @@ export function planMcp(
   const chosen = chooseTools(mcp, view);
   return {
     actions: view.state === 'unavailable' ? [] : [...requestOf(tool, mcp, view, { snapshot, sound }), ...acceptanceOf(chosen)],
-    stages: [synced(mcp, view, chosen), ...(chosen.used === undefined ? [] : [upToDate(tool, view, chosen)])],
+    stages: [synced(mcp, view, chosen), ...(chosen.used === undefined ? [] : [upToDate(tool, view, chosen, toolsWithReservedNames(mcp, chosen.used))])],
     // While Postgres is away, what was there is still so.
     status: view.state === 'unavailable' ? (tool.status?.mcp ?? {}) : statusOf(view, chosen),
   };
@@ -91,7 +91,12 @@ function synced(mcp: McpSpec, view: ToolListView, { used, latest, unknownDigest 
   return stage();
 }
 
-function upToDate(tool: Tool, view: ToolListView, { latest, changes, missing }: ChosenTools): ConditionStage {
+function upToDate(
+  tool: Tool,
+  view: ToolListView,
+  { latest, changes, missing }: ChosenTools,
+  renamed: readonly McpFunction[],
+): ConditionStage {
   const { namespace = '', name } = tool.metadata;
   const problems: Problem[] = [];
   if (changes.length > 0)
@@ -108,6 +113,11 @@ function upToDate(tool: Tool, view: ToolListView, { latest, changes, missing }: 
     problems.push({
       reason: 'ToolsNotChecked',
       message: `failed to list the tools again: ${view.failure}; agents use the list that is known`,
+    });
+  if (renamed.length > 0)
+    problems.push({
+      reason: 'FunctionNamesReserved',
+      message: `the server names tools as Parley names its own functions: the model calls them ${renamed.map(({ functionName }) => functionName).join(', ')}; set spec.mcp.prefix, or leave them out with spec.mcp.exclude`,
     });
   return { type: 'UpToDate', good: { reason: 'ToolsUpToDate', message: 'agents use the tools that the server has' }, problems };
 }

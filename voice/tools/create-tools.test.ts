@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { OAuthTokens } from '../calls/mcp/oauth-tokens.ts';
 import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import type { RevisionTool } from '../../crds/agent-revision.ts';
+import { builtinFunctionNames, callFunctionNames } from '../../crds/index.ts';
 import { toolsOf } from '../../crds/mcp-tools.ts';
 import { SearchUnavailableError, type Search, type SearchHit, type SearchRequest } from '../../knowledge/search/search.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -99,6 +100,23 @@ describe('the tools of a call', () => {
     const unique = [long, `${'x'.repeat(62)}_2`, 'end_call'];
     expect(toolsFor(servers, { mocks: new ToolMocks({ mocks: [], clock: systemClock }) }).names).toEqual(unique);
     expect(functionNamesOf({ tools: servers, knowledgeBase: null }, { keypad: false })).toEqual(unique);
+  });
+
+  it('of MCP servers never have the name of a built-in, whether the agent has that or not', () => {
+    const builtins = [...Object.values(builtinFunctionNames), ...callFunctionNames];
+    const server: RevisionTool = {
+      ...aTool('', { mcp: { url: 'https://shop.example/mcp', timeout: '20s' } }),
+      mcp: toolsOf(
+        {},
+        [...builtins, 'end.call'].map((name) => ({ name, description: '', parameters: { type: 'object' }, readOnly: false })),
+      ),
+    };
+    const own = functionNamesOf({ tools: [], knowledgeBase: 'faq' }, { keypad: true });
+    expect(own.toSorted()).toEqual(callFunctionNames.toSorted());
+    const names = functionNamesOf({ tools: [server], knowledgeBase: 'faq' }, { keypad: true });
+    expect(names.slice(-own.length)).toEqual(own);
+    expect(names.filter((name) => (builtins as readonly string[]).includes(name))).toEqual(own);
+    expect(names).toContain('transfer_call_2');
   });
 
   it('are described by the owner, with the data of the call, once', () => {

@@ -55,7 +55,7 @@ export interface CreateToolsOptions {
 /** How long a tool may go on without a call, in milliseconds. */
 const TOOL_GRACE_MS = 5_000;
 
-/** For the agent session. Names are unique: a built-in gives way to a tool that the owner named. */
+/** For the agent session. Names are unique: a built-in gives way to a tool that the owner named. What a server names has given way before ({@link toolsOf}). */
 export function createTools(options: CreateToolsOptions): readonly llm.FunctionTool[] {
   const { org, agent, host, keypad, search, clock, over, mocks } = options;
   const signal = later(over, clock);
