@@ -17,7 +17,7 @@ import { createMcpTools } from '../../../voice/tools/mcp/create-mcp-tools.ts';
 import { toToolResult } from '../../../voice/tools/mcp/mcp-result.ts';
 import type { ToolResult } from '../../../voice/tools/tool-result.ts';
 import { eventually } from '../../support/eventually.ts';
-import { settle } from '../../support/fake-clock.ts';
+import { FakeClock, settle } from '../../support/fake-clock.ts';
 import { sendJson, Servers } from '../../support/http-servers.ts';
 import { BIG_RESULT_BYTES, SERVED_VERSIONS, startMcpServer, type McpTestServer } from '../../support/mcp-server.ts';
 
@@ -349,6 +349,33 @@ describe.each(SERVED_VERSIONS)('over %s', (version) => {
       Array.from({ length: 3 }, () => ({ forModel: 'Authorization was Bearer ********' })),
     );
     expect(issued).toBe(2);
+  });
+
+  it('gives a token only to who has the secret of now, and keeps none for longer than an hour', async () => {
+    const clock = new FakeClock();
+    const asked: (string | undefined)[] = [];
+    const right = `Basic ${Buffer.from('parley:right').toString('base64')}`;
+    const issuer = await servers.http((request, response) => {
+      asked.push(request.headers.authorization);
+      request.resume();
+      if (request.headers.authorization === right) sendJson(response, { access_token: 'token-of-the-right', expires_in: 1e308 });
+      else response.writeHead(401).end();
+    });
+    const tokens = new OAuthTokens({ clock });
+    const request = { org: 'acme', tokenURL: `http://127.0.0.1:${issuer.port}/token`, clientID: 'parley', resource: server.url };
+    let secret = 'right';
+    const source = tokens.of(request, egress, async () => secret);
+    const tokenFor = (given: string) => tokens.of(request, egress, async () => given).get();
+    expect([await source.get(), await tokenFor('right')]).toEqual(['token-of-the-right', 'token-of-the-right']);
+    expect(asked).toEqual([right]);
+    await expect(tokenFor('wrong')).rejects.toMatchObject({ kind: 'unauthorized' });
+    secret = 'rotated';
+    await expect(source.get()).rejects.toMatchObject({ kind: 'unauthorized' });
+    expect(await tokenFor('right')).toBe('token-of-the-right');
+    expect(asked.filter((each) => each === right)).toHaveLength(1);
+    clock.tick(3_600_000);
+    await tokenFor('right');
+    expect(asked.filter((each) => each === right)).toHaveLength(2);
   });
 
   it('closes its session when the call is over', async () => {

@@ -37,10 +37,7 @@ export async function listMcpTools({ org, server, egress, keys, tokens, signal }
           ]),
         ),
       ) as Record<string, string>,
-    token: token && {
-      get: () => tokens.get(token, egress, () => keys.read(org, oauth.clientSecretRef)),
-      forget: (refused) => tokens.forget(token, refused),
-    },
+    token: token && tokens.of(token, egress, () => keys.read(org, oauth.clientSecretRef)),
     timeoutMs,
     signal,
   });

@@ -1,4 +1,5 @@
 /** Access tokens by OAuth client credentials (RFC 6749, 4.4), shared by the calls of a process. */
+import { sha256 } from '../../../platform/canonical-json.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { parseJson } from '../../../platform/json.ts';
@@ -14,6 +15,19 @@ export interface TokenRequest {
   readonly resource: string;
 }
 
+export interface TokenSource {
+  /** @throws McpError `unauthorized` where the token endpoint gives none; what reading the secret rejects with */
+  get(): Promise<string>;
+  /** The server doesn't take this token. One that was asked for since stays: calls that ran together are refused one after the other. */
+  forget(refused: string): void;
+}
+
+interface Asked {
+  readonly request: TokenRequest;
+  readonly egress: Pick<Egress, 'request'>;
+  readonly secret: string;
+}
+
 interface Token {
   readonly value: Promise<string>;
   /** The value; undefined until it is there. */
@@ -24,6 +38,8 @@ interface Token {
 
 /** Where the server doesn't say how long a token is good, in milliseconds. */
 const DEFAULT_LIFE_MS = 300_000;
+/** Longest time that a token is kept, whatever the server says: a secret that was revoked there ends with it, in milliseconds. */
+const LONGEST_LIFE_MS = 3_600_000;
 /** A token is replaced so long before it expires, or after nine tenths of its life: a request takes time. */
 const MARGIN_MS = 60_000;
 const TIMEOUT_MS = 10_000;
@@ -39,14 +55,27 @@ export class OAuthTokens {
   }
 
   /**
-   * @param secret read when a new token is needed
-   * @throws McpError `unauthorized` where the token endpoint gives none; what `secret` rejects with
+   * What one client sends to one server.
+   * @param readSecret called for each token: only who has the secret of now gets what was given for it
    */
-  get(request: TokenRequest, egress: Pick<Egress, 'request'>, secret: () => Promise<string>): Promise<string> {
-    const key = JSON.stringify(request);
+  of(request: TokenRequest, egress: Pick<Egress, 'request'>, readSecret: () => Promise<string>): TokenSource {
+    let key = '';
+    return {
+      get: async () => {
+        const secret = await readSecret();
+        key = JSON.stringify({ ...request, secret: sha256(secret) });
+        return this.#get(key, { request, egress, secret });
+      },
+      forget: (refused) => {
+        if (this.#tokens.get(key)?.given === refused) this.#tokens.delete(key);
+      },
+    };
+  }
+
+  #get(key: string, asked: Asked): Promise<string> {
     const known = this.#tokens.get(key);
     if (known !== undefined && this.#clock.monotonic() < known.expiresAt) return known.value;
-    const value = this.#ask(request, egress, secret, (expiresAt) => (token.expiresAt = expiresAt));
+    const value = this.#ask(asked, (expiresAt) => (token.expiresAt = expiresAt));
     const token: Token = { value, given: undefined, expiresAt: Infinity };
     this.#tokens.set(key, token);
     value.then(
@@ -57,23 +86,11 @@ export class OAuthTokens {
     return value;
   }
 
-  /** The server doesn't take this token. One that was asked for since stays: calls that ran together are refused one after the other. */
-  forget(request: TokenRequest, refused: string): void {
-    const key = JSON.stringify(request);
-    if (this.#tokens.get(key)?.given === refused) this.#tokens.delete(key);
-  }
-
-  async #ask(
-    request: TokenRequest,
-    egress: Pick<Egress, 'request'>,
-    secret: () => Promise<string>,
-    expires: (at: number) => void,
-  ): Promise<string> {
-    const password = await secret();
+  async #ask({ request, egress, secret }: Asked, expires: (at: number) => void): Promise<string> {
     // Servers have to take Basic, and some take only the other.
-    let answer = await ask(request, egress, { basic: password });
+    let answer = await ask(request, egress, { basic: secret });
     if (answer.status === 401 || (answer.status === 400 && /invalid_client/.test(answer.body.toString('utf8'))))
-      answer = await ask(request, egress, { inBody: password });
+      answer = await ask(request, egress, { inBody: secret });
     const host = new URL(request.tokenURL).host;
     const { access_token: value, expires_in: seconds } = parsed(answer.body);
     if (answer.status !== 200 || typeof value !== 'string' || value === '') {
@@ -83,7 +100,7 @@ export class OAuthTokens {
         { status: answer.status },
       );
     }
-    const lifeMs = Number(seconds) > 0 ? Number(seconds) * 1_000 : DEFAULT_LIFE_MS;
+    const lifeMs = Number(seconds) > 0 ? Math.min(Number(seconds) * 1_000, LONGEST_LIFE_MS) : DEFAULT_LIFE_MS;
     expires(this.#clock.monotonic() + lifeMs - Math.min(MARGIN_MS, lifeMs / 10));
     return value;
   }

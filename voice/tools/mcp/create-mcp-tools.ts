@@ -128,10 +128,8 @@ class Credentials {
     if (oauth === undefined) return undefined;
     const { tokenURL, clientID, scope, clientSecretRef } = oauth;
     const request = { org, tokenURL, clientID, scope, resource: mcp.url };
-    return {
-      get: async () => this.#remember(await tokens.get(request, egress, async () => this.#remember(await readSecret(clientSecretRef)))),
-      forget: (refused: string) => tokens.forget(request, refused),
-    };
+    const source = tokens.of(request, egress, async () => this.#remember(await readSecret(clientSecretRef)));
+    return { ...source, get: async () => this.#remember(await source.get()) };
   }
 
   #remember(secret: string): string {
