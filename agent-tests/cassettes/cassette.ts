@@ -5,9 +5,10 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-import { Document, parseDocument } from 'yaml';
+import { Document } from 'yaml';
 
 import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
+import { readYaml, YamlError } from '../../platform/yaml.ts';
 import type { RecordedAnswer } from './completion.ts';
 
 /** What decides the answer: the provider, and the body without how it is to be sent. */
@@ -29,6 +30,8 @@ export class CassetteError extends Error {
 const FORMAT = 1;
 /** Of a file, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
+/** What its aliases may stand for: hundreds of requests repeat the prompt and the conversation so far. */
+const MAX_EXPANSION = 500_000_000;
 
 export class Cassette {
   /** For prompts that say what time it is; milliseconds since the epoch. */
@@ -91,16 +94,22 @@ export async function readCassette(file: string): Promise<Cassette | undefined> 
     throw new CassetteError(`${file} can't be read: ${(error as Error).message}`, { cause: error });
   }
   if (Buffer.byteLength(text) > MAX_BYTES) throw new CassetteError(`${file} is larger than 64 MiB: record it again with fewer attempts`);
-  const document = parseDocument(text);
-  const [fault] = document.errors;
-  if (fault !== undefined) throw new CassetteError(`${file} is no YAML: ${fault.message}`);
-  const { format, recordedAt, answers } = (document.toJS({ maxAliasCount: -1 }) ?? {}) as Readonly<Record<string, unknown>>;
+  const { format, recordedAt, answers } = (contentOf(file, text) ?? {}) as Readonly<Record<string, unknown>>;
   const time = Date.parse(String(recordedAt));
   if (format !== FORMAT || !Array.isArray(answers) || Number.isNaN(time))
     throw new CassetteError(`${file} is no recording of this version: run the test with --record`);
   const broken = answers.findIndex((answer) => !isRecording(answer));
   if (broken >= 0) throw new CassetteError(`${file}: answers[${broken}] lacks a request or an answer: run the test with --record`);
   return new Cassette({ recordedAt: time, recordings: answers });
+}
+
+function contentOf(file: string, text: string): unknown {
+  try {
+    return readYaml(text, { maxExpansion: MAX_EXPANSION })[0]?.value;
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new CassetteError(`${file} can't be used: ${error.message}`, { cause: error });
+  }
 }
 
 /** Files are edited and merged by people. */

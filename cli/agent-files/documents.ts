@@ -2,7 +2,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { isNode, LineCounter, parseAllDocuments, type Document } from 'yaml';
+import { isNode } from 'yaml';
+
+import { readYaml, YamlError, type YamlDocument } from '../../platform/yaml.ts';
 
 /** A file that can't be read, or is no YAML. The message begins with its place. */
 export class UnreadableFileError extends Error {
@@ -73,18 +75,19 @@ async function objectsIn(file: string): Promise<readonly SourceObject[]> {
     throw new UnreadableFileError(`${file} can't be read: ${cause.message}`, { cause });
   });
   if (Buffer.byteLength(text) > MAX_BYTES) return [];
-  const lines = new LineCounter();
-  return parseAllDocuments(text, { lineCounter: lines, prettyErrors: false }).flatMap((document) => {
-    const [fault] = document.errors ?? [];
-    if (fault !== undefined) throw new UnreadableFileError(`${file}:${lines.linePos(fault.pos[0]).line}: ${fault.message}`);
-    let object: unknown;
-    try {
-      object = document.toJS();
-    } catch (cause) {
-      throw new UnreadableFileError(`${file}: ${(cause as Error).message}`, { cause });
-    }
-    return isObject(object) ? [{ file, object, lineOf: (path) => lineOf(document, path, lines) }] : [];
+  return documentsIn(file, text).flatMap((document) => {
+    const { value: object } = document;
+    return isObject(object) ? [{ file, object, lineOf: (path) => lineOf(document, path) }] : [];
   });
+}
+
+function documentsIn(file: string, text: string): readonly YamlDocument[] {
+  try {
+    return readYaml(text);
+  } catch (cause) {
+    if (!(cause instanceof YamlError)) throw cause;
+    throw new UnreadableFileError(`${file}${cause.line === undefined ? '' : `:${cause.line}`}: ${cause.message}`, { cause });
+  }
 }
 
 function isObject(value: unknown): value is FileObject {
@@ -92,7 +95,7 @@ function isObject(value: unknown): value is FileObject {
   return typeof apiVersion === 'string' && typeof kind === 'string' && typeof metadata === 'object' && typeof metadata?.name === 'string';
 }
 
-function lineOf(document: Document.Parsed, path: string, lines: LineCounter): number {
+function lineOf({ document, lineAt }: YamlDocument, path: string): number {
   const steps = stepsOf(path);
   for (let length = steps.length; length > 0; length -= 1) {
     const parent = document.getIn(steps.slice(0, length - 1), true);
@@ -107,9 +110,9 @@ function lineOf(document: Document.Parsed, path: string, lines: LineCounter): nu
     )?.items;
     const key = items?.find((item) => item.key?.value === last)?.key;
     const at = key?.range?.[0] ?? node.range?.[0];
-    if (at !== undefined) return lines.linePos(at).line;
+    if (at !== undefined) return lineAt(at);
   }
-  return lines.linePos(document.contents?.range[0] ?? 0).line;
+  return lineAt(document.contents?.range[0] ?? 0);
 }
 
 /** `spec.a[0].b` → spec, a, 0, b. */

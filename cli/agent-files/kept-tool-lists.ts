@@ -2,9 +2,10 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { Document, parseDocument } from 'yaml';
+import { Document } from 'yaml';
 
 import type { ServerTool } from '../../crds/mcp-tools.ts';
+import { readYaml, YamlError } from '../../platform/yaml.ts';
 
 const FORMAT = 1;
 
@@ -20,12 +21,21 @@ export async function readKeptList(file: string, url: string): Promise<readonly 
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  const document = parseDocument(text);
-  const kept = (document.errors.length === 0 ? (document.toJS() ?? {}) : {}) as Readonly<Record<string, unknown>>;
+  const kept = contentOf(text);
   if (kept['format'] !== FORMAT || !Array.isArray(kept['tools']) || !kept['tools'].every(isTool))
     throw new Error(`${file} is no list of tools of this version: run the tests with --record`);
   if (kept['url'] !== url) throw new Error(`${file} is of the server ${String(kept['url'])}: run the tests with --record`);
   return kept['tools'];
+}
+
+/** Nothing where it is no YAML that can be read. */
+function contentOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return (readYaml(text)[0]?.value ?? {}) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    if (error instanceof YamlError) return {};
+    throw error;
+  }
 }
 
 /** Whole or not at all: what is there was committed by people. */

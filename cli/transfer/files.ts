@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import { UserError } from '../../platform/user-error.ts';
+import { YamlError } from '../../platform/yaml.ts';
 import { fromYaml } from './yaml-text.ts';
 
 export interface FileToWrite {
@@ -41,7 +42,8 @@ export async function readDocuments(paths: readonly string[]): Promise<readonly 
         const content = standardInput ? await text(process.stdin) : await readFile(file, 'utf8');
         documents.push(...fromYaml(content).map((document) => ({ file, document })));
       } catch (error) {
-        throw new UserError(`${file} can't be read: ${(error as Error).message}`, { cause: error });
+        const line = error instanceof YamlError && error.line !== undefined ? `:${error.line}` : '';
+        throw new UserError(`${file}${line} can't be read: ${(error as Error).message}`, { cause: error });
       }
     }
   }

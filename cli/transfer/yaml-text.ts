@@ -1,7 +1,8 @@
 /** YAML that every reader reads alike, kubectl's YAML 1.1 too. */
-import { Document, parseAllDocuments, Scalar, visit } from 'yaml';
+import { Document, Scalar, visit } from 'yaml';
 
 import type { KubeObject } from '../../kube/types.ts';
+import { readYaml } from '../../platform/yaml.ts';
 
 /** Words that are a word in every version of YAML, unless the library knows better (`yes`, `null`). */
 const PLAIN = /^[A-Za-z][A-Za-z0-9 _./@-]*$/;
@@ -41,12 +42,7 @@ function rank(key: unknown): number {
   return at < 0 ? order.length : at;
 }
 
-/** @throws Error with the place of what can't be read */
+/** @throws YamlError */
 export function fromYaml(content: string): readonly unknown[] {
-  return parseAllDocuments(content, { version: '1.1' }).flatMap((document) => {
-    const [error] = document.errors ?? [];
-    if (error !== undefined) throw error;
-    const value: unknown = document.toJS();
-    return value === null ? [] : [value];
-  });
+  return readYaml(content, { version: '1.1' }).flatMap(({ value }) => (value === null ? [] : [value]));
 }

@@ -3,9 +3,9 @@ import { toString } from 'mdast-util-to-string';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { unified } from 'unified';
-import { parse as parseYaml } from 'yaml';
 
 import { isObject } from '../../../platform/json.ts';
+import { readYaml } from '../../../platform/yaml.ts';
 import { decodeText } from '../text/decode.ts';
 import { LEGACY_FONT_WARNING, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
 import { Outline } from '../text/outline.ts';
@@ -108,7 +108,7 @@ function splitFrontMatter(text: string): { readonly body: string; readonly title
   const match = /^\ufeff?---[^\S\n]*\r?\n([\s\S]{0,65536}?)\r?\n---[^\S\n]*(?:\r?\n|$)/u.exec(text);
   if (match === null) return { body: text };
   try {
-    const fields: unknown = parseYaml(match[1] ?? '', { maxAliasCount: 10 });
+    const fields = readYaml(match[1] ?? '')[0]?.value;
     if (!isObject(fields)) return { body: text };
     const { title } = fields;
     return { body: text.slice(match[0].length), ...(typeof title === 'string' && { title }) };
