@@ -1,10 +1,10 @@
 /** `parley org delete`: removes an organisation with everything it has, in an order in which each step can be repeated. */
 import { Client, Connection } from '@temporalio/client';
 
-import { kinds, wellKnown } from '../../crds/index.ts';
-import { KubeError, ResourceClient, type KubeObject, type Transport } from '../../kube/index.ts';
+import { wellKnown } from '../../crds/index.ts';
+import { ResourceClient, type KubeObject, type Transport } from '../../kube/index.ts';
 import { collectionRef } from '../../knowledge/search/create-search.ts';
-import { awakeClock, sleep } from '../../platform/clock.ts';
+import { awakeClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config/config.ts';
 import { temporalOf } from '../../platform/temporal/access.ts';
 import {
@@ -19,9 +19,8 @@ import { UserError } from '../../platform/user-error.ts';
 import { FIELD_MANAGER } from '../cluster.ts';
 import { builtIn } from '../descriptors.ts';
 import { withKnowledge } from '../knowledge/offline.ts';
+import { deleteResources, heldResources, isOurs, namesOf, unlessGone } from './delete-resources.ts';
 
-/** How long the operator may take to release deleted resources, in milliseconds. */
-const FINALIZERS_MS = 180_000;
 const PAGE = 1_000;
 
 export interface Inventory extends RowsOfOrganization {
@@ -46,10 +45,16 @@ export async function takeInventory(means: Means): Promise<Inventory> {
   const [rows, namespace, resources, files] = await Promise.all([
     countOrganizationRows(means),
     namespaceOf(means),
-    Promise.all(kinds.map(async ({ descriptor }) => [descriptor.kind, (await resourcesOf(means, descriptor)).length] as const)),
+    heldResources(means),
     withKnowledge(means.store, ({ storage }) => filesOf(storage, org)),
   ]);
-  return { ...rows, namespace, resources: Object.fromEntries(resources.filter(([, count]) => count > 0)), files: files.length };
+  const byKind = Map.groupBy(resources, ({ kind }) => kind);
+  return {
+    ...rows,
+    namespace,
+    resources: Object.fromEntries([...byKind].map(([kind, of]) => [kind, of.length])),
+    files: files.length,
+  };
 }
 
 export interface DeleteOrganizationOptions extends Means {
@@ -58,14 +63,17 @@ export interface DeleteOrganizationOptions extends Means {
   readonly onProgress: (line: string) => void;
 }
 
-/** Safe to run again after a failure. @throws UserError when the operator does not release a resource, with a cure */
+/**
+ * Safe to run again after a failure. What is in Postgres and in the storage goes also where a finalizer holds a resource: whoever may write one
+ * must not keep an organisation from being erased.
+ * @throws UserError where a resource is still there at the end, with a cure
+ */
 export async function deleteOrganization(options: DeleteOrganizationOptions): Promise<void> {
   const { org, inventory, onProgress } = options;
   await revokeOrganizationKeys(options);
   onProgress('keys are revoked');
-  await deleteResources(options);
-  // From here on the roles don't look at it any more.
-  await leaveNamespace(options, inventory.namespace);
+  // From then on the roles don't look at it any more: what is not released yet has to be seen by the operator.
+  if (await deleteResources({ ...options, clock: awakeClock })) await leaveNamespace(options, inventory.namespace);
   await endWorkflows(options);
   await withKnowledge(options.store, async ({ storage, vectors }) => {
     for (const collection of await collectionsOf(options)) await vectors.deleteCollection(collectionRef(collection));
@@ -77,31 +85,31 @@ export async function deleteOrganization(options: DeleteOrganizationOptions): Pr
     onProgress(`${count} files are deleted`);
   });
   await removeOrganizationRows(options, (table, rows) => onProgress(`${rows} rows of ${table} are deleted`));
+  await requireNothingHeld(options);
 }
 
-async function deleteResources({ org, transport, onProgress }: DeleteOrganizationOptions): Promise<void> {
-  const deadline = Date.now() + FINALIZERS_MS;
-  const asked = new Set<string>();
-  for (;;) {
-    const left: string[] = [];
-    for (const { descriptor } of kinds) {
-      const client = new ResourceClient<KubeObject>({ transport, descriptor, fieldManager: FIELD_MANAGER });
-      for (const { metadata } of await resourcesOf({ org, transport }, descriptor)) {
-        left.push(`${descriptor.kind} ${metadata.name}`);
-        if (asked.has(metadata.uid)) continue;
-        asked.add(metadata.uid);
-        await client.delete({ namespace: org, name: metadata.name }).catch(unlessGone);
-      }
-    }
-    if (left.length === 0) break;
-    if (Date.now() > deadline) {
-      throw new UserError(`${left.slice(0, 3).join(', ')}${left.length > 3 ? ` and ${left.length - 3} more` : ''} is still being deleted`, {
-        cure: `the operator removes what they have outside of the cluster: does it run? kubectl describe it, then run this again`,
-      });
-    }
-    await sleep(awakeClock, 500);
-  }
-  onProgress(`${asked.size} resources are deleted`);
+/** @throws UserError where resources are still there: who holds them, and how they are let go */
+async function requireNothingHeld(options: DeleteOrganizationOptions): Promise<void> {
+  const { org } = options;
+  const held = await heldResources(options);
+  const [first] = held;
+  if (first === undefined) return;
+  const ours = held.filter(isOurs);
+  if (ours.length > 0)
+    throw new UserError(`the operator has not released ${namesOf(ours)}; everything else of "${org}" is deleted`, {
+      cure: 'does it run? Start it, then run this again',
+    });
+  const finalizers = [...new Set(held.flatMap((each) => each.finalizers))];
+  if (finalizers.length === 0)
+    throw new UserError(`${namesOf(held)} came back while "${org}" was deleted`, {
+      cure: 'something applies them, such as GitOps: stop it, then run this again',
+    });
+  throw new UserError(
+    `${namesOf(held)} ${held.length === 1 ? 'is' : 'are'} held by ${finalizers.join(', ')}; everything else of "${org}" is deleted`,
+    {
+      cure: `let whoever set the finalizer release it, or remove it: kubectl patch ${first.kind.toLowerCase()}.parley.dev ${first.name} -n ${org} --type merge -p '{"metadata":{"finalizers":null}}'`,
+    },
+  );
 }
 
 async function leaveNamespace(
@@ -163,18 +171,8 @@ async function filesOf(
   return found;
 }
 
-async function resourcesOf({ org, transport }: Pick<Means, 'org' | 'transport'>, descriptor: (typeof kinds)[number]['descriptor']) {
-  const client = new ResourceClient<KubeObject>({ transport, descriptor, fieldManager: FIELD_MANAGER });
-  return (await client.listAll({ namespace: org })).items;
-}
-
 async function namespaceOf({ org, transport }: Means): Promise<Namespace | undefined> {
   const client = new ResourceClient<KubeObject>({ transport, descriptor: builtIn.namespaces, fieldManager: FIELD_MANAGER });
   const found = await client.get({ name: org }).catch(unlessGone);
   return found?.metadata.labels?.[wellKnown.organizationLabel] === 'true' ? found : undefined;
-}
-
-function unlessGone(error: unknown): undefined {
-  if (error instanceof KubeError && error.notFound) return undefined;
-  throw error;
 }

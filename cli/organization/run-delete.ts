@@ -35,7 +35,10 @@ export async function runDelete(org: string, flags: DeleteFlags): Promise<void> 
         deleteNamespace: flags.deleteNamespace === true,
         onProgress: (line) => process.stderr.write(`${line}\n`),
       });
-      process.stdout.write(`organisation ${org} is removed\n`);
+      const stays = inventory.namespace !== undefined && flags.deleteNamespace !== true;
+      process.stdout.write(
+        `organisation ${org} is removed${stays ? `; its namespace stays, without the label, with what is not Parley's: kubectl delete namespace ${org}` : ''}\n`,
+      );
     }),
   );
 }

@@ -180,13 +180,13 @@ describe('every table that holds an organisation’s rows', () => {
     expect(rows).toEqual(all.map((table) => ({ table, enabled: true, forced: true })));
   });
 
-  it('loses them when the organisation leaves, but for its reservations of numbers', async () => {
+  it('loses them when the organisation leaves', async () => {
     const { url } = await freshStore();
     const { rows } = await (
       await session(url)
     ).query<{ name: string }>("SELECT tablename AS name FROM pg_policies WHERE schemaname = 'parley' AND policyname = 'leaving'");
     // `webhook_names` has a column `org` as well, out of the reach of every query of the roles.
-    const all = [...tenantTables.filter((table) => table !== 'number_claims'), 'webhook_names'];
+    const all = [...tenantTables, 'webhook_names'];
     expect(
       rows
         .map(({ name }) => name)
@@ -488,8 +488,7 @@ describe('a login user that is a member of parley_app and nothing else', () => {
 });
 
 describe('an organisation that leaves', () => {
-  // Reservations of phone numbers outlive their organisation.
-  const everyTable = [...tenantTables, 'webhook_names'].filter((table) => !['organizations', 'number_claims'].includes(table));
+  const everyTable = [...tenantTables, 'webhook_names'].filter((table) => table !== 'organizations');
   const rowsOf = async (url: string, org: string): Promise<readonly number[]> => {
     const client = await session(url);
     const counts = [await count(client, `parley.organizations WHERE name = '${org}'`)];
