@@ -24,6 +24,12 @@ export interface ApiKeyRecord {
   readonly lastFour: string;
 }
 
+/** As it is listed. */
+export interface ListedApiKey extends ApiKeyRecord {
+  /** Id of the key that created it; null for keys created at the command line. */
+  readonly createdByKey: string | null;
+}
+
 /** A place in the list, newest first: the next page begins behind it. */
 export interface ApiKeyPosition {
   readonly createdAt: Date;
@@ -42,6 +48,8 @@ export interface NewApiKey {
   /** 1 to 200 characters. */
   readonly userId?: string | null | undefined;
   readonly createdByUserId?: string | null | undefined;
+  /** Id of the key that creates it: it has to be valid still. */
+  readonly createdByKey?: string | undefined;
 }
 
 /** Channel that notifies every process of a revoked key's id. */
@@ -52,13 +60,24 @@ const KEY_ID_SHAPE = /^key_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const API_KEY_COLUMNS = `org, key_id AS "keyId", name, permissions, expiration_date AS "expirationDate", created_at AS "createdAt",
   revoked_at IS NOT NULL AS revoked, user_id AS "userId", created_by_user_id AS "createdByUserId", last_four AS "lastFour"`;
 
+const LISTED_COLUMNS = `${API_KEY_COLUMNS}, created_by_key AS "createdByKey"`;
+
+const REVOKE_DESCENDANTS = `
+  WITH RECURSIVE made AS (
+    SELECT key_id FROM parley.api_keys WHERE org = $1 AND created_by_key = $2
+    UNION
+    SELECT k.key_id FROM parley.api_keys k JOIN made m ON k.created_by_key = m.key_id WHERE k.org = $1
+  )
+  UPDATE parley.api_keys k SET revoked_at = now() FROM made m WHERE k.org = $1 AND k.key_id = m.key_id AND k.revoked_at IS NULL`;
+
 /** The rows of API keys. Who presents one is checked in authenticator.ts. */
 export class ApiKeys extends Repository {
   /**
    * @returns the clear key with its record; it can't be had again
-   * @throws StoreError `not_found` for an unknown organisation, `invalid` for values outside their bounds
+   * @throws StoreError `not_found` for an unknown organisation, `conflict` where the key that creates it was revoked, `invalid` for values outside
+   * their bounds
    */
-  async create(options: NewApiKey): Promise<{ readonly record: ApiKeyRecord; readonly apiKey: string }> {
+  async create(options: NewApiKey): Promise<{ readonly record: ListedApiKey; readonly apiKey: string }> {
     requireValid(options);
     const keyId = `key_${uuidv7()}`;
     const key = generateApiKey();
@@ -66,10 +85,19 @@ export class ApiKeys extends Repository {
       const organization = await transaction.query('SELECT FROM parley.organizations WHERE name = $1', [options.org]);
       if (organization.rowCount === 0)
         throw new StoreError('not_found', `there is no organisation "${options.org}": make it with \`parley org create ${options.org}\``);
+      if (options.createdByKey !== undefined) {
+        // Whoever revokes that key with its descendants waits for this one, and finds it.
+        const maker = await transaction.query(
+          'SELECT FROM parley.api_keys WHERE org = $1 AND key_id = $2 AND revoked_at IS NULL FOR SHARE',
+          [options.org, options.createdByKey],
+        );
+        if (maker.rowCount === 0) throw new StoreError('conflict', 'the API key that makes it is revoked');
+      }
       // The same id and hash again is this very call, tried again after a lost connection.
       await transaction.query(
-        `INSERT INTO parley.api_keys (org, key_id, public_id, secret_hash, last_four, name, permissions, user_id, created_by_user_id, expiration_date)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, least(now() + $10 * interval '1 millisecond', $11))
+        `INSERT INTO parley.api_keys (org, key_id, public_id, secret_hash, last_four, name, permissions, user_id, created_by_user_id, created_by_key,
+           expiration_date)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $12, least(now() + $10 * interval '1 millisecond', $11))
          ON CONFLICT (org, key_id) DO NOTHING`,
         [
           options.org,
@@ -83,10 +111,11 @@ export class ApiKeys extends Repository {
           options.createdByUserId ?? null,
           options.expirationDays * DAY_MS,
           options.notAfter?.toISOString() ?? null,
+          options.createdByKey ?? null,
         ],
       );
-      const { rows } = await transaction.query<ApiKeyRecord>(
-        `SELECT ${API_KEY_COLUMNS} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
+      const { rows } = await transaction.query<ListedApiKey>(
+        `SELECT ${LISTED_COLUMNS} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
         [options.org, keyId],
       );
       if (rows[0] === undefined) throw new StoreError('internal', `API key ${keyId}: written and not found again`);
@@ -100,10 +129,10 @@ export class ApiKeys extends Repository {
     readonly org: string;
     readonly pageSize: number;
     readonly after?: ApiKeyPosition | undefined;
-  }): Promise<{ readonly items: readonly ApiKeyRecord[]; readonly next?: ApiKeyPosition }> {
-    const { rows } = await this.database.queryAs<ApiKeyRecord>(
+  }): Promise<{ readonly items: readonly ListedApiKey[]; readonly next?: ApiKeyPosition }> {
+    const { rows } = await this.database.queryAs<ListedApiKey>(
       options.org,
-      `SELECT ${API_KEY_COLUMNS} FROM parley.api_keys
+      `SELECT ${LISTED_COLUMNS} FROM parley.api_keys
        WHERE org = $1 AND ($2::timestamptz IS NULL OR (created_at, key_id) < ($2, $3))
        ORDER BY created_at DESC, key_id DESC LIMIT $4`,
       [options.org, options.after?.createdAt.toISOString() ?? null, options.after?.keyId ?? '', options.pageSize + 1],
@@ -116,35 +145,60 @@ export class ApiKeys extends Repository {
   }
 
   /** A malformed id is an unknown one. */
-  async get(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
+  async get(options: { readonly org: string; readonly keyId: string }): Promise<ListedApiKey | undefined> {
     if (!KEY_ID_SHAPE.test(options.keyId)) return undefined;
-    const { rows } = await this.database.queryAs<ApiKeyRecord>(
+    const { rows } = await this.database.queryAs<ListedApiKey>(
       options.org,
-      `SELECT ${API_KEY_COLUMNS} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
+      `SELECT ${LISTED_COLUMNS} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
       [options.org, options.keyId],
     );
     return rows[0];
   }
 
   /** Idempotent, and final: the first revocation counts. Every process is notified when it commits. */
-  async revoke(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
-    if (!KEY_ID_SHAPE.test(options.keyId)) return undefined;
-    return this.database.asOrganization(options.org, async (transaction) => {
-      const changed = await transaction.query(
+  async revoke(options: { readonly org: string; readonly keyId: string }): Promise<ListedApiKey | undefined> {
+    return (await this.#revoke(options, 'alone'))?.record;
+  }
+
+  /**
+   * The same for the key and for all that it made, that these made, and so on.
+   * @returns the key, and how many others are revoked by this call
+   */
+  async revokeWithDescendants(options: {
+    readonly org: string;
+    readonly keyId: string;
+  }): Promise<{ readonly record: ListedApiKey; readonly descendants: number } | undefined> {
+    return this.#revoke(options, 'with descendants');
+  }
+
+  async #revoke(
+    { org, keyId }: { readonly org: string; readonly keyId: string },
+    which: 'alone' | 'with descendants',
+  ): Promise<{ readonly record: ListedApiKey; readonly descendants: number } | undefined> {
+    if (!KEY_ID_SHAPE.test(keyId)) return undefined;
+    return this.database.asOrganization(org, async (transaction) => {
+      const own = await transaction.query(
         'UPDATE parley.api_keys SET revoked_at = now() WHERE org = $1 AND key_id = $2 AND revoked_at IS NULL',
-        [options.org, options.keyId],
+        [org, keyId],
       );
-      if (changed.rowCount > 0) await transaction.query('SELECT pg_notify($1, $2)', [REVOKED_CHANNEL, options.keyId]);
-      const { rows } = await transaction.query<ApiKeyRecord>(
-        `SELECT ${API_KEY_COLUMNS} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
-        [options.org, options.keyId],
+      let descendants = 0;
+      // Again until none is found: a key that is revoked here may have been making another one when this began.
+      for (let found = which === 'alone' ? 0 : 1; found > 0; descendants += found) {
+        ({ rowCount: found } = await transaction.query(REVOKE_DESCENDANTS, [org, keyId]));
+      }
+      // Processes forget all that they know of keys, whatever the id.
+      if (own.rowCount + descendants > 0) await transaction.query('SELECT pg_notify($1, $2)', [REVOKED_CHANNEL, keyId]);
+      const { rows } = await transaction.query<ListedApiKey>(
+        `SELECT ${LISTED_COLUMNS} FROM parley.api_keys WHERE org = $1 AND key_id = $2`,
+        [org, keyId],
       );
-      return rows[0];
+      return rows[0] && { record: rows[0], descendants };
     });
   }
 
   /**
-   * Deletes keys that expired or were revoked more than `keepForMs` ago (90 days by default), `limit` (500) at most.
+   * Deletes keys that expired or were revoked more than `keepForMs` ago (90 days by default), `limit` (500) at most; one that has made others
+   * after them, so that descendants are found.
    *
    * @returns how many went; fewer than `limit` means that none is left
    */
@@ -157,7 +211,8 @@ export class ApiKeys extends Repository {
       options.org,
       `DELETE FROM parley.api_keys WHERE org = $1 AND key_id IN (
            SELECT key_id FROM parley.api_keys
-           WHERE org = $1 AND least(expiration_date, revoked_at) < now() - $2 * interval '1 millisecond' LIMIT $3)`,
+           WHERE org = $1 AND least(expiration_date, revoked_at) < now() - $2 * interval '1 millisecond'
+             AND NOT EXISTS (SELECT FROM parley.api_keys made WHERE made.org = $1 AND made.created_by_key = api_keys.key_id) LIMIT $3)`,
       [options.org, options.keepForMs ?? 90 * DAY_MS, options.limit ?? 500],
     );
     return rowCount;

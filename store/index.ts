@@ -36,7 +36,7 @@ export type {
   TestResultSummary,
   TestRunRecord,
 } from './agent-tests/test-run-record.ts';
-export { isUserId, type ApiKeyPosition, type ApiKeyRecord } from './api-keys.ts';
+export { isUserId, type ApiKeyPosition, type ApiKeyRecord, type ListedApiKey } from './api-keys.ts';
 export type { NumberClaim, NumberOwner } from './phone-numbers/number-claims.ts';
 export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
 export type { AnalysisError, AnalysisResult as AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';
@@ -105,7 +105,7 @@ export interface StoreOptions extends DatabaseOptions {
 const KEY_CACHE_MS = 4_000;
 
 /** API keys with the check of a presented one. */
-interface ApiKeyStore extends Pick<ApiKeys, 'create' | 'list' | 'get' | 'revoke' | 'purge'> {
+interface ApiKeyStore extends Pick<ApiKeys, 'create' | 'list' | 'get' | 'revoke' | 'revokeWithDescendants' | 'purge'> {
   /** @throws StoreError when Postgres doesn't answer: the key may still be valid */
   authenticate(apiKey: string): Promise<Authentication>;
 }
@@ -179,12 +179,9 @@ export function openStore(options: StoreOptions): Store {
       create: (key) => keys.create(key),
       list: (page) => keys.list(page),
       get: (ref) => keys.get(ref),
-      revoke: async (ref) => {
-        const record = await keys.revoke(ref);
-        // The process that revoked doesn't wait for its own notification.
-        authenticator.forget();
-        return record;
-      },
+      // The process that revoked doesn't wait for its own notification.
+      revoke: (ref) => keys.revoke(ref).finally(() => authenticator.forget()),
+      revokeWithDescendants: (ref) => keys.revokeWithDescendants(ref).finally(() => authenticator.forget()),
       purge: (what) => keys.purge(what),
       authenticate: (apiKey) => authenticator.authenticate(apiKey),
     },

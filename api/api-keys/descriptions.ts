@@ -51,6 +51,7 @@ const apiKeyFields = z.object({
     .string()
     .optional()
     .describe('Whom the key acts for that made it; absent for a key that was made at the command line.'),
+  created_by_key: z.string().optional().describe('Id of the key that made it; absent for a key that was made at the command line.'),
   last_four: z.string().describe('The end of the key, to distinguish keys.'),
 });
 const apiKeyAnswer = apiKeyFields.meta({ id: 'ApiKey' });
@@ -73,6 +74,7 @@ const example = {
   created_at: '2026-11-21T04:00:00.000Z',
   revoked: false,
   user_id: 'user-1',
+  created_by_key: 'key_019aa1f0-a2b3-7c4d-8e5f-6071a2b3c4d5',
   last_four: 'x7Qd',
 };
 
@@ -126,8 +128,25 @@ export const revokeApiKey = defineRoute({
   operationId: 'revokeApiKey',
   summary: 'Revoke an API key, for good',
   description:
-    'Within 5 seconds no replica accepts it any more. Revoking again changes nothing. A key revokes itself and those that may do no more than it.',
+    'Within 5 seconds no replica accepts it any more. Revoking again changes nothing. A key revokes itself and those that may do no more than it. With `descendants=true` the keys that it has made go with it, those that these have made, and so on.',
   permission: 'api_keys:write',
   params,
-  answers: { 200: { description: 'The key, revoked.', schema: apiKeyAnswer, example: { ...example, revoked: true } } },
+  query: z.object({
+    descendants: z.boolean().default(false).describe('Revoke the keys that it has made, too, directly or through others.'),
+  }),
+  answers: {
+    200: {
+      description: 'The key, revoked.',
+      schema: apiKeyFields
+        .extend({
+          revoked_descendants: z
+            .int()
+            .min(0)
+            .optional()
+            .describe('How many other keys were revoked with it; only with `descendants=true`.'),
+        })
+        .meta({ id: 'RevokedApiKey' }),
+      example: { ...example, revoked: true },
+    },
+  },
 });

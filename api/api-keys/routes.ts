@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
-import type { ApiKeyRecord } from '../../store/index.ts';
+import { StoreError, type ListedApiKey } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { notFound } from '../http/api-error.ts';
+import { ApiError, notFound } from '../http/api-error.ts';
 import { addRoute } from '../http/route.ts';
 import type { PageTokens } from '../pagination/page-token.ts';
 import { createApiKey, getApiKey, listApiKeys, revokeApiKey } from './descriptions.ts';
@@ -25,8 +25,14 @@ export function registerApiKeys(
       notAfter: caller.expiresAt,
       userId: body.user_id === undefined ? caller.userId : body.user_id,
       createdByUserId: caller.userId,
+      createdByKey: caller.keyId,
     };
-    const { record, apiKey } = await timed('db', () => apiKeys.create(key));
+    const { record, apiKey } = await timed('db', () => apiKeys.create(key)).catch((error: unknown) => {
+      // Within the seconds for which a replica knows a key.
+      if (error instanceof StoreError && error.kind === 'conflict')
+        throw new ApiError('unauthorized', 'this API key is revoked: use another one', { cause: error });
+      throw error;
+    });
     return reply.code(201).send({ ...toRest(record), api_key: apiKey });
   });
 
@@ -45,22 +51,25 @@ export function registerApiKeys(
     toRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.get({ org, keyId })))),
   );
 
-  addRoute(app, revokeApiKey, async ({ params, caller, timed }) => {
+  addRoute(app, revokeApiKey, async ({ params, query, caller, timed }) => {
     const { org } = caller;
     // What a key may do never changes: it is the same one that is revoked.
     requireRevocable(caller, await existing(params.key_id, (keyId) => timed('db', () => apiKeys.get({ org, keyId }))));
-    return toRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.revoke({ org, keyId }))));
+    if (!query.descendants) return toRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.revoke({ org, keyId }))));
+    // No key may do more than the one that made it.
+    const revoked = await existing(params.key_id, (keyId) => timed('db', () => apiKeys.revokeWithDescendants({ org, keyId })));
+    return { ...toRest(revoked.record), revoked_descendants: revoked.descendants };
   });
 }
 
 /** What can't be an id is never asked for, and is as unknown as any other. */
-async function existing(keyId: string, find: (keyId: string) => Promise<ApiKeyRecord | undefined>): Promise<ApiKeyRecord> {
+async function existing<T>(keyId: string, find: (keyId: string) => Promise<T | undefined>): Promise<T> {
   const record = /^[A-Za-z0-9_-]{1,64}$/.test(keyId) ? await find(keyId) : undefined;
   if (record === undefined) throw notFound('API key');
   return record;
 }
 
-function toRest(record: ApiKeyRecord) {
+function toRest(record: ListedApiKey) {
   return {
     key_id: record.keyId,
     name: record.name,
@@ -70,6 +79,7 @@ function toRest(record: ApiKeyRecord) {
     revoked: record.revoked,
     user_id: record.userId ?? undefined,
     created_by_user_id: record.createdByUserId ?? undefined,
+    created_by_key: record.createdByKey ?? undefined,
     last_four: record.lastFour,
   };
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples } from '../grammar.ts';
 import { jsonOption, outputOption, printData, wantsData, type OutputFlags } from '../output.ts';
 
-import type { ApiKeyRecord } from '../../store/index.ts';
+import type { ListedApiKey } from '../../store/index.ts';
 import { wholeNumber } from '../options.ts';
 
 export function registerKeys(program: Command): void {
@@ -69,7 +69,7 @@ export function registerKeys(program: Command): void {
     .action(async (options: { readonly org: string } & OutputFlags) => {
       const [{ withStore }, { table }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
       const all = await withStore(async ({ apiKeys }) => {
-        const found: ApiKeyRecord[] = [];
+        const found: ListedApiKey[] = [];
         let page = await apiKeys.list({ org: options.org, pageSize: 100 });
         found.push(...page.items);
         while (page.next !== undefined) {
@@ -84,7 +84,7 @@ export function registerKeys(program: Command): void {
       }
       process.stdout.write(
         table(
-          ['KEY ID', 'NAME', 'ENDS IN', 'STATE', 'EXPIRES', 'USER', 'PERMISSIONS'],
+          ['KEY ID', 'NAME', 'ENDS IN', 'STATE', 'EXPIRES', 'USER', 'MADE BY', 'PERMISSIONS'],
           all.map((key) => [
             key.keyId,
             key.name,
@@ -92,6 +92,7 @@ export function registerKeys(program: Command): void {
             stateOf(key, Date.now()),
             key.expirationDate.toISOString(),
             key.userId ?? '',
+            key.createdByKey ?? '',
             key.permissions.join(','),
           ]),
         ),
@@ -103,24 +104,35 @@ export function registerKeys(program: Command): void {
     .description('revoke an API key for good; every process refuses it within 5 s')
     .argument('<id>', 'key_…')
     .requiredOption('--org <name>', 'organisation')
+    .option('--descendants', 'also the keys that it has made, directly or through others')
     .addOption(outputOption())
     .addOption(jsonOption())
     .addHelpText('after', examples('parley keys revoke key_019aa1f2b3c47d5e8f90a1b2c3d4e5f6 --org acme'))
-    .action(async (keyId: string, options: { readonly org: string } & OutputFlags) => {
+    .action(async (keyId: string, options: { readonly org: string; readonly descendants?: true } & OutputFlags) => {
       const [{ withStore }, { UserError }] = await Promise.all([import('../database.ts'), import('../../platform/user-error.ts')]);
-      const record = await withStore((store) => store.apiKeys.revoke({ org: options.org, keyId }));
-      if (record === undefined) {
+      const { org } = options;
+      const revoked = await withStore(async ({ apiKeys }) => {
+        if (options.descendants === true) return apiKeys.revokeWithDescendants({ org, keyId });
+        const record = await apiKeys.revoke({ org, keyId });
+        return record && { record, descendants: undefined };
+      });
+      if (revoked === undefined) {
         throw new UserError(`organisation "${options.org}" has no API key ${JSON.stringify(keyId)}`, {
           cure: `parley keys list --org ${options.org}`,
         });
       }
-      if (wantsData(options)) await printData(options, shown(record));
-      else process.stdout.write(`${keyId} (${record.name}) is revoked\n`);
+      const { record, descendants } = revoked;
+      if (wantsData(options))
+        await printData(options, { ...shown(record), ...(descendants !== undefined && { revoked_descendants: descendants }) });
+      else
+        process.stdout.write(
+          `${keyId} (${record.name}) is revoked${descendants === undefined ? '' : `, and ${descendants} that it had made`}\n`,
+        );
     });
 }
 
 /** With the names of the REST API. */
-function shown(record: ApiKeyRecord) {
+function shown(record: ListedApiKey) {
   return {
     key_id: record.keyId,
     name: record.name,
@@ -130,11 +142,12 @@ function shown(record: ApiKeyRecord) {
     revoked: record.revoked,
     user_id: record.userId,
     created_by_user_id: record.createdByUserId,
+    created_by_key: record.createdByKey,
     last_four: record.lastFour,
   };
 }
 
-function stateOf(record: ApiKeyRecord, now: number): string {
+function stateOf(record: ListedApiKey, now: number): string {
   if (record.revoked) return 'revoked';
   return record.expirationDate.getTime() <= now ? 'expired' : 'active';
 }

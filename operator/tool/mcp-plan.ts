@@ -1,5 +1,12 @@
 /** The part of a Tool's plan that is about an MCP server: what to ask it, which of its lists agents use, and what its status says. Pure. */
-import { shownChanges, summaryOfChanges, toolsWithReservedNames, type McpFunction, type McpSpec, type ServerTool } from '../../crds/mcp-tools.ts';
+import {
+  shownChanges,
+  summaryOfChanges,
+  toolsWithReservedNames,
+  type McpFunction,
+  type McpSpec,
+  type ServerTool,
+} from '../../crds/mcp-tools.ts';
 import { wellKnown, type Tool, type ToolStatus } from '../../crds/index.ts';
 import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
@@ -34,7 +41,10 @@ export function planMcp(
   const chosen = chooseTools(mcp, view);
   return {
     actions: view.state === 'unavailable' ? [] : [...requestOf(tool, mcp, view, { snapshot, sound }), ...acceptanceOf(chosen)],
-    stages: [synced(mcp, view, chosen), ...(chosen.used === undefined ? [] : [upToDate(tool, view, chosen, toolsWithReservedNames(mcp, chosen.used))])],
+    stages: [
+      synced(mcp, view, chosen),
+      ...(chosen.used === undefined ? [] : [upToDate(tool, view, chosen, toolsWithReservedNames(mcp, chosen.used))]),
+    ],
     // While Postgres is away, what was there is still so.
     status: view.state === 'unavailable' ? (tool.status?.mcp ?? {}) : statusOf(view, chosen),
   };

@@ -63,7 +63,11 @@ const entriesOf = (body: string): Promise<readonly BulkEntry[]> =>
   Readable.from(lineEntries([Buffer.from(body)] as unknown as AsyncIterable<Uint8Array>)).toArray();
 
 it('are read in slices, empty lines too', async () => {
-  const bodies = { bad: '{"title": "x"}\n'.repeat(90), pictures: '{"name": "x.png", "content": ""}\n'.repeat(1_000), empty: '\n'.repeat(1_000) };
+  const bodies = {
+    bad: '{"title": "x"}\n'.repeat(90),
+    pictures: '{"name": "x.png", "content": ""}\n'.repeat(1_000),
+    empty: '\n'.repeat(1_000),
+  };
   for (const [name, body] of Object.entries(bodies))
     expect(await countTurns(() => entriesOf(body)), name).toBeGreaterThanOrEqual(body.split('\n').length - 1);
 });
@@ -72,7 +76,10 @@ it('are not read any more after a hundred that can not be used', async () => {
   const [bad, good, picture] = ['[]\n', '{"name": "a.md", "content": "a"}\n', '{"name": "a.png", "content": "a"}\n'];
   const entries = await entriesOf(bad.repeat(99) + good + bad.repeat(100) + good + good);
   expect(entries).toHaveLength(201);
-  expect(entries[200]).toMatchObject({ index: 200, failure: { code: 'bad_request', message: expect.stringContaining('100 lines before') } });
+  expect(entries[200]).toMatchObject({
+    index: 200,
+    failure: { code: 'bad_request', message: expect.stringContaining('100 lines before') },
+  });
   expect(await entriesOf(bad.repeat(100))).toHaveLength(100);
   expect(await entriesOf(picture.repeat(300) + good)).toHaveLength(301);
 });

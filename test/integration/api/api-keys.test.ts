@@ -64,6 +64,27 @@ describe('a key that makes others', () => {
   });
 });
 
+describe('a leaked key', () => {
+  it('is found in the keys that it made, and revoked with them', async () => {
+    const make = { name: 'x', permissions: ['api_keys:write'] };
+    const { body: leaked } = await org.call('POST', '/v1/api-keys', make);
+    const { body: child } = await as(leaked.api_key)('POST', '/v1/api-keys', make);
+    const { body: grandchild } = await as(child.api_key)('POST', '/v1/api-keys', make);
+    expect([child.created_by_key, grandchild.created_by_key]).toEqual([leaked.key_id, child.key_id]);
+    const { body: listed } = await org.call('GET', '/v1/api-keys?page_size=100');
+    expect(listed.data).toContainEqual(expect.objectContaining({ key_id: grandchild.key_id, created_by_key: child.key_id }));
+
+    const alone = await org.call('POST', `/v1/api-keys/${grandchild.key_id}/revoke`);
+    expect(alone.body).toMatchObject({ revoked: true });
+    expect(alone.body).not.toHaveProperty('revoked_descendants');
+    const { status, body } = await org.call('POST', `/v1/api-keys/${leaked.key_id}/revoke?descendants=true`);
+    expect([status, body]).toEqual([200, expect.objectContaining({ key_id: leaked.key_id, revoked: true, revoked_descendants: 1 })]);
+    expect((await org.call('GET', `/v1/api-keys/${child.key_id}`)).body.revoked).toBe(true);
+    for (const { api_key: key } of [leaked, child, grandchild]) expect((await as(key)('POST', '/v1/api-keys', make)).status).toBe(401);
+    expect((await org.call('POST', `/v1/api-keys/key_absent/revoke?descendants=true`)).status).toBe(404);
+  });
+});
+
 describe('the user of a key', () => {
   it('is recorded on everything that is made with it, and is that of the keys that it makes unless they name another', async () => {
     const alice = as(await keyFor(30, ['*'], 'alice'));

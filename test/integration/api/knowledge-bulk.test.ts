@@ -180,7 +180,12 @@ describe('lines of JSON', () => {
     const base = await aBase();
     const results = resultsOf(await sendLines(base, `${'{"name": "x.png", "content": ""}\n'.repeat(9_998)}${ndjson(someFiles(3))}`));
     expect(results).toHaveLength(10_001);
-    expect(brief(results.slice(9_997))).toEqual(['x.png unsupported_media_type', 'note-0.md accepted', 'note-1.md accepted', '- payload_too_large']);
+    expect(brief(results.slice(9_997))).toEqual([
+      'x.png unsupported_media_type',
+      'note-0.md accepted',
+      'note-1.md accepted',
+      '- payload_too_large',
+    ]);
     expect(results[10_000]?.index).toBe(10_000);
     expect(await total(base)).toBe(2);
   });

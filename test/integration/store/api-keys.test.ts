@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import { generateApiKey } from '../../../store/api-key-format.ts';
-import type { ApiKeyPosition, ApiKeyRecord, Permission, Store } from '../../../store/index.ts';
+import type { ApiKeyPosition, ListedApiKey, Permission, Store } from '../../../store/index.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { failureOf, freshStore, session } from './support.ts';
 
@@ -37,6 +37,7 @@ describe('create', () => {
       revoked: false,
       userId: 'user-2',
       createdByUserId: 'user-1',
+      createdByKey: null,
       lastFour: apiKey.slice(-4),
     });
     expect(await store.apiKeys.get({ org: 'acme', keyId: record.keyId })).toEqual(record);
@@ -72,7 +73,8 @@ describe('create', () => {
 describe('authenticate', () => {
   it('knows its own keys, and no others', async () => {
     const { store } = await storeWithOrganizations('acme', 'other');
-    const { record, apiKey } = await create(store, 'acme');
+    const { record: listed, apiKey } = await create(store, 'acme');
+    const { createdByKey: _, ...record } = listed;
     expect(await store.apiKeys.authenticate(apiKey)).toEqual({ outcome: 'ok', record });
     // Right public part and a valid checksum, wrong secret: only the hash differs.
     const forged = generateApiKey((size) => (size === 8 ? Buffer.from(Array.from(apiKey.slice(3, 11), indexOf)) : randomBytes(size)));
@@ -138,13 +140,52 @@ describe('revoke', () => {
   });
 });
 
+describe('revoke with descendants', () => {
+  const made = async (store: Store, createdByKey?: string, org = 'acme'): Promise<string> =>
+    (await store.apiKeys.create({ org, name: 'n', permissions: ['*'], expirationDays: 1, createdByKey })).record.keyId;
+  const live = async (store: Store, org = 'acme'): Promise<readonly string[]> =>
+    (await store.apiKeys.list({ org, pageSize: 100 })).items.flatMap(({ keyId, revoked }) => (revoked ? [] : [keyId])).toSorted();
+
+  it('takes all that the key made, and these made, and no others', async () => {
+    const { store } = await storeWithOrganizations('acme', 'other');
+    const root = await made(store);
+    const child = await made(store, root);
+    const grandchild = await made(store, child);
+    expect((await store.apiKeys.get({ org: 'acme', keyId: grandchild }))?.createdByKey).toBe(child);
+    const [sibling, foreign] = [await made(store), await made(store, undefined, 'other')];
+    // A revoked key in between hides nothing.
+    await store.apiKeys.revoke({ org: 'acme', keyId: child });
+    expect(await live(store)).toContain(grandchild);
+    expect(await store.apiKeys.revokeWithDescendants({ org: 'other', keyId: root })).toBeUndefined();
+    expect(await store.apiKeys.revokeWithDescendants({ org: 'acme', keyId: root })).toMatchObject({
+      record: { revoked: true },
+      descendants: 1,
+    });
+    expect([await live(store), await live(store, 'other')]).toEqual([[sibling], [foreign]]);
+    expect(await store.apiKeys.revokeWithDescendants({ org: 'acme', keyId: root })).toMatchObject({ descendants: 0 });
+  });
+
+  it('leaves no key that is being made at the same moment', async () => {
+    const { store } = await storeWithOrganizations('acme');
+    const root = await made(store);
+    const child = await made(store, root);
+    const [, ...making] = await Promise.allSettled([
+      store.apiKeys.revokeWithDescendants({ org: 'acme', keyId: root }),
+      ...Array.from({ length: 10 }, (_, n) => made(store, n % 2 === 0 ? root : child)),
+    ]);
+    expect(await live(store)).toEqual([]);
+    for (const each of making) if (each.status === 'rejected') expect(each.reason).toMatchObject({ kind: 'conflict' });
+    expect(await failureOf(made(store, root))).toMatchObject({ kind: 'conflict' });
+  });
+});
+
 async function pages(
   store: Store,
   org: string,
   pageSize: number,
   between: (page: number) => Promise<void> = async () => undefined,
-): Promise<readonly ApiKeyRecord[]> {
-  const seen: ApiKeyRecord[] = [];
+): Promise<readonly ListedApiKey[]> {
+  const seen: ListedApiKey[] = [];
   let after: ApiKeyPosition | undefined;
   for (let page = 0; ; page += 1) {
     const { items, next } = await store.apiKeys.list({ org, pageSize, after });
@@ -206,6 +247,17 @@ describe('purge', () => {
     expect([await store.apiKeys.purge({ org: 'acme', limit: 1 }), await store.apiKeys.purge({ org: 'acme', limit: 5 })]).toEqual([1, 1]);
     expect((await store.apiKeys.list({ org: 'acme', pageSize: 10 })).items.map(({ keyId }) => keyId)).toEqual(kept.reverse());
     expect((await store.apiKeys.list({ org: 'other', pageSize: 10 })).items).toHaveLength(2);
+  });
+
+  it('keeps a key for as long as one that it made, so that this one is found', async () => {
+    const { url, store } = await storeWithOrganizations('acme');
+    const { record: maker } = await create(store, 'acme');
+    await store.apiKeys.create({ org: 'acme', name: 'n', permissions: [], expirationDays: 30, createdByKey: maker.keyId });
+    await (await session(url)).query("UPDATE parley.api_keys SET revoked_at = now() - interval '91 days' WHERE key_id = $1", [maker.keyId]);
+    expect(await store.apiKeys.purge({ org: 'acme' })).toBe(0);
+    await store.apiKeys.revokeWithDescendants({ org: 'acme', keyId: maker.keyId });
+    await (await session(url)).query("UPDATE parley.api_keys SET revoked_at = now() - interval '91 days'");
+    expect([await store.apiKeys.purge({ org: 'acme' }), await store.apiKeys.purge({ org: 'acme' })]).toEqual([1, 1]);
   });
 });
 

@@ -218,8 +218,21 @@ describe('parley keys', () => {
       revoked: false,
       user_id: null,
       created_by_user_id: null,
+      created_by_key: null,
       last_four: apiKey.slice(-4),
     });
+  });
+
+  it('lists which key made a key, and revokes it with those', async () => {
+    const org = await organization();
+    const store = storeAt(env['DATABASE_URL'] ?? '');
+    const maker = JSON.parse((await parley('keys', 'create', '--org', org, '--name', 'leaked', '--json')).stdout).key_id as string;
+    await store.apiKeys.create({ org, name: 'made', permissions: ['*'], expirationDays: 1, createdByKey: maker });
+    expect((await parley('keys', 'list', '--org', org)).stdout).toMatch(new RegExp(`^key_\\S+ +made .* ${maker} +\\*$`, 'm'));
+    const revoked = await parley('keys', 'revoke', maker, '--org', org, '--descendants');
+    expect(revoked).toMatchObject({ code: 0, stdout: `${maker} (leaked) is revoked, and 1 that it had made\n` });
+    const listed = JSON.parse((await parley('keys', 'list', '--org', org, '--json')).stdout) as readonly { revoked: boolean }[];
+    expect(listed.map((key) => key.revoked)).toEqual([true, true]);
   });
 
   it('names what is wrong, with a cure, and no stack', async () => {
