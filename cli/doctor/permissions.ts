@@ -79,6 +79,12 @@ const ofRoles: Readonly<Record<RoleName, readonly Access[]>> = {
 const installer: readonly Access[] = [
   ...every('cluster', 'apiextensions.k8s.io', ['customresourcedefinitions'], ['get', 'create', 'patch']),
   ...every('cluster', 'rbac.authorization.k8s.io', ['clusterroles', 'clusterrolebindings'], ['get', 'create', 'patch']),
+  ...every(
+    'cluster',
+    'admissionregistration.k8s.io',
+    ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+    ['get', 'create', 'patch'],
+  ),
   ...every('cluster', '', ['namespaces'], ['create', 'patch']),
   ...every('everywhere', 'rbac.authorization.k8s.io', ['roles', 'rolebindings'], ['get', 'create', 'patch']),
   // What the chart adds to Kubernetes' role `edit`, in addition to what the roles may do.

@@ -208,6 +208,10 @@ export function chartValues(): ValueFields {
     rbac: group('Permissions.', {
       create: flag('Whether Roles and bindings are made.', true),
       aggregateToUserRoles: flag("Whether Kubernetes' own roles view, edit and admin also speak of Parley's resources.", true),
+      opaqueSecretsOnly: flag(
+        'Whether an admission policy lets the ServiceAccounts create Secrets of the type Opaque only: with another type Kubernetes would write tokens of other accounts into them. Not made with namespaced, as it belongs to the cluster.',
+        true,
+      ),
     }),
     config: configValue(),
     secrets: secretsValue(),

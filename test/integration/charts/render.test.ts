@@ -330,7 +330,14 @@ describe('organisations', () => {
   it('needs nothing of the cluster when namespaced', async () => {
     const manifests = await render(withValues({ namespaced: true }));
     const kinds = new Set(manifests.map(({ kind }) => kind));
-    for (const kind of ['ClusterRole', 'ClusterRoleBinding', 'Namespace', 'PriorityClass', 'CustomResourceDefinition'])
+    for (const kind of [
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'Namespace',
+      'PriorityClass',
+      'CustomResourceDefinition',
+      'ValidatingAdmissionPolicy',
+    ])
       expect(kinds).not.toContain(kind);
     expect(new Set(manifests.map(({ metadata }) => metadata.namespace))).toEqual(new Set([NAMESPACE]));
     for (const role of roles) expect(envOf(containerOf(manifests, role))['PARLEY_NAMESPACE']).toBe(NAMESPACE);
