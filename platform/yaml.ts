@@ -16,7 +16,7 @@ export interface YamlDocument {
   readonly value: unknown;
   readonly document: Document.Parsed;
   /** Line of a position in the text, from 1. */
-  lineAt(position: number): number;
+  readonly lineAt: (position: number) => number;
 }
 
 export interface YamlOptions {
