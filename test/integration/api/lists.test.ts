@@ -113,6 +113,7 @@ describe('API keys', () => {
       revoked: false,
       user_id: 'user-1',
       created_by_user_id: 'user-1',
+      created_by_key: expect.stringMatching(/^key_/),
       last_four: clear.slice(-4),
     });
     expect(Date.parse(record.expiration_date) - Date.parse(record.created_at)).toBe(7 * 86_400_000);
