@@ -36,15 +36,13 @@ export async function deleteResources(options: DeleteResourcesOptions): Promise<
       const client = new ResourceClient<KubeObject>({ transport, descriptor, fieldManager: FIELD_MANAGER });
       await client.delete({ namespace: org, name: metadata.name }).catch(unlessGone);
     }
-    if (fresh.length > 0) {
-      onProgress(`${asked.size === 1 ? '1 resource is' : `${asked.size} resources are`} being deleted`);
-      continue;
-    }
+    if (fresh.length > 0) onProgress(`${asked.size === 1 ? '1 resource is' : `${asked.size} resources are`} being deleted`);
     const waiting = found.map(toHeld).filter(isOurs);
-    if (waiting.length === 0) return true;
+    if (fresh.length === 0 && waiting.length === 0) return true;
     const waitedMs = clock.monotonic() - started;
+    // Also where something makes them again and again.
     if (waitedMs >= RELEASE_MS) return false;
-    if (clock.monotonic() >= reportAt) {
+    if (waiting.length > 0 && clock.monotonic() >= reportAt) {
       reportAt += REPORT_EVERY_MS;
       onProgress(`waiting for the operator to release ${namesOf(waiting)} (${Math.round(waitedMs / 1_000)} s of ${RELEASE_MS / 1_000} s)`);
     }
