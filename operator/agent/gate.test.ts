@@ -210,4 +210,36 @@ describe('the gate', () => {
     expect(gateWith({ newest }, true)).toMatchObject({ open: 'unchanged', tested });
     expect(gateWith({ newest })).toMatchObject({ open: false, tested });
   });
+
+  it('leaves the trace of skipping them where a person promoted what they failed, with one Event', () => {
+    const finishedAt = new Date(now);
+    const evidence = [
+      {
+        configHash: 'new',
+        testName: hours.metadata.name,
+        digest: testDigest(hours.spec),
+        newest: { verdict: 'failed' as const, message: 'too long', runId: 'run_1', finishedAt, errors: 0 },
+      },
+    ];
+    const gateOn = (on: Agent) =>
+      gateOf({
+        agent: on,
+        tests: [hours],
+        configHash: 'new',
+        sound: true,
+        current: true,
+        unchanged: true,
+        now,
+        promotion: { by: 'ada', reason: 'the carrier', at: '2026-01-01T00:00:00.000Z' },
+        view: { state: 'known', evidence },
+      });
+    const { tested, notices } = gateOn(agent);
+    const message = expect.stringMatching(
+      /^promoted by ada at 2026-01-01T00:00:00Z: the carrier, although AgentTest hours failed: too long/,
+    );
+    expect(tested).toMatchObject({ good: { reason: 'TestsSkipped', message }, problems: [] });
+    expect(notices).toMatchObject([{ type: 'Warning', reason: 'TestsSkipped', message }]);
+    const shown = { type: 'Tested', status: 'True', reason: 'TestsSkipped', message: '', lastTransitionTime: '' } as const;
+    expect(gateOn({ ...agent, status: { observedGeneration: 1, conditions: [shown] } }).notices).toEqual([]);
+  });
 });
