@@ -128,7 +128,15 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   const ready = {
     others: [...budget.conditions, ...release.conditions],
     message: release.message ?? 'new calls start with the revision that the spec asks for',
-    aside: serving === undefined ? undefined : asideOf({ sound, current: current || release.pinned, complete: optional.length === 0 }),
+    aside:
+      serving === undefined
+        ? undefined
+        : asideOf({
+            sound,
+            current: current || release.pinned,
+            complete: optional.length === 0,
+            canary: release.status.canary?.percent,
+          }),
   };
   const testable = sound && rejected === undefined && store.state === 'known';
   const recheckAfterMs = Math.min(gate.recheckAfterMs ?? Infinity, release.requeueAfterMs ?? Infinity, budget.requeueAfterMs ?? Infinity);
@@ -156,7 +164,14 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
 const checkSpec = checkedOnce(agentProblems);
 
 /** What calls of an agent that has served do meanwhile. */
-function asideOf({ sound, current, complete }: { readonly sound: boolean; readonly current: boolean; readonly complete: boolean }) {
+function asideOf({
+  sound,
+  current,
+  complete,
+  canary,
+}: { readonly [K in 'sound' | 'current' | 'complete']: boolean } & { readonly canary: number | undefined }) {
+  if (!current && canary !== undefined)
+    return `calls continue, ${canary} % of them with the canary and the others with what served before it`;
   if (!current) return 'calls continue with the last valid revision';
   return sound && !complete ? 'calls continue without it' : undefined;
 }

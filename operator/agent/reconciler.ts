@@ -122,7 +122,7 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
     },
 
     lead(queue) {
-      const endSweep = sweep.lead();
+      const endSweep = sweep.lead(queue);
       const listening = runs.listen({
         onChange: ({ org, name }) => queue.enqueue(`${org}/${name}`),
         onListening: () => {

@@ -143,10 +143,10 @@ export class ServingRevisionCache {
   }
 
   /** The same for agents that are gone: released while Postgres was unavailable. */
-  async retireOthers(living: readonly string[], within: string | undefined): Promise<readonly AgentRef[]> {
+  async retireOthers(living: readonly string[], within: string | undefined): Promise<readonly string[]> {
     const retired = await this.#options.store.agentReleases.retireOthers(living, within);
     for (const agent of retired) this.forget(agent);
-    return retired;
+    return retired.map(keyOf);
   }
 
   forget(agent: AgentRef): void {

@@ -124,11 +124,10 @@ export class KnowledgeBaseCache {
   }
 
   /** The same for knowledge bases that are gone: released while Postgres was unavailable. */
-  releaseOthers(
-    living: readonly string[],
-    within: string | undefined,
-  ): Promise<readonly { readonly org: string; readonly name: string }[]> {
-    return this.#options.store.knowledge.collections.releaseOthers(living, within);
+  async releaseOthers(living: readonly string[], within: string | undefined): Promise<readonly string[]> {
+    const released = await this.#options.store.knowledge.collections.releaseOthers(living, within);
+    for (const base of released) this.stale(base);
+    return released.map(keyOf);
   }
 
   /** Something changed in Postgres: read again. */

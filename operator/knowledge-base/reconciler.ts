@@ -73,7 +73,7 @@ export function knowledgeBaseReconciler(
     },
 
     lead(queue) {
-      const endSweep = sweep.lead();
+      const endSweep = sweep.lead(queue);
       const endFollowing = followDocuments({ cache, changes, clock }, queue);
       return async () => {
         endSweep();
