@@ -56,7 +56,7 @@ export type { KnowledgeStore } from './knowledge/index.ts';
 export type { ReleasedAgent } from './releases/agent-releases.ts';
 export type { ReleaseFigures } from './releases/release-figures.ts';
 export type { RevisionSummary } from './releases/release-history.ts';
-export { applyChange, isSame, mayRetry, type ReleaseChange, type ReleaseState, type ServingBudget } from './releases/release-state.ts';
+export { isSame, mayRetry, type ReleaseChange, type ReleaseState, type ServingBudget } from './releases/release-state.ts';
 export { hasAnyOf, type RevisionParts } from './releases/revision-parts.ts';
 export { watchReleases, type WatchReleasesOptions } from './releases/watch-releases.ts';
 export { StoreError } from './error.ts';

@@ -228,7 +228,7 @@ describe('the agent object', () => {
     ]);
     expect(map.data[key]).toBe(long);
     expect(map.metadata.ownerReferences.map(({ uid }) => uid)).toEqual([object.metadata.uid]);
-    expect(map.metadata.labels).toBeUndefined();
+    expect(map.metadata.labels).toEqual({ 'parley.dev/companion-of': 'agent' });
 
     const same = await org.call('PUT', path, { llm: { system_prompt: long } });
     expect(same.headers.get('etag')).toBe(`"${object.metadata.resourceVersion}"`);

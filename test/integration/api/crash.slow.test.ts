@@ -85,7 +85,7 @@ async function requireWhole(org: string): Promise<readonly string[]> {
   const companions = [...secrets, ...maps.filter(({ metadata }) => metadata.name.startsWith('agent-'))];
   const uids = new Set([...agents, ...tools].map(({ metadata }) => metadata.uid));
   for (const { metadata } of [...companions, ...(tools as unknown as Companion[])]) {
-    expect(metadata.labels ?? {}, metadata.name).toEqual({});
+    expect(metadata.labels ?? {}, metadata.name).not.toHaveProperty(['parley.dev/staged']);
     expect(
       (metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid)),
       metadata.name,
@@ -296,7 +296,7 @@ async function requireWholeSubscriptions(org: string): Promise<readonly string[]
     return spec.signing === undefined ? values : values.concat(`${uid} current`);
   });
   const there = secrets.flatMap(({ metadata, data }) => {
-    expect(metadata.labels ?? {}, metadata.name).toEqual({});
+    expect(metadata.labels ?? {}, metadata.name).not.toHaveProperty(['parley.dev/staged']);
     const owners = (metadata.ownerReferences ?? []).map(({ uid }) => uid).join();
     return Object.keys(data ?? {}).flatMap((key) => (isFormer(key) ? [] : [`${owners} ${key}`]));
   });
@@ -317,7 +317,7 @@ async function secretsInUse(org: string): Promise<readonly string[]> {
     ...numbers.map((number) => ({ owner: number, ref: number.spec.sip?.passwordSecretRef })),
   ].map(({ owner, ref }) => `${owner.metadata.uid ?? ''} ${ref?.name ?? ''} ${ref?.key ?? ''}`);
   const there = secrets.flatMap(({ metadata, data }) => {
-    expect(metadata.labels ?? {}, metadata.name).toEqual({});
+    expect(metadata.labels ?? {}, metadata.name).not.toHaveProperty(['parley.dev/staged']);
     const owners = (metadata.ownerReferences ?? []).map(({ uid }) => uid).join();
     return Object.keys(data ?? {}).map((key) => `${owners} ${metadata.name} ${key}`);
   });

@@ -47,7 +47,7 @@ describe('secrets of an agent', () => {
     const secret = await secretsOf(id);
     expect(values(secret).toSorted()).toEqual([apiKey, `Bearer ${header}`].toSorted());
     expect(secret.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([(await stored(id)).metadata.uid]);
-    expect([secret.metadata.labels, secret.metadata.annotations]).toEqual([undefined, undefined]);
+    expect([secret.metadata.labels, secret.metadata.annotations]).toEqual([{ 'parley.dev/companion-of': 'agent' }, undefined]);
 
     const limited = await org.keyWith('agents:write');
     const back = await org.call('PUT', path, { ...created.body, agent_name: 'Renamed' }, { key: limited });
@@ -226,7 +226,7 @@ describe('a new object', () => {
     await sweep(3);
     const id = made.body.ai_agent_id as string;
     const secret = await secretsOf(id);
-    expect([values(secret), secret.metadata.labels]).toEqual([[apiKey], undefined]);
+    expect([values(secret), secret.metadata.labels]).toEqual([[apiKey], { 'parley.dev/companion-of': 'agent' }]);
     expect(secret.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([(await stored(id)).metadata.uid]);
   });
 });

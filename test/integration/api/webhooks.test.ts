@@ -103,7 +103,8 @@ describe('webhook subscriptions', () => {
     });
     const kept = await storedSecret(rest.id);
     expect(inClear(kept.data['current'])).toBe(secret);
-    expect([kept.metadata.labels, kept.metadata.ownerReferences.map(({ uid }) => uid)]).toEqual([undefined, [metadata.uid]]);
+    expect(kept.metadata.labels).toEqual({ 'parley.dev/companion-of': 'webhooksubscription' });
+    expect(kept.metadata.ownerReferences.map(({ uid }) => uid)).toEqual([metadata.uid]);
   });
 
   it('are unsigned without a secret, for everything of the organisation and active where nothing else is said', async () => {
