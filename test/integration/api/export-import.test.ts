@@ -284,7 +284,7 @@ describe('parley import', () => {
     expect(await parley(['import', '-'], '')).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no object in -') });
     expect(await parley(['import', '-'], 'a: [')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("standard input can't be read"),
+      stderr: expect.stringContaining("standard input:1 can't be read"),
     });
     expect(await parley(['import', join(folder, 'missing.yaml')])).toMatchObject({
       code: 1,

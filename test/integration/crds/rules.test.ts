@@ -72,6 +72,9 @@ const rows: readonly Row[] = [
   ...between('Agent.spec.release.canary.for', '1s', '168h', '999ms', '169h', (time) =>
     agent({ release: { canary: { percent: 10, for: time } } }),
   ),
+  ...between('Agent.spec.release.canary.deadline', '1m', '720h', '59s', '721h', (time) =>
+    agent({ release: { canary: { percent: 10, deadline: time } } }),
+  ),
   ...between('Agent.spec.dynamicData[].timeout', '1ms', '30s', '0.5ms', '31s', (timeout) => dynamicData({ timeout })),
   {
     rule: 'Agent.spec.dynamicData[].headers[]',

@@ -105,6 +105,7 @@ const agent: ManifestFields = {
     canary: {
       percent: 10,
       for: '45m',
+      deadline: '90h',
       minCalls: 30,
       abortOn: { errorRate: 5.5, p95VoiceToVoiceMs: 1500, analysis: { name: 'score', below: 80 } },
     },
