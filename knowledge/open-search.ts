@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 
 import type { Config } from '../platform/config/config.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
+import { INSTALLATION } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Store } from '../store/index.ts';
 import { createEmbedders } from './embedding/create-embedders.ts';
@@ -38,7 +39,13 @@ export function openSearch({ config, store, logger, registry }: OpenSearchOption
   });
   const embedderOf: OpenedSearch['embedderOf'] = (collection) => embedders.embedderOf(collection);
   const egress = egressOf(config, { logger });
-  const reranking = createReranking({ profiles: config.PARLEY_RERANK_PROFILES, egress, env: process.env, logger, registry });
+  const reranking = createReranking({
+    profiles: config.PARLEY_RERANK_PROFILES,
+    egress: egress.for(INSTALLATION),
+    env: process.env,
+    logger,
+    registry,
+  });
   return {
     vectors,
     embedderOf,

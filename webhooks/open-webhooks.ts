@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import { createTransport, kubeConfigOf, type Transport } from '../kube/index.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config/config.ts';
-import type { Egress } from '../platform/egress/egress.ts';
+import type { EgressGuard } from '../platform/egress/egress.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
 import type { Logger } from '../platform/logging.ts';
 import { temporalOf } from '../platform/temporal/access.ts';
@@ -33,7 +33,7 @@ export interface OpenWebhooksOptions {
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
   /** One that the role has already; otherwise one of its own, which is closed with the rest. */
-  readonly egress?: Egress;
+  readonly egress?: EgressGuard;
   /** Whether another pool of the process has the metrics of the store already; default false. */
   readonly storeMeasured?: boolean;
   readonly logger: Logger;

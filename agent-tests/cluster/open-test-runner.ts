@@ -2,7 +2,7 @@
 import type { Search } from '../../knowledge/search/search.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
-import type { Egress } from '../../platform/egress/egress.ts';
+import type { EgressGuard } from '../../platform/egress/egress.ts';
 import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
@@ -26,7 +26,7 @@ export interface OpenTestRunnerOptions {
   readonly config: Config;
   readonly store: Pick<Store, 'calls'>;
   readonly search: Pick<Search, 'search'>;
-  readonly egress: Egress;
+  readonly egress: EgressGuard;
   readonly keys: ProviderKeyReader;
   /** Of each request to a model. */
   readonly measure: (measurement: Measurement) => void;
@@ -49,7 +49,6 @@ export function openTestRunner({ config, store, search, egress, keys, measure, c
   };
   const services = {
     keys,
-    egress,
     defaults: config.PARLEY_PROVIDERS,
     env: process.env,
     tools: { ...tools, search },
@@ -61,7 +60,8 @@ export function openTestRunner({ config, store, search, egress, keys, measure, c
   const judge = config.PARLEY_TEST_JUDGE;
   const livekit = lazily(async () => ({ loaded: await loadLiveKit(logger) }));
   return {
-    evaluate: (test) => evaluate({ load: () => livekit.get(), services, audio, judge }, test),
+    evaluate: (test) =>
+      evaluate({ load: () => livekit.get(), services: { ...services, egress: egress.for(test.run.org) }, audio, judge }, test),
     close: () => tools.close(),
   };
 }

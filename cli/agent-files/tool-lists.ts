@@ -37,7 +37,7 @@ export async function listToolsOf(
     const kept = mode === 'replay' || mode === 'auto' ? await readKeptList(file, server.url) : undefined;
     if (kept !== undefined) return kept;
     if (mode === 'replay') throw new Error(`there is no recording ${file}: run the tests with --record`);
-    const listed = await listMcpTools({ org, server, egress, keys, tokens, signal });
+    const listed = await listMcpTools({ org, server, egress: egress.for(org), keys, tokens, signal });
     if (mode === 'record') await keepList(file, server.url, listed);
     return listed;
   };

@@ -5,7 +5,7 @@ import type { TextServices } from '../../agent-tests/text/text-call.ts';
 import { SearchUnavailableError } from '../../knowledge/search/search.ts';
 import { awakeClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config/config.ts';
-import { createEgress } from '../../platform/egress/egress.ts';
+import { createEgress, INSTALLATION } from '../../platform/egress/egress.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { checkLiveKitVersion } from '../../voice/livekit-patches/index.ts';
 import { createToolServices } from '../../voice/tools/services.ts';
@@ -41,7 +41,7 @@ export function openTextServices(env: Environment): OpenTextServices {
   const search = { search: () => Promise.reject(new SearchUnavailableError('there is no knowledge base without a cluster')) };
   return {
     services: {
-      egress,
+      egress: egress.for(INSTALLATION),
       defaults: withProviderVariables(PARLEY_PROVIDERS, env),
       env,
       tools: { search, mailer: own.mailer, calendar: own.calendar, tokens: own.tokens },

@@ -1,7 +1,7 @@
 /** Reads a website's addresses into the storage, with an outcome each. */
 import { Readable } from 'node:stream';
 
-import type { Egress } from '../../platform/egress/egress.ts';
+import type { EgressGuard } from '../../platform/egress/egress.ts';
 import type { PageOutcome } from '../../store/index.ts';
 import { fetchPages } from '../websites/fetch-pages.ts';
 import type { FetchedPage } from '../websites/page.ts';
@@ -10,7 +10,7 @@ import { requireAPage } from './read-pages.ts';
 import { pageKey } from './clear-document.ts';
 
 export interface FetchingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage'> {
-  readonly egress: Egress;
+  readonly egress: Pick<EgressGuard, 'for'>;
 }
 
 const LARGEST_PAGE = 50e6;
@@ -23,7 +23,7 @@ export async function fetchDocumentPages(
   const urls = document.urls ?? [];
   const outcomes = new Map<string, PageOutcome>();
   await report(0, urls.length);
-  for await (const page of fetchPages(urls, { egress, signal })) {
+  for await (const page of fetchPages(urls, { egress: egress.for(document.org), signal })) {
     outcomes.set(page.url, page.status === 'fetched' ? await keep(page) : { url: page.url, status: 'failed', reason: page.reason });
     await report(outcomes.size, urls.length);
   }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { parseAddress, parseCidr } from './address.ts';
 import { createAddressPolicy } from './address-policy.ts';
-import { createEgress } from './egress.ts';
+import { openEgress } from '../../test/support/open-egress.ts';
 
 /** Written down a second time, for Node's own matcher. */
 const forbidden: readonly (readonly [string, number])[] = [
@@ -66,7 +66,7 @@ describe('which addresses may be called', () => {
   });
 
   it('is the same however an IPv4 address is written in an address of the web', () => {
-    const egress = createEgress();
+    const egress = openEgress();
     const octal = (part: number): string => `0${part.toString(8)}`;
     const spellings = (value: number): readonly string[] => {
       const parts = toText(value).split('.').map(Number);

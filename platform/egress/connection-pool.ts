@@ -1,69 +1,52 @@
-/** Idle connections by origin, so that the next request to the same server saves the handshakes. */
-import type { Clock } from '../clock.ts';
+/**
+ * Idle connections, so that the next request to the same server saves the handshakes. Those of one owner serve no other: a server may
+ * close them, or write into them, at any moment.
+ */
 import type { Address } from './address.ts';
 import type { Connection } from './connection.ts';
 
-/** Limits of idle connections: per server as many as concurrent requests, or each burst opens most of them again. */
-const MOST_PER_ORIGIN = 256;
+/** As many for an owner as it makes requests at once, or each burst opens most of them again. */
+const MOST_PER_OWNER = 256;
 const MOST_IN_ALL = 1024;
 
-/**
- * Longest idle time of a connection that is reused for a request that must not be repeated, in milliseconds: servers close idle
- * connections after two seconds at the earliest, few before five, and a request sent at that moment is lost.
- */
-const FRESH_MS = 1500;
-
 export class ConnectionPool {
+  /** By owner, the longest idle first. */
   readonly #idle = new Map<string, Connection[]>();
   readonly #all = new Set<Connection>();
-  readonly #clock: Clock;
   #idleCount = 0;
-
-  constructor(options: { readonly clock: Clock }) {
-    this.#clock = options.clock;
-  }
 
   add(connection: Connection): void {
     this.#all.add(connection);
   }
 
-  /**
-   * An idle connection to this origin at one of these addresses only: DNS may have changed since.
-   *
-   * @param options.fresh only a recently used one
-   */
-  take(origin: string, addresses: readonly Address[], options: { readonly fresh: boolean }): Connection | undefined {
-    const idle = this.#idle.get(origin);
-    if (idle === undefined) return undefined;
+  /** An idle connection of this owner to this origin, at one of these addresses only: DNS may have changed since. */
+  take(owner: string, origin: string, addresses: readonly Address[]): Connection | undefined {
+    const idle = this.#idle.get(owner) ?? [];
     // The latest one first: the server is least likely to be closing it.
     for (let index = idle.length - 1; index >= 0; index -= 1) {
       const connection = idle[index];
-      if (connection === undefined || !addresses.some(({ text }) => text === connection.address)) continue;
-      // Earlier ones have been idle for longer.
-      if (options.fresh && this.#clock.monotonic() - connection.idleSince > FRESH_MS) return undefined;
-      this.#unlist(origin, idle, index);
+      if (connection?.origin !== origin || !addresses.some(({ text }) => text === connection.address)) continue;
+      this.#unlist(connection);
       if (connection.open) return connection;
     }
     return undefined;
   }
 
-  give(origin: string, connection: Connection): void {
-    const idle = this.#idle.get(origin) ?? [];
-    if (!connection.open || idle.length >= MOST_PER_ORIGIN || this.#idleCount >= MOST_IN_ALL) {
+  give(connection: Connection): void {
+    const idle = this.#idle.get(connection.owner) ?? [];
+    if (!connection.open || idle.length >= MOST_PER_OWNER) {
       connection.destroy();
       return;
     }
-    connection.idleSince = this.#clock.monotonic();
+    if (this.#idleCount >= MOST_IN_ALL) this.#endOneOfTheLargest();
     idle.push(connection);
-    this.#idle.set(origin, idle);
+    this.#idle.set(connection.owner, idle);
     this.#idleCount += 1;
   }
 
-  remove(origin: string, connection: Connection): void {
+  remove(connection: Connection): void {
     this.#all.delete(connection);
-    const idle = this.#idle.get(origin);
-    const index = idle?.indexOf(connection) ?? -1;
-    if (idle !== undefined && index >= 0) this.#unlist(origin, idle, index);
+    this.#unlist(connection);
   }
 
   /** Ends every connection, also those in use. */
@@ -71,9 +54,19 @@ export class ConnectionPool {
     for (const connection of this.#all) connection.destroy();
   }
 
-  #unlist(origin: string, idle: Connection[], index: number): void {
+  #endOneOfTheLargest(): void {
+    const [oldest] = [...this.#idle.values()].reduce((most, idle) => (idle.length > most.length ? idle : most));
+    if (oldest === undefined) return;
+    this.#unlist(oldest);
+    oldest.destroy();
+  }
+
+  #unlist(connection: Connection): void {
+    const idle = this.#idle.get(connection.owner) ?? [];
+    const index = idle.indexOf(connection);
+    if (index < 0) return;
     idle.splice(index, 1);
     this.#idleCount -= 1;
-    if (idle.length === 0) this.#idle.delete(origin);
+    if (idle.length === 0) this.#idle.delete(connection.owner);
   }
 }

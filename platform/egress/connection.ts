@@ -21,12 +21,16 @@ export interface ExchangeRequest {
   readonly maxBodyBytes: number;
   readonly overflow: 'fail' | 'truncate';
   /** Called when the head has arrived. */
-  readonly onHead: () => void;
+  readonly onHead: (head: ResponseHead) => void;
 }
 
-export interface ExchangeResponse {
+export interface ResponseHead {
   readonly status: number;
+  /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+export interface ExchangeResponse extends ResponseHead {
   readonly body: Buffer;
   readonly truncated: boolean;
 }
@@ -34,23 +38,39 @@ export interface ExchangeResponse {
 /** Longest idle time of a connection, in milliseconds; less where the server asks for it. */
 const IDLE_MS = 4000;
 
+interface ConnectionOptions {
+  readonly owner: string;
+  readonly origin: string;
+  readonly host: string;
+  readonly socket: Socket;
+  readonly address: string;
+  readonly onClose: (connection: Connection) => void;
+}
+
 export class Connection {
+  /** For whom it was opened: it serves no other. */
+  readonly owner: string;
+  readonly origin: string;
   /** The remote address. */
   readonly address: string;
-  /** Since when it is idle, on the monotonic clock. Set by the pool. */
-  idleSince = 0;
   readonly #host: string;
   readonly #client: Client;
   readonly #socket: Socket;
   #used = 0;
   #awaitsHead = false;
+  #answered = false;
 
   /** @param options.onClose called once, when the connection can serve no further request */
-  constructor(options: { origin: string; host: string; socket: Socket; address: string; onClose: (connection: Connection) => void }) {
+  constructor(options: ConnectionOptions) {
+    this.owner = options.owner;
+    this.origin = options.origin;
     this.address = options.address;
     this.#host = options.host;
     this.#socket = options.socket;
-    skipUnaskedContinue(options.socket, () => this.#awaitsHead);
+    skipUnaskedContinue(options.socket, () => {
+      this.#answered = true;
+      return this.#awaitsHead;
+    });
     let handedOut = false;
     this.#client = new Client(options.origin, {
       connect: (_options, callback) => {
@@ -82,9 +102,9 @@ export class Connection {
     return !this.#socket.destroyed && !this.#client.destroyed;
   }
 
-  /** Has carried a request before: the server may be closing it right now. */
-  get reused(): boolean {
-    return this.#used > 1;
+  /** It has carried a request before, and no byte has come since the latest one: the server may have closed it without reading that. */
+  get unanswered(): boolean {
+    return this.#used > 1 && !this.#answered;
   }
 
   destroy(): void {
@@ -96,9 +116,10 @@ export class Connection {
   exchange(request: ExchangeRequest): Promise<ExchangeResponse> {
     this.#used += 1;
     this.#awaitsHead = true;
+    this.#answered = false;
     return new Promise((resolve, reject) => {
       let phase: EgressPhase = 'head';
-      let head: Pick<ExchangeResponse, 'status' | 'headers'> | undefined;
+      let head: ResponseHead | undefined;
       const chunks: Buffer[] = [];
       let size = 0;
 
@@ -118,7 +139,7 @@ export class Connection {
           phase = 'body';
           this.#awaitsHead = false;
           head = { status, headers };
-          request.onHead();
+          request.onHead(head);
           const announced = Number(headers['content-length'] ?? 0);
           if (request.overflow === 'truncate') {
             if (request.maxBodyBytes === 0) finish(true);
@@ -161,7 +182,7 @@ function join(chunks: readonly Buffer[], size: number): Buffer {
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
 }
 
-/** The request got no answer because the server had closed the kept connection: counts as not sent. */
+/** The server closed the kept connection before the first byte of an answer: most probably it was closing it already. */
 export function wentStale(error: unknown, connection: Connection): boolean {
-  return connection.reused && error instanceof EgressError && error.kind === 'reset' && error.phase === 'head';
+  return connection.unanswered && error instanceof EgressError && error.kind === 'reset' && error.phase === 'head';
 }

@@ -2,20 +2,22 @@
 import { fetch } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { createEgress, type Egress, type EgressOptions } from './egress.ts';
+import type { EgressOptions } from './egress.ts';
+import { openEgress, type TestEgress } from '../../test/support/open-egress.ts';
 import { EgressError } from './egress-error.ts';
 import { DnsServer } from '../../test/support/dns-server.ts';
 import { Servers, type TestServer } from '../../test/support/http-servers.ts';
 
 const servers = new Servers();
 let dns: DnsServer;
-let egress: Egress;
+let egress: TestEgress;
 let reached: number;
 let port: number;
 let server: TestServer;
 
 /** Loopback is allowed but for 127.66.0.0/16. */
-const open = (options: EgressOptions = {}): Egress => createEgress({ allowCidrs: ['127.0.0.0/10'], dnsServers: [dns.address], ...options });
+const open = (options: EgressOptions = {}): TestEgress =>
+  openEgress({ allowCidrs: ['127.0.0.0/10'], dnsServers: [dns.address], ...options });
 
 beforeEach(async () => {
   dns = await DnsServer.start();

@@ -2,7 +2,7 @@
 import type { Registry } from 'prom-client';
 
 import type { Logger } from '../logging.ts';
-import { createEgress, type Egress } from './egress.ts';
+import { createEgress, type EgressGuard } from './egress.ts';
 
 /** The configuration variables of the egress rules. */
 interface EgressSettings {
@@ -14,7 +14,7 @@ interface EgressSettings {
 }
 
 /** @throws RangeError for invalid networks, ports or names, which a loaded configuration does not have */
-export function egressOf(config: EgressSettings, observers: { readonly logger?: Logger; readonly registry?: Registry } = {}): Egress {
+export function egressOf(config: EgressSettings, observers: { readonly logger?: Logger; readonly registry?: Registry } = {}): EgressGuard {
   return createEgress({
     allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
     allowedPorts: config.PARLEY_EGRESS_PORTS,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
@@ -12,7 +13,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 
 import { systemClock, type Clock } from '../clock.ts';
 import { Connection } from './connection.ts';
-import { createEgress, type Egress, type EgressOptions, type EgressRequest, type EgressResponse } from './egress.ts';
+import { createEgress, type EgressOptions, type EgressRequest, type EgressResponse } from './egress.ts';
+import { openEgress, type TestEgress } from '../../test/support/open-egress.ts';
 import { EgressError } from './egress-error.ts';
 import type { NameAnswer } from './name-resolver.ts';
 import { selfSigned } from '../self-signed.ts';
@@ -25,7 +27,7 @@ import { standStill } from '../../test/support/stand-still.ts';
 
 const servers = new Servers();
 let dns: DnsServer;
-let opened: Egress[];
+let opened: TestEgress[];
 
 beforeEach(async () => {
   dns = await DnsServer.start();
@@ -42,14 +44,14 @@ const allowed = ['127.0.0.0/10', '::1/128'];
 const forbiddenAddress = '127.66.0.1';
 
 /** With a clock that stands still: it waits for any answer, and keeps any connection, as long as the test takes. */
-function egressWith(options: EgressOptions = {}): Egress {
-  const egress = createEgress({ allowCidrs: allowed, dnsServers: [dns.address], clock: new FakeClock(), ...options });
+function egressWith(options: EgressOptions = {}): TestEgress {
+  const egress = openEgress({ allowCidrs: allowed, dnsServers: [dns.address], clock: new FakeClock(), ...options });
   opened.push(egress);
   return egress;
 }
 
 const defaults = { timeoutMs: 30_000, maxBodyBytes: 100_000 };
-const send = (egress: Egress, request: Partial<EgressRequest> & { url: string }): Promise<EgressResponse> =>
+const send = (egress: TestEgress, request: Partial<EgressRequest> & { url: string }): Promise<EgressResponse> =>
   egress.request({ ...defaults, ...request });
 
 async function failure(promise: Promise<unknown>): Promise<EgressError> {
@@ -101,7 +103,7 @@ describe('ports that are denied', () => {
   });
 });
 
-const fetchThrough = async (egress: Egress, url: string): Promise<unknown> => requestThrough(url, { dispatcher: egress.dispatcher });
+const fetchThrough = async (egress: TestEgress, url: string): Promise<unknown> => requestThrough(url, { dispatcher: egress.dispatcher });
 
 describe('a request', () => {
   it('sends what it is given and gives back what comes', async () => {
@@ -568,6 +570,30 @@ describe('the body', () => {
     expect(answer.body).toHaveLength(100);
   });
 
+  it.each([
+    ['never ends', (socket: Socket) => void socket.write('x')],
+    ['is cut', (socket: Socket) => void socket.end('x')],
+    ['is reset', (socket: Socket) => void socket.resetAndDestroy()],
+    ['is no chunk', (socket: Socket) => void socket.write('x\r\n')],
+  ])('that %s is no failure where the status decides, and its connection is not used again', async (fate, go) => {
+    const head =
+      fate === 'is no chunk'
+        ? 'HTTP/1.1 410 Gone\r\ntransfer-encoding: chunked\r\n\r\n'
+        : 'HTTP/1.1 410 Gone\r\ncontent-length: 100\r\n\r\n';
+    const server = await servers.tcp(
+      (socket) => void socket.on('data', () => socket.write(head, () => void settle().then(() => go(socket)))),
+    );
+    const egress = egressWith({ clock: systemClock });
+    const url = `http://127.0.0.1:${server.port}/`;
+    const timeoutMs = fate === 'never ends' ? 300 : 30_000;
+    for (let count = 1; count <= 2; count += 1) {
+      expect(await send(egress, { url, statusDecides: true, timeoutMs })).toMatchObject({ status: 410, truncated: true });
+      await eventually(() => expect(server.open()).toBe(0));
+      expect(server.connections()).toBe(count);
+    }
+    expect((await failure(send(egress, { url, timeoutMs }))).phase).toBe('body');
+  });
+
   const page = Buffer.from('a page '.repeat(1000));
   it.each([
     ['gzip', gzipSync(page)],
@@ -668,7 +694,7 @@ describe('connections', () => {
     });
     const egress = egressWith();
     const url = `http://localhost:${server.port}/`;
-    for (let count = 0; count < 20; count += 1) await send(egress, { url, method: 'POST', body: 'x' });
+    for (let count = 0; count < 20; count += 1) await send(egress, { url });
     expect(server.connections()).toBe(1);
     together = 3;
     await Promise.all([send(egress, { url }), send(egress, { url }), send(egress, { url })]);
@@ -686,22 +712,58 @@ describe('connections', () => {
     expect((await send(egress, { url })).body.toString()).toBe('second');
   });
 
-  it('are used for what must not be repeated only while they are fresh', async () => {
+  it('are never used again for what must not be repeated', async () => {
     const server = await servers.http((_, response) => response.end('x'));
-    const clock = new FakeClock();
-    const egress = egressWith({ clock });
+    const egress = egressWith();
     const url = `http://127.0.0.1:${server.port}/`;
-    const post = (): Promise<EgressResponse> => send(egress, { url, method: 'POST', body: 'x' });
-    await post();
-    await post();
-    expect(server.connections()).toBe(1);
-    clock.tick(2000);
+    for (let count = 0; count < 3; count += 1) await send(egress, { url, method: 'POST', body: 'x' });
+    expect(server.connections()).toBe(3);
     await send(egress, { url });
-    await post();
-    expect(server.connections()).toBe(1);
-    clock.tick(2000);
-    await post();
-    expect(server.connections()).toBe(2);
+    await send(egress, { url, method: 'POST', body: 'x', repeatable: true });
+    expect(server.connections()).toBe(3);
+  });
+
+  it('of one owner serve no other, and those of other HTTP clients neither', async () => {
+    const server = await servers.http((_, response) => response.end('x'));
+    const guard = createEgress({ allowCidrs: allowed, dnsServers: [dns.address] });
+    onTestFinished(() => guard.close());
+    const url = `http://127.0.0.1:${server.port}/`;
+    for (const [index, owner] of ['a', 'b', 'a', 'b'].entries()) {
+      await guard.for(owner).request({ ...defaults, url });
+      expect(server.connections()).toBe(Math.min(index + 1, 2));
+    }
+    for (const [index, owner] of ['a', 'b', 'a', 'b'].entries()) {
+      await (await requestThrough(url, { dispatcher: guard.for(owner).dispatcher })).body.dump();
+      expect(server.connections()).toBe(2 + Math.min(index + 1, 2));
+    }
+    const before = guard.for('a').dispatcher;
+    server.dropConnections();
+    // An owner without connections takes up no room.
+    await eventually(() => expect(guard.for('a').dispatcher).not.toBe(before));
+  });
+
+  it('are kept within bounds: of each owner, and of all, where the largest gives one up', async () => {
+    let together = 300;
+    const waiting: ServerResponse[] = [];
+    const server = await servers.http((_, response) => {
+      if (waiting.push(response) === together) waiting.splice(0).forEach((each) => each.end());
+    });
+    const guard = createEgress({ allowCidrs: allowed, clock: new FakeClock() });
+    onTestFinished(() => guard.close());
+    const url = `http://127.0.0.1:${server.port}/`;
+    const ask = async (owner: string, count: number): Promise<void> => {
+      together = count;
+      await Promise.all(Array.from({ length: count }, () => guard.for(owner).request({ ...defaults, url })));
+    };
+    for (const [index, owner] of ['a', 'b', 'c', 'd'].entries()) {
+      await ask(owner, 300);
+      await eventually(() => expect(server.open()).toBe((index + 1) * 256));
+    }
+    await ask('small', 10);
+    await eventually(() => expect(server.open()).toBe(1024));
+    const connections = server.connections();
+    await ask('small', 10);
+    expect(server.connections()).toBe(connections);
   });
 
   it('are kept in any number that was needed at once', async () => {
@@ -712,7 +774,7 @@ describe('connections', () => {
     });
     const egress = egressWith();
     const url = `http://127.0.0.1:${server.port}/`;
-    for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 100 }, () => send(egress, { url, method: 'POST' })));
+    for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 100 }, () => send(egress, { url })));
     expect(server.connections()).toBe(100);
   });
 
@@ -730,7 +792,11 @@ describe('connections', () => {
     for (let count = 0; count < 5; count += 1) expect((await send(egress, { url })).status).toBe(200);
     const post = { url, method: 'POST', body: 'x' } as const;
     const other = egressWith();
-    for (let count = 0; count < 5; count += 1) expect((await send(other, { ...post, repeatable: true })).status).toBe(200);
+    let repeated = 0;
+    const counted = { ...post, repeatable: true, onRepeat: () => (repeated += 1) };
+    for (let count = 0; count < 5; count += 1) expect((await send(other, counted)).status).toBe(200);
+    // Each but the first went out on the connection of the one before.
+    expect(repeated).toBe(4);
     // However many there are, one that was closed is followed by a new one.
     const patient = egressWith();
     served.clear();
@@ -738,9 +804,22 @@ describe('connections', () => {
     const before = server.connections();
     expect((await send(patient, { url })).status).toBe(200);
     expect(server.connections()).toBe(before + 1);
-    const careful = egressWith();
-    await send(careful, post);
-    expect(await failure(send(careful, post))).toMatchObject({ kind: 'reset', phase: 'head' });
+  });
+
+  it('that the server closes within an answer are an error also for what may be repeated', async () => {
+    let requests = 0;
+    const server = await servers.tcp((socket) => {
+      socket.on('data', () => {
+        requests += 1;
+        if (requests === 1) socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+        else socket.end('HTTP/1.1 200 OK\r\nx-a');
+      });
+    });
+    const egress = egressWith();
+    const url = `http://127.0.0.1:${server.port}/`;
+    await send(egress, { url });
+    expect(await failure(send(egress, { url }))).toMatchObject({ kind: 'reset', phase: 'head' });
+    expect(requests).toBe(2);
   });
 
   it('that ended meanwhile do not count', async () => {
@@ -749,16 +828,18 @@ describe('connections', () => {
     const url = `http://localhost:${server.port}/`;
     const ended = vi.spyOn(Connection.prototype, 'destroy');
     onTestFinished(() => ended.mockRestore());
-    await send(egress, { url, method: 'POST', body: 'x' });
+    await send(egress, { url });
     server.dropConnections();
     await eventually(() => expect(ended).toHaveBeenCalled());
-    expect((await send(egress, { url, method: 'POST', body: 'x' })).status).toBe(200);
+    const onRepeat = vi.fn<() => void>();
+    expect((await send(egress, { url, onRepeat })).status).toBe(200);
+    expect(onRepeat).not.toHaveBeenCalled();
   });
 
   it('end where the server says so', async () => {
     const server = await servers.http((_, response) => response.writeHead(200, { connection: 'close' }).end('x'));
     const egress = egressWith();
-    for (let count = 0; count < 3; count += 1) await send(egress, { url: `http://localhost:${server.port}/`, method: 'POST' });
+    for (let count = 0; count < 3; count += 1) await send(egress, { url: `http://localhost:${server.port}/` });
     expect(server.connections()).toBe(3);
   });
 
@@ -832,7 +913,7 @@ describe('TLS', () => {
   it('connections are used again', async () => {
     const server = await servers.https((_, response) => response.end('x'), identity);
     const egress = egressWith({ ca: identity.cert });
-    for (let count = 0; count < 5; count += 1) await send(egress, { url: `https://localhost:${server.port}/`, method: 'POST', body: 'x' });
+    for (let count = 0; count < 5; count += 1) await send(egress, { url: `https://localhost:${server.port}/` });
     expect(server.connections()).toBe(1);
   });
 });

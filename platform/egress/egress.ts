@@ -10,17 +10,18 @@ import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 
 import { Counter, type Registry } from 'prom-client';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 
 import { type Clock, systemClock } from '../clock.ts';
 import type { Logger } from '../logging.ts';
 import { type Address, parseCidr } from './address.ts';
 import { createAddressPolicy } from './address-policy.ts';
-import { Connection, type ExchangeResponse, wentStale } from './connection.ts';
+import { Connection, type ExchangeResponse, type ResponseHead, wentStale } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { ACCEPTED_CODINGS, decodeBody } from './content-coding.ts';
 import { EgressError, type EgressPhase } from './egress-error.ts';
 import { parseHosts } from './hosts.ts';
+import { Dispatchers } from './dispatchers.ts';
 import { createNameResolver, type NameResolver } from './name-resolver.ts';
 import { openSocket, type SocketOpening } from './open-socket.ts';
 import { DEFAULT_PORTS, parseDeniedPorts, parsePorts } from './ports.ts';
@@ -30,8 +31,6 @@ import { VettedNames } from './vetted-names.ts';
 
 /** Connect timeout of connections for other HTTP clients, in milliseconds. */
 const CONNECT_MS = 10_000;
-/** Keep-alive of such a connection, in milliseconds, unless the server sends less. */
-const KEPT_MS = 30_000;
 
 export interface EgressOptions {
   /** Networks that may be called although they are not public, e.g. `127.0.0.0/8`; default none. */
@@ -70,19 +69,20 @@ export interface EgressRequest {
   readonly overflow?: 'fail' | 'truncate';
   /** Ask for a compressed body and inflate it; default false: the body is returned as sent. */
   readonly decompress?: boolean;
+  /** The answer is complete with its head: whatever becomes of the body is no failure. Default false. */
+  readonly statusDecides?: boolean;
   /**
-   * Sends the request once more, on a new connection, when the server had closed the kept one; default for GET and HEAD.
-   * Otherwise that is a `reset`.
+   * The server may get the request twice: it may go out on a kept connection, and once more on a new one when the server closes that one
+   * before the first byte of an answer. Default for GET and HEAD; any other request has a new connection.
    */
   readonly repeatable?: boolean;
+  /** Called when the request goes out a second time. */
+  readonly onRepeat?: () => void;
 }
 
-export interface EgressResponse {
-  readonly status: number;
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+export interface EgressResponse extends ResponseHead {
   readonly body: Buffer;
-  /** The body was cut off at `maxBodyBytes` (`overflow: 'truncate'`). */
+  /** The body is cut off: at `maxBodyBytes` (`overflow: 'truncate'`), or because only the status decides. */
   readonly truncated: boolean;
   /** The last address after redirects. */
   readonly url: string;
@@ -90,6 +90,7 @@ export interface EgressResponse {
   readonly address: string;
 }
 
+/** For the requests of one owner, whose connections serve no other. */
 export interface Egress {
   /**
    * The problem of an address that can be found without the network, for the moment when a user writes it.
@@ -110,6 +111,11 @@ export interface Egress {
    * @throws EgressError
    */
   connect(origin: string): Promise<Socket>;
+}
+
+export interface EgressGuard {
+  /** @param owner the organisation that chose the addresses; {@link INSTALLATION} for those that the operator of Parley chose */
+  for(owner: string): Egress;
   /**
    * Whether DNS has answered anything since `since` (monotonic, in milliseconds). After a timeout it decides whether the name was slow or
    * our DNS servers are down. Takes some seconds in the worst case.
@@ -119,8 +125,11 @@ export interface Egress {
   close(): void;
 }
 
+/** The owner of connections to addresses that no organisation chose. */
+export const INSTALLATION = '';
+
 /** @throws RangeError for invalid networks, ports or names */
-export function createEgress(options: EgressOptions = {}): Egress {
+export function createEgress(options: EgressOptions = {}): EgressGuard {
   const clock = options.clock ?? systemClock;
   const policy = createAddressPolicy({
     allow: (options.allowCidrs ?? []).map(parseCidr),
@@ -129,7 +138,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
   const rules = { policy, ports: parsePorts(options.allowedPorts ?? DEFAULT_PORTS), hosts: parseHosts(options.hosts ?? []) };
   const resolver = options.resolver ?? createNameResolver({ clock, ...(options.dnsServers && { servers: options.dnsServers }) });
   const names = new VettedNames({ resolver, policy, clock });
-  const pool = new ConnectionPool({ clock });
+  const pool = new ConnectionPool();
   const secureContext = createSecureContext(options.ca === undefined ? {} : { ca: options.ca });
   const running = new Set<Run>();
   let closed = false;
@@ -156,13 +165,14 @@ export function createEgress(options: EgressOptions = {}): Egress {
     const { socket, address } = await opening.opened;
     run.throwIfStopped();
     const { origin, host } = target;
-    const connection = new Connection({ origin, host, socket, address, onClose: (one) => pool.remove(origin, one) });
+    const connection = new Connection({ owner: run.owner, origin, host, socket, address, onClose: (one) => pool.remove(one) });
     pool.add(connection);
     return connection;
   };
 
   const exchange = async (run: Run, target: Target, request: EgressRequest): Promise<ExchangeResponse & { address: string }> => {
     run.target = target;
+    run.answer = undefined;
     run.phase = 'dns';
     const addresses = names.known(target) ?? (await names.ask(target));
     run.throwIfStopped();
@@ -174,23 +184,27 @@ export function createEgress(options: EgressOptions = {}): Egress {
       ...(request.body === undefined ? {} : { body: request.body }),
       maxBodyBytes: request.maxBodyBytes,
       overflow: request.overflow ?? 'fail',
-      onHead: () => (run.phase = 'body'),
     } as const;
+    const onHead = (head: ResponseHead, { address }: Connection): void => {
+      run.phase = 'body';
+      if (request.statusDecides === true) run.answer = { ...head, body: Buffer.alloc(0), truncated: true, url: target.url.href, address };
+    };
     const repeatable = request.repeatable ?? (method === 'GET' || method === 'HEAD');
     for (let stale = false; ; stale = true) {
       // After one stale connection open a new one: at most two requests are sent in all.
-      const kept = stale ? undefined : pool.take(target.origin, addresses, { fresh: !repeatable });
+      const kept = stale || !repeatable ? undefined : pool.take(run.owner, target.origin, addresses);
       const connection = kept ?? (await open(run, target, addresses));
       run.cleanUp = () => connection.destroy();
       run.throwIfStopped();
       run.phase = 'head';
       try {
-        const response = await connection.exchange(wire);
-        pool.give(target.origin, connection);
+        const response = await connection.exchange({ ...wire, onHead: (head) => onHead(head, connection) });
+        pool.give(connection);
         run.cleanUp = undefined;
         return { ...response, address: connection.address };
       } catch (error) {
         if (run.stopped || !repeatable || !wentStale(error, connection)) throw error;
+        request.onRepeat?.();
       }
     }
   };
@@ -224,6 +238,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
   /** Opens a connection for another HTTP client. */
   const connectFor = async (origin: string): Promise<Socket> => {
     const target = readOrThrow(origin);
+    if (closed) throw closedError('connect', target.host);
     let opening: SocketOpening | undefined;
     let late = false;
     const { promise: timedOut, reject } = Promise.withResolvers<never>();
@@ -255,57 +270,57 @@ export function createEgress(options: EgressOptions = {}): Egress {
     }
   };
 
-  const dispatcher = new Agent({
-    // What the client would have connected to is parsed again: the guard trusts addresses only.
-    connect: ({ protocol, host, hostname, port }, connected) => {
-      const authority = host ?? `${hostname}${port === '' ? '' : `:${port}`}`;
-      connectFor(`${protocol}//${authority}`).then(
-        (socket) => connected(null, socket),
-        (error: unknown) => connected(error as Error, null),
-      );
-    },
-    allowH2: false,
-    keepAliveTimeout: KEPT_MS,
-    keepAliveMaxTimeout: KEPT_MS,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: 16_384,
-  });
+  const dispatchers = new Dispatchers(connectFor);
+
+  const answerTo = async (run: Run, request: EgressRequest): Promise<EgressResponse> => {
+    try {
+      return await Promise.race([run.failed, follow(run, request)]);
+    } catch (error) {
+      if (run.answer === undefined) throw error;
+      return run.answer;
+    }
+  };
+
+  const requestFor = async (owner: string, request: EgressRequest): Promise<EgressResponse> => {
+    request.signal?.throwIfAborted();
+    const run = new Run(owner);
+    running.add(run);
+    if (closed) run.close();
+    const timer = clock.after(request.timeoutMs, () => run.timeOut(request.timeoutMs));
+    const onAbort = (): void => run.stop(request.signal?.reason);
+    request.signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      const response = await answerTo(run, request);
+      outcomes?.inc({ outcome: 'answered' });
+      return response;
+    } catch (error) {
+      outcomes?.inc({ outcome: error instanceof EgressError ? error.kind : 'aborted' });
+      if (error instanceof EgressError && error.kind === 'forbidden_address') {
+        options.logger?.info({ egress: { host: error.host, phase: error.phase } }, error.message);
+      }
+      throw error;
+    } finally {
+      run.done = true;
+      timer.cancel();
+      request.signal?.removeEventListener('abort', onAbort);
+      running.delete(run);
+    }
+  };
+
+  const check = (url: string): UrlProblem | undefined => {
+    const target = readTarget(url, rules);
+    return 'kind' in target ? target : undefined;
+  };
 
   return {
-    dispatcher,
-    connect: connectFor,
-
-    check(url) {
-      const target = readTarget(url, rules);
-      return 'kind' in target ? target : undefined;
-    },
-
-    async request(request) {
-      request.signal?.throwIfAborted();
-      const run = new Run();
-      running.add(run);
-      if (closed) run.close();
-      const timer = clock.after(request.timeoutMs, () => run.timeOut(request.timeoutMs));
-      const onAbort = (): void => run.stop(request.signal?.reason);
-      request.signal?.addEventListener('abort', onAbort, { once: true });
-      try {
-        const response = await Promise.race([run.failed, follow(run, request)]);
-        outcomes?.inc({ outcome: 'answered' });
-        return response;
-      } catch (error) {
-        outcomes?.inc({ outcome: error instanceof EgressError ? error.kind : 'aborted' });
-        if (error instanceof EgressError && error.kind === 'forbidden_address') {
-          options.logger?.info({ egress: { host: error.host, phase: error.phase } }, error.message);
-        }
-        throw error;
-      } finally {
-        run.done = true;
-        timer.cancel();
-        request.signal?.removeEventListener('abort', onAbort);
-        running.delete(run);
-      }
-    },
+    for: (owner) => ({
+      check,
+      request: (request) => requestFor(owner, request),
+      connect: connectFor,
+      get dispatcher() {
+        return dispatchers.of(owner);
+      },
+    }),
 
     dnsAnswered: async (since) => (await resolver.answeredSince?.(since)) ?? true,
 
@@ -313,7 +328,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
       closed = true;
       for (const run of running) run.close();
       pool.close();
-      void dispatcher.destroy().catch(() => undefined);
+      dispatchers.close();
     },
   };
 }
@@ -328,6 +343,9 @@ const withCodings = (request: EgressRequest): EgressRequest => ({
   headers: { ...request.headers, 'accept-encoding': ACCEPTED_CODINGS },
 });
 
+const closedError = (phase: EgressPhase, host: string): EgressError =>
+  new EgressError({ kind: 'closed', phase, host, message: 'Parley is stopping: the request was aborted' });
+
 /** The state of one request: its phase, and how to stop it at any point. */
 class Run {
   phase: EgressPhase = 'check';
@@ -337,10 +355,14 @@ class Run {
   stopped = false;
   /** It has its answer, or has failed. */
   done = false;
+  /** What a request is answered with whose status decides, however it ends. */
+  answer: EgressResponse | undefined;
+  readonly owner: string;
   readonly failed: Promise<never>;
   readonly #fail: (reason: unknown) => void;
 
-  constructor() {
+  constructor(owner: string) {
+    this.owner = owner;
     const { promise, reject } = Promise.withResolvers<never>();
     this.failed = promise;
     this.#fail = reject;
@@ -363,8 +385,7 @@ class Run {
   }
 
   close(): void {
-    const host = this.target?.host ?? '';
-    this.stop(new EgressError({ kind: 'closed', phase: this.phase, host, message: 'Parley is stopping: the request was aborted' }));
+    this.stop(closedError(this.phase, this.target?.host ?? ''));
   }
 
   /** Throws for a request that was stopped during a step that cannot be aborted. */

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 
 import { Servers } from '../../test/support/http-servers.ts';
-import { createEgress } from './egress.ts';
+import { openEgress } from '../../test/support/open-egress.ts';
 import { parseHosts } from './hosts.ts';
 
 const closing: (() => void)[] = [];
@@ -32,7 +32,7 @@ it.each(['', 'a', 'a=', '=127.0.0.1', 'a=b', 'a=127.0.0.1:0', 'a=127.0.0.1:65536
 it('calls a name at the address and port that it is led to, without DNS, under its own name', async () => {
   const { port } = await servers.http((request, response) => response.end(request.headers.host));
   const asked: string[] = [];
-  const egress = createEgress({
+  const egress = openEgress({
     allowCidrs: ['127.0.0.0/8'],
     hosts: [`receiver.example=127.0.0.1:${port}`],
     resolver: { resolve: (name) => (asked.push(name), Promise.reject(new Error('not asked'))) },
@@ -46,8 +46,8 @@ it('calls a name at the address and port that it is led to, without DNS, under i
 
 it('opens no address that is forbidden, and no other port by the name', () => {
   const hosts = ['receiver.example=127.0.0.1:9000'];
-  const strict = createEgress({ hosts });
-  const local = createEgress({ hosts, allowCidrs: ['127.0.0.0/8'] });
+  const strict = openEgress({ hosts });
+  const local = openEgress({ hosts, allowCidrs: ['127.0.0.0/8'] });
   closing.push(
     () => strict.close(),
     () => local.close(),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import { createEgress } from './egress.ts';
+import { openEgress } from '../../test/support/open-egress.ts';
 import { parsePorts } from './ports.ts';
 
-const egress = createEgress();
-const local = createEgress({ allowCidrs: ['127.0.0.0/8'], allowedPorts: '443,8000-9000' });
+const egress = openEgress();
+const local = openEgress({ allowCidrs: ['127.0.0.0/8'], allowedPorts: '443,8000-9000' });
 
 describe('an address as a user writes it', () => {
   it.each([

@@ -9,12 +9,12 @@ const UNASKED = '100';
 const statusAt = 'HTTP/1.1 '.length;
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** @param awaitsHead whether the next bytes begin an answer, or go on with what comes before it */
-export function skipUnaskedContinue(socket: Socket, awaitsHead: () => boolean): void {
+/** @param onBytes called for each chunk; returns whether it begins an answer, or goes on with what comes before it */
+export function skipUnaskedContinue(socket: Socket, onBytes: () => boolean): void {
   const read = socket.read.bind(socket);
   socket.read = (size?: number): unknown => {
     const chunk: unknown = read(size);
-    if (awaitsHead() && Buffer.isBuffer(chunk)) disguise(chunk);
+    if (Buffer.isBuffer(chunk) && onBytes()) disguise(chunk);
     return chunk;
   };
 }

@@ -4,14 +4,14 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { createEgress } from '../../platform/egress/egress.ts';
+import { openEgress } from '../../test/support/open-egress.ts';
 import { Servers, sendJson, startEndpoint, type ReceivedRequest } from '../../test/support/http-servers.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Lookup } from './lookup.ts';
 import { resolveDynamicData, type DynamicDataCache } from './resolve.ts';
 
 const servers = new Servers();
-const egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+const egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
 let lines: { readonly fields: Record<string, unknown>; readonly message: string }[];
 let kept: Map<string, { answer: string; forMs: number }>;
 

@@ -56,7 +56,8 @@ export interface PreparedCall {
 /** @throws PreparationError */
 export async function prepareCall(options: PrepareOptions): Promise<PreparedCall> {
   const { services, call, usage, logger, over } = options;
-  const { store, egress, keys, clock } = services;
+  const { store, keys, clock } = services;
+  const egress = services.egress.for(call.org);
   const config = await revisionOf(services, call, logger);
   const { agent } = config;
   const turns = turnsOf(services, call, config);
@@ -126,13 +127,13 @@ interface ProvidersWanted extends Pick<PrepareOptions, 'services' | 'call' | 'us
 }
 
 async function providersOf({ services, call, agent, turns, usage, logger }: ProvidersWanted): Promise<Providers> {
-  const { keys, egress, providerDefaults, onTakeover } = services;
+  const { keys, providerDefaults, onTakeover } = services;
   try {
     return await createProviders({
       org: call.org,
       agent,
       keys,
-      egress,
+      egress: services.egress.for(call.org),
       defaults: providerDefaults,
       onTakeover,
       observer: observedBy(turns.requests, countedRequests({ ...usage, purpose: 'conversation' })),

@@ -12,7 +12,7 @@ import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { ConfigError, type Config } from '../../platform/config/config.ts';
 import { egressOf } from '../../platform/egress/egress-of.ts';
-import type { Egress } from '../../platform/egress/egress.ts';
+import type { EgressGuard } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import { openStore, type CallRecord, type Store } from '../../store/index.ts';
@@ -42,7 +42,7 @@ export interface Services {
   readonly measure: (measurement: Measurement) => void;
   /** Counts what a call uses. */
   readonly usageOf: (call: CallRecord) => ProviderUsage;
-  readonly egress: Egress;
+  readonly egress: EgressGuard;
   readonly search: Pick<Search, 'search'>;
   readonly tools: ToolServices;
   readonly clock: Clock;

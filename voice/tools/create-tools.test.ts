@@ -8,7 +8,7 @@ import { builtinFunctionNames, callFunctionNames } from '../../crds/index.ts';
 import { toolsOf } from '../../crds/mcp-tools.ts';
 import { SearchUnavailableError, type Search, type SearchHit, type SearchRequest } from '../../knowledge/search/search.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { createEgress } from '../../platform/egress/egress.ts';
+import { openEgress } from '../../test/support/open-egress.ts';
 import { createLogger } from '../../platform/logging.ts';
 import type { Calendar } from './calendar/calendar.ts';
 import { createTools, functionNamesOf, type CreateToolsOptions } from './create-tools.ts';
@@ -39,7 +39,7 @@ function toolsFor(tools: readonly RevisionTool[], more: Partial<CreateToolsOptio
     agent: { tools, knowledgeBase: null },
     data: { name: 'Ada', desk: '+15550100' },
     host,
-    egress: createEgress(),
+    egress: openEgress(),
     keys: { read: async (org, { name, key }) => `${org}/${name}/${key}` },
     search: { search: async () => [] },
     mailer,

@@ -1,5 +1,5 @@
 /** What the tools of all calls share: the operator's mail servers and calendar, and access tokens. */
-import { createEgress } from '../../platform/egress/egress.ts';
+import { createEgress, INSTALLATION } from '../../platform/egress/egress.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { parseSmtpServers } from '../../platform/config/smtp-servers.ts';
@@ -30,7 +30,7 @@ export function createToolServices({
   return {
     // Loaded when used: few calls send mail.
     mailer: { send: async (mail, signal) => (await import('./mail/smtp-mailer.ts')).createSmtpMailer({ servers }).send(mail, signal) },
-    calendar: createCalCom({ baseUrl: config.PARLEY_CALENDAR_URL, http }),
+    calendar: createCalCom({ baseUrl: config.PARLEY_CALENDAR_URL, http: http.for(INSTALLATION) }),
     tokens: new OAuthTokens({ clock }),
     close: () => http.close(),
   };

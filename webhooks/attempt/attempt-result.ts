@@ -39,7 +39,7 @@ export function attemptResult(
     succeeded: outcome.succeeded,
     reason: outcome.succeeded ? 'ok' : outcome.reason,
     statusCode: outcome.statusCode,
-    ...(outcome.succeeded ? {} : { message: outcome.message }),
+    ...(outcome.message !== undefined && { message: outcome.message }),
     next,
     ...(decision.next === 'disable' ? { disable: disablingOf(endpoint, GONE, now) } : {}),
   };

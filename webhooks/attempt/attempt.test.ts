@@ -2,22 +2,31 @@ import { createSecretKey } from 'node:crypto';
 
 import { describe, expect, it } from 'vitest';
 
-import { createEgress, type Egress } from '../../platform/egress/egress.ts';
+import { createEgress, type Egress, type EgressGuard } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { createAttempt } from './attempt.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
+/** Every organisation's requests are answered so. */
+function egressWith(request: Egress['request']): Pick<EgressGuard, 'for' | 'dnsAnswered'> {
+  const guard = createEgress();
+  return { ...guard, for: (owner) => ({ ...guard.for(owner), request }) };
+}
+
 /** What becomes of an error that no server can be made to cause at will. */
 async function outcomeOf(error: Error): Promise<AttemptOutcome> {
-  const egress: Egress = {
-    ...createEgress(),
-    async request() {
-      throw error;
-    },
-  };
+  const egress = egressWith(async () => {
+    throw error;
+  });
   const endpoint = { url: 'https://hooks.example.com/', timeoutMs: 1000 };
-  return createAttempt({ egress })({ endpoint, credentials: { keys: [], headers: {} }, eventId: 'evt_0', body: Buffer.from('{}') });
+  return createAttempt({ egress })({
+    org: 'demo',
+    endpoint,
+    credentials: { keys: [], headers: {} },
+    eventId: 'evt_0',
+    body: Buffer.from('{}'),
+  });
 }
 
 const failure = (kind: EgressErrorKind, message = 'hooks.example.com did something'): EgressError =>
@@ -52,12 +61,11 @@ it.each([true, false])(
   'counts the time of the attempt, and not how long it takes to find out whose fault it was (DNS answers: %s)',
   async (answers) => {
     const clock = new FakeClock();
-    const egress: Egress = {
-      ...createEgress(),
-      async request() {
+    const egress: Pick<EgressGuard, 'for' | 'dnsAnswered'> = {
+      ...egressWith(async () => {
         clock.tick(1000);
         throw new EgressError({ kind: 'timeout', phase: 'dns', host: 'hooks.example.com', message: 'took too long' });
-      },
+      }),
       async dnsAnswered() {
         clock.tick(5000);
         return answers;
@@ -65,7 +73,7 @@ it.each([true, false])(
     };
     const endpoint = { url: 'https://hooks.example.com/', timeoutMs: 1000 };
     const run = createAttempt({ egress, clock });
-    const outcome = await run({ endpoint, credentials: { keys: [], headers: {} }, eventId: 'evt_0', body: Buffer.from('{}') });
+    const outcome = await run({ org: 'demo', endpoint, credentials: { keys: [], headers: {} }, eventId: 'evt_0', body: Buffer.from('{}') });
     expect(outcome).toMatchObject({ ours: !answers, reason: answers ? 'timeout' : 'dns_unavailable', durationMs: 1000 });
   },
 );
@@ -80,19 +88,17 @@ it.each([
   [404, '5', undefined],
   [200, '5', undefined],
 ])('heeds Retry-After of 429 and 503 alone, up to an hour (%d, %s)', async (status, header, expected) => {
-  const egress: Egress = {
-    ...createEgress(),
-    request: async ({ url }) => ({
-      status,
-      url,
-      headers: { 'retry-after': header },
-      body: Buffer.alloc(0),
-      truncated: false,
-      address: '192.0.2.1',
-    }),
-  };
+  const egress = egressWith(async ({ url }) => ({
+    status,
+    url,
+    headers: { 'retry-after': header },
+    body: Buffer.alloc(0),
+    truncated: false,
+    address: '192.0.2.1',
+  }));
   const endpoint = { url: 'https://hooks.example.com/', timeoutMs: 1000 };
   const outcome = await createAttempt({ egress, clock: new FakeClock() })({
+    org: 'demo',
     endpoint,
     credentials: { keys: [], headers: {} },
     eventId: 'evt_0',
@@ -110,14 +116,16 @@ describe('the trace of an event', () => {
     sent: typeof trace | undefined,
   ): Promise<Readonly<Record<string, string>>> {
     let headers: Readonly<Record<string, string>> = {};
-    const egress: Egress = {
-      ...createEgress(),
-      async request(request) {
-        headers = request.headers as Readonly<Record<string, string>>;
-        throw failure('connect');
-      },
+    const egress = egressWith(async (request) => {
+      headers = request.headers as Readonly<Record<string, string>>;
+      throw failure('connect');
+    });
+    const key = {
+      org: 'demo',
+      endpoint: { url: 'https://hooks.example.com/', timeoutMs: 1000 },
+      eventId: 'evt_0',
+      body: Buffer.from('{}'),
     };
-    const key = { endpoint: { url: 'https://hooks.example.com/', timeoutMs: 1000 }, eventId: 'evt_0', body: Buffer.from('{}') };
     await createAttempt({ egress })({ ...key, credentials: { keys: [createSecretKey(Buffer.alloc(32))], headers: own }, trace: sent });
     return headers;
   }

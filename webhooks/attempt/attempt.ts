@@ -1,15 +1,13 @@
 /**
  * One attempt to deliver one event to one endpoint: one POST, one clock, one outcome.
  *
- * Each request is sent at most once. A kept connection that the server resets before it has answered is a failed attempt like
- * any other, although the server may merely have been closing it: it may as well have read the request, and then a second
- * one would be a delivery without an attempt row. Kept connections are instead used only while they are fresh, so that
- * servers hardly ever close one just then.
+ * Many servers close a kept connection right after an answer, or between two. What is lost on it goes out again on a new one: receivers
+ * have to know events by their id anyway, and the attempt says that there were two requests.
  */
 import { isReservedHeader } from '../../crds/delivery-header.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { fitText } from '../../platform/cut-text.ts';
-import type { Egress, EgressResponse } from '../../platform/egress/egress.ts';
+import type { EgressGuard, EgressResponse } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
 import type { TraceContext } from '../../platform/telemetry/trace-context.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
@@ -20,6 +18,7 @@ import type { Endpoint } from '../subscriptions/endpoint.ts';
 import type { AttemptOutcome, FailedAttempt, FailureReason, NoFault } from './outcome.ts';
 
 export interface AttemptRequest {
+  readonly org: string;
   readonly endpoint: Pick<Endpoint, 'url' | 'timeoutMs'>;
   readonly credentials: Credentials;
   /** `evt_…`: constant over retries and replays. */
@@ -34,13 +33,13 @@ export interface AttemptRequest {
 export type Attempt = (request: AttemptRequest) => Promise<AttemptOutcome>;
 
 export interface AttemptOptions {
-  readonly egress: Egress;
+  readonly egress: Pick<EgressGuard, 'for' | 'dnsAnswered'>;
   readonly clock?: Clock;
   /** Default `Parley-Webhooks/1.0`. */
   readonly userAgent?: string;
 }
 
-/** How much of an answer is waited for, in bytes. Its status decides; the rest only shows that the answer is sound. */
+/** How much of an answer is read, in bytes. Its status decides; a body that ends within them leaves a connection for the next attempt. */
 const MOST_BODY_BYTES = 4096;
 
 /** Longest wait that an endpoint can ask for by `Retry-After`, in milliseconds. */
@@ -52,12 +51,13 @@ const LONGEST_MESSAGE = 1024;
 export function createAttempt(options: AttemptOptions): Attempt {
   const { egress, clock = systemClock, userAgent = 'Parley-Webhooks/1.0' } = options;
 
-  return async ({ endpoint, credentials, eventId, body, trace }) => {
+  return async ({ org, endpoint, credentials, eventId, body, trace }) => {
     const startedAt = clock.now();
     const begin = clock.monotonic();
     const timing = (): Timing => ({ startedAt, durationMs: Math.round(clock.monotonic() - begin) });
+    let repeated = false;
     try {
-      const response = await egress.request({
+      const response = await egress.for(org).request({
         url: endpoint.url,
         method: 'POST',
         headers: headersOf(credentials, { eventId, body, userAgent, startedAt, trace }),
@@ -65,13 +65,15 @@ export function createAttempt(options: AttemptOptions): Attempt {
         timeoutMs: endpoint.timeoutMs,
         maxBodyBytes: MOST_BODY_BYTES,
         overflow: 'truncate',
-        repeatable: false,
+        statusDecides: true,
+        repeatable: true,
+        onRepeat: () => (repeated = true),
       });
-      return judge(response, clock.now(), timing());
+      return told(repeated, judge(response, clock.now(), timing()));
     } catch (error) {
       // Taken now: what follows may have to wait for DNS.
       const ended = timing();
-      const failure = outcomeOf(error, ended);
+      const failure = told(repeated, outcomeOf(error, ended));
       if (!(error instanceof EgressError) || error.kind !== 'timeout' || error.phase !== 'dns') return failure;
       if (await egress.dnsAnswered(begin)) return failure;
       const message = `no DNS server answered within ${endpoint.timeoutMs} ms, so ${error.host} could not be looked up`;
@@ -143,6 +145,13 @@ function verdictOn(status: number, host: string): Pick<FailedAttempt, 'reason' |
     return { reason: 'redirect', message: `${host} answered ${status}: redirects are not followed. Use the address that it leads to` };
   }
   return { reason: 'http_status', message: `${host} answered ${status}; events are taken by any status from 200 to 299` };
+}
+
+const SENT_TWICE = 'sent twice: the endpoint closed the kept connection before its answer';
+
+function told(repeated: boolean, outcome: AttemptOutcome): AttemptOutcome {
+  if (!repeated) return outcome;
+  return { ...outcome, message: outcome.succeeded ? SENT_TWICE : fitText(`${outcome.message} (${SENT_TWICE})`, LONGEST_MESSAGE) };
 }
 
 function outcomeOf(error: unknown, timing: Timing): AttemptOutcome {

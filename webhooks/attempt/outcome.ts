@@ -23,6 +23,8 @@ interface Common {
 export interface SuccessfulAttempt extends Common {
   readonly succeeded: true;
   readonly statusCode: number;
+  /** What its owner should know all the same; mostly absent. */
+  readonly message?: string;
 }
 
 export interface FailedAttempt extends Common {

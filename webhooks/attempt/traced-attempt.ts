@@ -23,7 +23,7 @@ export async function attemptDelivery(
     credentials,
   }: { readonly delivery: ClaimedDelivery; readonly endpoint: Endpoint; readonly credentials: Credentials },
 ): Promise<TracedAttempt> {
-  const request = { endpoint, credentials, eventId: eventIdOf(delivery.eventId), body: delivery.body };
+  const request = { org: delivery.org, endpoint, credentials, eventId: eventIdOf(delivery.eventId), body: delivery.body };
   const origin = traceContextOf(delivery.traceparent);
   if (!isTracing()) return { outcome: await attempt({ ...request, trace: origin }), span: undefined };
   const span = startSpan({

@@ -9,7 +9,7 @@ import { talkingAgentOf } from '../../voice/calls/lifecycle.ts';
 import { llmEndpointOf, ProviderError, type ProviderKeyReader, type ProviderDefaults } from '../../voice/calls/provider-access/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Egress } from '../../platform/egress/egress.ts';
+import type { EgressGuard } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { CONVERSATION_ID } from '../../platform/telemetry/gen-ai/conventions.ts';
 import { observedBy, observeModelRequests, type Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
@@ -29,7 +29,7 @@ export interface AnalysisActivityDependencies {
   readonly keys: ProviderKeyReader;
   readonly defaults: ProviderDefaults;
   readonly prices: PriceTable;
-  readonly egress: Pick<Egress, 'dispatcher'>;
+  readonly egress: Pick<EgressGuard, 'for'>;
   /** Of each request to a model. */
   readonly measure: (measurement: Measurement) => void;
   readonly clock: Clock;
@@ -57,9 +57,9 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
   const { store, keys, defaults, prices, egress, measure, clock, logger, registry } = dependencies;
   const report = usageMetrics(registry);
   /** Of the call's conversation. */
-  const modelOf = ({ id }: CallRecord, meter: UsageMeter): Model =>
+  const modelOf = ({ org, id }: CallRecord, meter: UsageMeter): Model =>
     new Model({
-      egress,
+      egress: egress.for(org),
       clock,
       observer: observedBy(
         observeModelRequests({ attributes: { [CONVERSATION_ID]: id, 'parley.purpose': 'analysis' }, measure }),

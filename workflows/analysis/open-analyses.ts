@@ -11,7 +11,7 @@ import { PriceTable } from '../../voice/calls/usage/price-table.ts';
 import type { ProviderKeyReader } from '../../voice/calls/provider-access/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
-import type { Egress } from '../../platform/egress/egress.ts';
+import type { EgressGuard } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Measurement } from '../../platform/telemetry/gen-ai/model-requests.ts';
 import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
@@ -31,7 +31,7 @@ export interface Analyses {
 export interface OpenAnalysesOptions {
   readonly config: Config;
   readonly store: Pick<Store, 'calls' | 'agentRevisions'>;
-  readonly egress: Pick<Egress, 'dispatcher'>;
+  readonly egress: Pick<EgressGuard, 'for'>;
   readonly keys: ProviderKeyReader;
   readonly workflows: Pick<WorkflowStarter, 'start'>;
   readonly measure: (measurement: Measurement) => void;

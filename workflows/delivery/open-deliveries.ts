@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
-import type { Egress } from '../../platform/egress/egress.ts';
+import type { EgressGuard } from '../../platform/egress/egress.ts';
 import { every } from '../../platform/every.ts';
 import type { Readiness } from '../../platform/lifecycle.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -22,7 +22,7 @@ export interface Deliveries {
 
 export interface OpenDeliveriesOptions {
   readonly config: Config;
-  readonly egress: Egress;
+  readonly egress: EgressGuard;
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly logger: Logger;

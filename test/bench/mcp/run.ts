@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import { toolsOf } from '../../../crds/mcp-tools.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress } from '../../../platform/egress/egress.ts';
+import { openEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { connectMcp } from '../../../voice/calls/mcp/connect.ts';
 import { OAuthTokens } from '../../../voice/calls/mcp/oauth-tokens.ts';
@@ -30,7 +30,7 @@ export async function runMcp({ calls, out }: { readonly calls: number; readonly 
 
 async function measure(calls: number): Promise<PartResult> {
   const server = fork(fileURLToPath(new URL('server.ts', import.meta.url)), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+  const egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
   const over = new AbortController();
   try {
     const [{ api, mcp }] = (await once(server, 'message')) as [{ readonly api: number; readonly mcp: readonly string[] }];

@@ -5,7 +5,7 @@ import { TextCall } from '../../../agent-tests/text/text-call.ts';
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress } from '../../../platform/egress/egress.ts';
+import { openEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { openTracing } from '../../../platform/telemetry/open-tracing.ts';
 import { inSpan } from '../../../platform/telemetry/tracing.ts';
@@ -43,7 +43,7 @@ const config: AgentRevisionConfig = {
 const unused = () => Promise.reject(new Error('not used'));
 const services = {
   keys: { read: unused },
-  egress: createEgress({ allowCidrs: ['127.0.0.0/8'], allowedPorts: '1-65535' }),
+  egress: openEgress({ allowCidrs: ['127.0.0.0/8'], allowedPorts: '1-65535' }),
   defaults: [],
   env: {},
   tools: { search: { search: unused }, mailer: { send: unused }, calendar: {} as never, tokens: new OAuthTokens({ clock: systemClock }) },

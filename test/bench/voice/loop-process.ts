@@ -6,7 +6,7 @@ import { initializeLogger, voice } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress } from '../../../platform/egress/egress.ts';
+import { openEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createProviders } from '../../../voice/providers/index.ts';
 import { CallAgent } from '../../../voice/session/call-agent.ts';
@@ -88,7 +88,7 @@ class MemoryOutput extends voice.AudioOutput {
 keepInterruptedAnswersQuiet();
 initializeLogger({ pretty: false, level: 'error' });
 const logger = createLogger({ role: 'voice', level: 'silent' });
-const egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+const egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
 const executor = new SharedTurnDetector(logger);
 const plan = JSON.parse(await text(process.stdin)) as CallersPlan;
 if (plan.calls.some(({ turnDetection }) => turnDetection === 'model')) await executor.start();

@@ -7,7 +7,7 @@ import { TTS } from '@livekit/agents-plugin-openai';
 import { pino } from 'pino';
 
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress } from '../../../platform/egress/egress.ts';
+import { openEgress } from '../../support/open-egress.ts';
 import { createProviderFetch, type ProviderEndpoint } from '../../../voice/calls/provider-access/index.ts';
 import { createSpeechSource } from '../../../voice/providers/create-speech-source.ts';
 import { createProviders, type CreateProvidersOptions } from '../../../voice/providers/index.ts';
@@ -38,7 +38,7 @@ export async function benchTts({ rounds }: { readonly rounds: number }): Promise
   initializeLogger({ pretty: false, level: 'error' });
   const server = await startProviderServer();
   server.speech(() => ({ delayMs: headMs, pace }));
-  const egress = createEgress();
+  const egress = openEgress();
   const settings = { provider: 'openai', voice: {}, temperature: 0.5 };
   const providers = await createProviders({
     org: 'bench',
@@ -90,7 +90,7 @@ type Transports = Readonly<Record<string, { readonly turns: readonly Turn[]; rea
 
 /** The servers' delays are fixed, the same for each; connecting takes no time on this machine, which favours requests. */
 async function benchTransports(rounds: number): Promise<Transports> {
-  const egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+  const egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
   const [elevenLabs, cartesia] = CASES;
   const start = async (row: SpeakingCase, sourceAt: (endpoint: ProviderEndpoint) => SpeechSource) => {
     const server = await startSpeakingServer(row.api);

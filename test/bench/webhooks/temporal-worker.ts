@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url';
 
 import { NativeConnection, Worker } from '@temporalio/worker';
 
-import { createEgress } from '../../../platform/egress/egress.ts';
+import { openEgress } from '../../support/open-egress.ts';
 import { createAttempt } from '../../../webhooks/attempt/attempt.ts';
 import type { DeliverInput } from './temporal-workflow.ts';
 
 const [address = '', taskQueue = ''] = process.argv.slice(2);
-const attempt = createAttempt({ egress: createEgress({ allowCidrs: ['127.0.0.0/8'] }) });
+const attempt = createAttempt({ egress: openEgress({ allowCidrs: ['127.0.0.0/8'] }) });
 const keys = [createSecretKey(randomBytes(32))];
 
 /** Signed and sent as the dispatcher does it. */
 export async function postWebhook({ url, id, body }: DeliverInput): Promise<void> {
   const endpoint = { url, timeoutMs: 1_000 };
-  const outcome = await attempt({ endpoint, credentials: { keys, headers: {} }, eventId: id, body: Buffer.from(body) });
+  const outcome = await attempt({ org: 'bench', endpoint, credentials: { keys, headers: {} }, eventId: id, body: Buffer.from(body) });
   if (!outcome.succeeded) throw new Error(outcome.message);
 }
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createExampleMcp } from '../../../local-stack/speech/example-mcp.ts';
 import { exampleOrdersHost } from '../../../local-stack/speech/example-orders.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress } from '../../../platform/egress/egress.ts';
+import { openEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { ToolListRefresher } from '../../../voice/calls/mcp/tool-list-refresher.ts';
@@ -32,7 +32,7 @@ describe('the examples under a running operator', () => {
     const { port } = await servers.http((request, response) => void mcp(request, response));
     const lists = new ToolListRefresher({
       lists: cluster.store.toolLists,
-      egress: createEgress({ hosts: [exampleOrdersHost(port)], allowCidrs: ['127.0.0.0/8'] }),
+      egress: openEgress({ hosts: [exampleOrdersHost(port)], allowCidrs: ['127.0.0.0/8'] }),
       keys: createProviderKeyReader({ transport: cluster.transport, clock: systemClock, freshMs: 0 }),
       refreshMs: 60_000,
       clock: systemClock,

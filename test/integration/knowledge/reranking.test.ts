@@ -8,7 +8,7 @@ import { createReranking, type Reranking } from '../../../knowledge/reranking/cr
 import { createSearch } from '../../../knowledge/search/create-search.ts';
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import { rerankProfile } from '../../../platform/config/profiles.ts';
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import type { Store } from '../../../store/index.ts';
 import { Servers, whole } from '../../support/http-servers.ts';
@@ -25,7 +25,7 @@ const asked: { readonly path: string; readonly body: Record<string, unknown> }[]
 type Behaviour = 'good' | 'slow' | 'broken' | 'incomplete' | 'html';
 let behaviour = 'good' as Behaviour;
 let url: string;
-let egress: Egress;
+let egress: TestEgress;
 let store: Store;
 const logged: Record<string, unknown>[] = [];
 
@@ -74,7 +74,7 @@ beforeAll(async () => {
     }),
   );
   url = `http://127.0.0.1:${port}`;
-  egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+  egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
   store = openPatientStore((await migratedDatabase()).url);
 });
 beforeEach(() => {
@@ -96,7 +96,7 @@ const logger = Object.assign(createLogger({ role: 'test', level: 'silent' }), {
 /** A server that answers is waited for as long as it takes: longer than a profile may say. */
 function reranking(
   given: Readonly<Record<string, unknown>>,
-  { registry, guard = egress, timeoutMs = 60_000 }: { registry?: Registry; guard?: Egress; timeoutMs?: number } = {},
+  { registry, guard = egress, timeoutMs = 60_000 }: { registry?: Registry; guard?: TestEgress; timeoutMs?: number } = {},
 ): Reranking {
   const parsed = rerankProfile.parse({ name: 'good', provider: 'cohere', model: 'rerank-v3.5', apiKeyEnv: 'RERANK_KEY', ...given });
   const profile = { ...parsed, timeoutMs };
@@ -147,7 +147,7 @@ it.each<readonly [Behaviour, string]>([
 });
 
 it('does not ask where the key is wrong or missing, or the egress rules forbid it', async () => {
-  const strict = createEgress();
+  const strict = openEgress();
   try {
     for (const [given, guard, outcome] of [
       [{ apiKeyEnv: undefined }, egress, 'unauthorized'],

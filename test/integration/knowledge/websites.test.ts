@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { fetchPages, type FetchPagesOptions } from '../../../knowledge/websites/fetch-pages.ts';
 import type { PageResult } from '../../../knowledge/websites/page.ts';
 import { systemClock, type Clock } from '../../../platform/clock.ts';
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { FakeClock, settle } from '../../support/fake-clock.ts';
 import { freePort } from '../../support/free-port.ts';
 import { Servers } from '../../support/http-servers.ts';
@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.ts';
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const servers = new Servers();
-const opened: Egress[] = [];
+const opened: TestEgress[] = [];
 afterEach(async () => {
   opened.splice(0).forEach((egress) => egress.close());
   await servers.stop();
@@ -24,8 +24,8 @@ afterEach(async () => {
 /** Its limits are sixty times as long: a page that is slow here is no page that is late. */
 const patient: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms * 60, callback) };
 
-function newEgress(): Egress {
-  const egress = createEgress({ allowCidrs: ['127.0.0.0/10'], clock: patient });
+function newEgress(): TestEgress {
+  const egress = openEgress({ allowCidrs: ['127.0.0.0/10'], clock: patient });
   opened.push(egress);
   return egress;
 }
@@ -159,11 +159,11 @@ describe('a page', () => {
       response.writeHead(302, { location: '/slow' }).end();
     };
     const one = await site({ '/drip': drip, '/silent': () => clock.tick(500), '/slow': slow, '/quick': 'good' });
-    const strict = createEgress({ allowCidrs: ['127.0.0.0/10'], clock });
+    const strict = openEgress({ allowCidrs: ['127.0.0.0/10'], clock });
     opened.push(strict);
     const late = ['/drip', '/silent', '/slow'].map(one.at);
     // Half a second for these pages alone.
-    const egress: Egress = {
+    const egress: TestEgress = {
       ...strict,
       request: (request) => strict.request({ ...request, ...(!late.includes(request.url) && { timeoutMs: 600_000 }) }),
     };
@@ -201,7 +201,7 @@ describe('a page', () => {
 
   it('whose name leads where nothing may be called fails for that', async () => {
     const resolver = { resolve: () => Promise.resolve({ addresses: ['127.0.0.1', '10.0.0.1'], ttlSeconds: 0 }) };
-    const egress = createEgress({ allowCidrs: ['127.0.0.0/10'], resolver });
+    const egress = openEgress({ allowCidrs: ['127.0.0.0/10'], resolver });
     opened.push(egress);
     expect(await fetchOne('http://inside.example/x', { egress })).toMatchObject({ status: 'failed', code: 'forbidden_address' });
   });

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { McpSpec } from '../../../crds/mcp-tools.ts';
 import { toolsOf } from '../../../crds/mcp-tools.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { connectMcp } from '../../../voice/calls/mcp/connect.ts';
 import { OAuthTokens } from '../../../voice/calls/mcp/oauth-tokens.ts';
@@ -22,13 +22,13 @@ import { sendJson, Servers } from '../../support/http-servers.ts';
 import { BIG_RESULT_BYTES, SERVED_VERSIONS, startMcpServer, type McpTestServer } from '../../support/mcp-server.ts';
 
 const never = new AbortController().signal;
-let egress: Egress;
+let egress: TestEgress;
 let over: AbortController;
 const secrets = new Map<string, string>();
 const servers = new Servers();
 
 beforeEach(() => {
-  egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+  egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
   over = new AbortController();
   secrets.clear();
 });
@@ -64,7 +64,7 @@ async function listTools(url: string) {
 
 interface Given extends Partial<McpSpec> {
   readonly warm?: boolean;
-  readonly guard?: Egress;
+  readonly guard?: TestEgress;
 }
 
 /** The tools of a call whose revision has the server's list of now. */
@@ -73,7 +73,11 @@ async function toolsIn(server: Pick<McpTestServer, 'url'>, { warm = true, guard 
   return toolsWith(tools, { url: server.url, timeout: '60s', updatePolicy: 'Pinned', ...spec }, { warm, guard });
 }
 
-function toolsWith(list: Awaited<ReturnType<typeof listTools>>['tools'], mcp: McpSpec, { warm, guard }: { warm: boolean; guard: Egress }) {
+function toolsWith(
+  list: Awaited<ReturnType<typeof listTools>>['tools'],
+  mcp: McpSpec,
+  { warm, guard }: { warm: boolean; guard: TestEgress },
+) {
   const made = createMcpTools({
     org: 'acme',
     mcp,
@@ -301,7 +305,7 @@ describe.each(SERVED_VERSIONS)('over %s', (version) => {
   });
 
   it('refuses loopback addresses that the platform does not allow, also behind a redirect', async () => {
-    const guard = createEgress();
+    const guard = openEgress();
     const { call } = await toolsIn(server, { guard, warm: false });
     expect(await call('echo', { text: 'x' })).toMatchObject({
       detail: 'forbidden_address',

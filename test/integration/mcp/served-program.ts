@@ -6,7 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 
 import { toolsOf, type McpTools } from '../../../crds/mcp-tools.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { connectMcp } from '../../../voice/calls/mcp/connect.ts';
 import { OAuthTokens } from '../../../voice/calls/mcp/oauth-tokens.ts';
@@ -31,13 +31,13 @@ interface Served {
 
 /** One server at a time, ended with its test. */
 export function servedProgram() {
-  let egress: Egress;
+  let egress: TestEgress;
   let over: AbortController;
   let port: number;
   let child: ChildProcess | undefined;
 
   beforeEach(async () => {
-    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+    egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
     over = new AbortController();
     port = await freePort();
   });

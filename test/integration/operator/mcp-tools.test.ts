@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Agent, Tool } from '../../../crds/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress } from '../../../platform/egress/egress.ts';
+import { openEgress } from '../../support/open-egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { ToolListRefresher } from '../../../voice/calls/mcp/tool-list-refresher.ts';
@@ -16,7 +16,7 @@ import { suiteFixture } from '../../support/suite-fixture.ts';
 import { condition, startCluster, type AnyObject } from './harness.ts';
 
 const cluster = suiteFixture(startCluster);
-const egress = suiteFixture(() => createEgress({ allowCidrs: ['127.0.0.0/8'] }));
+const egress = suiteFixture(() => openEgress({ allowCidrs: ['127.0.0.0/8'] }));
 let operator: RunningRole;
 let worker: AbortController;
 let working: Promise<void>;

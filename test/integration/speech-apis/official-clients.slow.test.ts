@@ -6,7 +6,7 @@ import { AudioFrame } from '@livekit/rtc-node';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { createProviders, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
 import { run } from '../../support/run.ts';
 import { officialPython } from './official-python.ts';
@@ -16,11 +16,11 @@ const SAID = 'Wir haben bis sechs geöffnet.';
 type Agent = CreateProvidersOptions['agent'];
 
 let apis: SpeechApis;
-let egress: Egress;
+let egress: TestEgress;
 
 beforeAll(async () => {
   initializeLogger({ pretty: false, level: 'silent' });
-  egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+  egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
   apis = await startSpeechApis();
 });
 beforeEach(() => void (apis.taken.length = 0));

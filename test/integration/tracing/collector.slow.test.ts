@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { agentKind } from '../../../crds/agent.ts';
 import { SearchUnavailableError } from '../../../knowledge/search/search.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { openTracing, type Tracing } from '../../../platform/telemetry/open-tracing.ts';
 import { inSpan } from '../../../platform/telemetry/tracing.ts';
 import { TextCall } from '../../../agent-tests/text/text-call.ts';
@@ -25,7 +25,7 @@ let collector: ChildProcess;
 let behind: OtlpReceiver;
 let tracing: Tracing;
 let provider: ProviderServer;
-let egress: Egress;
+let egress: TestEgress;
 let collectorLog = '';
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ beforeAll(async () => {
   tracing = await openTracing({ env: process.env, role: 'test', version: '1.2.3', logger: keptLines().loggerOf('test') });
   initializeLogger({ pretty: false, level: 'silent' });
   provider = await startProviderServer();
-  egress = createEgress({ allowCidrs: ['127.0.0.0/8'], allowedPorts: '1-65535' });
+  egress = openEgress({ allowCidrs: ['127.0.0.0/8'], allowedPorts: '1-65535' });
 });
 afterAll(async () => {
   await tracing.close();

@@ -9,7 +9,7 @@ import { FakeClock, settle } from '../../support/fake-clock.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { ProviderKeyError } from '../../../voice/calls/provider-access/index.ts';
 import { LATE_MS } from '../../../voice/calls/fallback/provider-order.ts';
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { createProviders, providerFailureOf, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
 import {
   startProviderServer,
@@ -27,7 +27,7 @@ const LONG = SENTENCES.join(' ');
 
 const preferred = suiteFixture(startProviderServer);
 const fallback = suiteFixture(startProviderServer);
-let egress: Egress;
+let egress: TestEgress;
 let opened: Providers[];
 let takeovers: string[];
 /** Of a call in which nothing is late: it stands still until a test moves it. */
@@ -35,7 +35,7 @@ let clock: FakeClock;
 
 beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 beforeEach(() => {
-  egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+  egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
   opened = [];
   takeovers = [];
   clock = new FakeClock();

@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 import { ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { countTokens } from '../../../voice/calls/usage/count-tokens.ts';
 import { countedRequests } from '../../../voice/calls/usage/counted-requests.ts';
 import { PriceTable } from '../../../voice/calls/usage/price-table.ts';
@@ -32,12 +32,12 @@ const once: APIConnectOptions = { maxRetry: 0, retryIntervalMs: 20, timeoutMs: 1
 const twice: APIConnectOptions = { ...once, maxRetry: 1 };
 
 const server = suiteFixture(startProviderServer);
-let egress: Egress;
+let egress: TestEgress;
 let opened: Providers[];
 
 beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 beforeEach(() => {
-  egress = createEgress();
+  egress = openEgress();
   opened = [];
 });
 afterEach(async () => {
@@ -491,7 +491,7 @@ describe('where they are reached', () => {
       { name: 'openai_compatible', apiKeyEnv: 'OPERATORS_KEY' },
     ];
     egress.close();
-    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+    egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
     const providers = await providersOf({
       llm: { ...own, baseURL: `${server.url}/` },
       textToSpeech: { apiKeySecretRef: undefined },

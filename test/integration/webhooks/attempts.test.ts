@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { createEgress, type Egress, type EgressOptions } from '../../../platform/egress/egress.ts';
+import type { EgressOptions } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { DnsServer } from '../../support/dns-server.ts';
 import { Servers, type TestServer, writeWithoutEnd } from '../../support/http-servers.ts';
 import { createAttempt, type AttemptRequest } from '../../../webhooks/attempt/attempt.ts';
@@ -16,7 +17,7 @@ const allowed = ['127.0.0.0/10'];
 const forbiddenAddress = '127.66.0.1';
 
 const servers = new Servers();
-const opened: Egress[] = [];
+const opened: TestEgress[] = [];
 let dns: DnsServer;
 
 beforeEach(async () => {
@@ -28,8 +29,8 @@ afterEach(async () => {
   await dns.stop();
 });
 
-function newEgress(options: EgressOptions = {}): Egress {
-  const egress = createEgress({ allowCidrs: allowed, dnsServers: [dns.address], ...options });
+function newEgress(options: EgressOptions = {}): TestEgress {
+  const egress = openEgress({ allowCidrs: allowed, dnsServers: [dns.address], ...options });
   opened.push(egress);
   return egress;
 }
@@ -40,13 +41,13 @@ const signed: AttemptRequest['credentials'] = { keys: key === undefined ? [] : [
 
 interface Options {
   readonly timeoutMs?: number;
-  readonly egress?: Egress;
+  readonly egress?: TestEgress;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 function attempt(url: string, { timeoutMs = 30_000, egress = newEgress(), headers }: Options = {}): Promise<AttemptOutcome> {
   const credentials = headers === undefined ? signed : { ...signed, headers };
-  return createAttempt({ egress })({ endpoint: { url, timeoutMs }, credentials, eventId: 'evt_0', body });
+  return createAttempt({ egress })({ org: 'demo', endpoint: { url, timeoutMs }, credentials, eventId: 'evt_0', body });
 }
 
 const failed = (reason: string, more: object = {}): object => ({ succeeded: false, ours: false, reason, ...more });
@@ -93,7 +94,7 @@ it('sends no signature where there is no key', async () => {
   });
   const run = createAttempt({ egress: newEgress(), userAgent: 'Other/2' });
   const endpoint = { url: `http://localhost:${server.port}/`, timeoutMs: 30_000 };
-  await run({ endpoint, credentials: { keys: [], headers: {} }, eventId: 'evt_0', body });
+  await run({ org: 'demo', endpoint, credentials: { keys: [], headers: {} }, eventId: 'evt_0', body });
   expect(names).toEqual(expect.arrayContaining(['webhook-id', 'webhook-timestamp']));
   expect(names).not.toContain('webhook-signature');
 });
@@ -117,6 +118,22 @@ describe('the status decides', () => {
     const outcome = await attempt(`http://localhost:${server.port}/`);
     expect(outcome).toMatchObject(failed('gone', { statusCode: 410 }));
     expect(outcome).not.toHaveProperty('retryAfterMs');
+  });
+
+  it.each([
+    [200, { succeeded: true }],
+    [301, failed('redirect')],
+    [410, failed('gone')],
+    [429, failed('http_status', { retryAfterMs: 5000 })],
+    [500, failed('http_status')],
+  ])('%d does, whatever becomes of the body', async (status, expected) => {
+    const head = `HTTP/1.1 ${status} Whatever\r\nretry-after: 5\r\n`;
+    for (const beginning of ['content-length: 100\r\n\r\nabc', 'transfer-encoding: chunked\r\n\r\n1\r\n'])
+      for (const end of [(socket: Socket) => socket.end(), () => undefined, (socket: Socket) => socket.resetAndDestroy()]) {
+        const server = await rawServer((socket) => socket.write(head + beginning, () => void setImmediate(() => end(socket))));
+        expect(await attempt(`http://localhost:${server.port}/`, { timeoutMs: 300 })).toMatchObject({ ...expected, statusCode: status });
+        await eventually(() => expect(server.open()).toBe(0));
+      }
   });
 
   it('what comes before it does not', async () => {
@@ -199,18 +216,23 @@ it('reads 4 KiB of a body without an end, and decodes none of it', async () => {
   expect(sent).toBeLessThan(40_000_000);
 });
 
-it('sends a request once when it breaks a kept connection', async () => {
+it('sends a request that a kept connection lost once more on a new one, and says so', async () => {
   const paths: string[] = [];
+  const served = new Set<Socket>();
   const server = await servers.http((request, response) => {
     paths.push(request.url ?? '');
-    if (request.url === '/bad') request.socket.resetAndDestroy();
+    if (request.url === '/bad' || (request.url === '/fickle' && served.has(request.socket))) request.socket.resetAndDestroy();
     else response.end();
+    served.add(request.socket);
   });
   const egress = newEgress();
-  expect(await attempt(`http://localhost:${server.port}/good`, { egress })).toMatchObject({ succeeded: true });
-  expect(await attempt(`http://localhost:${server.port}/bad`, { egress })).toMatchObject(failed('reset'));
-  expect(await attempt(`http://localhost:${server.port}/good`, { egress })).toMatchObject({ succeeded: true });
-  expect(paths).toEqual(['/good', '/bad', '/good']);
+  const to = (path: string): Promise<AttemptOutcome> => attempt(`http://localhost:${server.port}${path}`, { egress });
+  expect(await to('/good')).not.toHaveProperty('message');
+  expect(await to('/fickle')).toMatchObject({ succeeded: true, statusCode: 200, message: expect.stringMatching(/^sent twice: /) });
+  expect(await to('/bad')).toMatchObject(failed('reset', { message: expect.stringContaining('(sent twice: ') as string }));
+  expect(await to('/bad')).toMatchObject(failed('reset', { message: expect.not.stringContaining('sent twice') as string }));
+  expect(await to('/good')).toMatchObject({ succeeded: true });
+  expect(paths).toEqual(['/good', '/fickle', '/fickle', '/bad', '/bad', '/bad', '/good']);
 });
 
 it('sends nothing to an address that may not be called', async () => {

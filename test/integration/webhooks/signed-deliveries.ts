@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { afterAll, expect } from 'vitest';
 
-import { createEgress } from '../../../platform/egress/egress.ts';
+import { openEgress } from '../../support/open-egress.ts';
 import { createAttempt } from '../../../webhooks/attempt/attempt.ts';
 import { generateSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { keysAt, readSigningSecret } from '../../../webhooks/signing/signing-secret.ts';
@@ -40,7 +40,7 @@ const EXPIRY = JSON.stringify({
 export function signedDeliveries() {
   const servers = new Servers();
   const arrived: SignedDelivery[] = [];
-  const egress = suiteFixture(() => createEgress({ allowCidrs: ['127.0.0.0/8'] }));
+  const egress = suiteFixture(() => openEgress({ allowCidrs: ['127.0.0.0/8'] }));
   const server = suiteFixture(() =>
     servers.http(
       whole(({ headers }, response, body) => {
@@ -61,6 +61,7 @@ export function signedDeliveries() {
   ): Promise<SignedDelivery> {
     const keys = keysAt(readSigningSecret((name) => secret[name], expiry) ?? [], now);
     const outcome = await createAttempt({ egress })({
+      org: 'demo',
       endpoint: { url: `http://127.0.0.1:${server.port}/`, timeoutMs: 30_000 },
       credentials: { keys, headers: {} },
       eventId: 'evt_019aa0b1-7a3c-7d10-8000-5b1d4f6c2e99',

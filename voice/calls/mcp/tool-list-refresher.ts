@@ -1,7 +1,7 @@
 /** Asks MCP servers for their tools when that is due, and stores what they say. Safe to run on several replicas: each list is asked for by one. */
 import { backoffDelay } from '../../../platform/backoff.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { Egress } from '../../../platform/egress/egress.ts';
+import type { EgressGuard } from '../../../platform/egress/egress.ts';
 import { every } from '../../../platform/every.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import type { DueToolList, ToolLists } from '../../../store/index.ts';
@@ -14,7 +14,7 @@ type DueList = DueToolList<ListMcpToolsOptions['server']>;
 
 export interface ToolListRefresherOptions {
   readonly lists: Pick<ToolLists, 'claim' | 'listed' | 'failed'>;
-  readonly egress: Pick<Egress, 'dispatcher' | 'request'>;
+  readonly egress: Pick<EgressGuard, 'for'>;
   readonly keys: Pick<ProviderKeyReader, 'read'>;
   /** Between two looks at the same server, in milliseconds. */
   readonly refreshMs: number;
@@ -58,7 +58,7 @@ export class ToolListRefresher {
     const { lists, egress, keys, refreshMs, random, logger } = this.#options;
     const { org, toolName, request, failures, known } = list;
     try {
-      const tools = await listMcpTools({ org, server: request, egress, keys, tokens: this.#tokens, signal });
+      const tools = await listMcpTools({ org, server: request, egress: egress.for(org), keys, tokens: this.#tokens, signal });
       await lists.listed(list, tools, { againInMs: refreshMs * (0.9 + random() / 5) });
       logger.debug({ org, tool: toolName, tools: tools.length }, 'listed the tools of an MCP server');
     } catch (error) {

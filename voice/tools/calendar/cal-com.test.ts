@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest';
 
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../../test/support/open-egress.ts';
 import { Servers, sendJson, startEndpoint, type TestEndpoint } from '../../../test/support/http-servers.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { createBookCalendar } from '../builtin/book-calendar.ts';
@@ -9,7 +9,7 @@ import type { Arguments } from '../tool-result.ts';
 import { createCalCom } from './cal-com.ts';
 
 const servers = new Servers();
-const http = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+const http = openEgress({ allowCidrs: ['127.0.0.0/8'] });
 afterEach(() => servers.stop());
 afterAll(() => http.close());
 
@@ -39,7 +39,7 @@ function startCalendar(status = 200, body?: unknown): Promise<TestEndpoint> {
 }
 
 interface Given {
-  readonly egress?: Egress;
+  readonly egress?: TestEgress;
   readonly apiKey?: string;
   readonly eventTypeID?: number | string;
 }
@@ -160,7 +160,7 @@ describe('a booking', () => {
 
   it('with an unknown outcome is not made twice', async () => {
     const time = new FakeClock();
-    const egress = createEgress({ allowCidrs: ['127.0.0.0/8'], clock: time });
+    const egress = openEgress({ allowCidrs: ['127.0.0.0/8'], clock: time });
     onTestFinished(() => egress.close());
     const [broken, silent] = [await startCalendar(500, {}), await startEndpoint(servers, () => time.tick(600_000))];
     for (const endpoint of [broken, silent]) {

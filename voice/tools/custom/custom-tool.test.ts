@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 
 import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
 
-import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../../test/support/open-egress.ts';
 import { Servers, sendJson, startEndpoint } from '../../../test/support/http-servers.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort } from '../../../test/support/free-port.ts';
@@ -10,9 +10,9 @@ import type { Arguments, ToolResult } from '../tool-result.ts';
 import { createCustomTool, type CustomSpec } from './custom-tool.ts';
 
 const servers = new Servers();
-let egress: Egress;
+let egress: TestEgress;
 
-beforeAll(() => void (egress = createEgress({ allowCidrs: ['127.0.0.0/8'] })));
+beforeAll(() => void (egress = openEgress({ allowCidrs: ['127.0.0.0/8'] })));
 afterAll(() => egress.close());
 afterEach(() => servers.stop());
 
@@ -260,7 +260,7 @@ describe('what the model gets', () => {
   });
 
   it('of an address that may not be called', async () => {
-    const guarded = createEgress();
+    const guarded = openEgress();
     const tool = createCustomTool({
       custom: { function: { name: 'find' }, http: { url: 'http://169.254.169.254/latest/meta-data', method: 'GET', timeout: '20s' } },
       messages: {},

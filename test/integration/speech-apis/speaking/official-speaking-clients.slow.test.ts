@@ -6,7 +6,7 @@ import type { AudioFrame } from '@livekit/rtc-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { systemClock } from '../../../../platform/clock.ts';
-import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
 import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
 import { TtsAdapter } from '../../../../voice/providers/tts/tts-adapter.ts';
 import { run } from '../../../support/run.ts';
@@ -19,13 +19,13 @@ const SENTENCES = ['We are open from nine to six.', 'On Saturdays we close at no
 
 describe.each(CASES)('$name', ({ api, official, ...where }) => {
   let interpreter: string;
-  let egress: Egress;
+  let egress: TestEgress;
   let server: SpeakingServer;
 
   beforeAll(async () => {
     initializeLogger({ pretty: false, level: 'silent' });
     interpreter = await officialPython();
-    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+    egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
   });
   beforeEach(async () => void (server = await startSpeakingServer(api)));
   afterEach(() => server.stop());

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { systemClock, type Clock } from '../../../../platform/clock.ts';
-import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
 import { LATE_MS, ProviderOrder } from '../../../../voice/calls/fallback/provider-order.ts';
 import type { ProviderError } from '../../../../voice/calls/provider-access/index.ts';
 import { createSpeechSource } from '../../../../voice/providers/create-speech-source.ts';
@@ -36,7 +36,7 @@ beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where }: SpeakingCase) => {
   const { provider } = where.endpoint;
   let server: SpeakingServer;
-  let egress: Egress;
+  let egress: TestEgress;
   let voice: TtsAdapter;
   let failures: ProviderError[];
   /** Moved by hand: what a provider may take, and how long it keeps a context. */
@@ -53,7 +53,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     };
     server = await startSpeakingServer(api);
     server.faults.now = () => limits.monotonic();
-    egress = createEgress({ allowCidrs: ['127.0.0.0/8'], clock });
+    egress = openEgress({ allowCidrs: ['127.0.0.0/8'], clock });
     failures = [];
     voice = voiceAt(server.url);
   });
@@ -63,7 +63,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
     await server.stop();
   });
 
-  function voiceAt(url: string, { through = egress, at = where }: { through?: Egress; at?: typeof where } = {}) {
+  function voiceAt(url: string, { through = egress, at = where }: { through?: TestEgress; at?: typeof where } = {}) {
     const endpoint = endpointAt(url, at);
     const source = createSpeechSource({ endpoint, language: 'en-US', temperature: 0.3, egress: through, clock });
     const adapter = new TtsAdapter({ provider: endpoint.provider, source, language: 'en-US', clock });
@@ -286,7 +286,7 @@ describe.each(CASES)('$name', ({ api, ends, errors, continuesOverHttp, ...where 
   });
 
   it('reaches no address that the guard forbids, and cannot reach one where nothing listens', async () => {
-    const strict = createEgress();
+    const strict = openEgress();
     await say(FIVE, voiceAt(server.url, { through: strict }));
     strict.close();
     expect(server.opened).toEqual([]);

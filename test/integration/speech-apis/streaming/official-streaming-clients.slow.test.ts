@@ -8,7 +8,7 @@ import { AudioFrame } from '@livekit/rtc-node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { systemClock } from '../../../../platform/clock.ts';
-import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
 import { createProviderConnect } from '../../../../voice/calls/provider-access/index.ts';
 import { sttStreamingOf } from '../../../../voice/providers/provider-table.ts';
 import { SttAdapter } from '../../../../voice/providers/stt/stt-adapter.ts';
@@ -26,14 +26,14 @@ const WORDS = wordsOf(7);
 describe.each(CASES)('$name', ({ api, official, ...where }) => {
   const samples = new Int16Array([...samplesOf(WORDS, api.sampleRate), ...silence(600, api.sampleRate)]);
   let interpreter: string;
-  let egress: Egress;
+  let egress: TestEgress;
   let server: StreamingServer;
   const folder = suiteFolder();
 
   beforeAll(async () => {
     initializeLogger({ pretty: false, level: 'silent' });
     interpreter = await officialPython();
-    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+    egress = openEgress({ allowCidrs: ['127.0.0.0/8'] });
     await writeFile(join(folder, 'audio'), bytesOf(samples));
   });
   beforeEach(async () => void (server = await startStreamingServer(api)));

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { systemClock, type Clock } from '../../../../platform/clock.ts';
-import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
 import { createProviders, type CreateProvidersOptions } from '../../../../voice/providers/index.ts';
 import { STREAMING_ATTEMPT_MS } from '../../../../voice/providers/stt/streaming/try-streaming.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -24,7 +24,7 @@ const refusing: FakeApi = {
 };
 
 let server: StreamingServer;
-let egress: Egress;
+let egress: TestEgress;
 /** Moved by hand. */
 let limits: FakeClock;
 let clock: Clock;
@@ -33,7 +33,7 @@ beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 beforeEach(() => {
   limits = new FakeClock();
   clock = { ...systemClock, after: (ms, callback) => limits.after(ms, callback) };
-  egress = createEgress({ allowCidrs: ['127.0.0.0/8'], clock });
+  egress = openEgress({ allowCidrs: ['127.0.0.0/8'], clock });
 });
 afterEach(async () => {
   egress.close();

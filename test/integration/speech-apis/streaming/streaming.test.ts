@@ -4,7 +4,7 @@ import { AudioFrame } from '@livekit/rtc-node';
 import fc from 'fast-check';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { createEgress, type Egress } from '../../../../platform/egress/egress.ts';
+import { openEgress, type TestEgress } from '../../../support/open-egress.ts';
 import { systemClock, type Clock } from '../../../../platform/clock.ts';
 import { createProviderConnect, type ProviderError } from '../../../../voice/calls/provider-access/index.ts';
 import { providerFailureOf } from '../../../../voice/providers/index.ts';
@@ -31,7 +31,7 @@ beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }: StreamingCase) => {
   const { endpoint } = where;
   let server: StreamingServer;
-  let egress: Egress;
+  let egress: TestEgress;
   let adapter: SttAdapter;
   /** Never passes: a busy machine keeps its time for answers. */
   let limits: FakeClock;
@@ -46,7 +46,7 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
     patient = { ...systemClock, monotonic, after: (ms, then) => (ms < KEEP_ALIVE_MS ? systemClock.after(ms, then) : held(ms, then)) };
     impatient = { ...patient, after: (ms, then) => (ms <= KEEP_ALIVE_MS ? systemClock.after(ms / 20, then) : held(ms, then)) };
     server = await startStreamingServer(api);
-    egress = createEgress({ allowCidrs: ['127.0.0.0/8'], clock: patient });
+    egress = openEgress({ allowCidrs: ['127.0.0.0/8'], clock: patient });
     adapter = adapterAt(server.url);
   });
   afterEach(async () => {
@@ -269,7 +269,7 @@ describe.each(CASES)('$name', ({ api, interimsAfterPause, speechOnly, ...where }
   });
 
   it('reaches no address that the guard forbids', async () => {
-    const strict = createEgress();
+    const strict = openEgress();
     const { failures, ended } = call(adapterAt(server.url, { through: strict }));
     await ended;
     strict.close();
