@@ -49,6 +49,8 @@ export interface KnowledgeDependencies {
 export interface CallDependencies {
   /** Undefined without a media server: no call can be made then. */
   readonly mediaServer: MediaServer | undefined;
+  /** How many web calls of an organisation may wait for their users, in percent of its live calls; of one key half as many. */
+  readonly unjoinedPercent: number;
   readonly recordings: Pick<FileStorage, 'read' | 'delete'>;
   /** Address of this API for clients; where it listens where undefined, which is of use on its own machine. */
   readonly publicUrl: string | undefined;

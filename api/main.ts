@@ -70,6 +70,7 @@ async function start(
     addresses: createAddressChecks(config),
     calls: {
       mediaServer,
+      unjoinedPercent: config.PARLEY_UNJOINED_CALLS_PERCENT,
       recordings: files,
       publicUrl: config.PARLEY_PUBLIC_URL,
       page: config.PARLEY_CALL_PAGE,

@@ -48,6 +48,7 @@ export type { CallUsageRows, Cost, UsageLine } from './calls/usage.ts';
 export type { OverdueLimits } from './calls/overdue.ts';
 export { callStatuses, finishReasons, isTerminal, terminalStatusOf, type FinishReason } from './calls/call-state.ts';
 export { newCallId } from './calls/calls.ts';
+export type { UnjoinedLimit } from './calls/unjoined-calls.ts';
 export type { CallStore } from './calls/index.ts';
 export type { Collection, CollectionSpec } from './knowledge/collections.ts';
 export { newDocumentId, type DocumentRecord, type DocumentStage, type NewDocument, type PageOutcome } from './knowledge/documents.ts';

@@ -16,6 +16,8 @@ export interface PlaceTaken {
   readonly taken: boolean;
   /** Some server has places, but not before calls that begin now have begun. */
   readonly starting: boolean;
+  /** Some are free, and kept for organisations with fewer calls. */
+  readonly reserved: boolean;
 }
 
 /** A server reports every second: after so long without a report it is gone, or cannot reach Postgres. In milliseconds. */
@@ -32,12 +34,12 @@ export class VoiceServers extends Repository {
     await this.database.query('SELECT parley.forget_voice_server($1)', [server]);
   }
 
-  /** Takes one place until the next report says how many there are. @throws StoreError */
-  async takePlace(agentName: string): Promise<PlaceTaken> {
-    const [row] = await this.database.query<{ reported: boolean; taken: boolean; starting: boolean }>(
-      'SELECT reported, taken, starting FROM parley.take_voice_place($1, $2)',
-      [agentName, FRESH_MS],
+  /** Takes one place for a call of the organisation until the next report says how many there are. @throws StoreError */
+  async takePlace(agentName: string, org: string): Promise<PlaceTaken> {
+    const [row] = await this.database.query<PlaceTaken>(
+      'SELECT reported, taken, starting, reserved FROM parley.take_voice_place($1, $2, $3)',
+      [agentName, FRESH_MS, org],
     );
-    return row ?? { reported: false, taken: false, starting: false };
+    return row ?? { reported: false, taken: false, starting: false, reserved: false };
   }
 }

@@ -1,15 +1,25 @@
 /** Whether a new call is made, or refused because no voice server would welcome its user in time. */
-import type { PlaceTaken, Store } from '../../store/index.ts';
+import type { NewCall, PlaceTaken, Store } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
-import { callLimitReached } from './call-limit.ts';
+import { callLimitReached, unjoinedLimitReached } from './call-limit.ts';
 
 /** Retry-After, in seconds: calls that begin have begun soon; when a call will end is unknown. */
 const RETRY_SECONDS = { starting: 2, full: 5 } as const;
 
 /** Undefined where the call is made. A pure decision. */
-export function refusalOf({ reported, taken, starting }: PlaceTaken): { readonly message: string; readonly seconds: number } | undefined {
+export function refusalOf({
+  reported,
+  taken,
+  starting,
+  reserved,
+}: PlaceTaken): { readonly message: string; readonly seconds: number } | undefined {
   // Where no voice server reports, workers go on asking for an agent: one may be starting, or be of the version before.
   if (taken || !reported) return undefined;
+  if (reserved) {
+    const message =
+      'the last places of the voice servers are kept for organisations with fewer calls: try again when one of yours has ended';
+    return { message, seconds: RETRY_SECONDS.full };
+  }
   return starting
     ? { message: 'more calls begin now than can be welcomed in time: try again in a moment', seconds: RETRY_SECONDS.starting }
     : { message: 'all voice servers have as many calls as they may have: try again when one has ended', seconds: RETRY_SECONDS.full };
@@ -17,7 +27,7 @@ export function refusalOf({ reported, taken, starting }: PlaceTaken): { readonly
 
 export interface AdmissionOptions {
   readonly servers: Pick<Store['voiceServers'], 'takePlace'>;
-  readonly calls: Pick<Store['calls']['calls'], 'isAtLimit'>;
+  readonly calls: Pick<Store['calls']['calls'], 'isAtLimit' | 'unjoinedLimit'>;
   /** Of the media server; undefined where there is none. */
   readonly agentName: string | undefined;
 }
@@ -30,12 +40,14 @@ export class Admission {
   }
 
   /** @throws ApiError `unavailable` or `concurrent_call_limit_reached`, with Retry-After; StoreError */
-  async admit(org: string): Promise<void> {
+  async admit(call: Pick<NewCall, 'org' | 'createdByKey' | 'unjoinedPercent'>): Promise<void> {
     const { servers, calls, agentName } = this.#options;
     if (agentName === undefined) return;
     // First: requests of an organisation at its limit would take the places of the others, and make no call.
-    if (await calls.isAtLimit(org)) throw callLimitReached();
-    const refusal = refusalOf(await servers.takePlace(agentName));
+    if (await calls.isAtLimit(call.org)) throw callLimitReached();
+    const limit = await calls.unjoinedLimit(call);
+    if (limit !== undefined) throw unjoinedLimitReached(limit);
+    const refusal = refusalOf(await servers.takePlace(agentName, call.org));
     if (refusal !== undefined) throw new ApiError('unavailable', refusal.message, { retryAfterSeconds: refusal.seconds });
   }
 }

@@ -1,3 +1,4 @@
+import type { UnjoinedLimit } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 
 /** Seconds. When a call will end is unknown: this keeps a client that waits for it from asking without a pause. */
@@ -8,6 +9,17 @@ export function callLimitReached(): ApiError {
   return new ApiError(
     'concurrent_call_limit_reached',
     'your organisation has as many live calls as it may have: end one, or try again when one has ended',
+    { retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
+}
+
+/** As many web calls as may wait for users who haven't joined: each holds a place of a voice process. */
+export function unjoinedLimitReached({ of, most }: UnjoinedLimit): ApiError {
+  const whose = of === 'key' ? 'this API key' : 'your organisation';
+  return new ApiError(
+    'concurrent_call_limit_reached',
+    `${most} web calls of ${whose} wait for their users, and no more may: join or end one, or try again when one has ended by itself. ` +
+      'The limit follows that of live calls (PARLEY_UNJOINED_CALLS_PERCENT)',
     { retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 }

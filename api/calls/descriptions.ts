@@ -13,7 +13,7 @@ export const createWebCall = defineRoute({
   operationId: 'createWebCall',
   summary: 'Register a call from a browser',
   description:
-    'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within a minute (`PARLEY_CALL_JOIN_SECONDS`): the token opens one room, for one user, who may be heard and hear. A call that no user joins ends as `error`. While voice servers are full, or more calls begin than are welcomed within `PARLEY_VOICE_WELCOME_SECONDS`, the answer is 503 with `Retry-After`, and there is no call.',
+    'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within a minute (`PARLEY_CALL_JOIN_SECONDS`), for only some calls of an organisation and of a key may wait for their users (`PARLEY_UNJOINED_CALLS_PERCENT`): the token opens one room, for one user, who may be heard and hear. A call that no user joins ends as `error`. While voice servers are full, or more calls begin than are welcomed within `PARLEY_VOICE_WELCOME_SECONDS`, the answer is 503 with `Retry-After`, and there is no call.',
   permission: 'calls:create',
   body: webCallCreate.meta({ id: 'WebCallCreate' }),
   bodyExamples: {

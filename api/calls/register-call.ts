@@ -10,7 +10,7 @@ import { ApiError, ValidationError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import type { Admission } from './admission.ts';
-import { callLimitReached } from './call-limit.ts';
+import { callLimitReached, unjoinedLimitReached } from './call-limit.ts';
 import type { OutboundCallCreate } from './schema.ts';
 import type { ServedAgents } from './served-agents.ts';
 
@@ -19,6 +19,8 @@ export interface CallRegistration {
   readonly admission: Pick<Admission, 'admit'>;
   readonly lifecycle: Pick<CallLifecycle, 'register' | 'end'>;
   readonly usage: Pick<CallStore['usage'], 'spentSince'>;
+  /** PARLEY_UNJOINED_CALLS_PERCENT. */
+  readonly unjoinedPercent: number;
   readonly clock: Pick<Clock, 'now'>;
   /** Undefined where there is no media server. */
   readonly rooms: Pick<Rooms, 'open'> | undefined;
@@ -48,7 +50,7 @@ export function requireMediaServer<T>(rooms: T | undefined): T {
  *   answer, and with Retry-After where its user would not be welcomed in time
  */
 export async function registerCall(
-  { agents, admission, lifecycle, usage, clock, ...server }: CallRegistration,
+  { agents, admission, lifecycle, usage, unjoinedPercent, clock, ...server }: CallRegistration,
   { org, userId, keyId }: Caller,
   { agentName, override, body, own }: AskedCall,
 ): Promise<CallRecord> {
@@ -62,10 +64,11 @@ export async function registerCall(
   const missing = missingDynamicData(settings, dynamicData);
   if (missing.length > 0) throw new ValidationError(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
   await refuseOverBudget(usage, { org, agentName: talking.agentName, budget });
-  await admission.admit(org);
+  const limited = { org, createdByKey: keyId, ...(own.callType === 'web_call' && { unjoinedPercent }) };
+  await admission.admit(limited);
   const registration = await lifecycle.register({
     ...own,
-    org,
+    ...limited,
     id,
     agentName: asked.agentName,
     agentDisplayName: callSettingsOf(asked.config).displayName,
@@ -81,9 +84,9 @@ export async function registerCall(
     metadata: body.metadata ?? {},
     dynamicData,
     createdBy: userId,
-    createdByKey: keyId,
   });
   if (registration.outcome === 'budget_exceeded' && budget !== undefined) throw budgetExceeded(budget);
+  if (registration.outcome === 'unjoined_limit_reached') throw unjoinedLimitReached(registration.limit);
   if (registration.outcome !== 'registered') throw callLimitReached();
   await openRoom({ rooms, lifecycle }, { org, id });
   return registration.call;

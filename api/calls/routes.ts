@@ -42,7 +42,7 @@ export function registerCalls(
   const ending = new CallEnding({ calls: store.calls.calls, lifecycle, rooms, clock });
   const deletion = new CallDeletion({ store: store.calls, files: calls.recordings });
   const admission = new Admission({ servers: store.voiceServers, calls: store.calls.calls, agentName: calls.mediaServer?.agentName });
-  const registration = { agents, admission, lifecycle, usage: store.calls.usage, clock, rooms };
+  const registration = { agents, admission, lifecycle, usage: store.calls.usage, unjoinedPercent: calls.unjoinedPercent, clock, rooms };
   const outbound = new OutboundPhoneCalls({ ...registration, routes: store.phoneRoutes });
   const service = new CallService({ ...registration, store: store.calls, mediaServer: calls.mediaServer });
   const recordings = new RecordingLinks({

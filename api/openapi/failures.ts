@@ -149,7 +149,7 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   ),
   concurrent_call_limit_reached: plain(
     'concurrent_call_limit_reached',
-    'The organisation has as many live calls as it may have. Or, as `rate_limited`: too many requests.',
+    'The organisation has as many live calls as it may have, or as many web calls of it, or of the key, wait for their users as may. Or, as `rate_limited`: too many requests.',
     'your organisation has as many live calls as it may have: end one, or try again when one has ended',
     ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'],
   ),

@@ -11,6 +11,15 @@ export const voiceFields = {
     .max(600)
     .default(60)
     .describe('How long a web call waits for its user, in seconds; then it ends and no longer counts against the limit of calls.'),
+  PARLEY_UNJOINED_CALLS_PERCENT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .default(50)
+    .describe(
+      'How many web calls of an organisation may wait for their users at the same time, in percent of the live calls that it may have; of one API key half as many. With 200 there is no further limit.',
+    ),
   PARLEY_VOICE_CALLS: z.coerce.number().int().min(1).max(1000).default(10).describe('Calls that a voice role serves at once.'),
   PARLEY_VOICE_CALLS_PER_PROCESS: z.coerce
     .number()

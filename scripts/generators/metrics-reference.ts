@@ -144,6 +144,7 @@ const apiRows = () =>
           joinSeconds: 300,
           apiSecret: '',
         },
+        unjoinedPercent: 50,
         recordings: storage,
         publicUrl: undefined,
         page: false,

@@ -52,6 +52,11 @@ export interface NewCall extends CallRef {
   readonly createdBy?: string | null;
   /** The API key that it was made with. */
   readonly createdByKey?: string;
+  /**
+   * How many web calls of the organisation may wait for their users with this one, in percent of the live calls that it may have; of its key
+   * half as many. Any number by default.
+   */
+  readonly unjoinedPercent?: number | undefined;
   /** In the course of which trace it was registered: W3C Trace Context. */
   readonly traceparent?: string | undefined;
   readonly test?: TestOfCall;

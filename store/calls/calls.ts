@@ -8,6 +8,7 @@ import type { NewEvent } from '../webhooks/types.ts';
 import { CALL_COLUMNS, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
 import { spentSince } from './spending.ts';
 import { usageOfCall, type UsageLine } from './usage.ts';
+import { unjoinedLimitReached, type UnjoinedLimit } from './unjoined-calls.ts';
 import { HEARTBEAT_TIMEOUT_MS } from './unserved.ts';
 import { isTerminal, terminalStatusOf, type CallStatus, type FinishReason } from './call-state.ts';
 
@@ -29,6 +30,7 @@ interface WithEvents {
 export type Registration =
   | { readonly outcome: 'registered'; readonly call: CallRecord }
   | { readonly outcome: 'limit_reached' }
+  | { readonly outcome: 'unjoined_limit_reached'; readonly limit: UnjoinedLimit }
   | { readonly outcome: 'budget_exceeded' };
 
 export interface StartOptions extends CallRef, WithEvents {
@@ -53,8 +55,8 @@ export interface CallTransition {
 
 export class Calls extends Repository {
   /**
-   * Takes a call on, as `registered`, if the organisation has fewer live calls than it may have and the agent has spent less than its
-   * budget; otherwise nothing is left behind.
+   * Takes a call on, as `registered`, if the organisation has fewer live calls than it may have, fewer of them wait for their users than
+   * may, and the agent has spent less than its budget; otherwise nothing is left behind.
    * An incoming call that the gateway reports again is the call that is there.
    * @throws StoreError `not_found` for an unknown organisation
    */
@@ -70,7 +72,7 @@ export class Calls extends Repository {
 
   /** Records a call that was turned away before it began; it counts for no limit. */
   async refuse(call: NewCall, { reason, events }: WithEvents & { readonly reason: FinishReason }): Promise<CallRecord> {
-    const { budget: _budget, ...refused } = call;
+    const { budget: _budget, unjoinedPercent: _percent, ...refused } = call;
     const registration = await this.#insert(refused, reason, { events });
     if (registration.outcome !== 'registered') throw new StoreError('internal', `call ${call.id} was not recorded`);
     return registration.call;
@@ -85,6 +87,15 @@ export class Calls extends Repository {
       ) {
         const known = await findKnown(transaction, call);
         return known === undefined ? { outcome: 'budget_exceeded' } : { outcome: 'registered', call: known };
+      }
+      if (call.unjoinedPercent !== undefined) {
+        // As the insertion does: the calls of an organisation are counted one after the other.
+        await transaction.query('SELECT FROM parley.organizations WHERE name = $1 FOR NO KEY UPDATE', [call.org]);
+        const limit = await unjoinedLimitReached(transaction, call);
+        if (limit !== undefined) {
+          const known = await findKnown(transaction, call);
+          return known === undefined ? { outcome: 'unjoined_limit_reached', limit } : { outcome: 'registered', call: known };
+        }
       }
       const { rows } = await transaction.query<Row>(
         `INSERT INTO parley.calls
@@ -262,6 +273,11 @@ export class Calls extends Repository {
       [org],
     );
     return rows[0]?.full ?? false;
+  }
+
+  /** Whether one more web call would be refused. @throws StoreError */
+  async unjoinedLimit(call: Pick<NewCall, 'org' | 'createdByKey' | 'unjoinedPercent'>): Promise<UnjoinedLimit | undefined> {
+    return this.database.asOrganization(call.org, (transaction) => unjoinedLimitReached(transaction, call));
   }
 
   async #transition(ref: CallRef & WithEvents, sql: string, values: () => readonly unknown[]): Promise<CallTransition> {

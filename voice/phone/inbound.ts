@@ -113,9 +113,9 @@ export class InboundCalls {
     const missing = missingDynamicData(settings, callerData(leg));
     if (missing.length > 0) return refuse('call_failed', { missing });
     const registration = await lifecycle.register({ ...call, dynamicData: callerData(leg) });
-    if (registration.outcome === 'limit_reached') return refuse('concurrent_call_limit_reached', {});
     // Of the reasons that there are, the one for money.
     if (registration.outcome === 'budget_exceeded') return refuse('invalid_payment', { budget: budget?.amount });
+    if (registration.outcome !== 'registered') return refuse('concurrent_call_limit_reached', {});
     const known = registration.call;
     // A repeated INVITE after the call was over, or while another job has it: this room is not the one of the call.
     return isTerminal(known.status) || known.room !== room ? undefined : { call: known, caller: leg.participant };

@@ -11,8 +11,7 @@ export function refusalText(status: number, answer: unknown): string {
   const { error, message, detail } = (answer ?? {}) as Refusal;
   if (status === 401) return 'This API key is not known, or not good any more. Use another one.';
   if (status === 403) return `${message?.replace(/^t/, 'T') ?? 'This API key may not do that'}.`;
-  if (error === 'concurrent_call_limit_reached')
-    return 'The organisation has as many live calls as it may have. Try again when one has ended.';
+  if (error === 'concurrent_call_limit_reached') return 'There are as many calls as there may be at once. Try again when one has ended.';
   if (detail !== undefined) {
     const names = detail.map(({ loc }) => String(loc.at(-1))).join(', ');
     return `The agent needs: ${names}.`;

@@ -305,6 +305,26 @@ describe('making calls', () => {
     }
   });
 
+  it('is refused where others wait for their users, with the limit and the cure, until one of those has ended', async () => {
+    const guarded = await startFacade({ database: facade.database, calls: { mediaServer: await realMediaServer(), unjoinedPercent: 50 } });
+    try {
+      const fresh = await freshOrganization(4);
+      const key = await fresh.keyWith('calls:create');
+      const made = (of: string) => guarded.call('POST', '/v1/calls/create-web-call', { key: of, body: { ai_agent_id: 'receptionist' } });
+      const first = await made(key);
+      expect(first.status).toBe(201);
+      const refused = await made(key);
+      expect([refused.status, refused.body.error, refused.headers.get('retry-after')]).toEqual([429, 'concurrent_call_limit_reached', '5']);
+      expect(refused.body.message).toMatch(/^1 web calls of this API key wait for their users, and no more may: join or end one/);
+      expect((await made(fresh.key)).status).toBe(201);
+      expect((await made(await fresh.keyWith('calls:create'))).body.message).toContain('2 web calls of your organisation wait');
+      expect((await guarded.call('POST', `/v1/calls/${first.body._id}/end`, { key: fresh.key })).status).toBe(200);
+      expect((await made(key)).status).toBe(201);
+    } finally {
+      await guarded.close();
+    }
+  });
+
   it('has a limit of its own for all keys of an organisation, other than that of live calls', async () => {
     const calls = limitsOf(loadConfig({})).classes.find(({ name }) => name === 'calls')!;
     // So slow that nothing is refilled, however long the requests take.

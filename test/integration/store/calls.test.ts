@@ -5,7 +5,16 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { CallStatus } from '../../../store/calls/call-state.ts';
-import { finishReasons, isTerminal, newCallId, openStore, terminalStatusOf, type FinishReason, type Store } from '../../../store/index.ts';
+import {
+  finishReasons,
+  isTerminal,
+  newCallId,
+  openStore,
+  terminalStatusOf,
+  type CallRecord,
+  type FinishReason,
+  type Store,
+} from '../../../store/index.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aCall, registerCall } from './calls-support.ts';
@@ -62,6 +71,31 @@ describe('the limit of live calls', () => {
     await store.calls.calls.end({ ...untold, ...first, reason: 'user_ended_call' });
     expect([await store.calls.calls.isAtLimit(org), await store.calls.calls.isAtLimit(other)]).toEqual([false, true]);
     await registerCall(store, org);
+  });
+
+  it('holds for web calls that wait for their users, of all keys and of each, among many that come at once', async () => {
+    const store = storeAt(url, { poolSize: 10 });
+    const org = await freshOrganization(store, 10);
+    const made = (createdByKey: string) => ({ ...aCall(org), createdByKey, unjoinedPercent: 50 });
+    const registered = async (keys: readonly string[]): Promise<CallRecord[]> => {
+      const outcomes = await Promise.all(keys.map((key) => store.calls.calls.register(made(key))));
+      return outcomes.flatMap((registration) => (registration.outcome === 'registered' ? [registration.call] : []));
+    };
+    const calls = await registered(Array.from({ length: 20 }, () => 'one'));
+    expect(calls).toHaveLength(3);
+    expect(await store.calls.calls.register(made('one'))).toEqual({ outcome: 'unjoined_limit_reached', limit: { of: 'key', most: 3 } });
+    expect(await registered(Array.from({ length: 20 }, () => 'two'))).toHaveLength(2);
+    expect(await store.calls.calls.register(made('three'))).toEqual({
+      outcome: 'unjoined_limit_reached',
+      limit: { of: 'organization', most: 5 },
+    });
+    expect(await store.calls.calls.unjoinedLimit(made('three'))).toEqual({ of: 'organization', most: 5 });
+    expect(await registeredCount(store, org)).toBe(5);
+    // Calls whose users have joined hold nobody up, nor do calls by phone.
+    for (const call of calls) await store.calls.calls.start({ ...untold, ...call, jobId: 'j' });
+    expect(await store.calls.calls.unjoinedLimit(made('one'))).toBeUndefined();
+    for (let n = 0; n < 5; n += 1) await registerCall(store, org, { callType: 'phone_call', direction: 'outbound' });
+    expect(await store.calls.calls.unjoinedLimit(made('one'))).toBeUndefined();
   });
 
   it('counts a call once that is registered twice after a lost answer, at the limit, too', async () => {

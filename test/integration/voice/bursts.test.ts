@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 const reporting = () =>
-  eventually(async () => expect((await stage.store.voiceServers.takePlace(stage.server.agentName)).reported).toBe(true));
+  eventually(async () => expect((await stage.store.voiceServers.takePlace(stage.server.agentName, stage.org)).reported).toBe(true));
 const create = () => facade.call('POST', '/v1/calls/create-web-call', { key, body: { ai_agent_id: 'receptionist' } });
 
 it('answers 503 with Retry-After to those that find no room, and makes no call for them', async () => {
