@@ -48,6 +48,19 @@ it('lets organisations take turns', async () => {
   await expect.poll(() => asked).toEqual(['1', '2', '3', '4', '5', 'other', '6', '7']);
 });
 
+it('lets knowledge bases of an organisation take turns, and organisations all the same', async () => {
+  const { asked, answers, jobs } = slowJobs();
+  const starter = starterOf(jobs);
+  for (const id of ['1', '2', '3', '4', '5', '6', '7']) starter.ingest(job(id));
+  for (const id of ['page 1', 'page 2']) starter.ingest({ ...job(id), collectionId: 'col_2' });
+  starter.ingest({ ...job('other'), org: 'globex' });
+  for (let answered = 0; answered < 10; answered += 1) {
+    await expect.poll(() => answers.length).toBeGreaterThan(answered);
+    answers[answered]?.resolve();
+  }
+  expect(asked).toEqual(['1', '2', '3', '4', '5', 'other', 'page 1', '6', 'page 2', '7']);
+});
+
 it('lets those that wait go when Temporal does not answer, and takes new ones', async () => {
   const { asked, answers, jobs } = slowJobs();
   const starter = starterOf(jobs);

@@ -20,8 +20,8 @@ const WAITING_LIMIT = 10_000;
  */
 export class JobStarter {
   readonly #options: JobStarterOptions;
-  /** By organisation: those of one in the order in which they came, and the organisations take turns. */
-  readonly #waiting = new Map<string, (() => Promise<void>)[]>();
+  /** By organisation and knowledge base: those of one base in the order in which they came; bases take turns, and so do organisations. */
+  readonly #waiting = new Map<string, Map<string, (() => Promise<void>)[]>>();
   #waitingCount = 0;
   readonly #running = new Set<Promise<void>>();
   #away = false;
@@ -33,15 +33,15 @@ export class JobStarter {
 
   /** @param job - `bytes`: size of the content, where there is one before it is fetched */
   ingest({ bytes, ...job }: DocumentJob & { readonly bytes?: number }): void {
-    this.#add(job.org, () => this.#options.jobs.ingest({ ...job, small: beginsSmall({ bytes }) }));
+    this.#add(job, () => this.#options.jobs.ingest({ ...job, small: beginsSmall({ bytes }) }));
   }
 
   clearDocument(job: DocumentJob): void {
-    this.#add(job.org, () => this.#options.jobs.clearDocument(job));
+    this.#add(job, () => this.#options.jobs.clearDocument(job));
   }
 
   clearCollection(job: CollectionJob): void {
-    this.#add(job.org, () => this.#options.jobs.clearCollection(job));
+    this.#add(job, () => this.#options.jobs.clearCollection(job));
   }
 
   /** Starts nothing more, and waits for what is under way. */
@@ -51,13 +51,14 @@ export class JobStarter {
     await Promise.all(this.#running);
   }
 
-  #add(org: string, start: () => Promise<void>): void {
+  #add({ org, collectionId }: CollectionJob, start: () => Promise<void>): void {
     if (this.#closed || this.#waitingCount >= WAITING_LIMIT) return;
     // It starts later, when another start ends: it still belongs to the trace of its own request.
     const bound = AsyncLocalStorage.bind(start);
-    const waiting = this.#waiting.get(org);
-    if (waiting === undefined) this.#waiting.set(org, [bound]);
-    else waiting.push(bound);
+    const bases = this.#waiting.get(org) ?? new Map<string, (() => Promise<void>)[]>();
+    const waiting = bases.get(collectionId) ?? [];
+    waiting.push(bound);
+    this.#waiting.set(org, bases.set(collectionId, waiting));
     this.#waitingCount += 1;
     this.#next();
   }
@@ -75,14 +76,16 @@ export class JobStarter {
   }
 
   #take(): (() => Promise<void>) | undefined {
-    const [turn] = this.#waiting;
-    if (turn === undefined) return undefined;
-    const [org, waiting] = turn;
+    const [[org, bases] = []] = this.#waiting;
+    const [[base, waiting] = []] = bases ?? [];
+    if (org === undefined || bases === undefined || base === undefined || waiting === undefined) return undefined;
     const start = waiting.shift();
     this.#waitingCount -= 1;
-    // To the end of the line.
+    // To the end of both lines.
+    bases.delete(base);
+    if (waiting.length > 0) bases.set(base, waiting);
     this.#waiting.delete(org);
-    if (waiting.length > 0) this.#waiting.set(org, waiting);
+    if (bases.size > 0) this.#waiting.set(org, bases);
     return start;
   }
 

@@ -55,7 +55,8 @@ export function createKnowledgeJobs({ taskQueue, ...options }: KnowledgeJobsOpti
       taskQueue: queue,
       args: how === undefined ? [job] : [job, how],
       attributes,
-      fairnessKey: job.org,
+      // Knowledge bases take turns: one page doesn't wait behind the import of another base.
+      fairnessKey: job.collectionId,
     });
   };
   return {

@@ -129,7 +129,7 @@ function serverCommand(options: TemporalOptions): ComponentCommand {
       // the last moments, is started again from Postgres.
       '--sqlite-pragma=journal_mode=wal',
       '--sqlite-pragma=synchronous=normal',
-      // Queued work takes turns by the keys that it was started with: for Parley's, organisations.
+      // Queued work takes turns by the keys that it was started with: for Parley's, knowledge bases and organisations.
       '--dynamic-config-value=matching.enableFairness=true',
       // One process needs no partitions of its queues, and each costs processor time while it is polled.
       '--dynamic-config-value=matching.numTaskqueueReadPartitions=1',
