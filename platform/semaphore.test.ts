@@ -34,3 +34,28 @@ it('passes over one that has stopped waiting', async () => {
   await expect(next).resolves.toBeTypeOf('function');
   await expect(semaphore.acquire(stop.signal)).rejects.toThrow('no longer needed');
 });
+
+it('lets those go first whose owners hold fewer, and keeps a permit for an owner that holds none', async () => {
+  const semaphore = new Semaphore(2, { kept: 1 });
+  const order: string[] = [];
+  const acquire = async (owner: string): Promise<() => void> => {
+    const release = await semaphore.acquire(undefined, owner);
+    order.push(owner);
+    return release;
+  };
+  const large = Array.from({ length: 5 }, () => acquire('large'));
+  const small = acquire('small');
+  const [first, second] = await Promise.all([large[0]!, large[1]!]);
+  const done = await small;
+  expect(order).toEqual(['large', 'large', 'small']);
+  const other = acquire('other');
+  done();
+  await other;
+  expect(order).toEqual(['large', 'large', 'small', 'other']);
+  const again = acquire('small');
+  first();
+  second();
+  await again;
+  await large[2];
+  expect(order).toEqual(['large', 'large', 'small', 'other', 'small', 'large']);
+});

@@ -1,36 +1,67 @@
-/** At most `permits` holders at a time; the others wait, first come first served. */
-export class Semaphore {
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
+interface Waiting {
+  /** Undefined where there is only one owner. */
+  readonly owner: string | undefined;
+}
 
-  constructor(permits: number) {
-    this.#free = permits;
+/** The first of those whose owner holds the fewest. */
+export function nextInTurn<T extends Waiting>(waiting: readonly T[], heldBy: (owner: string) => number): T | undefined {
+  const held = ({ owner }: Waiting): number => (owner === undefined ? 0 : heldBy(owner));
+  return waiting.toSorted((one, other) => held(one) - held(other))[0];
+}
+
+/** At most `permits` holders at a time; the others wait, first come first served, and first those of owners that hold fewer. */
+export class Semaphore {
+  readonly #waiting: (Waiting & { readonly grant: () => void })[] = [];
+  readonly #held = new Map<string, number>();
+  readonly #permits: number;
+  readonly #kept: number;
+  #taken = 0;
+
+  /** @param options.kept permits in addition, for owners that hold none; default 0 */
+  constructor(permits: number, { kept = 0 }: { readonly kept?: number } = {}) {
+    this.#permits = permits;
+    this.#kept = kept;
   }
 
   /** @returns releases the permit; call it once. @throws the signal's reason when it aborts while waiting */
-  async acquire(signal?: AbortSignal): Promise<() => void> {
+  async acquire(signal?: AbortSignal, owner?: string): Promise<() => void> {
     signal?.throwIfAborted();
-    if (this.#free > 0) this.#free -= 1;
-    else await this.#wait(signal);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = { owner, grant: resolve };
+    const leave = (): void => {
+      const at = this.#waiting.indexOf(waiting);
+      if (at >= 0) this.#waiting.splice(at, 1);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    this.#waiting.push(waiting);
+    this.#serve();
+    await promise.finally(() => signal?.removeEventListener('abort', leave));
     return () => {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
+      this.#count(owner, -1);
+      this.#serve();
     };
   }
 
-  #wait(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const granted = (): void => {
-        signal?.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(granted), 1);
-        reject(signal?.reason);
-      };
-      this.#waiting.push(granted);
-      signal?.addEventListener('abort', leave, { once: true });
-    });
+  #serve(): void {
+    for (;;) {
+      const next = nextInTurn(this.#waiting, (owner) => this.#held.get(owner) ?? 0);
+      if (next === undefined || this.#taken >= this.#permits + (this.#holdsNone(next.owner) ? this.#kept : 0)) return;
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+      this.#count(next.owner, 1);
+      next.grant();
+    }
+  }
+
+  #holdsNone(owner: string | undefined): boolean {
+    return owner !== undefined && !this.#held.has(owner);
+  }
+
+  #count(owner: string | undefined, change: 1 | -1): void {
+    this.#taken += change;
+    if (owner === undefined) return;
+    const held = (this.#held.get(owner) ?? 0) + change;
+    if (held === 0) this.#held.delete(owner);
+    else this.#held.set(owner, held);
   }
 }

@@ -94,7 +94,8 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   const testQueues = agentTestQueues(taskQueue);
   const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
   const parsers = new ParserPool({
-    size: 3 * atOnce,
+    // In stages small and large ones, and in one pass, with the one that is kept for organisations of which none is being read.
+    size: 3 * atOnce + 1,
     sharedBytes: config.PARLEY_PARSER_MEMORY_MB * 1e6,
     idleMs: config.PARLEY_PARSER_IDLE_SECONDS * 1000,
     logger,

@@ -57,7 +57,7 @@ export function chunkDocument(
   onProgress?: (progress: ParseProgress) => void,
 ): DocumentReading {
   const read: ReadPart = async function* (request) {
-    const parsing = dependencies.parsers.parse({ ...request, signal, ...(onProgress && { onProgress }) });
+    const parsing = dependencies.parsers.parse({ ...request, owner: document.org, signal, ...(onProgress && { onProgress }) });
     yield* parsing.blocks();
     return parsing.document;
   };

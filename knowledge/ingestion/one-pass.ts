@@ -28,7 +28,7 @@ const WRITTEN_TOGETHER = 64;
 const CHUNKS_TOGETHER = 500;
 
 export interface OnePassDependencies extends ReadingDependencies, Pick<IngestionDependencies, 'vectors' | 'clock'> {
-  /** Documents that are read at the same time. */
+  /** Documents that are read at the same time, and one more of an organisation of which none is. */
   readonly readersAtOnce: number;
   /** Some of its documents have been completed. */
   readonly onWritten: (collection: CollectionJob) => Promise<void>;
@@ -65,7 +65,7 @@ export class OnePass {
 
   constructor(dependencies: OnePassDependencies) {
     this.#dependencies = dependencies;
-    this.#readers = new Semaphore(dependencies.readersAtOnce);
+    this.#readers = new Semaphore(dependencies.readersAtOnce, { kept: 1 });
     this.#opening = new Batches({ most: 100, work: (org, jobs) => this.#open(org, jobs) });
     this.#writing = new Batches({
       most: WRITTEN_TOGETHER,
@@ -102,7 +102,7 @@ export class OnePass {
 
   /** @returns undefined for one that has more chunks than are held in memory, or takes longer than a small file does */
   async #read(opened: Opened, outer: AbortSignal): Promise<Whole | undefined> {
-    const release = await this.#readers.acquire(outer);
+    const release = await this.#readers.acquire(outer, opened.document.org);
     const late = new AbortController();
     const timer = this.#dependencies.clock.after(SMALL_FILE_MS, () => late.abort());
     try {

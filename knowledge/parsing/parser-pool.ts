@@ -17,7 +17,7 @@ import { ParserProcesses, type ProcessLease } from './parser-processes.ts';
 import { RECYCLE_LIMITS, type RecycleLimits } from './recycling.ts';
 
 export interface ParserPoolOptions {
-  /** Processes of each kind (plain and binary) at most; files beyond wait their turn, first come first served. */
+  /** Processes of each kind (plain and binary) at most; files beyond wait, and those of an owner of whom fewer are being read go first. */
   readonly size: number;
   readonly logger?: Logger;
   /** Receives `parley_parse_seconds`, `parley_parsers_running` and `parley_parser_processes_*`. */
@@ -40,6 +40,8 @@ export interface ParserPoolOptions {
 export interface ParseRequest {
   /** The file as a stream of its bytes, or the path of one on this machine. Read once; of a large file only the first MB before a process is free. */
   readonly content: AsyncIterable<Uint8Array> | { readonly path: string };
+  /** The organisation whose file it is: no owner keeps the others waiting. */
+  readonly owner?: string | undefined;
   /** Which parser reads it. The content must fit: nothing is guessed. */
   readonly extension: ParsedExtension;
   /** Web pages: the response's header, for its charset. */
@@ -148,12 +150,12 @@ export class ParserPool {
   }
 
   async *#read(request: ParseRequest): AsyncGenerator<readonly Block[], ParsedDocument> {
-    const { signal, extension } = request;
+    const { owner, signal, extension } = request;
     const content = await openContent(request.content, { mostBytes: this.#limits.fileBytes, signal });
     try {
       const given = { batches: 0 };
       for (let needsNew = !content.isWhole; ; needsNew = true) {
-        const lease = await this.#processes[kindOf(extension)].take({ needsNew, signal });
+        const lease = await this.#processes[kindOf(extension)].take({ owner, needsNew, signal });
         const document = yield* this.#readIn(lease, request, content, given);
         if (document !== undefined) return document;
         this.#logger?.info({ extension }, 'a used parser process failed on a file; reading it again in a new one');

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../platform/clock.ts';
+import { nextInTurn } from '../../platform/semaphore.ts';
 import { NEW_PROCESS_BYTES, START_ANOTHER_MS } from './limits.ts';
 import type { MemoryBudget, Sharing } from './memory-budget.ts';
 import type { ParserKind, ProcessReport } from './messages.ts';
@@ -33,7 +34,15 @@ export interface ProcessLease {
   end(reason: ProcessEndReason): void;
 }
 
+interface ProcessRequest {
+  /** Whose file it is; undefined where there is only one owner. */
+  readonly owner: string | undefined;
+  readonly needsNew: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
 interface Waiting {
+  readonly owner: string | undefined;
   readonly needsNew: boolean;
   readonly since: number;
   readonly grant: (member: Member) => void;
@@ -41,8 +50,9 @@ interface Waiting {
 }
 
 /**
- * Processes of one kind, which read files one after the other, first come first served. Few of them: on a machine with few processors a flood
- * of small files goes through one, and a slow file, which would hold up the queue, has another one started.
+ * Processes of one kind, which read files one after the other: those of an owner in the order in which they came, and first those of owners
+ * of whom the fewest are being read. Few processes: on a machine with few processors a flood of small files goes through one, and a slow
+ * file, which would hold up the queue, has another one started. The last that may be started is for an owner of whom none is being read.
  */
 export class ParserProcesses {
   readonly #options: ParserProcessesOptions;
@@ -62,12 +72,12 @@ export class ParserProcesses {
     if (this.#members.size === 0 && !this.#isClosed) this.#rest(this.#start());
   }
 
-  /** @param options.needsNew gives a process that has read no file. @throws the signal's reason when it aborts while waiting */
-  async take({ needsNew, signal }: { readonly needsNew: boolean; readonly signal: AbortSignal | undefined }): Promise<ProcessLease> {
+  /** @param request.needsNew gives a process that has read no file. @throws the signal's reason when it aborts while waiting */
+  async take({ owner, needsNew, signal }: ProcessRequest): Promise<ProcessLease> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw poolClosed();
     const { promise, resolve, reject } = Promise.withResolvers<Member>();
-    const waiting: Waiting = { needsNew, since: this.#options.clock.monotonic(), grant: resolve, refuse: reject };
+    const waiting: Waiting = { owner, needsNew, since: this.#options.clock.monotonic(), grant: resolve, refuse: reject };
     const leave = (): void => {
       const at = this.#waiting.indexOf(waiting);
       if (at >= 0) this.#waiting.splice(at, 1);
@@ -91,19 +101,28 @@ export class ParserProcesses {
     await Promise.all(members.map(({ process }) => process.ended));
   }
 
-  /** Gives processes to the files that wait, in their order. */
+  /** Gives processes to the files that wait. */
   #serve(): void {
     this.#timer?.cancel();
-    for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-      const member = this.#idleFor(first) ?? (this.#mayStart(first) ? this.#start() : undefined);
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const member = this.#idleFor(next) ?? (this.#mayStart(next) ? this.#start() : undefined);
       if (member === undefined) break;
-      this.#waiting.shift();
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
       this.#movedAt = this.#options.clock.monotonic();
-      this.#occupy(member);
-      first.grant(member);
+      this.#occupy(member, next.owner);
+      next.grant(member);
     }
     if (this.#waiting.length > 0 && this.#members.size < this.#options.most)
       this.#timer = this.#options.clock.after(START_ANOTHER_MS, () => this.#serve());
+  }
+
+  /** Undefined where none waits, or what is left is kept for other owners. */
+  #next(): Waiting | undefined {
+    const busy = [...this.#members].filter(({ isBusy }) => isBusy);
+    const readOf = (owner: string): number => busy.filter((member) => member.owner === owner).length;
+    const next = nextInTurn(this.#waiting, readOf);
+    const isLast = busy.length >= this.#options.most - 1;
+    return isLast && next?.owner !== undefined && readOf(next.owner) > 0 ? undefined : next;
   }
 
   #idleFor({ needsNew }: Waiting): Member | undefined {
@@ -134,8 +153,9 @@ export class ParserProcesses {
     return member;
   }
 
-  #occupy(member: Member): void {
+  #occupy(member: Member, owner: string | undefined): void {
     member.isBusy = true;
+    member.owner = owner;
     member.idle?.cancel();
     member.process.holdParent(true);
   }
@@ -200,6 +220,8 @@ class Member implements Sharing {
   readonly startedAt: number;
   readonly kill: () => void;
   isBusy = false;
+  /** Whose file it reads, or has read. */
+  owner: string | undefined;
   documents = 0;
   idle: Timer | undefined;
 

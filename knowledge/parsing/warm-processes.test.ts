@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { systemClock } from '../../platform/clock.ts';
 import { childrenOf } from '../../test/support/child-processes.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { failureCode, read, texts } from '../../test/support/documents/read.ts';
 import { IngestionError } from '../ingestion-failure.ts';
@@ -135,6 +136,19 @@ describe('processes of a pool', () => {
     expect(await started()).toEqual({ plain: 2 });
     over.abort(new Error('over'));
     await slow;
+  });
+
+  it('are left for owners of whom no file is being read, and those go first', async () => {
+    const { pool, started } = aPool({ size: 3, entry: leaky });
+    const over = new AbortController();
+    const hold = () => read(pool, { content: 'hold', extension: 'txt', owner: 'large', signal: over.signal }).catch(() => undefined);
+    const slow = Array.from({ length: 10 }, hold);
+    await eventually(async () => expect(await started()).toEqual({ plain: 2 }));
+    // The third is for others, however many of the first owner have waited for it before.
+    for (const owner of ['small', 'other'])
+      expect(texts((await read(pool, { content: `of ${owner}`, extension: 'txt', owner })).blocks)).toEqual([`of ${owner}`]);
+    over.abort(new Error('over'));
+    await Promise.all(slow);
   });
 
   it('are no more than the shared memory has room for', async () => {

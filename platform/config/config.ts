@@ -177,7 +177,9 @@ const schema = z.object({
     .min(1)
     .max(64)
     .default(2)
-    .describe('Documents that a worker reads or indexes at the same time; as many small ones in addition, in stages and in one pass.'),
+    .describe(
+      'Documents that a worker reads or indexes at the same time; as many small ones in addition, in stages and in one pass, and there one more of an organisation of which none is read.',
+    ),
   PARLEY_PARSER_MEMORY_MB: z.coerce
     .number()
     .int()
