@@ -52,6 +52,7 @@ it('lets those go first whose owners hold fewer, and keeps a permit for an owner
   done();
   await other;
   expect(order).toEqual(['large', 'large', 'small', 'other']);
+  expect([semaphore.tryAcquire('large'), semaphore.tryAcquire('third')]).toEqual([undefined, undefined]);
   const again = acquire('small');
   first();
   second();

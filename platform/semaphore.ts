@@ -23,6 +23,13 @@ export class Semaphore {
     this.#kept = kept;
   }
 
+  /** @returns releases the permit, as that of {@link acquire} does; undefined where it would have to wait */
+  tryAcquire(owner?: string): (() => void) | undefined {
+    if (!this.#mayTake(owner)) return undefined;
+    this.#count(owner, 1);
+    return this.#releaseOf(owner);
+  }
+
   /** @returns releases the permit; call it once. @throws the signal's reason when it aborts while waiting */
   async acquire(signal?: AbortSignal, owner?: string): Promise<() => void> {
     signal?.throwIfAborted();
@@ -37,6 +44,10 @@ export class Semaphore {
     this.#waiting.push(waiting);
     this.#serve();
     await promise.finally(() => signal?.removeEventListener('abort', leave));
+    return this.#releaseOf(owner);
+  }
+
+  #releaseOf(owner: string | undefined): () => void {
     return () => {
       this.#count(owner, -1);
       this.#serve();
@@ -46,15 +57,16 @@ export class Semaphore {
   #serve(): void {
     for (;;) {
       const next = nextInTurn(this.#waiting, (owner) => this.#held.get(owner) ?? 0);
-      if (next === undefined || this.#taken >= this.#permits + (this.#holdsNone(next.owner) ? this.#kept : 0)) return;
+      if (next === undefined || !this.#mayTake(next.owner)) return;
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
       this.#count(next.owner, 1);
       next.grant();
     }
   }
 
-  #holdsNone(owner: string | undefined): boolean {
-    return owner !== undefined && !this.#held.has(owner);
+  #mayTake(owner: string | undefined): boolean {
+    const holdsNone = owner !== undefined && !this.#held.has(owner);
+    return this.#taken < this.#permits + (holdsNone ? this.#kept : 0);
   }
 
   #count(owner: string | undefined, change: 1 | -1): void {

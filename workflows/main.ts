@@ -28,7 +28,7 @@ import { ParserPool } from '../knowledge/parsing/index.ts';
 import { openStore, watchHealth, type Store } from '../store/index.ts';
 import { deliveryQueue } from '../webhooks/temporal-retries/names.ts';
 import { openAgentTests } from './agent-tests/open-agent-tests.ts';
-import { agentTestQueues } from './agent-tests/types.ts';
+import { agentTestQueues, KEPT_PLACES } from './agent-tests/types.ts';
 import { openAnalyses } from './analysis/open-analyses.ts';
 import { workflowBundle } from './bundle.ts';
 import { createClearingActivities } from './clearing/activities.ts';
@@ -176,13 +176,13 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
           ...worker,
           taskQueue: testQueues.text,
           activities: { ...agentTests.activities },
-          maxConcurrentActivityTaskExecutions: config.PARLEY_TEST_CONCURRENCY,
+          maxConcurrentActivityTaskExecutions: config.PARLEY_TEST_CONCURRENCY + KEPT_PLACES,
         },
         {
           ...activitiesOnly,
           taskQueue: testQueues.audio,
           activities: { ...agentTests.activities },
-          maxConcurrentActivityTaskExecutions: config.PARLEY_TEST_CALLS,
+          maxConcurrentActivityTaskExecutions: config.PARLEY_TEST_CALLS + KEPT_PLACES,
         },
         ...(deliveries === undefined
           ? []

@@ -18,7 +18,7 @@ import { addRoute } from '../http/route.ts';
 import { isObjectName } from '../resources/names.ts';
 import { explainResource } from './descriptions.ts';
 
-/** Each lists the organisation's resources at the API server: not as many at once as clients like. */
+/** Each lists the organisation's resources at the API server: not as many at once as clients like. One more is for who has none. */
 const AT_ONCE = 4;
 
 interface ExplainedKind {
@@ -36,7 +36,7 @@ const kinds: ReadonlyMap<string, ExplainedKind> = new Map<string, ExplainedKind>
 ]);
 
 export function registerExplanations(app: FastifyInstance, { explain }: Pick<ApiDependencies, 'explain'>): void {
-  const turns = new Semaphore(AT_ONCE);
+  const turns = new Semaphore(AT_ONCE, { kept: 1 });
   addRoute(app, explainResource, async ({ params, caller, request, timed }) => {
     const known = kinds.get(params.kind);
     if (known === undefined) throw new ApiError('not_found', `there is no such kind: use one of ${[...kinds.keys()].join(', ')}`);
@@ -48,7 +48,7 @@ export function registerExplanations(app: FastifyInstance, { explain }: Pick<Api
     return found;
 
     async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-      const release = await turns.acquire(requestState(request).signal);
+      const release = await turns.acquire(requestState(request).signal, caller.org);
       try {
         return await work();
       } finally {

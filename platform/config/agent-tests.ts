@@ -8,7 +8,7 @@ export const agentTestFields = {
     .min(1)
     .max(64)
     .default(16)
-    .describe('Agent tests in text mode that a worker runs at the same time.'),
+    .describe('Agent tests in text mode that a worker runs at the same time, and one more of an organisation of which it runs none.'),
   PARLEY_TEST_CALLS: z.coerce
     .number()
     .int()
@@ -16,6 +16,6 @@ export const agentTestFields = {
     .max(64)
     .default(4)
     .describe(
-      'Agent tests in audio mode that a worker runs at the same time: each is a call, which the voice roles serve next to those of users.',
+      'Agent tests in audio mode that a worker runs at the same time, and one more of an organisation of which it runs none: each is a call, which the voice roles serve next to those of users.',
     ),
 };

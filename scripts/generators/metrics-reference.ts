@@ -210,6 +210,7 @@ const workerRows = () =>
     createAgentTestActivities({
       store,
       evaluate: () => Promise.reject(new Error('it runs no tests')),
+      places: { text: 1, audio: 1 },
       clock: systemClock,
       logger,
       registry,

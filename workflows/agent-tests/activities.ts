@@ -12,13 +12,15 @@ import { MOST_TESTS_NAMED } from '../../events/catalogue.ts';
 import { buildEvent } from '../../events/emit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { Semaphore } from '../../platform/semaphore.ts';
 import type { NewEvent, RequestedTest, Store, TestResultSummary, TestRunRecord } from '../../store/index.ts';
 import { whileAlive } from '../while-alive.ts';
-import type { AgentTestActivities, PlannedTest, TestRunJob } from './types.ts';
+import { KEPT_PLACES, type AgentTestActivities, type PlannedTest, type TestPlaces, type TestRunJob } from './types.ts';
 
 export interface AgentTestActivityDependencies {
   readonly store: Pick<Store, 'testRuns' | 'agentRevisions'>;
   readonly evaluate: (test: TestToRun) => Promise<TestResult>;
+  readonly places: TestPlaces;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -31,9 +33,13 @@ const LONGEST_MS = 24 * 3_600_000;
 const REVISION_GONE = 'the revision is not stored any more';
 
 export function createAgentTestActivities(dependencies: AgentTestActivityDependencies): AgentTestActivities {
-  const { store, evaluate, clock, logger, registry } = dependencies;
+  const { store, evaluate, places, clock, logger, registry } = dependencies;
   const { testRuns } = store;
   const metrics = createMetrics(registry);
+  const running = {
+    text: new Semaphore(places.text, { kept: KEPT_PLACES }),
+    audio: new Semaphore(places.audio, { kept: KEPT_PLACES }),
+  };
 
   const record = async ({ org, runId, testName }: TestRunJob & Pick<PlannedTest, 'testName'>, result: TestResult): Promise<void> => {
     const { test, agent, mode, verdict, passed, failed, flaky, durationMs } = result;
@@ -62,11 +68,16 @@ export function createAgentTestActivities(dependencies: AgentTestActivityDepende
     async evaluateTest(job) {
       const context = Context.current();
       const found = await open(job);
-      if (found === undefined) return;
+      if (found === undefined) return 'ended';
       const { run, test } = found;
       const { org, agentName, revision } = run;
       const stored = await store.agentRevisions.get({ org, agentName, revision });
-      if (stored === undefined) return record(job, unevaluated(found, REVISION_GONE));
+      if (stored === undefined) {
+        await record(job, unevaluated(found, REVISION_GONE));
+        return 'ended';
+      }
+      const release = running[test.mode].tryAcquire(org);
+      if (release === undefined) return 'busy';
       const cancelled = new AbortController();
       const signal = AbortSignal.any([context.cancellationSignal, cancelled.signal]);
       const stillWanted = async (): Promise<void> => {
@@ -83,7 +94,10 @@ export function createAgentTestActivities(dependencies: AgentTestActivityDepende
         await record(job, await whileAlive(heartbeat, () => evaluate({ run, test, spec, config, signal })));
       } catch (error) {
         if (!cancelled.signal.aborted) throw error;
+      } finally {
+        release();
       }
+      return 'ended';
     },
     async giveUpTest(job, message) {
       const found = await open(job);

@@ -26,7 +26,14 @@ export function openAgentTests({ workflows, registry, ...options }: OpenAgentTes
   const { config, store, clock, logger } = options;
   const runner = openTestRunner(options);
   return {
-    activities: createAgentTestActivities({ store, evaluate: (test) => runner.evaluate(test), clock, logger, registry }),
+    activities: createAgentTestActivities({
+      store,
+      evaluate: (test) => runner.evaluate(test),
+      places: { text: config.PARLEY_TEST_CONCURRENCY, audio: config.PARLEY_TEST_CALLS },
+      clock,
+      logger,
+      registry,
+    }),
     run: (signal) =>
       keepStarting({
         rows: store.testRuns,

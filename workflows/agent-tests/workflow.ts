@@ -1,10 +1,13 @@
 /** A run of tests: each test is an activity, some at a time. Runs in Temporal's sandbox. */
-import { ActivityFailure, proxyActivities, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, proxyActivities, sleep, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 
 import { audioQueueNextTo, type AgentTestActivities, type PlannedTest, type TestRunEnd, type TestRunJob } from './types.ts';
 
 /** Tests of a run that wait for a worker or run there: other runs get their turn. */
 const AT_ONCE = 8;
+
+/** Longest wait before a worker is asked again whose places the organisation has all, in milliseconds. */
+const LONGEST_BUSY_MS = 10_000;
 
 const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 
@@ -41,7 +44,8 @@ export async function runAgentTests(job: TestRunJob): Promise<TestRunEnd> {
 async function evaluate(job: TestRunJob, test: PlannedTest): Promise<void> {
   const { testName } = test;
   try {
-    await evaluating(test).evaluateTest({ ...job, testName });
+    for (let waited = 0; (await evaluating(test).evaluateTest({ ...job, testName })) === 'busy'; waited += 1)
+      await sleep(Math.min(2 ** waited * 1_000, LONGEST_BUSY_MS));
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     await giveUpTest({ ...job, testName }, whyNot(error, test));

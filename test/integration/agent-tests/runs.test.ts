@@ -139,6 +139,30 @@ it('runs no more tests at a time than it may, and all of them', async () => {
   expect(most).toBe(3);
 });
 
+it('runs a test of another organisation while those of one have all places', async () => {
+  const { url, store, provider } = await setUp();
+  const { promise, release } = held();
+  const asked = new Set<string>();
+  provider.chat(async ({ lastUser }) => {
+    asked.add(lastUser);
+    if (lastUser !== 'Hello?') await promise;
+    return 'Good day!';
+  });
+  await startWorker(workerEnv(url, await temporalAddress(), { PARLEY_TEST_CONCURRENCY: '2' }));
+  const agent = await storeRevision(store, provider);
+  const [greeting] = greets.conversation;
+  const many = Array.from({ length: 6 }, (_, n) => [`greets-${n}`, { conversation: [{ ...greeting, user: `This is ${n}.` }] }]);
+  const first = await requestRun(store, agent, Object.fromEntries(many));
+  await eventually(() => expect(asked.size).toBe(2));
+  await store.organizations.create({ name: 'globex' });
+  await store.agentRevisions.put({ ...agent, org: 'globex', agentUid: first.agentUid, agentName: first.agentName });
+  expect(await over(store, await requestRun(store, agent, { greets }, 'globex'))).toMatchObject({ verdict: 'passed' });
+  // Those of the first organisation that came meanwhile were sent back.
+  expect(asked.size).toBe(3);
+  release();
+  expect(await over(store, first)).toMatchObject({ verdict: 'passed' });
+});
+
 it('completes a run when Temporal goes away in the middle of it and comes back', async () => {
   const { url, store, provider } = await setUp();
   const temporal = await ownTemporal();
