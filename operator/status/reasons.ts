@@ -248,7 +248,7 @@ const table = {
     condition: 'Reconciling',
     status: 'True',
     meaning:
-      'Something that the spec names has not been there since the spec was applied, and may be on its way: the operator waits for `PARLEY_REFERENCE_GRACE_MS` before it sets `Stalled`. What was there and is lost is not waited for.',
+      'Something that the spec names is not there, and may be on its way: the operator waits for `PARLEY_REFERENCE_GRACE_MS` before it sets `Stalled`.',
   },
 } as const satisfies Record<string, ReasonDefinition>;
 

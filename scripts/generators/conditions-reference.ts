@@ -41,8 +41,8 @@ Each carries the \`observedGeneration\` it was computed from, a reason from the 
 
 With \`Ready=False\` comes exactly one of two conditions, as [kstatus](https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus) defines them; both are absent otherwise:
 
-- \`Stalled=True\`: a person is needed. Its reason is that of the stage that failed. A reference that was there and is lost is one of these at once, and still heals by itself when its target appears.
-- \`Reconciling=True\`: the operator goes on by itself. A reference that has not been there since the spec was applied is waited for: objects can be applied in any order, and Secrets may come later. After \`PARLEY_REFERENCE_GRACE_MS\` (2 minutes unless set) \`Stalled\` takes its place.
+- \`Stalled=True\`: a person is needed. Its reason is that of the stage that failed. It still heals by itself when what is missing appears.
+- \`Reconciling=True\`: the operator goes on by itself. A reference that is not there is waited for: objects can be applied in any order, Secrets may come later, and what is deleted may be created again. After \`PARLEY_REFERENCE_GRACE_MS\` (2 minutes unless set) \`Stalled\` takes its place.
 
 Two more of an Agent are present while its release is under way or went back (see [Release safely](../agents/releases.md)):
 

@@ -155,7 +155,7 @@ it('runs a test of another organisation while those of one have all places', asy
   const first = await requestRun(store, agent, Object.fromEntries(many));
   await eventually(() => expect(asked.size).toBe(2));
   await store.organizations.create({ name: 'globex' });
-  await store.agentRevisions.put({ ...agent, org: 'globex', agentUid: first.agentUid, agentName: first.agentName });
+  await store.agentRevisions.put({ ...agent, org: 'globex', agentName: first.agentName });
   expect(await over(store, await requestRun(store, agent, { greets }, 'globex'))).toMatchObject({ verdict: 'passed' });
   // Those of the first organisation that came meanwhile were sent back.
   expect(asked.size).toBe(3);
