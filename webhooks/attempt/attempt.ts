@@ -48,6 +48,8 @@ const LONGEST_RETRY_AFTER_MS = HOUR_MS;
 /** Longest message of an outcome, in characters. */
 const LONGEST_MESSAGE = 1024;
 
+const SENT_TWICE = 'sent twice: the endpoint closed the kept connection before its answer';
+
 export function createAttempt(options: AttemptOptions): Attempt {
   const { egress, clock = systemClock, userAgent = 'Parley-Webhooks/1.0' } = options;
 
@@ -69,11 +71,11 @@ export function createAttempt(options: AttemptOptions): Attempt {
         repeatable: true,
         onRepeat: () => (repeated = true),
       });
-      return told(repeated, judge(response, clock.now(), timing()));
+      return withRepetition(repeated, judge(response, clock.now(), timing()));
     } catch (error) {
       // Taken now: what follows may have to wait for DNS.
       const ended = timing();
-      const failure = told(repeated, outcomeOf(error, ended));
+      const failure = withRepetition(repeated, outcomeOf(error, ended));
       if (!(error instanceof EgressError) || error.kind !== 'timeout' || error.phase !== 'dns') return failure;
       if (await egress.dnsAnswered(begin)) return failure;
       const message = `no DNS server answered within ${endpoint.timeoutMs} ms, so ${error.host} could not be looked up`;
@@ -147,9 +149,8 @@ function verdictOn(status: number, host: string): Pick<FailedAttempt, 'reason' |
   return { reason: 'http_status', message: `${host} answered ${status}; events are taken by any status from 200 to 299` };
 }
 
-const SENT_TWICE = 'sent twice: the endpoint closed the kept connection before its answer';
-
-function told(repeated: boolean, outcome: AttemptOutcome): AttemptOutcome {
+/** Adds to an outcome that the endpoint may have got the event twice. */
+function withRepetition(repeated: boolean, outcome: AttemptOutcome): AttemptOutcome {
   if (!repeated) return outcome;
   return { ...outcome, message: outcome.succeeded ? SENT_TWICE : fitText(`${outcome.message} (${SENT_TWICE})`, LONGEST_MESSAGE) };
 }
