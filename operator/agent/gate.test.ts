@@ -204,6 +204,23 @@ describe('the gate', () => {
     });
   });
 
+  it.each([
+    ['what was reported of it where it serves already', true, []],
+    ['nothing of what another revision passed', false, [{ reason: 'TestsNotRun' }]],
+  ])('says while the results cannot be read %s', (_what, current, problems) => {
+    const passed = {
+      type: 'Tested',
+      status: 'True',
+      reason: 'TestsPassed',
+      message: 'the required AgentTest passed',
+      lastTransitionTime: '',
+    };
+    const view = { state: 'unavailable', why: 'Postgres does not answer' } as const;
+    const reported = { ...agent, status: { conditions: [passed] } } as Agent;
+    const gate = gateOf({ agent: reported, tests: [hours], configHash: 'new', sound: true, current, unchanged: current, view, now });
+    expect(gate).toMatchObject({ open: false, tested: { problems } });
+  });
+
   it.each(['failed', 'error'] as const)('lets a rotated Secret through although a test of what serves %s by now', (verdict) => {
     const newest = { verdict, message: 'too long', runId: 'run_1', finishedAt: new Date(now), errors: 0 };
     const tested = { problems: [{ message: expect.stringContaining('too long') as string }] };

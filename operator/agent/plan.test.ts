@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Agent, KnowledgeBase, Tool } from '../../crds/index.ts';
+import type { Agent, AgentTest, KnowledgeBase, Tool } from '../../crds/index.ts';
+import { testDigest } from '../../crds/requested-test.ts';
 import type { ServingBudget } from '../../store/index.ts';
 import { storedObject } from '../../test/support/arbitrary-things.ts';
 import { countTurns } from '../../test/support/count-turns.ts';
@@ -285,6 +286,23 @@ describe('an agent that lacks something it can do without', () => {
       message: expect.stringMatching(/\(calls continue without it\)$/),
     });
     expect(result.status?.desiredRevision).not.toBe(result.status?.servingRevision);
+  });
+
+  it('goes on without it only where its tests have passed without it', () => {
+    const hours = storedObject('AgentTest', 'hours', {
+      agentRefs: [{ name: 'reception' }],
+      required: true,
+      conversation: [{ user: 'Hi', expect: [{ answer: { contains: ['x'] } }] }],
+    }) as AgentTest;
+    const newest = { verdict: 'passed', message: null, runId: 'run_1', finishedAt: new Date(0), errors: 0 } as const;
+    const { rest } = degradationOf(withBase, [], worldOf());
+    const actionsAfter = (tested: Agent) => {
+      const { configHash } = compileRevision(tested, [], worldOf());
+      const evidence = [{ configHash, testName: 'hours', digest: testDigest(hours.spec), newest }];
+      return plan(withBase, { agentTests: [hours] }, { ...served, evidence }).actions.map(({ type }) => type);
+    };
+    expect(actionsAfter(withBase)).toEqual(['addFinalizer', 'test']);
+    expect(actionsAfter(rest.agent)).toEqual(['addFinalizer', 'serve']);
   });
 
   it('has it again when it is back', () => {
