@@ -2,8 +2,9 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createLogger } from '../../platform/logging.ts';
+import { StoreError } from '../../store/index.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
-import type { AttemptResult, OutboxEvent } from '../../store/webhooks/types.ts';
+import type { AttemptResult, EndpointRecord, OutboxEvent } from '../../store/webhooks/types.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { outboxEvent } from '../../test/support/outbox-event.ts';
 import { endpoint } from '../../test/support/webhook-endpoint.ts';
@@ -26,31 +27,45 @@ let released: string[];
 let started: Retry[];
 let marked: string[];
 let fails: boolean;
+/** The next transaction of the relay is rolled back. */
+let rollsBack: boolean;
+/** The endpoint answers 410. */
+let gone: boolean;
+let wake: () => void;
 let dispatcher: Dispatcher;
 
 beforeEach(() => {
   clock = new FakeClock();
-  [outbox, recorded, released, started, marked, fails] = [[], [], [], [], [], false];
+  [outbox, recorded, released, started, marked, fails, rollsBack, gone] = [[], [], [], [], [], false, false, false];
   const store = {
     takeOutbox: async (limit, decide) => {
       const events = outbox.splice(0, limit);
       const { deliveries } = await decide(events, async () => []);
+      if (rollsBack) {
+        rollsBack = false;
+        outbox.unshift(...events);
+        throw new StoreError('unavailable', 'the connection was lost');
+      }
       return { taken: events.length, postponed: 0, lost: 0, deliveries: deliveries.map((planned) => ({ id: planned.event.id, planned })) };
     },
     claim: async () => [],
     record: async (results) => {
       recorded.push(...results);
       const attempts = results.map(({ deliveryId, next }) => ({ deliveryId, outcome: 'new' as const, number: 1, state: next.state }));
-      return { attempts, endpoints: [], disabled: [] };
+      return { attempts, endpoints: [], disabled: gone ? [target.uid] : [] };
     },
     release: async (ids) => void released.push(...ids),
     markRetrying: async (ids) => void marked.push(...ids),
     retriesToStart: async () => [],
     dueSubscriptions: async () => [],
     subscriptionsIn: async () => [],
-    endpoints: async () => [],
+    endpoints: async ({ uids = [] } = {}) =>
+      uids.map((subscriptionUid) => ({ subscriptionUid, breaker: 'closed', disabledAt: new Date(0) }) as EndpointRecord),
     nameSubscriptions: async () => [],
-    listen: () => ({ stop: async () => undefined }),
+    listen(onOutbox) {
+      wake = onOutbox;
+      return { stop: async () => undefined };
+    },
   } satisfies Partial<DispatchStore> as Partial<DispatchStore> as DispatchStore;
   const directory = {
     matching: () => [target],
@@ -72,9 +87,9 @@ beforeEach(() => {
         ? {
             succeeded: false,
             ours: false,
-            reason: 'http_status',
-            statusCode: 500,
-            message: 'answered 500',
+            reason: gone ? 'gone' : 'http_status',
+            statusCode: gone ? 410 : 500,
+            message: 'it failed',
             startedAt: clock.now(),
             durationMs: 1,
           }
@@ -103,6 +118,17 @@ it('relays an event, attempts its delivery and records it', async () => {
   expect(started).toEqual([]);
 });
 
+it('attempts at once what a lost connection has kept from being relayed', async () => {
+  // As many as may be on their way to one endpoint.
+  outbox.push(...Array.from({ length: 8 }, (_, index) => event(String(index))));
+  rollsBack = true;
+  dispatcher.start();
+  await clock.advance(10);
+  expect([outbox.length, dispatcher.held, recorded.length]).toEqual([8, 0, 0]);
+  await clock.advance(100);
+  expect([outbox.length, dispatcher.held, recorded.length]).toEqual([0, 0, 8]);
+});
+
 it('hands a failed delivery over to a workflow', async () => {
   fails = true;
   outbox.push(event('1'));
@@ -111,6 +137,17 @@ it('hands a failed delivery over to a workflow', async () => {
   expect(recorded.map(({ next }) => next)).toEqual([{ state: 'retry_pending', delayMs: 10_000 }]);
   expect(started.map(({ deliveryId, lost }) => [deliveryId, lost])).toEqual([[event('1').id, false]]);
   expect(marked).toEqual([event('1').id]);
+});
+
+it('attempts nothing more once the endpoint is gone', async () => {
+  [fails, gone] = [true, true];
+  outbox.push(event('1'));
+  dispatcher.start();
+  await clock.advance(10);
+  outbox.push(event('2'));
+  wake();
+  await clock.advance(10);
+  expect([outbox.length, recorded.map(({ deliveryId }) => deliveryId)]).toEqual([0, [event('1').id]]);
 });
 
 it('relays what comes later, and stops with nothing in hand', async () => {
