@@ -38,6 +38,8 @@ const local: AttemptOutcome = { succeeded: false, ours: true, reason: 'dns_unava
 interface World {
   readonly found?: ClaimedDelivery | { readonly state: DeliveryState; readonly dueInMs: number } | undefined;
   readonly endpoint?: Endpoint | undefined;
+  /** Uid that no subscription has any more. */
+  readonly gone?: string;
   readonly record?: Partial<EndpointRecord>;
   readonly outcome?: AttemptOutcome;
   readonly credentials?: DeliverySecretError;
@@ -77,8 +79,12 @@ async function retried(world: World) {
         },
       },
       directory: {
-        byUid: () =>
-          'endpoint' in world ? world.endpoint : endpointOf({ retry: { strategy: 'FixedDelay', maxRetries: 2, maxDelayMs: 60_000 } }),
+        byUid(uid) {
+          if (uid === world.gone) return undefined;
+          return 'endpoint' in world
+            ? world.endpoint
+            : endpointOf({ retry: { strategy: 'FixedDelay', maxRetries: 2, maxDelayMs: 60_000 } });
+        },
         async credentials() {
           if (world.credentials !== undefined) throw world.credentials;
           return { keys: [], headers: {} };
@@ -123,6 +129,12 @@ it.each<readonly [string, World, unknown, readonly unknown[]]>([
     ['attempt', ['record', retrying]],
   ],
   ['is left to a replay meanwhile', { lastWord: 'pending' }, { done: 'pending' }, ['attempt', ['record', retrying]]],
+  [
+    'has gone over to the successor of its subscription',
+    { found: { ...claimed, subscriptionUid: 'uid-2' }, gone: 'uid-1' },
+    { againInMs: 60_000 },
+    ['attempt', ['record', retrying]],
+  ],
   ['is no longer kept', { found: undefined }, { done: 'gone' }, []],
   ['has succeeded already', { found: { state: 'succeeded', dueInMs: 0 } }, { done: 'succeeded' }, []],
   ['was paused', { found: { state: 'paused', dueInMs: 0 } }, { done: 'paused' }, []],
