@@ -1,7 +1,8 @@
 import { llm } from '@livekit/agents';
 import { expect, it } from 'vitest';
 
-import { resultsLast } from './call-agent.ts';
+import { CallAgent, resultsLast } from './call-agent.ts';
+import { Synthesis } from './synthesis.ts';
 
 const said = (role: 'user' | 'assistant', content: string) => llm.ChatMessage.create({ role, content });
 const call = (callId: string) => llm.FunctionCall.create({ callId, name: 'find_order', args: '{}' });
@@ -14,4 +15,23 @@ it('ends a request with the results of tools, and keeps the order of all else', 
   expect(resultsLast([welcome, question, ...calls, meanwhile, more])).toEqual([welcome, question, meanwhile, more, ...calls]);
   for (const items of [[], [welcome], [welcome, question], [question, meanwhile], [question, ...calls], [...calls, meanwhile, question]])
     expect(resultsLast(items)).toEqual(items);
+});
+
+it('asks with what was heard of an answer that was still being wound up', async () => {
+  const [question, more] = [said('user', 'Where is it?'), said('user', 'The other one.')].map((item, at) =>
+    Object.assign(item, { createdAt: at * 2 }),
+  );
+  const heard = llm.ChatMessage.create({ role: 'assistant', content: 'It is', interrupted: true, createdAt: 1 });
+  const agent: CallAgent = new CallAgent({
+    instructions: '',
+    tools: {},
+    heeds: () => true,
+    onDropped: () => undefined,
+    synthesize: () => new Synthesis(),
+    interrupted: () => agent.updateChatCtx(new llm.ChatContext([question!, heard])),
+  });
+  const asked = new llm.ChatContext([question!, more!]);
+  // There is no session whose model could answer.
+  await expect(agent.llmNode(asked, new llm.ToolContext([]), {})).rejects.toThrow('activity not found');
+  expect(asked.items).toEqual([question, heard, more]);
 });
