@@ -182,6 +182,17 @@ describe('an agent that somebody applies with kubectl', () => {
     expect(refused.body.conflicts).toEqual([{ field: 'agent_name', manager: 'kubectl-create' }]);
   });
 
+  it('keeps what others own where it is changed with what the facade once wrote in another way', async () => {
+    await kubectl(['create', '-f', '-', '--field-manager=parley-api'], anAgent('mixed', org.name, { displayName: 'Ours' }));
+    await apply(anAgent('mixed', org.name, { welcomeMessage: 'Git says hi' }));
+    const both = { agent_name: 'Still ours', welcome_message: 'REST says hi' };
+    const refused = await org.call('PUT', '/v2/ai-agents/mixed', both);
+    expect([refused.status, refused.body.conflicts]).toEqual([409, [{ field: 'welcome_message', manager: 'gitops' }]]);
+    const renamed = await org.call('PUT', '/v2/ai-agents/mixed', { agent_name: both.agent_name });
+    expect(renamed.status, renamed.text).toBe(200);
+    expect((await stored('mixed')).spec).toMatchObject({ displayName: 'Still ours', welcomeMessage: 'Git says hi' });
+  });
+
   it('is seen as made over REST is seen by kubectl', async () => {
     const { body } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Seen', { max_call_duration_seconds: 600 }));
     const agent = await stored(body.ai_agent_id);
