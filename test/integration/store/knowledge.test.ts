@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { uuidv7 } from '../../../platform/uuid.ts';
 import { newDocumentId, type CollectionSpec, type Store } from '../../../store/index.ts';
 import { failureOf, freshStore, session } from './support.ts';
 
@@ -182,6 +183,33 @@ describe('a document', () => {
     expect(await find('other')).toEqual([]);
     await store.knowledge.documents.tombstone({ ...ref, collectionId: collection.id });
     expect(await find('acme')).toEqual([]);
+  });
+
+  it('that is completed in one go has nothing of an attempt that broke off, and is heard of', async () => {
+    const { url, store, collection } = await freshCollection();
+    const { org, id } = await readyDocument(store, collection.id, [1, 2]);
+    const changed: (string | undefined)[] = [];
+    const listener = await session(url);
+    listener.on('notification', ({ payload }) => changed.push(payload));
+    await listener.query('LISTEN parley_knowledge');
+    const chunk = { ordinal: 0, text: 'whole', indexedText: 'x', tokens: 1, headingPath: [], page: null, sheet: null, url: null };
+    const eventOf = () => ({ id: uuidv7(), org, name: 'KnowledgeBase.DocumentCompleted', body: new Uint8Array() });
+    const document = {
+      id,
+      warnings: [],
+      message: 'done',
+      chunks: [{ ...chunk, firstRow: null, lastRow: null }],
+      termTotal: 5,
+      terms: { terms: [2], chunks: [1] },
+      eventOf,
+    };
+    await store.knowledge.completion.completeTogether({ org, collectionId: collection.id }, [document]);
+    const kept = await store.knowledge.lookup.chunksOf({ org, documentId: id, limit: 10 });
+    expect(kept.map(({ text }) => text)).toEqual(['whole']);
+    expect(await frequencies(store, [1, 2])).toEqual({ 2: 1 });
+    // Notifications come before the next answer.
+    await listener.query('SELECT');
+    expect(changed).toEqual(['acme/manuals']);
   });
 
   it('that replaces another does so in the moment of its completion', async () => {
