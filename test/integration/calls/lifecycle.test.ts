@@ -1,8 +1,12 @@
+import type { Room } from '@livekit/rtc-node';
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
+import { CallEnd } from '../../../voice/job/call-end.ts';
+import type { Transfers } from '../../../voice/phone/index.ts';
+import { LogWriter } from '../../../voice/session/log-writer.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { type Store } from '../../../store/index.ts';
@@ -110,6 +114,34 @@ describe('what happens to a call', () => {
     ]);
   });
 
+  it('has begun before it is over, however late its start is written', async () => {
+    const { store, org, lifecycle } = await freshLifecycle();
+    const ref = await registerCall(store, org);
+    const call = (await store.calls.calls.get(ref))!;
+    const [clock, log] = [systemClock, createLogger({ role: 'voice', level: 'silent' })];
+    const writer = new LogWriter({ log: store.calls.log, call, clock, logger: log });
+    const end = new CallEnd({
+      services: { store, lifecycle, clock },
+      rooms: { close: async () => undefined },
+      stop: new AbortController().signal,
+    });
+    await end.record(
+      { call, room: {} as Room, log, writer, recording: undefined },
+      {
+        finish: { reason: 'user_ended_call', farewell: undefined },
+        over: clock.monotonic(),
+        prepared: undefined,
+        transfers: {} as Transfers,
+        closing: { roomClosed: Promise.resolve() },
+        // Not written before something waits for it.
+        get starting() {
+          return lifecycle.start({ ...ref, jobId: 'j' }).then(() => undefined);
+        },
+      },
+    );
+    expect((await eventsOf(org)).map(({ eventName }) => eventName)).toEqual(['CallHandler.CallStarted', 'CallHandler.CallEnded']);
+  });
+
   it('has no events, no list, no limit and no analysis where a test makes the call', async () => {
     const { store, org, lifecycle } = await freshLifecycle();
     await store.organizations.limitLiveCalls(org, 1);
@@ -183,5 +215,22 @@ describe('the stale-call sweeper', () => {
     expect(await stateOf(long)).toEqual(['ended', 'maximum_duration_exceeded']);
     expect(closed.toSorted()).toEqual([unjoined, silent, long].map(({ id }) => id.replace('_', '-')).toSorted());
     expect((await eventsOf(org)).filter(({ eventName }) => eventName === 'CallHandler.CallEnded')).toHaveLength(3);
+  });
+
+  it('leaves a call alone whose job is back by the time it would end it', async () => {
+    const { store, org, lifecycle } = await freshLifecycle();
+    const ref = await registerCall(store, org);
+    await lifecycle.start({ ...ref, jobId: 'j' });
+    await (await session(url)).query(`UPDATE parley.calls SET job_seen_at = now() - interval '31 s' WHERE id = $1`, [ref.id]);
+    const seen: string[] = [];
+    const overdue: Store['calls']['overdue'] = async (limits) => {
+      const found = await store.calls.overdue(limits);
+      seen.push(...found.map(({ id }) => id));
+      await store.calls.calls.heartbeat({ ...ref, jobId: 'j' });
+      return found.filter(({ id }) => id === ref.id);
+    };
+    expect(await sweeperOf({ ...store, calls: { ...store.calls, overdue } }, lifecycle).once()).toBe(0);
+    expect(seen).toContain(ref.id);
+    expect((await store.calls.calls.get(ref))?.status).toBe('ongoing');
   });
 });
