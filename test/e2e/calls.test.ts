@@ -37,6 +37,8 @@ async function create(): Promise<Call> {
   const body = { ai_agent_id: name, native_llm_dynamic_data: { who: 'Ada' } };
   const answer = await client.rest<Call & Record<string, unknown>>('POST', '/v1/calls/create-web-call', body);
   expect(answer.status, answer.text).toBe(201);
+  // Few calls of a key may wait for their users.
+  onTestFinished(async () => void (await client.rest('POST', `/v1/calls/${answer.body._id}/end`)));
   return answer.body;
 }
 
