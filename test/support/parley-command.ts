@@ -6,6 +6,8 @@ import { runProgram } from '../../cli/grammar.ts';
 import { createParley } from '../../cli/program.ts';
 import type { Finished } from './run.ts';
 
+const LISTENED = ['SIGINT', 'SIGTERM', 'unhandledRejection', 'uncaughtException'] as const;
+
 let before: Promise<unknown> = Promise.resolve();
 
 /**
@@ -32,6 +34,7 @@ async function runHere(args: readonly string[], env: Readonly<Record<string, str
       return true;
     }),
   );
+  const listening = LISTENED.map((event) => process.listeners(event as 'SIGINT'));
   // Some commands end their process when they are done.
   const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
   process.env = Object.fromEntries(Object.entries({ ...ownEnv, ...env }).filter(([, value]) => value !== undefined));
@@ -43,6 +46,9 @@ async function runHere(args: readonly string[], env: Readonly<Record<string, str
     return { code: process.exitCode, ...written };
   } finally {
     for (const spy of [...streams, exit]) spy.mockRestore();
+    // A command listens until its process ends, and Node warns of eleven that do.
+    for (const [index, event] of LISTENED.entries())
+      for (const listener of process.listeners(event as 'SIGINT')) if (!listening[index]!.includes(listener)) process.off(event, listener);
     process.chdir(ownFolder);
     Object.assign(process, { env: ownEnv, exitCode: ownCode });
   }
