@@ -1,4 +1,5 @@
 /** A running `parley dev` stack as its user sees it: files, kubectl and HTTP. */
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -129,4 +130,19 @@ export function stackClient(stack: { readonly folder: string; readonly env: Test
     },
   };
   return client;
+}
+
+/** Starts `parley dev` in the foreground, so that Ctrl-C, which goes to all processes of a terminal, ends it with the caller. Resolves once it is up. */
+export function startDevStack(cwd: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stack = spawn(parley, ['dev'], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [stack.stdout, stack.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        if (output.includes('Parley is up')) resolve();
+      });
+    }
+    stack.on('exit', (code) => reject(new Error(`parley dev ended with ${code}:\n${output}`)));
+  });
 }

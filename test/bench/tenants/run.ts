@@ -1,5 +1,5 @@
 /** What one organisation feels of another that floods the installation: a stack of `parley dev`, as anybody starts it. */
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 import { anAgentRequest } from '../../support/builders.ts';
 import { run } from '../../support/run.ts';
-import { parley, readStackEnv, stackClient, type StackClient } from '../../support/stack.ts';
+import { parley, readStackEnv, stackClient, startDevStack, type StackClient } from '../../support/stack.ts';
 import { progress } from '../harness/progress.ts';
 import { runParts } from '../harness/run-parts.ts';
 import { percentile } from '../harness/stats.ts';
@@ -65,7 +65,7 @@ export async function runTenants({ seconds, only, out }: TenantsOptions): Promis
     benchmark: 'tenants',
     parts: ['tenants'],
     run: async () => {
-      await startStack(folder);
+      await startDevStack(folder);
       const stack = { folder, env: await readStackEnv(folder) };
       const [victim, attacker] = [await tenant(stackClient(stack), 'calm'), await tenant(stackClient(stack), 'loud')];
       for (const path of ['close', 'hang'])
@@ -201,19 +201,4 @@ async function hostileReceiver(): Promise<{ readonly url: string; stop(): void }
       server.closeAllConnections();
     },
   };
-}
-
-/** In the foreground, so that Ctrl-C ends it with the run. */
-function startStack(cwd: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stack = spawn(parley, ['dev'], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    for (const stream of [stack.stdout, stack.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-        if (output.includes('Parley is up')) resolve();
-      });
-    }
-    stack.on('exit', (code) => reject(new Error(`parley dev ended with ${code}:\n${output}`)));
-  });
 }
