@@ -89,28 +89,27 @@ export const revisionAnswer = z
 
 const givenReason = z.string().max(1000).nullish().describe('For the history and the event.');
 
+const givenRevision = (meaning: string) =>
+  z
+    .string()
+    .regex(/^[0-9a-f]{8,64}$/)
+    .nullish()
+    .describe(meaning);
+
 export const rollbackBody = z
   .object({
-    revision: z
-      .string()
-      .regex(/^[0-9a-f]{8,64}$/)
-      .nullish()
-      .describe(
-        'One that has served, or the first 8 or more digits of it. Where absent a canary ends or, without one, what served before serves again.',
-      ),
+    revision: givenRevision(
+      'One that has served, or the first 8 or more digits of it. Where absent a canary ends or, without one, what served before serves again.',
+    ),
     reason: givenReason,
   })
   .meta({ id: 'AgentRollback' });
 
 export const promotionBody = z
   .object({
-    revision: z
-      .string()
-      .regex(/^[0-9a-f]{8,64}$/)
-      .nullish()
-      .describe(
-        'The canary or one that was rolled back, by the first 8 or more digits of it. Where absent the canary or, without one, the last that was rolled back.',
-      ),
+    revision: givenRevision(
+      'The canary or one that was rolled back, by the first 8 or more digits of it. Where absent the canary or, without one, the last that was rolled back.',
+    ),
     reason: givenReason,
   })
   .meta({ id: 'AgentPromotion' });

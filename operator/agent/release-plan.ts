@@ -112,9 +112,10 @@ export function planSuspendedRelease(
 ): Pick<ReleasePlan, 'actions' | 'notices' | 'conditions' | 'requeueAfterMs' | 'status'> {
   if (view === undefined) return { actions: [], notices: [], conditions: reportedConditions(agent), status: reportedCanary(agent) };
   const { state, figures } = view;
-  const { release, ...asked } = { release: agent.spec.release, configHash: agent.status?.configHash ?? '' };
-  const decision = decideSuspended({ release, ...asked, state, figures, now });
-  const facts = { release, state, figures, target: { revision: agent.status?.desiredRevision ?? '', ...asked, parts: { tools: {} } } };
+  const { release } = agent.spec;
+  const { configHash = '', desiredRevision: revision = '' } = agent.status ?? {};
+  const decision = decideSuspended({ release, configHash, state, figures, now });
+  const facts = { release, state, figures, target: { revision, configHash, parts: { tools: {} } } };
   const problems = decision.step === undefined ? releaseProblems(decision, facts) : [];
   return {
     actions:
