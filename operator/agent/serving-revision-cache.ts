@@ -42,6 +42,8 @@ type Outcome = StoreView | { readonly state: 'superseded' };
 export class ServingRevisionCache {
   readonly #options: ServingRevisionCacheOptions;
   readonly #entries = new Map<string, Entry>();
+  /** Grows whenever something is forgotten: what was being read meanwhile may be what it was forgotten for. */
+  #forgotten = 0;
 
   constructor(options: ServingRevisionCacheOptions) {
     this.#options = options;
@@ -56,12 +58,11 @@ export class ServingRevisionCache {
     const trusted = before?.state?.canary == null ? before : undefined;
     if (trusted !== undefined && outage.why === undefined && release?.pin === undefined && !tested) return viewOf(trusted);
     return outage.guard<StoreView>(async () => {
+      const asOf = this.#forgotten;
       const entry = trusted ?? { ...before, ...entryOf(agent, await store.agentReleases.state(agent)) };
-      this.#entries.set(keyOf(agent), entry);
       const served = tested ? await this.#served(agent, entry) : undefined;
       const known = { ...entry, ...(served && { served }) };
-      // Unless it was forgotten meanwhile.
-      if (this.#entries.get(keyOf(agent)) === entry) this.#entries.set(keyOf(agent), known);
+      this.#keep(agent, known, asOf);
       return {
         ...viewOf(known),
         ...(await this.#pinned(agent, entry, release)),
@@ -105,6 +106,7 @@ export class ServingRevisionCache {
   ): Promise<Outcome> {
     const { store, outage } = this.#options;
     return outage.guard<Outcome>(async () => {
+      const asOf = this.#forgotten;
       const before = this.#entries.get(keyOf(agent)) ?? entryOf(agent, await store.agentReleases.state(agent));
       try {
         if (config !== undefined) await store.agentRevisions.put({ ...agent, revision, config, parts });
@@ -113,12 +115,12 @@ export class ServingRevisionCache {
           this.#entries.delete(keyOf(agent));
           return { state: 'superseded' };
         }
-        this.#entries.set(keyOf(agent), entry);
+        this.#keep(agent, entry, asOf);
         return viewOf(entry);
       } catch (error) {
         if (!(error instanceof StoreError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
         const entry: Entry = { ...before, rejected: { revision, message: `the revision cannot be stored: ${error.message}` } };
-        this.#entries.set(keyOf(agent), entry);
+        this.#keep(agent, entry, asOf);
         return viewOf(entry);
       }
     });
@@ -126,9 +128,10 @@ export class ServingRevisionCache {
 
   async setBudget(agent: AgentRef, budget: ServingBudget | undefined): Promise<StoreView> {
     return this.#options.outage.guard<StoreView>(async () => {
+      const asOf = this.#forgotten;
       const state = await this.#options.store.agentReleases.setBudget({ ...agent, budget });
       const entry = { ...this.#entries.get(keyOf(agent)), ...entryOf(agent, state) };
-      this.#entries.set(keyOf(agent), entry);
+      this.#keep(agent, entry, asOf);
       return viewOf(entry);
     });
   }
@@ -150,12 +153,18 @@ export class ServingRevisionCache {
   }
 
   forget(agent: AgentRef): void {
+    this.#forgotten += 1;
     this.#entries.delete(keyOf(agent));
   }
 
   /** Another process may have led in between. */
   clear(): void {
+    this.#forgotten += 1;
     this.#entries.clear();
+  }
+
+  #keep(agent: AgentRef, entry: Entry, asOf: number): void {
+    if (asOf === this.#forgotten) this.#entries.set(keyOf(agent), entry);
   }
 
   #change({ org, agentName }: AgentRef, action: ReleaseAction, version: number | null) {
