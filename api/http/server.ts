@@ -18,6 +18,7 @@ import { currentRequest, inRequest, requestState, RequestState, startRequest } f
 import { requireDescriptions } from './route.ts';
 import { requestSpan, traceIdOf } from './trace.ts';
 import { registerStreamedBodies } from './streamed-bodies.ts';
+import { registerTurnedAway } from './turned-away.ts';
 import { registerUnknownRoutes } from './unknown-route.ts';
 import { warnOfUntrustedProxies } from './untrusted-proxy.ts';
 import { registerLargeAnswers } from './large-answers.ts';
@@ -131,6 +132,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));
   requireDescriptions(app);
   registerWarnings(app);
+  registerTurnedAway(app, { clock });
   registerLargeAnswers(app);
   registerUnknownRoutes(app);
   registerOriginCheck(app, dependencies.calls.publicUrl);
