@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -53,6 +54,17 @@ const pidFile = (name: string): number => Number(readFileSync(join(folder, 'run'
 const log = (name: string): string => readFileSync(join(folder, 'logs', `${name}.log`), 'utf8');
 
 describe('Supervisor', () => {
+  it('has a component yield to the others where it says so', async () => {
+    await supervise(part('usual'), part('nice', { nice: 10 })).start();
+    const sessionOf = (name: string): string | undefined => {
+      const file = `/proc/${pidFile(name)}/autogroup`;
+      return existsSync(file) ? /nice -?\d+/.exec(readFileSync(file, 'utf8'))?.[0] : undefined;
+    };
+    const usual = getPriority();
+    expect([getPriority(pidFile('usual')), getPriority(pidFile('nice'))]).toEqual([usual, 10]);
+    if (sessionOf('usual') !== undefined) expect([sessionOf('usual'), sessionOf('nice')]).toEqual(['nice 0', 'nice 10']);
+  });
+
   it('starts a component only when those it depends on are ready, and stops them the other way round', async () => {
     const supervisor = supervise(part('last', { dependsOn: ['middle'] }), part('middle', { dependsOn: ['first'] }), part('first'));
     await supervisor.start();

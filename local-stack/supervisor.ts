@@ -16,6 +16,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { aborted } from '../platform/aborted.ts';
 import { ComponentLog } from './component-log.ts';
+import { lowerPriority } from './lower-priority.ts';
 import { Watchdog } from './watchdog.ts';
 
 export interface ComponentCommand {
@@ -51,6 +52,8 @@ export interface Component {
   readonly stopTimeoutMs?: number;
   /** Milliseconds to the first readiness; default 90,000. */
   readonly readyTimeoutMs?: number;
+  /** For what nobody waits for, as `nice` has it: what it takes of processors that are short. Default 0; 10 is a tenth of that. */
+  readonly nice?: number;
 }
 
 export type ComponentState = 'waiting' | 'preparing' | 'starting' | 'ready' | 'stopping' | 'stopped' | 'failed';
@@ -285,6 +288,7 @@ export class Supervisor {
       // By this a later start recognises the process (stopOrphans).
       const commandFile = join(this.#options.runDir, `${component.name}.command`);
       writeFileSync(commandFile, `${(becomes ?? [file, ...args]).join(' ')}\n`, { mode: 0o600 });
+      if (component.nice !== undefined) lowerPriority(child.pid, component.nice);
       this.#watchdog.add(component.name, child.pid, component.stopSignal === 'SIGINT' ? 'INT' : 'KILL');
       this.#emit(running, 'starting');
     }

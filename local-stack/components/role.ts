@@ -29,5 +29,6 @@ export function roleComponent({ role, dependsOn, command: [file, ...args], port,
     stopTimeoutMs: 30_000,
     // Stopping a stack must not wait for calls, as SIGTERM does.
     stopSignal: role === 'voice' ? 'SIGINT' : 'SIGTERM',
+    ...(role === 'worker' && { nice: 10 }),
   };
 }

@@ -140,11 +140,12 @@ function serverCommand(options: TemporalOptions): ComponentCommand {
   };
 }
 
-function probed(binary: string, port: number, flags: readonly string[]): Pick<Component, 'name' | 'dependsOn' | 'check'> {
+function probed(binary: string, port: number, flags: readonly string[]): Pick<Component, 'name' | 'dependsOn' | 'nice' | 'check'> {
   const args = ['operator', 'namespace', 'describe', 'default', `--address=127.0.0.1:${port}`, '--output=json', '--disable-config-env'];
   return {
     name: 'temporal',
     dependsOn: [],
+    nice: 5,
     check: async (signal) => {
       // The command takes a while to start: it runs only once the port is open.
       await canConnect(port, signal);

@@ -52,9 +52,10 @@ const lines = (count: number, line: (index: number) => object): string =>
 /** 9,999 lines of fields that nothing reads: 790 KB. */
 const unsound = lines(9_999, () => ({ name: 'x', a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8, i: 9, j: 0, k: 1 }));
 const badNames = makeZip(Array.from({ length: 10_000 }, (_, index) => ({ name: `no-type-${index}`, content: 'x' })));
-const brackets = lines(8, (index) => ({ title: `b${index}`, file_name: `b${index}.md`, text: '['.repeat(360_000) }));
+const brackets = (round: number): string =>
+  lines(8, (index) => ({ name: `b-${round}-${index}.md`, content: `${round} ${index} ${'['.repeat(360_000)}` }));
 const smallTexts = (round: number): string =>
-  lines(2_000, (index) => ({ title: `s-${round}-${index}`, text: `What is to be known of ${round} and ${index}.` }));
+  lines(2_000, (index) => ({ name: `s-${round}-${index}.txt`, content: `What is to be known of ${round} and ${index}.` }));
 const schema = {
   type: 'object',
   properties: { value: { oneOf: Array.from({ length: 990 }, (_, index) => ({ const: index })) } },
@@ -83,7 +84,7 @@ export const floods: Readonly<Record<string, Flood>> = {
         }),
       ),
     ),
-  markdown: (attacker) => repeatedly(attacker, 4, () => send(attacker, bulk(attacker), brackets, NDJSON)),
+  markdown: (attacker) => repeatedly(attacker, 4, (index) => send(attacker, bulk(attacker), brackets(index), NDJSON)),
   'slow bodies': (attacker) =>
     repeatedly(attacker, 200, async () => {
       const { hostname, port } = new URL(attacker.url);
