@@ -6,10 +6,10 @@ import { countTurns } from '../test/support/count-turns.ts';
 import { FakeClock } from '../test/support/fake-clock.ts';
 import { nextTurn, paced, Pacer } from './pacer.ts';
 
-it('has a loop pause once a slice of five milliseconds is used up, and not before', async () => {
+it('has a loop pause once a slice of two milliseconds is used up, and not before', async () => {
   const clock = new FakeClock();
   const pacer = new Pacer(clock);
-  clock.tick(5);
+  clock.tick(2);
   expect(pacer.due).toBe(false);
   clock.tick(1);
   expect(pacer.due).toBe(true);

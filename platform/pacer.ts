@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from './clock.ts';
 
 /** Longest time a loop runs before other work gets its turn, in milliseconds. */
-const SLICE_MS = 5;
+const SLICE_MS = 2;
 
 /** All loops of a process share its event loop: of those that pause, one goes on each time it has gone round. */
 let lastTurn = Promise.resolve();

@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import fastify from 'fastify';
 import { expect, it } from 'vitest';
 
-import { registerLargeBodies } from './large-bodies.ts';
+import { hasMoreValues, registerLargeBodies } from './large-bodies.ts';
 
 /** Answers in which turn of the event loop each body was read on. */
 async function turnsOfReading(bodies: readonly string[]): Promise<readonly number[]> {
@@ -31,4 +32,18 @@ it('lets the event loop go round between large bodies that come at the same mome
 it('reads small bodies at once', async () => {
   const turns = await turnsOfReading(Array.from({ length: 20 }, () => JSON.stringify('x'.repeat(1024))));
   expect(new Set(turns).size).toBe(1);
+});
+
+it('counts values, and none within texts, whatever stands in them', () => {
+  const parts = fc.constantFrom('"', '\\', '[', '{', ',', 'é', '1', 'x'.repeat(70), '\\'.repeat(81));
+  fc.assert(
+    fc.property(fc.array(parts, { maxLength: 40 }), (some) => {
+      const json = some.join('');
+      const outside = json.replaceAll(/"(?:\\[^]|[^"\\])*(?:"|\\?$)/g, '');
+      const values = 1 + (outside.match(/[,[{]/g)?.length ?? 0);
+      const bytes = new TextEncoder().encode(json);
+      expect([hasMoreValues(bytes, values), hasMoreValues(bytes, values - 1)]).toEqual([false, true]);
+    }),
+    { numRuns: 2_000 },
+  );
 });
