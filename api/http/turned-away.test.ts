@@ -25,7 +25,7 @@ it('answers at once, but for a 401 and a 429', async () => {
   expect(answered).toEqual([]);
   await clock.advance(1);
   await Promise.all(waiting);
-  expect(answered.toSorted()).toEqual([401, 429]);
+  expect(new Set(answered)).toEqual(new Set([401, 429]));
 });
 
 it('has no more than 2,000 answers wait', async () => {
