@@ -100,7 +100,7 @@ async function retried(world: World) {
         done.push(['record', result!.next]);
         return { attempts: [{ deliveryId: claimed.id, outcome: 'new', number: 2, state }], endpoints: [], disabled: [] };
       },
-      limits: new EndpointLimits({ clock }),
+      limits: new EndpointLimits({ clock, atOnce: 100 }),
       metrics: { attempted: () => undefined, received: () => undefined, finished: () => undefined },
       clock,
       random: () => 0,

@@ -53,10 +53,12 @@ const NO_PLACE_MS = 2_000;
 const WAITED_FOR_MS = 2 * TIMER_LEAD_MS;
 
 export async function retryDelivery(job: DeliveryJob, dependencies: RetryDependencies, signal: AbortSignal): Promise<RetryOutcome> {
-  const { limits, clock, random } = dependencies;
+  const { directory, limits, clock, random } = dependencies;
+  const { subscriptionUid: uid } = job;
   for (;;) {
-    if (!(await limits.acquire(job.subscriptionUid, PLACE_WAIT_MS))) return { againInMs: NO_PLACE_MS * (1 + random()) };
-    const outcome = await attend(job, dependencies).finally(() => limits.release(job.subscriptionUid));
+    const release = await limits.acquire({ uid, org: directory.byUid(uid)?.org ?? uid }, PLACE_WAIT_MS);
+    if (release === undefined) return { againInMs: NO_PLACE_MS * (1 + random()) };
+    const outcome = await attend(job, dependencies).finally(release);
     if ('done' in outcome || outcome.againInMs > WAITED_FOR_MS) return outcome;
     await sleep(clock, outcome.againInMs, signal);
   }

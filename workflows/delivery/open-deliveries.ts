@@ -52,7 +52,7 @@ export function openDeliveries({ config, egress, readiness, clock, logger, regis
       health,
       attempt,
       record: recordAttempts,
-      limits: new EndpointLimits({ clock }),
+      limits: new EndpointLimits({ clock, atOnce: config.PARLEY_DELIVERY_RETRY_CONCURRENCY }),
       metrics: createOutcomeMetrics(registry),
       clock,
       random: Math.random,
