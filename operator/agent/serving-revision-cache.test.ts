@@ -27,11 +27,12 @@ function cacheOf() {
   const clock = new FakeClock();
   const logger = createLogger({ role: 'operator', level: 'silent' });
   const store = {
+    health: () => Promise.resolve(),
     agentReleases: { state: answer, setBudget: answer, serve: answer },
     releaseFigures: {},
-  } as unknown as Pick<Store, 'agentRevisions' | 'agentReleases' | 'releaseFigures' | 'testRuns'>;
+  } as unknown as Pick<Store, 'agentRevisions' | 'agentReleases' | 'health' | 'releaseFigures' | 'testRuns'>;
   const metrics = new ReleaseMetrics({ registry: new Registry(), figures: store.releaseFigures, clock, logger });
-  const cache = new ServingRevisionCache({ store, outage: new PostgresOutage({ clock, logger }), clock, metrics });
+  const cache = new ServingRevisionCache({ store, outage: new PostgresOutage({ store, clock, logger }), clock, metrics });
   const revisionOf = async () => {
     const view = await cache.view(desk, { tested: false });
     return view.state === 'known' ? view.release?.state.revision : undefined;

@@ -120,7 +120,7 @@ it('runs no more tests at a time than it may, and all of them', async () => {
     running.set(lastUser, asked);
     most = Math.max(most, running.size);
     // The last ones wait for nobody.
-    for (const [first, { release }] of [...running]) {
+    for (const [first, { release }] of running) {
       if (running.size < Math.min(3, 30 - answered.size)) break;
       running.delete(first);
       answered.add(first);
