@@ -6,6 +6,7 @@ import { baseParams, defineRoute } from '../descriptions.ts';
 import { bulkResultExamples } from '../examples.ts';
 import { MANIFEST } from './archive-manifest.ts';
 import {
+  BYTES_PER_REQUEST,
   ENTRIES_PER_REQUEST,
   MAX_BODY_BYTES,
   MAX_ENTRIES,
@@ -49,7 +50,7 @@ export const submitDocuments = defineRoute({
     `Send a line of JSON for each file (\`application/x-ndjson\`), or a zip archive. A request takes ${MAX_ENTRIES} files and ${megabytes(MAX_BODY_BYTES)}; a file may have what it may have by itself, a line ${megabytes(MAX_LINE_BYTES)}, and an archive ${megabytes(MAX_UNPACKED_BYTES)} when it is unpacked.`,
     `An archive may have a \`${MANIFEST}\` at its top: a line of JSON with \`name\` (path in the archive), \`metadata\` and \`idempotency_key\` for each file that needs these.`,
     'Lines are read as they arrive and results are sent as files are stored, one for each entry and in their order. An entry that can not be stored fails alone. Whatever is answered as `accepted` is kept, also where the connection breaks. Send the rest again, or everything: an entry with the same `idempotency_key`, or without one and with the same content, is answered with the document that is there. A document that has failed or was deleted is made again.',
-    `Every ${ENTRIES_PER_REQUEST} entries count as one request. Over a rate limit the upload is slowed down; no entry is refused. An organisation has ${UPLOADS_AT_ONCE} of these requests at a time; others are answered 429. After ${MAX_UNREADABLE_IN_A_ROW} lines in a row that can't be used nothing more is read, and the next result says so.`,
+    `Every ${ENTRIES_PER_REQUEST} entries, or ${BYTES_PER_REQUEST / 1024} KiB where that is more, count as one request. Over a rate limit the upload is slowed down; no entry is refused. An organisation has ${UPLOADS_AT_ONCE} of these requests at a time; others are answered 429. After ${MAX_UNREADABLE_IN_A_ROW} lines in a row that can't be used nothing more is read, and the next result says so.`,
   ].join('\n\n'),
   permission: 'knowledge_bases:write',
   params: baseParams,

@@ -1,12 +1,12 @@
 /** Takes on many files with one request. */
-import { addAbortSignal, PassThrough, type Readable } from 'node:stream';
+import { addAbortSignal, PassThrough, Readable } from 'node:stream';
 
 import { Counter, type Registry } from 'prom-client';
 
 import type { JobStarter } from '../../../knowledge/jobs/job-starter.ts';
 import { fileKey } from '../../../knowledge/ingestion/clear-document.ts';
 import { StorageError, type FileStorage } from '../../../knowledge/storage/file-storage.ts';
-import { sleep, type Clock } from '../../../platform/clock.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import { paced } from '../../../platform/pacer.ts';
 import { newDocumentId, type Collection, type KnowledgeStore } from '../../../store/index.ts';
@@ -19,10 +19,11 @@ import { openArchiveEntries } from './archive-entries.ts';
 import { batches } from './batches.ts';
 import { BulkUpload, type EntryResult } from './bulk-upload.ts';
 import type { BulkEntry } from './entry.ts';
-import { ENTRIES_PER_REQUEST, MAX_BODY_BYTES, UPLOADS_AT_ONCE } from './limits.ts';
+import { MAX_BODY_BYTES, UPLOADS_AT_ONCE } from './limits.ts';
 import { lineEntries } from './line-entries.ts';
 import { ResultStream, type ResultFormat } from './result-stream.ts';
 import { StoredFileReader } from './stored-file-reader.ts';
+import { UploadPace } from './upload-pace.ts';
 
 /** Entries of one transaction, at most; their contents are in memory together. */
 const BATCH = { items: 200, weight: 4 * 1024 * 1024, idleMs: 250 } as const;
@@ -95,10 +96,12 @@ export class BulkService {
     const { bases, store, files, starter } = this.#options;
     const { state } = request;
     const collection = await bases.ensure(org, baseName);
-    const source = request.type === 'application/zip' ? await this.#archive(collection, request) : this.#lines(request);
+    const pace = new UploadPace(state, this.#options.clock);
+    const body = Readable.from(counted(abortable(request.body, state.signal), pace), { objectMode: false });
+    const source = request.type === 'application/zip' ? await this.#archive(collection, body, state.signal) : linesOf(body);
     const results = new ResultStream(request.format);
     const upload = new BulkUpload({ collection, createdBy: userId, bulk: store.bulk, files, starter, signal: state.signal });
-    return { results: results.readable, written: this.#run(source, { upload, results, state }) };
+    return { results: results.readable, written: this.#run(source, { upload, pace, results, state }) };
   }
 
   /** Waits for what has begun. */
@@ -108,14 +111,17 @@ export class BulkService {
 
   async #run(
     source: Source,
-    { upload, results, state }: { readonly upload: BulkUpload; readonly results: ResultStream; readonly state: RequestState },
+    {
+      upload,
+      pace,
+      results,
+      state,
+    }: { readonly upload: BulkUpload; readonly pace: UploadPace; readonly results: ResultStream; readonly state: RequestState },
   ): Promise<void> {
     const { clock } = this.#options;
     try {
-      let entries = 0;
       for await (const batch of batches(paced(source.entries), { ...BATCH, weightOf, clock })) {
-        await this.#pace(state, entries, batch.length);
-        entries += batch.length;
+        await pace.entries(batch.length);
         const taken = await state.timed('upload', () => upload.take(batch));
         this.#count(state, taken);
         results.write(taken);
@@ -142,23 +148,8 @@ export class BulkService {
     state.entries = counts;
   }
 
-  /** Each {@link ENTRIES_PER_REQUEST} entries are one request: over its limit a key is slowed down, and no entry is refused. */
-  async #pace(state: RequestState, before: number, entries: number): Promise<void> {
-    // The request itself has been counted for the first ones.
-    const due = requestsFor(before + entries) - Math.max(1, requestsFor(before));
-    for (let counted = 0; counted < due;) {
-      const decision = state.countRequest?.('wait');
-      if (decision === undefined || decision.allowed) counted += 1;
-      else await sleep(this.#options.clock, Math.max(...decision.limits.map(({ standing }) => standing.nextInMs)), state.signal);
-    }
-  }
-
-  #lines({ body, state: { signal } }: BulkRequest): Source {
-    return { entries: lineEntries(abortable(body, signal)), close: async () => undefined };
-  }
-
   /** An archive is read from its end, so it is stored first: under the id of a document that never comes, for the sweep of orphaned files. */
-  async #archive({ org }: Collection, { body, state: { signal } }: BulkRequest): Promise<Source> {
+  async #archive({ org }: Collection, body: Readable, signal: AbortSignal): Promise<Source> {
     const { files } = this.#options;
     const key = fileKey(org, newDocumentId());
     const close = (): Promise<void> => files.delete(key).catch(() => undefined);
@@ -172,6 +163,10 @@ export class BulkService {
   }
 }
 
+function linesOf(body: Readable): Source {
+  return { entries: lineEntries(body), close: async () => undefined };
+}
+
 /** Reading may end early, and by the signal: the body itself must stay, as its connection carries the answer. */
 function abortable(body: Readable, signal: AbortSignal): Readable {
   const copy = new PassThrough();
@@ -179,12 +174,15 @@ function abortable(body: Readable, signal: AbortSignal): Readable {
   return addAbortSignal(signal, body.pipe(copy));
 }
 
-function weightOf(entry: BulkEntry): number {
-  return 'file' in entry && Buffer.isBuffer(entry.file.content) ? entry.file.content.length : 0;
+async function* counted(body: AsyncIterable<Uint8Array>, pace: UploadPace): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    await pace.bytes(chunk.length);
+    yield chunk;
+  }
 }
 
-function requestsFor(entries: number): number {
-  return Math.ceil(entries / ENTRIES_PER_REQUEST);
+function weightOf(entry: BulkEntry): number {
+  return 'file' in entry && Buffer.isBuffer(entry.file.content) ? entry.file.content.length : 0;
 }
 
 function tooLarge(): ApiError {
