@@ -1,0 +1,335 @@
+/**
+ * Reads an answer of `/chat/completions`, streamed or whole, into events. Total: whatever bytes come, it gives what the model said and called, and
+ * exactly one `end` or `failure`, after which nothing counts.
+ *
+ * - A call is given when the answer finishes, for only then it is known to be complete. Where the server's limit or filter ended the answer, its calls
+ *   are `unfinished` and must not run.
+ * - Once the answer has finished, nothing fails it any more: neither a broken event nor a lost connection.
+ * - Usage is given with the end alone: what a server says of an answer that is given up is a placeholder.
+ */
+import { canonicalJson } from '../../../platform/canonical-json.ts';
+import { cutText } from '../../../platform/cut-text.ts';
+import { isObject, parseJson, type JsonObject } from '../../../platform/json.ts';
+import type { TokenUsage } from '../../../platform/telemetry/gen-ai/model-requests.ts';
+import { ReasoningFilter, type Piece } from './reasoning-filter.ts';
+import { SseDecoder, type SseLine } from './sse-decoder.ts';
+import { ToolCallAssembler, type ModelCall } from './tool-call-assembler.ts';
+import { usageOf } from './usage.ts';
+
+export type EndReason =
+  | 'stop'
+  | 'tool_calls'
+  /** The limit of tokens cut the answer off. */
+  | 'length'
+  | 'content_filter'
+  /** The model declined to answer. */
+  | 'refusal'
+  /** Neither words nor calls. */
+  | 'empty';
+
+export type FailureReason =
+  /** No event of a completion came: a page, for example. */
+  | 'not_a_completion'
+  /** An event is broken. */
+  | 'unreadable'
+  /** It broke off before it finished. */
+  | 'cut_off'
+  /** The server reports an error in place of an answer. */
+  | 'error'
+  /** A line, a body or arguments of more than {@link MAX_LENGTH} characters. */
+  | 'too_large';
+
+export type ModelEvent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  /** All text so far was reasoning, whose end alone was marked. */
+  | { readonly type: 'retract' }
+  /** What the server wants to see again with the answer. */
+  | { readonly type: 'extra'; readonly extra: JsonObject }
+  | { readonly type: 'call'; readonly call: ModelCall }
+  | { readonly type: 'usage'; readonly usage: TokenUsage }
+  | { readonly type: 'end'; readonly reason: EndReason; readonly unfinished: readonly ModelCall[] }
+  /** @param message in the server's words where it reports an error: they may quote what was asked */
+  | { readonly type: 'failure'; readonly reason: FailureReason; readonly message: string };
+
+export interface ModelStreamReaderOptions {
+  /** Made-up ids of calls derive from it. */
+  readonly idSeed?: string;
+  /** See {@link ReasoningFilter}. */
+  readonly beginsWithReasoning?: boolean;
+}
+
+/** In characters. */
+export const MAX_LENGTH = 4 * 1024 * 1024;
+/** Of what is kept for an estimate of tokens, in characters. */
+const MAX_RECEIVED = 1_000_000;
+/** Of an error's message, in characters. */
+const MAX_MESSAGE = 1_000;
+/** Spaces and signs that nobody sees or hears. */
+const BLANK = /^[\s\p{Cc}\p{Cf}]+/u;
+
+/** By what servers call it; any other reason is an end, too. */
+const FINISHES: ReadonlyMap<string, 'length' | 'content_filter' | 'failed'> = new Map([
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
+  ['content_filter', 'content_filter'],
+  ['safety', 'content_filter'],
+  ['error', 'failed'],
+  ['abort', 'failed'],
+]);
+
+export class ModelStreamReader {
+  readonly #decoder = new TextDecoder();
+  readonly #lines = new SseDecoder();
+  readonly #filter: ReasoningFilter;
+  readonly #calls: ToolCallAssembler;
+  #events: ModelEvent[] = [];
+  /** A body that begins with a brace is one JSON object. */
+  #form: 'unknown' | 'json' | 'events' = 'unknown';
+  #body = '';
+  /** Lines of the present event that are no JSON by themselves. */
+  #unread: string[] = [];
+  #chunks = 0;
+  #choice: unknown;
+  #id: string | undefined;
+  #model: string | undefined;
+  #finish: string | undefined;
+  #usage: TokenUsage | undefined;
+  #received = '';
+  #hasText = false;
+  #hasCalls = false;
+  #unfinished: readonly ModelCall[] = [];
+  #refused = false;
+  #over = false;
+
+  constructor({ idSeed = '', beginsWithReasoning = false }: ModelStreamReaderOptions = {}) {
+    this.#filter = new ReasoningFilter({ beginsWithReasoning });
+    this.#calls = new ToolCallAssembler({ idSeed });
+  }
+
+  push(bytes: Uint8Array): readonly ModelEvent[] {
+    this.#read(this.#decoder.decode(bytes, { stream: true }));
+    return this.#take();
+  }
+
+  /** The body is over. */
+  end(): readonly ModelEvent[] {
+    this.#read(this.#decoder.decode());
+    if (this.#form === 'json') this.#readWhole();
+    else for (const line of this.#lines.end()) this.#readLine(line, { last: true });
+    this.#conclude();
+    return this.#take();
+  }
+
+  /** Of the completion, as the server has it. */
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  get model(): string | undefined {
+    return this.#model;
+  }
+
+  /** As the server has it. */
+  get finishReason(): string | undefined {
+    return this.#finish;
+  }
+
+  /** Chunks of an answer; comments are none. */
+  get chunks(): number {
+    return this.#chunks;
+  }
+
+  /** Whether a tool call has begun. */
+  get callsTool(): boolean {
+    return this.#calls.begun;
+  }
+
+  /** Whether the model's answers have to be read with `beginsWithReasoning`. */
+  get foundLoneReasoningEnd(): boolean {
+    return this.#filter.foundLoneEnd;
+  }
+
+  /** What the model has written so far: words, reasoning and calls. Of more than a million characters the rest is missing. */
+  get received(): string {
+    return this.#received;
+  }
+
+  #take(): readonly ModelEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  #read(text: string): void {
+    if (this.#over) return;
+    let rest = text;
+    if (this.#form === 'unknown') {
+      rest = text.trimStart();
+      if (rest !== '') this.#form = rest.startsWith('{') ? 'json' : 'events';
+    }
+    if (this.#form === 'json') this.#body += rest;
+    else for (const line of this.#lines.push(rest)) this.#readLine(line);
+    if (Math.max(this.#body.length, this.#lines.restLength, this.#calls.length) > MAX_LENGTH)
+      this.#fail('too_large', 'the answer is too large');
+  }
+
+  #readLine(line: SseLine, { last = false } = {}): void {
+    if (this.#over) return;
+    if (line.type === 'event_end') return this.#readUnread();
+    const data = line.data.trim();
+    if (data === '[DONE]') {
+      this.#readUnread();
+      this.#finish ??= 'stop';
+      return this.#conclude();
+    }
+    const value = parseJson(data);
+    // A chunk in several lines; or, as the last one, the beginning of a chunk.
+    if (value === undefined && data !== '' && !last && (data.startsWith('{') || this.#unread.length > 0)) this.#unread.push(data);
+    else this.#readChunk(value, { isError: line.event === 'error' });
+  }
+
+  #readUnread(): void {
+    if (this.#unread.length === 0) return;
+    const value = parseJson(this.#unread.join('\n'));
+    this.#unread = [];
+    if (value !== undefined) this.#readChunk(value);
+    else if (this.#finish === undefined) this.#fail('unreadable', 'an event of the answer is no JSON');
+  }
+
+  #readWhole(): void {
+    if (this.#over) return;
+    const value = parseJson(this.#body);
+    this.#body = '';
+    if (value === undefined) return this.#fail('unreadable', 'the answer is no JSON');
+    this.#readChunk(value, { whole: true });
+  }
+
+  #readChunk(value: unknown, { isError = false, whole = false } = {}): void {
+    if (!isObject(value)) return;
+    const choice = this.#choiceIn(value['choices']);
+    this.#id ??= textOf(value['id']);
+    this.#model ??= textOf(value['model']);
+    this.#usage = usageOf(value['usage'] ?? choice?.['usage'] ?? (value['x_groq'] as JsonObject | undefined)?.['usage']) ?? this.#usage;
+    const error = errorIn(value, isError);
+    if (error !== undefined && this.#finish === undefined) return this.#fail('error', error);
+    if ('choices' in value || 'usage' in value) this.#chunks += 1;
+    if (choice === undefined) return;
+    const part = [choice['delta'], choice['message']].find(isObject);
+    if (part !== undefined) this.#readPart(part);
+    const finish = textOf(choice['finish_reason']) ?? (whole && part !== undefined ? 'stop' : undefined);
+    if (finish === undefined) return;
+    if (FINISHES.get(finish) === 'failed') return this.#fail('error', `the server ended the answer with "${cutText(finish, MAX_MESSAGE)}"`);
+    this.#finish = finish;
+    this.#finishAnswer();
+  }
+
+  /** One answer was asked for: of several the first that comes counts. */
+  #choiceIn(choices: unknown): JsonObject | undefined {
+    const all = Array.isArray(choices) ? choices.filter(isObject) : [];
+    const choice = this.#choice === undefined ? all[0] : all.find(({ index }) => (index ?? 0) === this.#choice);
+    if (choice !== undefined) this.#choice ??= choice['index'] ?? 0;
+    return choice;
+  }
+
+  #readPart(part: JsonObject): void {
+    // Some servers send it under both names.
+    this.#reason(textOf(part['reasoning_content']) ?? textOf(part['reasoning']) ?? '');
+    this.#readContent(part['content']);
+    this.#refused ||= textOf(part['refusal']) !== undefined;
+    if (isObject(part['extra_content'])) this.#events.push({ type: 'extra', extra: part['extra_content'] });
+    this.#keep(this.#calls.add(part['tool_calls']));
+  }
+
+  /** A text, or a list of parts of which some are reasoning. */
+  #readContent(content: unknown): void {
+    if (typeof content === 'string') {
+      this.#keep(content);
+      this.#say(this.#filter.push(content));
+    } else if (Array.isArray(content))
+      for (const part of content as readonly unknown[]) {
+        if (isObject(part) && (part['type'] === 'thinking' || part['type'] === 'reasoning'))
+          this.#reason(plainText(part['thinking'] ?? part));
+        else this.#readContent(plainText(part));
+      }
+  }
+
+  #reason(text: string): void {
+    if (text === '') return;
+    this.#keep(text);
+    this.#events.push({ type: 'reasoning', text });
+  }
+
+  #say(pieces: readonly Piece[]): void {
+    for (const piece of pieces) {
+      if (piece.type === 'retract') {
+        if (this.#hasText) this.#events.push(piece);
+        this.#hasText = false;
+        continue;
+      }
+      // An answer begins with its first visible sign.
+      const text = piece.type === 'text' && !this.#hasText ? piece.text.replace(BLANK, '') : piece.text;
+      if (text === '') continue;
+      if (piece.type === 'text') this.#hasText = true;
+      this.#events.push({ type: piece.type, text });
+    }
+  }
+
+  #keep(text: string): void {
+    this.#received += text.slice(0, MAX_RECEIVED - this.#received.length);
+  }
+
+  #finishAnswer(): void {
+    this.#say(this.#filter.flush());
+    const calls = this.#calls.take();
+    if (FINISHES.has(this.#finish ?? '')) this.#unfinished = [...this.#unfinished, ...calls];
+    else {
+      this.#hasCalls ||= calls.length > 0;
+      for (const call of calls) this.#events.push({ type: 'call', call });
+    }
+  }
+
+  #conclude(): void {
+    if (this.#over) return;
+    if (this.#finish === undefined) {
+      if (this.#unread.length > 0) return this.#fail('unreadable', 'an event of the answer is no JSON');
+      return this.#chunks === 0
+        ? this.#fail('not_a_completion', 'no part of an answer came')
+        : this.#fail('cut_off', 'the stream ended before the answer did');
+    }
+    this.#finishAnswer();
+    if (this.#usage !== undefined) this.#events.push({ type: 'usage', usage: this.#usage });
+    this.#events.push({ type: 'end', reason: this.#endReason(this.#finish), unfinished: this.#unfinished });
+    this.#over = true;
+  }
+
+  #endReason(finish: string): EndReason {
+    if (this.#hasCalls) return 'tool_calls';
+    const cut = FINISHES.get(finish);
+    if (cut === 'length' || cut === 'content_filter') return cut;
+    return this.#hasText ? 'stop' : this.#refused ? 'refusal' : 'empty';
+  }
+
+  #fail(reason: FailureReason, message: string): void {
+    if (this.#over) return;
+    this.#events.push({ type: 'failure', reason, message: cutText(message, MAX_MESSAGE) });
+    this.#over = true;
+  }
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** Of a text, a part with one, or a list of either. */
+function plainText(value: unknown, levels = 3): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return levels === 0 ? '' : value.map((part) => plainText(part, levels - 1)).join('');
+  return isObject(value) && typeof value['text'] === 'string' ? value['text'] : '';
+}
+
+function errorIn(value: JsonObject, isError: boolean): string | undefined {
+  const { error } = value;
+  if (typeof error === 'string' && error !== '') return error;
+  if (isObject(error)) return textOf(error['message']) ?? canonicalJson(error);
+  return isError || value['object'] === 'error' ? (textOf(value['message']) ?? canonicalJson(value)) : undefined;
+}
