@@ -1,7 +1,7 @@
 import { llm } from '@livekit/agents';
 import { expect, it } from 'vitest';
 
-import { CallAgent, resultsLast } from './call-agent.ts';
+import { CallAgent, inOrderOfCalls, resultsLast } from './call-agent.ts';
 import { Synthesis } from './synthesis.ts';
 
 const said = (role: 'user' | 'assistant', content: string) => llm.ChatMessage.create({ role, content });
@@ -15,6 +15,23 @@ it('ends a request with the results of tools, and keeps the order of all else', 
   expect(resultsLast([welcome, question, ...calls, meanwhile, more])).toEqual([welcome, question, meanwhile, more, ...calls]);
   for (const items of [[], [welcome], [welcome, question], [question, meanwhile], [question, ...calls], [...calls, meanwhile, question]])
     expect(resultsLast(items)).toEqual(items);
+});
+
+it('has calls of one answer, and their results, in the order in which the model made them', () => {
+  const made = (id: string) => llm.FunctionCall.create({ id, callId: id, name: 'find_order', args: '{}' });
+  const [slow, fast, later] = [made('a/fnc_0'), made('a/fnc_1'), made('b/fnc_0')];
+  const [question, gone] = [said('user', 'Where is it?'), result('c')];
+  const [slowResult, fastResult, laterResult] = [result(slow.callId), result(fast.callId), result(later.callId)];
+  expect(inOrderOfCalls([question, fast, slow, fastResult, slowResult, later, gone, laterResult])).toEqual([
+    question,
+    slow,
+    fast,
+    slowResult,
+    fastResult,
+    later,
+    gone,
+    laterResult,
+  ]);
 });
 
 it('asks with what was heard of an answer that was still being wound up', async () => {

@@ -43,7 +43,7 @@ export class CallAgent extends voice.Agent {
     // An answer to words that may go on begins before the turn is completed.
     await this.#addInterrupted(chatCtx);
     const asked = chatCtx.copy({ excludeEmptyMessage: true });
-    asked.items = resultsLast(asked.items);
+    asked.items = inOrderOfCalls(resultsLast(asked.items));
     return super.llmNode(asked, tools, settings);
   }
 
@@ -115,6 +115,27 @@ export function resultsLast(items: readonly llm.ChatItem[]): llm.ChatItem[] {
   const from = items.slice(0, end).findLastIndex(({ type }) => type !== 'function_call' && type !== 'function_call_output') + 1;
   return [...items.slice(0, from), ...items.slice(end), ...items.slice(from, end)];
 }
+
+/**
+ * Calls of one answer, and their results, in the order in which the model made them: the session has them as they began and ended, and another order in
+ * each request keeps providers from using what they have cached.
+ */
+export function inOrderOfCalls(items: readonly llm.ChatItem[]): llm.ChatItem[] {
+  const ordered = [...items];
+  const calls = items.filter((item) => item.type === 'function_call');
+  for (const group of Map.groupBy(calls, ({ id }) => id.split('/')[0]).values()) {
+    const made = group.toSorted((a, b) => numberOf(a) - numberOf(b));
+    const results = made.flatMap(({ callId }) => items.filter((item) => item.type === 'function_call_output' && item.callId === callId));
+    for (const sorted of [made, results]) {
+      const places = ordered.flatMap((item, at) => (sorted.includes(item as never) ? [at] : []));
+      for (const [index, at] of places.entries()) ordered[at] = sorted[index]!;
+    }
+  }
+  return ordered;
+}
+
+/** The session numbers the calls of an answer in their ids: `<answer>/fnc_<number>`. */
+const numberOf = ({ id }: llm.FunctionCall): number => Number(/\/fnc_(\d+)$/.exec(id)?.[1] ?? 0);
 
 function isTranscript({ type }: stt.SpeechEvent): boolean {
   return (

@@ -29,7 +29,7 @@ describe('settings of an agent', () => {
       },
       preemptiveGeneration: { enabled: true },
     });
-    expect(session).toMatchObject({ maxToolSteps: 8, aecWarmupDuration: null, userAwayTimeout: null });
+    expect(session).toMatchObject({ maxToolSteps: 7, aecWarmupDuration: null, userAwayTimeout: null });
     expect(vad).toEqual({ minSpeechDuration: 50, minSilenceDuration: 250 });
     expect(endOfTurn).toEqual({ sureMs: 300, silenceMs: 500, longestMs: 3000 });
     expect({ endAfterSilenceMs, maxDurationMs, ambient }).toEqual({

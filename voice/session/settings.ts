@@ -86,7 +86,8 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
         },
         preemptiveGeneration: { enabled: true },
       },
-      maxToolSteps: MAX_TOOL_STEPS,
+      // LiveKit answers without tools after one more than it is told.
+      maxToolSteps: MAX_TOOL_STEPS - 1,
       // Silence is this project's to measure: see SilenceTimer.
       userAwayTimeout: null,
       // By default the first three seconds of speech cannot be interrupted: that is most of a welcome message.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { createArgumentCheck } from './arguments.ts';
+import { createArgumentCheck, fitArguments } from './arguments.ts';
 
 const schema = {
   type: 'object',
@@ -76,5 +76,58 @@ describe('createArgumentCheck', () => {
     const check = createArgumentCheck('$ref' in given ? { ...given, $defs: doubling } : { type: 'object', properties: given });
     expect(check(args)).toBeUndefined();
     expect(check(args)).toBeUndefined();
+  });
+});
+
+describe('fitArguments', () => {
+  const guests = { type: 'array', items: { type: 'object', properties: { age: { type: 'integer' } } } };
+  const properties = {
+    name: { type: 'string' },
+    email: { type: 'string' },
+    unit: { enum: ['C', 'F'] },
+    note: { type: ['string', 'null'] },
+    guests,
+    days: { $ref: '#/$defs/days' },
+    price: { anyOf: [{ type: 'number' }, { type: 'boolean' }] },
+  };
+  const booking = {
+    type: 'object',
+    properties,
+    required: ['name'],
+    additionalProperties: false,
+    $defs: { days: { type: 'integer', maximum: 9 } },
+  };
+
+  it.each([
+    ['null for what is optional is absent', { name: 'Ada', email: null, unit: null }, { name: 'Ada' }],
+    ['null stays where the schema has it', { name: 'Ada', note: null, email: null }, { name: 'Ada', note: null }],
+    ['a number as a text is the number', { name: 'Ada', days: '2', price: '2.5' }, { name: 'Ada', days: 2, price: 2.5 }],
+    ['a boolean as a text is the boolean', { name: 'Ada', price: 'true' }, { name: 'Ada', price: true }],
+    ['within lists, too', { name: 'Ada', guests: [{ age: '7' }, { age: null }] }, { name: 'Ada', guests: [{ age: 7 }, {}] }],
+  ])('%s', (_what, args, expected) => {
+    expect(fitArguments(booking, args)).toEqual(expected);
+    expect(createArgumentCheck(booking)(fitArguments(booking, args))).toBeUndefined();
+  });
+
+  it.each([
+    { name: null },
+    { days: '2.5' },
+    { days: '007' },
+    { days: '1e1' },
+    { days: '12' },
+    { days: 'two' },
+    { name: 5 },
+    { more: null },
+    { unit: 'K' },
+  ])('makes nothing fit that does not: %j', (args) => {
+    expect(createArgumentCheck(booking)(fitArguments(booking, { name: 'Ada', ...args }))).toBeDefined();
+  });
+
+  it('leaves what fits, and what a schema can not be understood for', () => {
+    for (const [parameters, args] of [
+      [booking, { name: '2' }],
+      [{ $ref: 'https://elsewhere.example/x' }, { a: null }],
+    ] as const)
+      expect(fitArguments(parameters, args)).toBe(args);
   });
 });

@@ -2,6 +2,7 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
+import { isObject, parseJson } from '../../platform/json.ts';
 import { withinTime } from '../../platform/time-limit.ts';
 import type { Arguments } from './tool-result.ts';
 
@@ -38,6 +39,53 @@ export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, g
   };
 }
 
+/**
+ * What models write for a value that the schema has no such type for: `null` for what they leave out, and a number or a boolean as a text. Nothing else is
+ * changed, and nothing that would lose anything.
+ *
+ * @param args that don't fit. @returns others, to be checked again; the same ones where there is nothing to change
+ */
+export function fitArguments(schema: Readonly<Record<string, unknown>>, args: Arguments): Arguments {
+  const errors = withinTime(CHECK_TIMEOUT_MS, () => {
+    const validate = compile(schema);
+    return validate === undefined || validate(args) ? [] : (validate.errors ?? []);
+  });
+  return (errors ?? []).reduce((fitting, { instancePath, keyword, params }) => {
+    const { type } = params as { readonly type?: string | readonly string[] };
+    const path = instancePath.split('/').slice(1).map(unescaped);
+    return VALUE_KEYWORDS.has(keyword) && path.length > 0 ? (changedAt(fitting, path, [type ?? []].flat()) as Arguments) : fitting;
+  }, args);
+}
+
+/** What they complain of is a value, and not one that is missing or too much. */
+const VALUE_KEYWORDS: ReadonlySet<string> = new Set(['type', 'enum', 'const']);
+
+/** @param types that the value may have */
+function changedAt(value: unknown, [name = '', ...rest]: readonly string[], types: readonly string[]): unknown {
+  if (Array.isArray(value)) {
+    const items = value as readonly unknown[];
+    return items.map((item, index) =>
+      String(index) !== name ? item : rest.length > 0 ? changedAt(item, rest, types) : asTyped(item, types),
+    );
+  }
+  if (!isObject(value) || !Object.hasOwn(value, name)) return value;
+  const { [name]: inner, ...others } = value;
+  if (rest.length > 0) return { ...value, [name]: changedAt(inner, rest, types) };
+  return inner === null ? others : { ...value, [name]: asTyped(inner, types) };
+}
+
+function asTyped(value: unknown, types: readonly string[]): unknown {
+  if (typeof value !== 'string') return value;
+  const typed = parseJson(value);
+  const fits =
+    typeof typed === 'boolean'
+      ? types.includes('boolean')
+      : typeof typed === 'number' && types.some((type) => type === 'integer' || type === 'number');
+  return fits && String(typed) === value ? typed : value;
+}
+
+const unescaped = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
+
 function compile({ $schema: named, ...schema }: Readonly<Record<string, unknown>>): ValidateFunction | undefined {
   const compilers = [() => new Ajv2020(OPTIONS), () => new Ajv(OPTIONS)];
   if (typeof named === 'string' && named.startsWith(DRAFT_07)) compilers.reverse();
@@ -54,7 +102,7 @@ function compile({ $schema: named, ...schema }: Readonly<Record<string, unknown>
 function isAbout({ instancePath, params }: ErrorObject, names: ReadonlySet<string>): boolean {
   const [, first] = instancePath.split('/');
   const about = first ?? (params as { readonly missingProperty?: unknown })['missingProperty'];
-  return typeof about === 'string' && names.has(about.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return typeof about === 'string' && names.has(unescaped(about));
 }
 
 function inWords({ instancePath, keyword, message = 'does not fit', params }: ErrorObject): string {

@@ -1,12 +1,14 @@
 import { llm } from '@livekit/agents';
 import { beforeEach, describe, expect, it } from 'vitest';
 
+import { argumentsToPass } from '../calls/model-stream/index.ts';
 import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { createArgumentCheck } from './arguments.ts';
 import { runTool, toFunctionTool } from './function-tool.ts';
 import { RecordingHost } from '../../test/support/recording-tool-host.ts';
-import type { ToolDefinition, ToolResult } from './tool-result.ts';
+import type { Arguments, ToolDefinition, ToolResult } from './tool-result.ts';
 
 const logger = createLogger({ role: 'voice', level: 'silent' });
 let host: RecordingHost;
@@ -31,7 +33,10 @@ function pending() {
 }
 
 /** As the session would call it. */
-function execute(definition: ToolDefinition, { aborted = false } = {}) {
+function execute(
+  definition: ToolDefinition,
+  { aborted = false, args = {} }: { readonly aborted?: boolean; readonly args?: Arguments } = {},
+) {
   const chatCtx = new llm.ChatContext();
   const history = new llm.ChatContext();
   const functionCall = llm.FunctionCall.create({ callId: 'call-1', name: definition.name, args: '{}', createdAt: Date.now() - 1_000 });
@@ -42,7 +47,7 @@ function execute(definition: ToolDefinition, { aborted = false } = {}) {
   if (aborted) controller.abort();
   const tool = toFunctionTool(definition, options());
   const ctx = { functionCall, session: { currentAgent: agent, history } } as unknown as llm.ToolOptions['ctx'];
-  return { result: tool.execute({}, { ctx, toolCallId: 'call-1', abortSignal: controller.signal }), agent, history };
+  return { result: tool.execute(args as never, { ctx, toolCallId: 'call-1', abortSignal: controller.signal }), agent, history };
 }
 
 it('that is stopped, for the call is over, is no fault of the tool', async () => {
@@ -66,6 +71,25 @@ describe('the call of a tool', () => {
       { ...call, failed: true, result: '{"error":"day is missing"}' },
       { ...call, failed: true, result: '{"error":"The tool does not work at the moment."}' },
     ]);
+  });
+});
+
+describe('arguments', () => {
+  const parameters = { type: 'object', properties: { amount: { type: 'integer' }, note: { type: 'string' } }, required: ['amount'] };
+
+  it('that fit but for their form run as they are meant', async () => {
+    const ran: Arguments[] = [];
+    const run: ToolDefinition['run'] = async (args) => ({ succeeded: ran.push(args) > 0, forModel: 1 });
+    await execute(aTool(run, { parameters, refuse: createArgumentCheck(parameters) }), { args: { amount: '12', note: null } }).result;
+    expect([ran, host.toolCalls[0]?.arguments]).toEqual([[{ amount: 12 }], { amount: 12 }]);
+  });
+
+  it('that end too early do not run, and are recorded as they came', async () => {
+    const never = async (): Promise<ToolResult> => expect.unreachable();
+    const args = JSON.parse(argumentsToPass('{"amount": 12')) as Arguments;
+    const result = await execute(aTool(never, { parameters }), { args }).result;
+    expect(result).toEqual({ error: expect.stringContaining('end before they are complete, so nothing was done') });
+    expect(host.toolCalls).toMatchObject([{ failed: true, arguments: { unreadable_arguments: '{"amount": 12' } }]);
   });
 });
 

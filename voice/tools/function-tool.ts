@@ -6,10 +6,12 @@
  */
 import { llm } from '@livekit/agents';
 
+import { describeProblem, rawArgumentsIn } from '../calls/model-stream/index.ts';
 import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { type DynamicData, fillTemplate } from '../calls/template.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { fitArguments } from './arguments.ts';
 import { offeredParameters } from './offered-parameters.ts';
 import { inToolSpan } from './tool-span.ts';
 import type { ToolHost } from './tool-host.ts';
@@ -33,11 +35,11 @@ export function toFunctionTool(definition: ToolDefinition, options: RunOptions):
     name,
     description,
     parameters: offeredParameters(parameters),
-    execute: async (args: Arguments, { ctx, toolCallId: callId, abortSignal }) => {
+    execute: async (given: Arguments, { ctx, toolCallId: callId, abortSignal }) => {
       const { clock, host, logger } = options;
       const beganAt = new Date(clock.now());
       const begin = clock.monotonic();
-      const refused = definition.refuse(args);
+      const { args, refused } = checked(definition, given);
       if (refused !== undefined) logger.info({ tool: name }, "a tool wasn't run: its arguments don't fit");
       const signal = definition.stopsOnInterruption === true ? AbortSignal.any([options.signal, abortSignal]) : options.signal;
       const result = await inToolSpan({ definition, args, callId, startSpan: (start) => host.startSpan(start) }, async () =>
@@ -57,13 +59,22 @@ export function toFunctionTool(definition: ToolDefinition, options: RunOptions):
   });
 }
 
+/** @returns the arguments as they fit, or those that were given with the problem, in words for the model */
+function checked(definition: ToolDefinition, given: Arguments): { readonly args: Arguments; readonly refused?: string } {
+  const raw = rawArgumentsIn(given);
+  const refused = raw === undefined ? definition.refuse(given) : describeProblem(raw);
+  if (refused === undefined) return { args: given };
+  const fitting = raw === undefined ? fitArguments(definition.parameters, given) : given;
+  return fitting !== given && definition.refuse(fitting) === undefined ? { args: fitting } : { args: given, refused };
+}
+
 /** Runs a tool with its messages. Never rejects. */
 export async function runTool(definition: ToolDefinition, args: Arguments, options: RunOptions): Promise<ToolResult> {
   const { host, data, clock, logger, signal } = options;
   const { name, messages } = definition;
-  const say = (template: string | undefined): void => {
+  const say = (template: string | undefined, answers = false): void => {
     const text = fillTemplate(template ?? '', data).trim();
-    if (text !== '' && !signal.aborted) host.say(text);
+    if (text !== '' && !signal.aborted) host.say(text, { answers });
   };
   const begin = clock.monotonic();
   const resume = host.pauseSilence();
@@ -80,7 +91,7 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
   }
   const { succeeded, detail, reason } = result;
   logger.info({ tool: name, succeeded, detail, reason, durationMs: Math.round(clock.monotonic() - begin) }, 'a tool was run');
-  say(succeeded ? messages.complete : messages.failed);
+  say(succeeded ? messages.complete : messages.failed, true);
   return result;
 }
 

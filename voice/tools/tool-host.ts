@@ -26,8 +26,11 @@ export interface TransferTarget {
 export type TransferOutcome = { readonly outcome: 'done' } | { readonly outcome: 'failed'; readonly message: string };
 
 export interface ToolHost {
-  /** Speaks after what is being spoken or queued, in the order of the calls. */
-  say(text: string): void;
+  /**
+   * Speaks after what is being spoken or queued, in the order of the calls.
+   * @param options.answers it says what came of it: the model need not say anything more
+   */
+  say(text: string, options?: { readonly answers: boolean }): void;
   /** Hangs up after the present speech. */
   end(): void;
   /** Transfers the call; a web call never is. */

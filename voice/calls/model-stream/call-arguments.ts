@@ -22,12 +22,15 @@ export function argumentsProblem(text: string): ArgumentsProblem | undefined {
 
 /** @returns the object as JSON; a text that is none as {@link rawArgumentsIn} finds it */
 export function argumentsToPass(text: string): string {
-  if (argumentsProblem(text) !== undefined) return JSON.stringify({ [RAW_ARGUMENTS]: text });
+  if (argumentsProblem(text) !== undefined) return rawArguments(text);
   const json = decoded(text);
   return parseJson(json) === null ? '{}' : json;
 }
 
-/** @returns the text of arguments that are no JSON object; undefined for others */
+/** Arguments that must not run. */
+export const rawArguments = (text: string): string => JSON.stringify({ [RAW_ARGUMENTS]: text });
+
+/** @returns the text of arguments that must not run; undefined for others */
 export function rawArgumentsIn(args: JsonObject): string | undefined {
   const raw = args[RAW_ARGUMENTS];
   return typeof raw === 'string' && Object.keys(args).length === 1 ? raw : undefined;
@@ -39,9 +42,9 @@ const PROBLEMS: Readonly<Record<ArgumentsProblem, string>> = {
   no_object: 'are no JSON object',
 };
 
-/** In words for the model. */
-export const describeProblem = (problem: ArgumentsProblem): string =>
-  `The arguments ${PROBLEMS[problem]}, so nothing was done. Call again with complete arguments.`;
+/** In words for the model. @param raw arguments that must not run; a JSON object belongs to an answer that was cut off */
+export const describeProblem = (raw: string): string =>
+  `The arguments ${PROBLEMS[argumentsProblem(raw) ?? 'incomplete']}, so nothing was done. Call again with complete arguments.`;
 
 /** Undefined for what is no JSON; none are an empty object. */
 const valueOf = (text: string): unknown => parseJson(decoded(text)) ?? (decoded(text) === 'null' ? {} : undefined);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { isObject, parseJson } from '../../../platform/json.ts';
-import { calls, called, events, finish, modelAnswers, readingOf, says } from '../../../test/support/model-answers.ts';
+import { calls, called, chunk, events, finish, modelAnswers, readingOf, says } from '../../../test/support/model-answers.ts';
 import { argumentsProblem, argumentsToPass, describeProblem, ModelStreamReader, rawArgumentsIn, type ModelEvent } from './index.ts';
 
 type Options = ConstructorParameters<typeof ModelStreamReader>[0];
@@ -182,6 +182,15 @@ describe('of a model whose reasoning only ends', () => {
     expect(readingOf(all)).toEqual({ reasoning: 'The user wants a refund.', text: 'Sorry, no.', reason: 'stop' });
   });
 
+  it('an answer whose reasoning is no part of the text is text at once', () => {
+    const reader = new ModelStreamReader({ beginsWithReasoning: true });
+    const separated = events(chunk({ reasoning_content: 'Hm.' }), says('Sorry, '));
+    expect(reader.push(Buffer.from(separated.replace('data: [DONE]\n\n', '')))).toEqual([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'Sorry, ' },
+    ]);
+  });
+
   it('an answer without reasoning is text, none the less', () => {
     expect(readingOf(read(events(says('Sorry, '), says('no.'), finish('stop')), { beginsWithReasoning: true }))).toEqual({
       text: 'Sorry, no.',
@@ -215,7 +224,7 @@ describe('arguments', () => {
     ['"text"', 'no_json', 'JSON'],
   ] as const)('that are none pass as the text that they are: %j', (text, problem, word) => {
     expect(argumentsProblem(text)).toBe(problem);
-    expect(describeProblem(problem)).toContain(word);
+    expect(describeProblem(text)).toContain(word);
     expect(rawArgumentsIn(JSON.parse(argumentsToPass(text)) as Record<string, unknown>)).toBe(text);
   });
 });

@@ -55,6 +55,8 @@ export type ModelEvent =
 export interface ModelStreamReaderOptions {
   /** Made-up ids of calls derive from it. */
   readonly idSeed?: string;
+  /** Of calls in the conversation: another one with such an id gets a made-up one. */
+  readonly usedIds?: ReadonlySet<string> | undefined;
   /** See {@link ReasoningFilter}. */
   readonly beginsWithReasoning?: boolean;
 }
@@ -103,9 +105,9 @@ export class ModelStreamReader {
   #refused = false;
   #over = false;
 
-  constructor({ idSeed = '', beginsWithReasoning = false }: ModelStreamReaderOptions = {}) {
+  constructor({ idSeed = '', usedIds = new Set(), beginsWithReasoning = false }: ModelStreamReaderOptions = {}) {
     this.#filter = new ReasoningFilter({ beginsWithReasoning });
-    this.#calls = new ToolCallAssembler({ idSeed });
+    this.#calls = new ToolCallAssembler({ idSeed, usedIds });
   }
 
   push(bytes: Uint8Array): readonly ModelEvent[] {
@@ -120,6 +122,16 @@ export class ModelStreamReader {
     else for (const line of this.#lines.end()) this.#readLine(line, { last: true });
     this.#conclude();
     return this.#take();
+  }
+
+  /** The last event was given. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** The answer is complete: what follows is its usage at most. */
+  get finished(): boolean {
+    return this.#finish !== undefined;
   }
 
   /** Of the completion, as the server has it. */
@@ -258,6 +270,7 @@ export class ModelStreamReader {
   #reason(text: string): void {
     if (text === '') return;
     this.#keep(text);
+    this.#say(this.#filter.decide());
     this.#events.push({ type: 'reasoning', text });
   }
 

@@ -65,14 +65,17 @@ export class ReasoningFilter {
     return pieces.filter((piece) => piece.type === 'retract' || piece.text !== '');
   }
 
+  /** The server gives the reasoning by itself: none is in the text. */
+  decide(): readonly Piece[] {
+    if (this.#state.name !== 'undecided') return [];
+    this.#state = { name: 'text' };
+    return [{ type: 'text', text: this.#take() }];
+  }
+
   /** Nothing follows: what might have become a marker is none. */
   flush(): readonly Piece[] {
-    const pieces = [...this.#pass(this.#buffer)];
+    const pieces = [...this.#pass(this.#buffer), ...this.decide()];
     this.#buffer = '';
-    if (this.#state.name === 'undecided') {
-      pieces.push({ type: 'text', text: this.#take() });
-      this.#state = { name: 'text' };
-    }
     return pieces.filter((piece) => piece.type === 'retract' || piece.text !== '');
   }
 

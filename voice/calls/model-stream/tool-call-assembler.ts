@@ -37,17 +37,19 @@ interface Fragment {
 
 export class ToolCallAssembler {
   readonly #idSeed: string;
+  readonly #usedIds: Set<string>;
   #drafts: Draft[] = [];
-  readonly #taken: ModelCall[] = [];
+  readonly #taken = new Set<string>();
   #length = 0;
 
-  constructor({ idSeed }: { readonly idSeed: string }) {
+  constructor({ idSeed, usedIds }: { readonly idSeed: string; readonly usedIds: ReadonlySet<string> }) {
     this.#idSeed = idSeed;
+    this.#usedIds = new Set(usedIds);
   }
 
   /** Whether a call has begun. */
   get begun(): boolean {
-    return this.#drafts.length > 0 || this.#taken.length > 0;
+    return this.#drafts.length > 0 || this.#taken.size > 0;
   }
 
   /** Characters of all arguments. */
@@ -67,9 +69,13 @@ export class ToolCallAssembler {
   take(): readonly ModelCall[] {
     const drafts = this.#drafts.filter(({ name }) => name !== '');
     this.#drafts = [];
-    const before = this.#taken.length;
-    for (const draft of drafts) if (!this.#taken.some((call) => isRepeated(call, draft))) this.#taken.push(this.#callOf(draft));
-    return this.#taken.slice(before);
+    return drafts.flatMap((draft) => {
+      // One call that is sent twice has its id, name and arguments.
+      const key = JSON.stringify([draft.id, draft.name, draft.arguments.trim()]);
+      if (draft.id !== undefined && this.#taken.has(key)) return [];
+      this.#taken.add(key);
+      return this.#callOf(draft);
+    });
   }
 
   #append({ id, index, name, arguments: text, extra }: Fragment): string {
@@ -99,10 +105,12 @@ export class ToolCallAssembler {
     return name === draft.name && !again ? draft : undefined;
   }
 
-  #callOf({ id, name, arguments: text, extra }: Draft): ModelCall {
+  #callOf({ id: given, name, arguments: text, extra }: Draft): ModelCall {
     const problem = argumentsProblem(text);
+    const id = given === undefined || this.#usedIds.has(given) ? this.#newId() : given;
+    this.#usedIds.add(id);
     return {
-      id: id === undefined || this.#taken.some((call) => call.id === id) ? this.#newId() : id,
+      id,
       name,
       arguments: text.trim() === '' ? '{}' : text,
       ...(problem !== undefined && { problem }),
@@ -111,12 +119,9 @@ export class ToolCallAssembler {
   }
 
   #newId(): string {
-    return `call_${sha256(`${this.#idSeed} ${this.#taken.length}`).slice(0, 24)}`;
+    return `call_${sha256(`${this.#idSeed} ${this.#usedIds.size}`).slice(0, 24)}`;
   }
 }
-
-const isRepeated = (call: ModelCall, { id, name, arguments: text }: Draft): boolean =>
-  call.id === id && call.name === name && call.arguments.trim() === (text.trim() || '{}');
 
 function fragmentOf({ id, index, type: _type, function: called, ...extra }: JsonObject): Fragment {
   const { name, arguments: args } = isObject(called) ? called : {};
