@@ -86,6 +86,7 @@ const LLM_REASONS = {
   connection_lost: 'llm_websocket_connection_lost',
   runtime: 'llm_websocket_runtime_error',
   payload: 'llm_websocket_payload_corruption',
+  empty: 'llm_websocket_payload_corruption',
 } as const satisfies Readonly<Record<ProviderErrorKind, FinishReason>>;
 
 /** @param options.answeredBefore whether the LLM has answered in this call: one that never worked is set up wrongly */

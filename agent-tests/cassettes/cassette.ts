@@ -9,7 +9,7 @@ import { Document } from 'yaml';
 
 import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
 import { readYaml, YamlError } from '../../platform/yaml.ts';
-import type { RecordedAnswer } from './completion.ts';
+import type { RecordedAnswer } from './recorded-answer.ts';
 
 /** What decides the answer: the provider, and the body without how it is to be sent. */
 export interface RecordedRequest {
@@ -27,7 +27,9 @@ export class CassetteError extends Error {
   override readonly name = 'CassetteError';
 }
 
-const FORMAT = 1;
+const FORMAT = 2;
+/** Whose answers are what was read of them. */
+const FORMER_FORMAT = 1;
 /** Of a file, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** What its aliases may stand for: hundreds of requests repeat the prompt and the conversation so far. */
@@ -96,7 +98,7 @@ export async function readCassette(file: string): Promise<Cassette | undefined> 
   if (Buffer.byteLength(text) > MAX_BYTES) throw new CassetteError(`${file} is larger than 64 MiB: record it again with fewer attempts`);
   const { format, recordedAt, answers } = (contentOf(file, text) ?? {}) as Readonly<Record<string, unknown>>;
   const time = Date.parse(String(recordedAt));
-  if (format !== FORMAT || !Array.isArray(answers) || Number.isNaN(time))
+  if ((format !== FORMAT && format !== FORMER_FORMAT) || !Array.isArray(answers) || Number.isNaN(time))
     throw new CassetteError(`${file} is no recording of this version: run the test with --record`);
   const broken = answers.findIndex((answer) => !isRecording(answer));
   if (broken >= 0) throw new CassetteError(`${file}: answers[${broken}] lacks a request or an answer: run the test with --record`);

@@ -7,8 +7,8 @@ import {
   type ProviderFetch,
 } from '../../voice/calls/provider-access/index.ts';
 import type { Cassette, RecordedRequest } from './cassette.ts';
-import { readCompletion, writeCompletion } from './completion.ts';
 import { differenceFromNearest } from './difference.ts';
+import { AnswerRecording, replayAnswer } from './recorded-answer.ts';
 
 /**
  * `record`: ask, and keep the answers. `replay`: only what is recorded, a request that isn't fails. `auto`: what is recorded, else ask.
@@ -34,36 +34,33 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 422]);
 export function recorder({ mode, cassette, file, onMiss = () => undefined }: CassetteRecorderOptions): FetchInterceptor {
   return (fetch, endpoint) => {
     const intercepted: ProviderFetch = async (url, init = {}) => {
-      const { body, signal, onFailure } = init;
+      const { body, signal } = init;
       const asked = typeof body === 'string' ? (JSON.parse(body) as Readonly<Record<string, unknown>>) : undefined;
-      const fail = (error: ProviderError): never => {
-        onFailure?.(error);
-        throw error;
-      };
       // Another request than for an answer: to see whether the server is there.
       if (asked === undefined || !String(url).endsWith('/chat/completions')) {
         if (mode === 'replay') throw failureOf(endpoint, 'unreachable', 'is not asked in a replay');
         return fetch(url, init);
       }
-      const streamed = asked['stream'] === true;
       const request = requestOf(asked, endpoint);
       signal?.throwIfAborted();
       const known = mode === 'record' ? undefined : cassette.answerTo(request);
-      if (known?.refused !== undefined)
-        return fail(failureOf(endpoint, 'refused', `answered ${known.refused} when it was recorded`, { status: known.refused }));
-      if (known !== undefined) return writeCompletion(known, { streamed, model: request.model });
+      if (known?.refused !== undefined) {
+        const { refused: status, parameters: refusedParameters = [] } = known;
+        throw failureOf(endpoint, 'refused', `answered ${status} when it was recorded`, { status, refusedParameters });
+      }
+      if (known !== undefined) return replayAnswer(known);
       if (mode === 'replay') {
         const message = `a request is not in ${file}: ${differenceFromNearest(request, cassette.recordings)}. Run the test with --record`;
         onMiss(message);
-        return fail(failureOf(endpoint, 'refused', message));
+        throw failureOf(endpoint, 'refused', message);
       }
       if (mode === 'auto' && endpoint.apiKey === MISSING_KEY) {
         const message = `a request is not in ${file}: ${differenceFromNearest(request, cassette.recordings)}. There is no key to ask ${endpoint.provider} with`;
         onMiss(message);
-        return fail(failureOf(endpoint, 'refused', message));
+        throw failureOf(endpoint, 'refused', message);
       }
       if (mode === 'auto') return fetch(url, init);
-      return keep(fetch(url, init), { request, cassette, streamed });
+      return keep(fetch(url, init), { request, cassette });
     };
     return intercepted;
   };
@@ -79,24 +76,30 @@ function requestOf(
 /** An answer that is abandoned, or breaks off, is not kept. */
 async function keep(
   answering: Promise<Response>,
-  { request, cassette, streamed }: { readonly request: RecordedRequest; readonly cassette: Cassette; readonly streamed: boolean },
+  { request, cassette }: { readonly request: RecordedRequest; readonly cassette: Cassette },
 ): Promise<Response> {
   const response = await answering.catch((error: unknown) => {
-    if (error instanceof ProviderError && error.status !== undefined && REFUSALS.has(error.status))
-      cassette.add({ request, answer: { refused: error.status } });
+    if (error instanceof ProviderError && error.status !== undefined && REFUSALS.has(error.status)) {
+      const { status: refused, refusedParameters: parameters } = error;
+      cassette.add({ request, answer: { refused, ...(parameters.length > 0 && { parameters }) } });
+    }
     throw error;
   });
-  const decoder = new TextDecoder();
-  let text = '';
+  const recording = new AnswerRecording();
+  const save = (): void => {
+    const { answer } = recording;
+    if (answer !== undefined) cassette.add({ request, answer });
+  };
   const watch = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      text += decoder.decode(chunk, { stream: true });
+      // Who reads it may stop behind its end.
+      recording.push(chunk);
+      save();
       controller.enqueue(chunk);
     },
     flush() {
-      const events = streamed || (response.headers.get('content-type') ?? '').includes('text/event-stream');
-      const answer = readCompletion(text, { streamed: events });
-      if (answer !== undefined) cassette.add({ request, answer });
+      recording.end();
+      save();
     },
   });
   return new Response(response.body?.pipeThrough(watch) ?? null, { status: response.status, headers: response.headers });

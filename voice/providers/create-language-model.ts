@@ -3,6 +3,7 @@ import {
   createProviderFetch,
   type FetchInterceptor,
   llmEndpointOf,
+  ModelQuirks,
   type ProviderDefaults,
   type ProviderKeyReader,
   type ProviderPart,
@@ -21,6 +22,9 @@ import { providerFailureOf } from './provider-errors.ts';
 
 /** How long a language model that failed or was late is asked last, in milliseconds. */
 const LLM_REST_MS = 30_000;
+
+/** Of all calls of this process. */
+const knownQuirks = new ModelQuirks();
 
 export interface ProviderOptions {
   /** The organisation in whose namespace the keys are. */
@@ -49,10 +53,12 @@ export interface LanguageModelSettings extends ProviderOptions {
 export async function createLanguageModel(options: LanguageModelSettings): Promise<HedgedLanguageModel> {
   const { agent, egress, logger, observer, clock = systemClock, intercept = (fetch) => fetch } = options;
   const { temperature, maxTokens } = agent.llm;
+  // What is recorded must not depend on what other calls have found out.
+  const quirks = options.intercept === undefined ? knownQuirks : new ModelQuirks();
   const create = async (llm: WantedLlm): Promise<LanguageModel> => {
     const endpoint = await llmEndpointOf({ ...options, llm });
     const fetch = intercept(createProviderFetch({ endpoint, egress, clock }), endpoint);
-    return new LanguageModel({ endpoint, temperature, maxTokens, contextTokens: llm.contextTokens, fetch, clock, observer });
+    return new LanguageModel({ endpoint, temperature, maxTokens, contextTokens: llm.contextTokens, fetch, quirks, clock, observer });
   };
   const models = await providerOrder<WantedLlm, LanguageModel>('llm', agent.llm, { ...options, create, restMs: LLM_REST_MS });
   return new HedgedLanguageModel({ models, clock, logger });

@@ -3,6 +3,7 @@ import { voice, type llm } from '@livekit/agents';
 import type { Room } from '@livekit/rtc-node';
 
 import type { Clock, Timer } from '../../platform/clock.ts';
+import { parseJson } from '../../platform/json.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Span, SpanStart } from '../../platform/telemetry/tracing.ts';
 import type { FinishReason } from '../../store/index.ts';
@@ -21,6 +22,7 @@ import {
 import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
 import { errorTypeOf } from '../calls/provider-access/index.ts';
 import type { AgentTurns } from './agent-turns.ts';
+import type { Arguments } from '../tools/tool-result.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import { Ambience } from './ambient/ambience.ts';
 import { isBackchannel } from './backchannels.ts';
@@ -56,7 +58,8 @@ export interface ConversationSound {
 export interface ConversationOptions {
   /** Absent in text mode (docs/adr/0051): what is said is read and written, and silence has no meaning. */
   readonly sound: ConversationSound | undefined;
-  readonly llm: Providers['llm'];
+  /** It asks by `mayBeEmpty` whether the caller needs no further answer. */
+  readonly llm: Providers['llm'] & { mayBeEmpty?: () => boolean };
   readonly language: string;
   readonly settings: ConversationSettings;
   readonly instructions: string;
@@ -100,6 +103,8 @@ export class Conversation implements ToolHost {
   readonly #ambience: Ambience | undefined;
   #timers: readonly Timer[] = [];
   #begun = false;
+  /** A tool has said what came of it since the user's last words. */
+  #answeredByTool = false;
   #closed: Promise<void> | undefined;
 
   constructor(options: ConversationOptions) {
@@ -114,6 +119,7 @@ export class Conversation implements ToolHost {
       remind: silenceReminder === undefined ? undefined : () => this.#spoken.announce(silenceReminder),
       onSilence: () => onEnd('inactivity_timeout'),
     });
+    llm.mayBeEmpty = () => this.#answeredByTool;
     const hearing = sound && this.#hearing(sound);
     this.#session = new voice.AgentSession({ ...settings.session, llm, ...(hearing ?? inText(settings)) });
     if (hearing !== undefined) waitForWords(this.#session, hearing);
@@ -236,8 +242,10 @@ export class Conversation implements ToolHost {
 
   // -- for tools
 
-  say(text: string): void {
-    if (this.#closed === undefined) void this.#spoken.announce(text);
+  say(text: string, { answers = false } = {}): void {
+    if (this.#closed !== undefined) return;
+    this.#answeredByTool ||= answers;
+    void this.#spoken.announce(text);
   }
 
   end(): void {
@@ -291,6 +299,7 @@ export class Conversation implements ToolHost {
     const session = this.#session;
     session.on(events.UserStateChanged, ({ newState }) => {
       const speaks = newState === 'speaking';
+      if (speaks) this.#answeredByTool = false;
       const now = this.#options.clock.now();
       if (speaks) this.#speech.userBegins(now);
       else this.#speech.userEnds(now);
@@ -308,6 +317,9 @@ export class Conversation implements ToolHost {
     session.on(events.ConversationItemAdded, ({ item }) => {
       if (item.type === 'message') this.#said(item);
     });
+    session.on(events.FunctionToolsExecuted, ({ functionCalls, functionCallOutputs }) => {
+      for (const call of functionCalls) this.#recordUnknown(call, functionCallOutputs);
+    });
     session.on(events.MetricsCollected, ({ metrics }) => this.#statistics.measured(metrics));
     session.on(events.Error, ({ error }) => {
       const part = error.type === 'llm_error' ? 'llm' : error.type === 'tts_error' ? 'tts' : undefined;
@@ -320,6 +332,21 @@ export class Conversation implements ToolHost {
     });
   }
 
+  /** The others are recorded where they run. */
+  #recordUnknown({ name, args, callId }: llm.FunctionCall, outputs: readonly llm.FunctionCallOutput[]): void {
+    if (this.#session.currentAgent.toolCtx.getFunctionTool(name) !== undefined) return;
+    const error = outputs.find((output) => output?.callId === callId)?.output;
+    this.#options.logger.info({ tool: name }, "a tool wasn't run: the agent has no such tool");
+    this.recordToolCall({
+      name,
+      arguments: parseJson(args) as Arguments,
+      result: JSON.stringify({ error }),
+      failed: true,
+      beganAt: new Date(this.#options.clock.now()),
+      durationMs: 0,
+    });
+  }
+
   #heeds(text: string, final: boolean): boolean {
     const { settings, language } = this.#options;
     if (this.#speech.beganOverAgent && this.#spoken.goesOn && isBackchannel(text, language)) return false;
@@ -329,6 +356,7 @@ export class Conversation implements ToolHost {
   }
 
   #said(item: llm.ChatMessage): void {
+    if (item.role === 'user') this.#answeredByTool = false;
     if (item.role === 'assistant' && this.#options.sound !== undefined) this.#heard.keepIn(item);
     // Words that are understood after the end have the time of that, and none of the speech.
     const saidAt = item.role === 'user' && this.#closed !== undefined ? this.#speech.userFrom : undefined;

@@ -6,7 +6,13 @@ import { analyseCall, failedOutcome, questionsOf } from '../../voice/calls/analy
 import { Model } from '../../voice/calls/analysis/model.ts';
 import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
 import { talkingAgentOf } from '../../voice/calls/lifecycle.ts';
-import { llmEndpointOf, ProviderError, type ProviderKeyReader, type ProviderDefaults } from '../../voice/calls/provider-access/index.ts';
+import {
+  llmEndpointOf,
+  ModelQuirks,
+  ProviderError,
+  type ProviderKeyReader,
+  type ProviderDefaults,
+} from '../../voice/calls/provider-access/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { EgressGuard } from '../../platform/egress/egress.ts';
@@ -51,16 +57,19 @@ const codes = {
   runtime: 'model_unavailable',
   unreachable: 'model_unavailable',
   payload: 'model_answer_unreadable',
+  empty: 'model_answer_unreadable',
 } as const satisfies Readonly<Record<ProviderError['kind'], string>>;
 
 export function createAnalysisActivities(dependencies: AnalysisActivityDependencies): AnalysisActivities {
   const { store, keys, defaults, prices, egress, measure, clock, logger, registry } = dependencies;
   const report = usageMetrics(registry);
+  const quirks = new ModelQuirks();
   /** Of the call's conversation. */
   const modelOf = ({ org, id }: CallRecord, meter: UsageMeter): Model =>
     new Model({
       egress: egress.for(org),
       clock,
+      quirks,
       observer: observedBy(
         observeModelRequests({ attributes: { [CONVERSATION_ID]: id, 'parley.purpose': 'analysis' }, measure }),
         countedRequests({ meter, purpose: 'analysis', countTokens }),

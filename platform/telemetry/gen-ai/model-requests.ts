@@ -38,7 +38,7 @@ export interface ModelAnswer {
   readonly finishReasons?: readonly string[] | undefined;
   readonly usage?: TokenUsage | undefined;
   readonly attributes?: Attributes;
-  /** The text of a completion, as the provider sent it. */
+  /** What a model has written: words, reasoning and tool calls. */
   readonly text?: string | undefined;
   /** Of speech. */
   readonly audioMilliseconds?: number | undefined;

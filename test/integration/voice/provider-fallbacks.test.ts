@@ -7,10 +7,12 @@ import { z } from 'zod';
 
 import { FakeClock, settle } from '../../support/fake-clock.ts';
 import { systemClock } from '../../../platform/clock.ts';
+import { observeModelRequests, type Measurement } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { ProviderKeyError } from '../../../voice/calls/provider-access/index.ts';
 import { LATE_MS } from '../../../voice/calls/fallback/provider-order.ts';
 import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { createProviders, providerFailureOf, type CreateProvidersOptions, type Providers } from '../../../voice/providers/index.ts';
+import { called, calls, chunk, events, finish, says } from '../../support/model-answers.ts';
 import {
   startProviderServer,
   type ChatScript,
@@ -135,11 +137,11 @@ describe('a language model', () => {
   });
 
   it('that is a little late is heard where it is the first to answer', async () => {
-    const called = Promise.withResolvers<void>();
+    const asking = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
-    preferred.chat(() => ({ text: LONG, holdHead: called.promise }));
+    preferred.chat(() => ({ text: LONG, holdHead: asking.promise }));
     fallback.chat(() => {
-      called.resolve();
+      asking.resolve();
       return { text: 'Not needed.', holdHead: held.promise };
     });
     expect(await answerOf(await providersOf({}, passing))).toEqual({ text: LONG, tools: [] });
@@ -229,14 +231,62 @@ describe('a language model', () => {
     expect(answer).toEqual({ text: 'Goodbye then', tools: ['end_call {}'] });
   });
 
-  it('that breaks off after it called a tool has called it, and no other provider is asked', async () => {
-    const events = ['first', 'second'].map((name, index) => {
-      const call = { index, id: `call_${index}`, type: 'function', function: { name, arguments: '{}' } };
-      return `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })}\n\n`;
-    });
-    preferred.chat(() => ({ raw: events.join(''), headers: { 'content-type': 'text/event-stream' } }));
-    expect((await answerOf(await providersOf())).tools).toEqual(['first {}']);
-    expect(fallback.requests('chat')).toEqual([]);
+  it('that breaks off before its calls are complete has called nothing, and the next one is asked', async () => {
+    const streamed = events(calls(called(0, 't0', 'first', '{}')), calls(called(1, 't1', 'second', '{}')));
+    preferred.chat(() => ({ raw: streamed.replace('data: [DONE]\n\n', '') }));
+    fallback.chat(() => ({ toolCalls: [{ name: 'third' }] }));
+    expect((await answerOf(await providersOf())).tools).toEqual(['third {}']);
+  });
+
+  const empty = [
+    ['nothing', events(finish('stop'))],
+    ['blanks', events(says(' \n'), finish('stop'))],
+    ['reasoning alone', events(says('<think>hm</think>'), finish('stop'))],
+    ['a refusal', events(chunk({ refusal: "I can't." }), finish('content_filter'))],
+    ['half a call', events(calls(called(0, 't0', 'book', '{"slot":"9')), finish('length'))],
+  ] as const;
+
+  it.each(empty)('that answers %s is asked once more, and then the next one', async (_what, raw) => {
+    preferred.chat(() => ({ raw }));
+    fallback.chat(() => LONG);
+    expect(await answerOf(await providersOf())).toEqual({ text: LONG, tools: [] });
+    expect([preferred.requests('chat').length, fallback.requests('chat').length]).toEqual([2, 1]);
+    expect(takeovers).toEqual(['llm']);
+  });
+
+  it('that answers nothing, and is the only one, is asked once more and fails', async () => {
+    const measured: Measurement[] = [];
+    const observer = observeModelRequests({ measure: (measurement) => measured.push(measurement) });
+    preferred.chat(() => ({ raw: events(finish('stop')) }));
+    const providers = await providersOf({ llm: { fallbacks: [] } }, { observer });
+    const failed = new Promise((resolve) => providers.llm.on('error', (event) => resolve(providerFailureOf(event, 'llm'))));
+    await answerOf(providers);
+    expect(await failed).toMatchObject({ kind: 'empty', message: expect.stringContaining('without words and calls (empty)') });
+    expect(measured.map(({ failure }) => failure)).toEqual(['empty', 'empty']);
+  });
+
+  it('may be silent where the caller has heard what there is to say', async () => {
+    preferred.chat(() => ({ raw: events(finish('stop')) }));
+    const providers = await providersOf();
+    Object.assign(providers.llm, { mayBeEmpty: () => true });
+    expect(await answerOf(providers)).toEqual({ text: '', tools: [] });
+    expect([preferred.requests('chat').length, fallback.requests('chat').length]).toEqual([1, 0]);
+  });
+
+  it('whose calls are cut off behind words has said these, and its calls must not run', async () => {
+    preferred.chat(() => ({ raw: events(says('One moment.'), calls(called(0, 't0', 'book', '{}')), finish('length')) }));
+    expect(await answerOf(await providersOf())).toEqual({ text: 'One moment.', tools: ['book {"unreadable_arguments":"{}"}'] });
+  });
+
+  it.each([
+    ['deepseek-r1', 'Sorry, no.'],
+    // Not known by its name: the first answer tells.
+    ['another', 'A refund, no.Sorry, no.'],
+  ])('that only ends its reasoning does not say it once it is known: %s', async (model, first) => {
+    preferred.chat(() => ({ raw: events(says('A refund, no.'), says('</think>'), says('Sorry, no.'), finish('stop')) }));
+    const answers = [];
+    for (let n = 0; n < 2; n += 1) answers.push((await answerOf(await providersOf({ llm: { model } }))).text);
+    expect(answers).toEqual([first, 'Sorry, no.']);
   });
 
   it('that takes less than its name lets expect is asked again, with the last turns', async () => {

@@ -5,8 +5,10 @@ import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
+import { CompletionRequest, ModelQuirks, ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
+import type { ModelEvent } from '../../../voice/calls/model-stream/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
+import { unobserved } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { countTokens } from '../../../voice/calls/usage/count-tokens.ts';
 import { countedRequests } from '../../../voice/calls/usage/counted-requests.ts';
@@ -22,6 +24,7 @@ import {
 } from '../../../voice/providers/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { events, finish, readingOf, says } from '../../support/model-answers.ts';
 import { startProviderServer, type ChatScript } from '../../support/provider-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { frequencyOf, heardFrequency, tone } from '../../support/tones.ts';
@@ -161,7 +164,8 @@ describe('a language model', () => {
     }
     expect(calls).toEqual([
       { name: 'first', args: '{"a":1}' },
-      { name: 'second', args: '{"b":' },
+      // Half of an object is passed on as the text that it is.
+      { name: 'second', args: '{"unreadable_arguments":"{\\"b\\":"}' },
     ]);
     expect(server.requests('chat')[0]?.toolNames).toEqual(['first', 'second']);
   });
@@ -282,6 +286,68 @@ describe('a language model', () => {
       clearInterval(tick);
       held.resolve();
     }
+  });
+
+  it.each([
+    ['temperature', { temperature: 0 }, {}],
+    ['stream_options', {}, {}],
+    ['max_tokens', { provider: 'groq', maxTokens: 5 }, { max_completion_tokens: 5 }],
+    ['max_completion_tokens', { maxTokens: 5 }, { max_tokens: 5 }],
+  ])('that refuses %s is asked once more without it, and then never with it', async (param, change, instead) => {
+    const { provider = 'openai' } = change as { readonly provider?: string };
+    const model = `refuses-${param}`;
+    const error = { message: `Unsupported parameter: '${param}' is not supported with this model.`, param, code: 'unsupported_parameter' };
+    server.chat(({ body }) => (param in body ? { status: 400, raw: JSON.stringify({ error }) } : 'Here I am.'));
+    const options = { defaults: [provider, 'openai'].map((name) => ({ name, baseURL: server.url })) };
+    for (const requests of [2, 3]) {
+      expect(await answerOf(await providersOf({ llm: { ...change, model }, options }))).toBe('Here I am.');
+      expect(server.requests('chat')).toHaveLength(requests);
+    }
+    expect(server.requests('chat').at(-1)?.body).toMatchObject(instead);
+  });
+
+  it('that refuses something else is not asked again', async () => {
+    const error = {
+      message: 'Invalid schema: tools[0].function.parameters.temperature',
+      param: 'tools[0].function.parameters.temperature',
+    };
+    server.chat(() => ({ status: 400, raw: JSON.stringify({ error }) }));
+    const providers = await providersOf();
+    const failed = failureOf('llm', providers);
+    await caught(answerOf(providers));
+    expect(await failed).toMatchObject({ kind: 'refused', status: 400 });
+    expect(server.requests('chat')).toHaveLength(1);
+  });
+
+  it('whose server keeps the connection open behind the answer has answered', async () => {
+    const open = Promise.withResolvers<void>();
+    const clock = new FakeClock();
+    const body = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(Buffer.from(events(says('All is well.'), finish('stop')).replace('data: [DONE]\n\n', '')));
+        await open.promise;
+        controller.close();
+      },
+    });
+    const request = new CompletionRequest({
+      endpoint: { part: 'llm', provider: 'openai', protocol: 'openai', guarded: false, baseURL: server.url, model: 'm' },
+      request: { model: 'm', stream: true },
+      fetch: async () => new Response(body),
+      quirks: new ModelQuirks(),
+      clock,
+      observer: unobserved,
+      signal: new AbortController().signal,
+      mayBeEmpty: () => false,
+    });
+    const all: ModelEvent[] = [];
+    const reading = (async () => {
+      for await (const event of request.events()) all.push(event);
+    })();
+    await eventually(() => expect(clock.timers).toBe(1));
+    clock.tick(1_000);
+    await reading;
+    expect(readingOf(all)).toEqual({ text: 'All is well.', reason: 'stop' });
+    open.resolve();
   });
 
   it.each([

@@ -73,7 +73,6 @@ describe('an answer', () => {
     object,
     `\`\`\`json\n${object}\n\`\`\``,
     `Let me see. The answer is ${object}. Is there anything else?`,
-    `<think>{"mood": "Very angry"} or not?</think>\n${object}`,
     `{"results": ${object}}`,
     `{"answer": {"results": [{"name": "mood", "result": "calm"}, {"name": "guests", "value": 4}]}}`,
     `[{"name": "mood", "result": "calm"}, {"name": "guests", "result": "4"}]`,

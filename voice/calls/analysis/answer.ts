@@ -58,10 +58,10 @@ function storable(text: string): string {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Models put the object into a code fence, after their reasoning, or into another object; asked one question, some answer only its value. */
+/** Models put the object into a code fence, behind words, or into another object; asked one question, some answer only its value. */
 function readObject(text: string, questions: readonly AnalysisQuestion[]): Values | undefined {
   const names = questions.map(({ name }) => name);
-  const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
+  const said = text.trim();
   const candidates = [said, ...fenced(said), ...braced(said)];
   for (const candidate of candidates) {
     const found = unwrapped(parseJson(candidate), names);

@@ -1,5 +1,6 @@
 /** What a failed connection to a provider means for whoever configured it: the same for HTTP and for WebSockets. */
 import { EgressError } from '../../../platform/egress/egress-error.ts';
+import { parametersNamedIn } from './model-quirks.ts';
 import { failureOf, type ProviderError, type ProviderErrorKind } from './provider-failure.ts';
 
 /** Longest time until a provider answers at all, in milliseconds. */
@@ -8,6 +9,10 @@ export const HEAD_TIMEOUT_MS = 8_000;
 export const STALL_TIMEOUT_MS = 10_000;
 
 export type Failures = ReturnType<typeof failuresOf>;
+
+/** What models say of a request with too many tokens: OpenAI, Azure, Groq, Mistral, vLLM, llama.cpp; Anthropic; Google; servers before them. */
+export const TOO_LONG =
+  /context[ _](length|limit|size|window)|prompt is too long|token count.{0,40}exceed|too large for model|reduce the length/i;
 
 /** Refusals that another attempt may not meet. */
 const TRANSIENT_STATUSES = new Set([408, 409, 425, 429]);
@@ -30,12 +35,13 @@ export function failuresOf(endpoint: Pick<ProviderError, 'part' | 'provider'>) {
   const failure = (kind: ProviderErrorKind, message: string, more?: Parameters<typeof failureOf>[3]): ProviderError =>
     failureOf(endpoint, kind, message, more);
   return {
-    status(status: number): ProviderError {
+    /** @param said by the server, of a request to a language model */
+    status(status: number, said = ''): ProviderError {
+      if (TOO_LONG.test(said))
+        return failure('refused', `answers ${status}: the conversation is too long for its model`, { status, tooLong: true });
       const { kind, message } = failureOfStatus(status);
-      return failure(kind, message, { status });
+      return failure(kind, message, { status, refusedParameters: parametersNamedIn(said) });
     },
-    tooLong: (status: number) =>
-      failure('refused', `answers ${status}: the conversation is too long for its model`, { status, tooLong: true }),
     /** @param code of a WebSocket's end */
     closed: (code: number) => failure('refused', `closed the connection (${code}): check its key, model and settings`),
     slow: (ms: number) => failure('unreachable', `did not answer within ${ms} ms`, { slow: true }),

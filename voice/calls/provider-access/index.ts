@@ -19,7 +19,7 @@ export {
 } from './endpoint.ts';
 export { failureOfStatus, failuresOf, HEAD_TIMEOUT_MS, STALL_TIMEOUT_MS, type Failures } from './connection-failures.ts';
 export { createProviderFetch, type FetchInterceptor, type ProviderFetch } from './provider-fetch.ts';
-export { chatAttributes, type ChatRequest } from './request-attributes.ts';
-export { CompletionReader } from './completion-reader.ts';
+export { CompletionRequest } from './completion-request.ts';
+export { ModelQuirks, type OptionalParameter } from './model-quirks.ts';
 export { createProviderConnect, type ProviderConnect, type ProviderSocket } from './provider-socket.ts';
 export { errorTypeOf, failureOf, PART_NAMES, ProviderError, type ProviderErrorKind, type ProviderPart } from './provider-failure.ts';

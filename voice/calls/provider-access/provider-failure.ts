@@ -1,4 +1,5 @@
 /** Failures of LLM, STT and TTS providers. */
+import type { OptionalParameter } from './model-quirks.ts';
 
 export type ProviderPart = 'llm' | 'stt' | 'tts';
 
@@ -11,6 +12,8 @@ export type ProviderErrorKind =
   | 'runtime'
   /** The response is unusable: no JSON, no events, no audio. */
   | 'payload'
+  /** A language model has answered, and said and called nothing. */
+  | 'empty'
   /** No connection, or no answer in time, after the attempts. */
   | 'unreachable';
 
@@ -30,6 +33,8 @@ export class ProviderError extends Error {
   readonly slow: boolean;
   /** The request has more tokens than the model takes: a shorter one may succeed. */
   readonly tooLong: boolean;
+  /** Parameters that the refusal of a request names: one without them may succeed. */
+  readonly refusedParameters: readonly OptionalParameter[];
 
   constructor(options: {
     readonly part: ProviderPart;
@@ -38,6 +43,7 @@ export class ProviderError extends Error {
     readonly status?: number;
     readonly slow?: boolean;
     readonly tooLong?: boolean;
+    readonly refusedParameters?: readonly OptionalParameter[];
     readonly message: string;
     readonly cause?: unknown;
   }) {
@@ -47,6 +53,7 @@ export class ProviderError extends Error {
     this.provider = options.provider;
     this.slow = options.slow ?? false;
     this.tooLong = options.tooLong ?? false;
+    this.refusedParameters = options.refusedParameters ?? [];
     if (options.status !== undefined) this.status = options.status;
   }
 }
@@ -60,7 +67,12 @@ export function failureOf(
   { part, provider }: Pick<ProviderError, 'part' | 'provider'>,
   kind: ProviderErrorKind,
   message: string,
-  more: { readonly status?: number; readonly slow?: boolean; readonly tooLong?: boolean } = {},
+  more: {
+    readonly status?: number;
+    readonly slow?: boolean;
+    readonly tooLong?: boolean;
+    readonly refusedParameters?: readonly OptionalParameter[];
+  } = {},
 ): ProviderError {
   return new ProviderError({ part, kind, provider, message: `${provider} (${PART_NAMES[part]}) ${message}`, ...more });
 }

@@ -23,8 +23,6 @@ export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body'
   readonly headers?: Readonly<Record<string, string>>;
   /** The request goes to the provider, and is not answered from a recording. */
   readonly onSend?: () => void;
-  /** Gets each failure, for client libraries that hide it in one of their own. */
-  readonly onFailure?: (failure: ProviderError) => void;
 }
 
 /** @throws ProviderError, or the signal's own reason; an answer that is returned has a status of 200 to 299 */
@@ -50,11 +48,7 @@ const ownDispatcher = (): Dispatcher =>
 export function createProviderFetch(options: ProviderFetchOptions): ProviderFetch {
   const { endpoint, egress, clock, headMs = HEAD_TIMEOUT_MS } = options;
   const failures = failuresOf(endpoint);
-  return async (url, { onSend, onFailure, headers = {}, ...init } = {}) => {
-    const fail = (failure: ProviderError): ProviderError => {
-      onFailure?.(failure);
-      return failure;
-    };
+  return async (url, { onSend, headers = {}, ...init } = {}) => {
     const limit = new AbortController();
     const timer = clock.after(headMs, () => limit.abort());
     const { signal } = init;
@@ -70,22 +64,18 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
       });
-      if (!response.ok) {
-        throw fail(await failureOfAnswer(response, { endpoint, failures }));
-      }
-      return withWatchedBody(response, { clock, signal, fail, failures });
+      if (!response.ok) throw await failureOfAnswer(response, { endpoint, failures });
+      return withWatchedBody(response, { clock, signal, failures });
     } catch (error) {
       if (error instanceof ProviderError) throw error;
       signal?.throwIfAborted();
-      throw fail(limit.signal.aborted ? failures.slow(headMs) : failures.connection(error));
+      throw limit.signal.aborted ? failures.slow(headMs) : failures.connection(error);
     } finally {
       timer.cancel();
     }
   };
 }
 
-/** What models say of a request with too many tokens: OpenAI, Azure, Groq, Mistral, vLLM, llama.cpp; Anthropic; Google; servers before them. */
-const TOO_LONG = /context[ _](length|limit|size|window)|prompt is too long|token count.{0,40}exceed|too large for model|reduce the length/i;
 /** Of an error response. */
 const MAX_ERROR_BYTES = 16 * 1024;
 
@@ -96,7 +86,7 @@ async function failureOfAnswer(
   const { status } = response;
   const said = endpoint.part === 'llm' && [400, 413, 422].includes(status) ? await beginningOf(response) : '';
   await response.body?.cancel().catch(() => undefined);
-  return TOO_LONG.test(said) ? failures.tooLong(status) : failures.status(status);
+  return failures.status(status, said);
 }
 
 async function beginningOf({ body }: Answer): Promise<string> {
@@ -115,12 +105,11 @@ async function beginningOf({ body }: Answer): Promise<string> {
 interface Watch {
   readonly clock: Clock;
   readonly signal: AbortSignal | null | undefined;
-  readonly fail: (failure: ProviderError) => ProviderError;
   readonly failures: Failures;
 }
 
 /** The same response; its body fails with a ProviderError when it breaks off or stalls. */
-function withWatchedBody(response: Answer, { clock, signal, fail, failures }: Watch): Response {
+function withWatchedBody(response: Answer, { clock, signal, failures }: Watch): Response {
   const headers = [...response.headers];
   if (response.body === null) return new Response(null, { status: response.status, headers });
   const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
@@ -132,9 +121,9 @@ function withWatchedBody(response: Answer, { clock, signal, fail, failures }: Wa
         if (cancelled) return;
         if (read === undefined) {
           await reader.cancel().catch(() => undefined);
-          controller.error(fail(failures.broken(`nothing more came for ${STALL_TIMEOUT_MS} ms`, { slow: true })));
+          controller.error(failures.broken(`nothing more came for ${STALL_TIMEOUT_MS} ms`, { slow: true }));
         } else if ('error' in read) {
-          controller.error(signal?.aborted === true ? signal.reason : fail(failures.broken(codeOf(read.error))));
+          controller.error(signal?.aborted === true ? signal.reason : failures.broken(codeOf(read.error)));
         } else if (read.done) controller.close();
         else controller.enqueue(read.value);
       },

@@ -9,7 +9,7 @@ import { UsageMeter } from './usage-meter.ts';
 
 const countTokens = async (texts: readonly string[]) => texts.map((text) => text.split(' ').filter(Boolean).length);
 const body = JSON.stringify({ messages: [{ role: 'user', content: 'how are you' }] });
-const text = `data: ${JSON.stringify({ choices: [{ delta: { content: 'very well' } }] })}\n\n`;
+const text = 'very well';
 const chat: ModelRequest = { operation: CHAT, provider: 'p', model: 'm', streams: true, body };
 const failure: RequestOutcome = { failure: 'reset' };
 

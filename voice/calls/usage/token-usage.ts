@@ -8,15 +8,6 @@ const TOKENS_PER_MESSAGE = 4;
 /** Where there is no tokenizer. */
 const BYTES_PER_TOKEN = 4;
 
-interface Chunk {
-  readonly choices?: readonly { readonly delta?: Delta; readonly message?: Delta }[];
-}
-
-interface Delta {
-  readonly content?: unknown;
-  readonly tool_calls?: readonly { readonly function?: { readonly name?: unknown; readonly arguments?: unknown } }[] | null;
-}
-
 export type TokenAmounts = Pick<UsageAmounts, 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'>;
 
 /** A request, with what the provider counted in it. */
@@ -28,7 +19,7 @@ export interface CountedRequest {
 export interface EstimateOptions {
   /** The JSON of the request. */
   readonly body: string;
-  /** The part of the answer that arrived. */
+  /** What the model has written of its answer: words, reasoning and tool calls. */
   readonly answer: string;
   /** A request to the same model: of what is the same in both, its count holds. */
   readonly known: CountedRequest | undefined;
@@ -43,7 +34,7 @@ export async function estimate({ body, answer, known, countTokens }: EstimateOpt
     ...without(asked, before).map((part) => ({ part, sign: 1 })),
     ...without(before, asked).map((part) => ({ part, sign: -1 })),
   ];
-  const texts = [...changes.map(({ part }) => part.text), said(answer)];
+  const texts = [...changes.map(({ part }) => part.text), answer];
   const counts = await countedOrByLength(texts, countTokens);
   const inputTokens = changes.reduce(
     (sum, { part, sign }, index) => sum + sign * ((counts[index] ?? 0) + part.more),
@@ -88,26 +79,6 @@ function partsOf(body: string): readonly Part[] {
   return tools === undefined ? texts : [{ text: JSON.stringify(tools), more: 0 }, ...texts];
 }
 
-/** What the model has said in an answer, tool calls included. */
-function said(answer: string): string {
-  return chunksOf(answer)
-    .flatMap(({ choices }) => choices ?? [])
-    .map(({ delta, message }) => {
-      const { content, tool_calls: calls } = delta ?? message ?? {};
-      const names = (calls ?? []).map(({ function: called }) => `${textOf(called?.name)}${textOf(called?.arguments)}`);
-      return textOf(content) + names.join('');
-    })
-    .join('');
-}
-
-function chunksOf(answer: string): readonly Chunk[] {
-  if (/^\s*\{/.test(answer)) return [parsed(answer)];
-  return answer
-    .split('\n')
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => parsed(line.slice('data:'.length)) as Chunk);
-}
-
 function parsed(text: string): object {
   try {
     const value: unknown = JSON.parse(text);
@@ -116,5 +87,3 @@ function parsed(text: string): object {
     return {};
   }
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

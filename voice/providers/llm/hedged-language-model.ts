@@ -37,6 +37,8 @@ type ChatOptions = Parameters<llms.LLM['chat']>[0];
 export class HedgedLanguageModel extends llms.LLM {
   readonly #options: HedgedLanguageModelOptions;
   readonly #summarizer: Summarizer;
+  /** Whether an answer may be empty: the caller has heard what there is to say since their last words. */
+  mayBeEmpty = (): boolean => false;
   #tookMs: readonly number[] = [];
 
   constructor(options: HedgedLanguageModelOptions) {
@@ -59,15 +61,16 @@ export class HedgedLanguageModel extends llms.LLM {
     return this.#options.models.current.provider;
   }
 
-  override chat({ connOptions = DEFAULT_API_CONNECT_OPTIONS, ...chat }: ChatOptions): llms.LLMStream {
-    const { models, clock } = this.#options;
+  override chat({ connOptions = DEFAULT_API_CONNECT_OPTIONS, extraKwargs: _none, ...chat }: ChatOptions): llms.LLMStream {
+    const { models, clock, logger } = this.#options;
     const usualMs = this.#tookMs.toSorted((a, b) => a - b)[Math.floor(this.#tookMs.length / 2)] ?? 0;
     return new HedgedStream(this, {
-      chat,
+      chat: { ...chat, mayBeEmpty: () => this.mayBeEmpty() },
       connOptions,
       models,
       summarizer: this.#summarizer,
       clock,
+      logger,
       againMs: Math.max(AGAIN_MS, 2 * usualMs),
       onTook: (ms) => void (this.#tookMs = [...this.#tookMs, ms].slice(-REMEMBERED)),
     });
@@ -83,8 +86,8 @@ export class HedgedLanguageModel extends llms.LLM {
   }
 }
 
-interface HedgedStreamOptions extends Omit<HedgedLanguageModelOptions, 'logger'> {
-  readonly chat: Omit<ChatOptions, 'connOptions'>;
+interface HedgedStreamOptions extends HedgedLanguageModelOptions {
+  readonly chat: Omit<ChatOptions, 'connOptions' | 'extraKwargs'> & { readonly mayBeEmpty: () => boolean };
   readonly summarizer: Summarizer;
   readonly connOptions: APIConnectOptions;
   readonly againMs: number;
@@ -156,19 +159,31 @@ class HedgedStream extends llms.LLMStream {
     });
   }
 
-  /** A model that takes less than was expected of it is asked again, with less. */
+  /** A model that takes less than was expected of it is asked again, with less; one that answers nothing is asked once more. */
   async #ask(model: LanguageModel, said: string, signal: AbortSignal): Promise<Begun> {
-    const { chat, summarizer, connOptions } = this.#options;
-    for (let before = Number.POSITIVE_INFINITY; ;) {
+    const { chat, summarizer, connOptions, logger } = this.#options;
+    for (let before = Number.POSITIVE_INFINITY, empty = false; ;) {
       const fitting = fitted({ ...chat, maxBytes: model.window.bytes, summary: summarizer.summary });
       const chatCtx = said === '' ? fitting : continued(fitting, said);
       const bytes = bytesOf(chatCtx, chat.toolCtx);
       try {
-        return { ...(await begin(model.chat({ ...chat, chatCtx, connOptions: { ...connOptions, maxRetry: 0 } }), signal)), bytes };
+        // Of an answer that is gone on with there may be nothing more to say.
+        const mayBeEmpty = said === '' ? chat.mayBeEmpty : () => true;
+        const stream = model.chat({ ...chat, chatCtx, mayBeEmpty, connOptions: { ...connOptions, maxRetry: 0 } });
+        return { ...(await begin(stream, signal)), bytes };
       } catch (error) {
-        if (!(error instanceof ProviderApiError) || !error.failure.tooLong || bytes >= before) throw error;
-        model.window.refused(bytes);
-        before = bytes;
+        if (!(error instanceof ProviderApiError)) throw error;
+        const { kind, tooLong, message } = error.failure;
+        if (kind === 'empty' && !empty) {
+          empty = true;
+          logger.warn(
+            { provider: model.provider, model: model.model, failure: message },
+            'a language model answered nothing; asking it again',
+          );
+        } else if (tooLong && bytes < before) {
+          model.window.refused(bytes);
+          before = bytes;
+        } else throw error;
       }
     }
   }

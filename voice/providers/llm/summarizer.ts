@@ -87,10 +87,11 @@ export class Summarizer {
     const cancel = (): void => stream.close();
     this.#closing.signal.addEventListener('abort', cancel, { once: true });
     try {
-      const { text = '' } = (await withTimeout(clock, TIMEOUT_MS, stream.collect())) ?? {};
+      const collected = await withTimeout(clock, TIMEOUT_MS, stream.collect());
       if (stream.failure !== undefined) throw stream.failure;
-      if (text.trim() === '') throw new Error('there is no summary');
-      return shortenedTo(text.trim(), maxBytes);
+      const text = stream.text.trim();
+      if (collected === undefined || text === '') throw new Error('the model returned no summary in time');
+      return shortenedTo(text, maxBytes);
     } finally {
       this.#closing.signal.removeEventListener('abort', cancel);
       stream.close();

@@ -1,0 +1,105 @@
+/** An answer of a chat completion, as a server sent it and as a replay sends it again. */
+import { isObject, parseJson } from '../../platform/json.ts';
+import type { OptionalParameter } from '../../voice/calls/provider-access/index.ts';
+import { ModelStreamReader, SseDecoder, type ModelEvent, type SseLine } from '../../voice/calls/model-stream/index.ts';
+
+interface ToolCallShown {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export interface RecordedAnswer {
+  /** Of what follows, for people. */
+  readonly text?: string;
+  readonly toolCalls?: readonly ToolCallShown[];
+  /** The data of each event. */
+  readonly stream?: readonly string[];
+  /** Of an answer that wasn't streamed: JSON. */
+  readonly body?: string;
+  /** The server refused the request with this status; the next form of it may be accepted. */
+  readonly refused?: number;
+  /** What the refusal names. */
+  readonly parameters?: readonly OptionalParameter[];
+}
+
+/** What recordings before version 2 have in place of {@link RecordedAnswer.stream}. */
+interface FormerAnswer {
+  readonly text?: string;
+  readonly toolCalls?: readonly (ToolCallShown & { readonly id?: string; readonly more?: object | undefined })[];
+  readonly finishReason?: string;
+  readonly usage?: unknown;
+}
+
+/** They differ with each answer, and nobody reads them. */
+const NOISE: ReadonlySet<string> = new Set(['created', 'system_fingerprint', 'service_tier', 'obfuscation']);
+
+/** Takes the bytes of an answer as they come. */
+export class AnswerRecording {
+  readonly #decoder = new TextDecoder();
+  readonly #lines = new SseDecoder();
+  readonly #reader = new ModelStreamReader();
+  readonly #events: ModelEvent[] = [];
+  readonly #stream: string[] = [];
+  /** Lines of an event that are no JSON by themselves. */
+  #open: string[] = [];
+  #body = '';
+
+  push(bytes: Uint8Array): void {
+    const text = this.#decoder.decode(bytes, { stream: true });
+    this.#body += text;
+    for (const line of this.#lines.push(text)) this.#keep(line);
+    this.#events.push(...this.#reader.push(bytes));
+  }
+
+  end(): void {
+    for (const line of [...this.#lines.end(), { type: 'event_end' } as const]) this.#keep(line);
+    this.#events.push(...this.#reader.end());
+  }
+
+  /** Undefined until the answer is complete: what breaks off, or can't be read, isn't worth keeping. */
+  get answer(): RecordedAnswer | undefined {
+    if (this.#events.at(-1)?.type !== 'end') return undefined;
+    const afterRetracted = this.#events.slice(this.#events.findLastIndex(({ type }) => type === 'retract') + 1);
+    const text = afterRetracted.map((event) => (event.type === 'text' ? event.text : '')).join('');
+    const calls = this.#events.flatMap((event) => (event.type === 'call' ? [event.call] : []));
+    return {
+      ...(text !== '' && { text }),
+      ...(calls.length > 0 && { toolCalls: calls.map(({ name, arguments: args }) => ({ name, arguments: args })) }),
+      ...(this.#stream.length > 0 ? { stream: [...this.#stream] } : { body: withoutNoise(this.#body) }),
+    };
+  }
+
+  #keep(line: SseLine): void {
+    if (line.type === 'data' && isWhole(line.data)) this.#stream.push(withoutNoise(line.data));
+    else if (line.type === 'data') this.#open.push(line.data);
+    else if (this.#open.length > 0) {
+      this.#stream.push(this.#open.join('\n'));
+      this.#open = [];
+    }
+  }
+}
+
+/** As a server that speaks OpenAI's protocol answers. */
+export function replayAnswer(answer: RecordedAnswer): Response {
+  if (answer.body !== undefined) return new Response(answer.body, { headers: { 'content-type': 'application/json' } });
+  const events = (answer.stream ?? formerStream(answer)).map((data) => `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`);
+  return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } });
+}
+
+const isWhole = (data: string): boolean => parseJson(data) !== undefined || data.trim() === '[DONE]';
+
+function withoutNoise(data: string): string {
+  const value = parseJson(data);
+  return isObject(value) ? JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !NOISE.has(name)))) : data;
+}
+
+function formerStream({ text, toolCalls = [], finishReason = 'stop', usage }: FormerAnswer): readonly string[] {
+  const calls = toolCalls.map(({ id, name, arguments: args, more }, index) => ({
+    index,
+    id,
+    function: { name, arguments: args },
+    ...more,
+  }));
+  const delta = { content: text ?? null, ...(calls.length > 0 && { tool_calls: calls }) };
+  return [JSON.stringify({ id: 'chatcmpl-recorded', choices: [{ index: 0, delta, finish_reason: finishReason }], usage }), '[DONE]'];
+}
