@@ -45,7 +45,7 @@ const llm = cel(
     fallbacks: list(cel(chatModelFields().extend({ contextTokens: contextTokens() }), needsBaseURL), MAX_FALLBACKS)
       .optional()
       .describe('Other models, in this order: the next one answers where one fails, or is late by a second.'),
-    temperature: z.number().min(0).max(2).default(0).describe('0 is the most predictable.'),
+    temperature: z.number().min(0).max(2).optional().describe('0 is the most predictable. Not sent where absent: some models take none.'),
     maxTokens: z.int().min(1).max(32768).optional().describe('Longest answer, in tokens; the limit of the model where absent.'),
     contextTokens: contextTokens(),
     systemPrompt: text(4096)

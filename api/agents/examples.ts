@@ -66,7 +66,6 @@ export const agentExample = {
     llm_type: 'simple',
     model_provider: 'openai',
     model_name: 'gpt-4o-mini',
-    model_temperature: 0,
     fallbacks: [{ model_provider: 'anthropic', model_name: 'claude-haiku-4-5', api_key: '********' }],
     required_dynamic_data: [],
     tools: [],

@@ -134,7 +134,7 @@ const llm = group(
       answer: z.string(),
     }),
     model_name: field({ path: 'llm.model', create: named(256), update: named(256).optional(), answer: z.string() }),
-    model_temperature: field({ path: 'llm.temperature', create: z.number().min(0).max(2).nullish(), answer: z.number() }),
+    model_temperature: field({ path: 'llm.temperature', create: z.number().min(0).max(2).nullish(), answer: z.number().optional() }),
     llm_name: field({ path: 'llm.name', create: text(200).nullish(), answer: label }),
     llm_description: field({ path: 'llm.description', create: text(1500).nullish(), answer: label }),
     base_url: field({ path: 'llm.baseURL', create: address.nullish(), answer: label }),

@@ -105,7 +105,6 @@ describe('the agent object', () => {
       llm: {
         llm_type: 'simple',
         model_provider: 'openai',
-        model_temperature: 0,
         tools: [],
         required_dynamic_data: [],
       },
@@ -123,6 +122,8 @@ describe('the agent object', () => {
       dynamic_data_config: [],
       post_call_analysis: [],
     });
+    // The model's own counts.
+    expect(body.llm).not.toHaveProperty('model_temperature');
   });
 
   it('keeps what is absent and loses what is null', async () => {

@@ -6,7 +6,7 @@ import { suiteFixture } from '../../support/suite-fixture.ts';
 const secret = { name: 'n', key: 'k' };
 const agentStored: ManifestFields = {
   language: 'en-US',
-  llm: { type: 'simple', provider: 'openai', model: 'm', temperature: 0 },
+  llm: { type: 'simple', provider: 'openai', model: 'm' },
   speechToText: { provider: 'deepgram' },
   textToSpeech: { provider: 'elevenlabs', temperature: 0.5, voice: {} },
   interruptions: { enabled: true, minSpeechDuration: '500ms', minWords: 0 },

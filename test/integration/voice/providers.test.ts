@@ -5,10 +5,8 @@ import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { CompletionRequest, ModelQuirks, ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
-import type { ModelEvent } from '../../../voice/calls/model-stream/index.ts';
+import { ProviderKeyError, type ProviderKeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { unobserved } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { openEgress, type TestEgress } from '../../support/open-egress.ts';
 import { countTokens } from '../../../voice/calls/usage/count-tokens.ts';
 import { countedRequests } from '../../../voice/calls/usage/counted-requests.ts';
@@ -24,7 +22,6 @@ import {
 } from '../../../voice/providers/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { events, finish, readingOf, says } from '../../support/model-answers.ts';
 import { startProviderServer, type ChatScript } from '../../support/provider-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { frequencyOf, heardFrequency, tone } from '../../support/tones.ts';
@@ -65,7 +62,7 @@ interface Change {
 async function providersOf({ options, ...change }: Change = {}): Promise<Providers> {
   const agent = {
     language: change.language ?? 'en-US',
-    llm: { type: 'simple', provider: 'openai', model: 'a-model', temperature: 0, apiKeySecretRef: ref, ...change.llm },
+    llm: { type: 'simple', provider: 'openai', model: 'a-model', apiKeySecretRef: ref, ...change.llm },
     speechToText: { provider: 'openai', apiKeySecretRef: ref, ...change.speechToText },
     textToSpeech: { provider: 'openai', voice: {}, temperature: 0.5, apiKeySecretRef: ref, ...change.textToSpeech },
   } as Agent;
@@ -135,6 +132,9 @@ describe('a language model', () => {
     const [request] = server.requests('chat');
     expect(request).toMatchObject({ model: 'a-model', lastUser: prompt, headers: { authorization: `Bearer ${key}` } });
     expect(request?.body).toMatchObject({ temperature: 0, max_completion_tokens: 77, stream: true });
+    // Without one the model's own counts.
+    await answerOf(await providersOf());
+    expect(server.requests('chat').at(-1)?.body).not.toHaveProperty('temperature');
     expect(Object.keys(request?.headers ?? {}).filter((name) => name.startsWith('x-'))).toEqual([]);
   });
 
@@ -317,37 +317,6 @@ describe('a language model', () => {
     await caught(answerOf(providers));
     expect(await failed).toMatchObject({ kind: 'refused', status: 400 });
     expect(server.requests('chat')).toHaveLength(1);
-  });
-
-  it('whose server keeps the connection open behind the answer has answered', async () => {
-    const open = Promise.withResolvers<void>();
-    const clock = new FakeClock();
-    const body = new ReadableStream<Uint8Array>({
-      async start(controller) {
-        controller.enqueue(Buffer.from(events(says('All is well.'), finish('stop')).replace('data: [DONE]\n\n', '')));
-        await open.promise;
-        controller.close();
-      },
-    });
-    const request = new CompletionRequest({
-      endpoint: { part: 'llm', provider: 'openai', protocol: 'openai', guarded: false, baseURL: server.url, model: 'm' },
-      request: { model: 'm', stream: true },
-      fetch: async () => new Response(body),
-      quirks: new ModelQuirks(),
-      clock,
-      observer: unobserved,
-      signal: new AbortController().signal,
-      mayBeEmpty: () => false,
-    });
-    const all: ModelEvent[] = [];
-    const reading = (async () => {
-      for await (const event of request.events()) all.push(event);
-    })();
-    await eventually(() => expect(clock.timers).toBe(1));
-    clock.tick(1_000);
-    await reading;
-    expect(readingOf(all)).toEqual({ text: 'All is well.', reason: 'stop' });
-    open.resolve();
   });
 
   it.each([
