@@ -88,6 +88,10 @@ it('has their spans, valid and with what was said, without secrets', async () =>
     { role: 'assistant', parts: [{ type: 'text', content: '{"topic":"order"}' }], finish_reason: 'stop' },
   ]);
 
+  const asked = spans.flatMap(({ attributes }) =>
+    messagesIn(attributes['gen_ai.output.messages'] ?? '[]').flatMap(({ parts }) => parts ?? []),
+  );
+  expect(asked).toContainEqual(expect.objectContaining({ type: 'tool_call', arguments: expect.objectContaining({ order_id: '42' }) }));
   const called = spans.find((span) => operationOf(span) === 'execute_tool');
   expect(JSON.parse(String(called?.attributes['gen_ai.tool.call.arguments']))).toEqual({ order_id: '42', password: '********' });
   expect(JSON.parse(String(called?.attributes['gen_ai.tool.call.result']))).toMatchObject({ state: 'shipped' });
