@@ -6,6 +6,7 @@ import type { FinishReason } from '../../../store/index.ts';
 import type { ProviderServer } from '../../support/provider-server.ts';
 import { apologyIn } from '../../../voice/session/fixed-phrases.ts';
 import { eventually } from '../../support/eventually.ts';
+import { events, finish, says } from '../../support/model-answers.ts';
 import { mediaServer } from '../../support/media-server.ts';
 import { suiteFixture } from '../../support/suite-fixture.ts';
 import { startProxyOf } from '../../support/tcp-proxy.ts';
@@ -63,6 +64,12 @@ const broken: readonly Broken[] = [
     part: 'llm',
     reason: 'llm_websocket_payload_corruption',
     breaks: (p) => p.chat(() => ({ raw: 'data: {"choices": [{"del\n\n', headers: { 'content-type': 'text/event-stream' } })),
+  },
+  {
+    what: 'a model that answers nothing',
+    part: 'llm',
+    reason: 'llm_websocket_payload_corruption',
+    breaks: (p) => p.chat(() => ({ raw: events(says('<think>hm</think>'), finish('stop')) })),
   },
   {
     what: 'a model that refuses the key later',

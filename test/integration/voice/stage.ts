@@ -20,7 +20,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
-import { newCallId, type CallMessage, type CallRecord, type CallTurn, type Store } from '../../../store/index.ts';
+import { newCallId, type CallMessage, type CallToolCall, type CallRecord, type CallTurn, type Store } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { mediaServer } from '../../support/media-server.ts';
@@ -72,6 +72,7 @@ export interface StagedCall {
   /** Waits for it. */
   becomes(expected: Partial<CallRecord>): Promise<CallRecord>;
   messages(): Promise<readonly CallMessage[]>;
+  toolCalls(): Promise<readonly CallToolCall[]>;
   turns(): Promise<readonly CallTurn[]>;
   /** A file of its recording, as its process has written it so far. */
   spooled(file: string): Promise<Buffer>;
@@ -231,6 +232,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
             return call!;
           }),
         messages: async () => (await store.calls.log.read({ org, id })).messages,
+        toolCalls: async () => (await store.calls.log.read({ org, id })).toolCalls,
         turns: async () => (await store.calls.log.read({ org, id })).turns,
         async spooled(file) {
           const spool = env['PARLEY_VOICE_SPOOL']!;

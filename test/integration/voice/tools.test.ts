@@ -11,6 +11,7 @@ import { Servers, sendJson, startEndpoint, type TestEndpoint } from '../../suppo
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aKnowledgeBase } from '../../support/knowledge-base.ts';
+import { called, chunk, events, finish } from '../../support/model-answers.ts';
 import type { ReceivedChat, ToolCallScript } from '../../support/provider-server.ts';
 import { openStage, type VoiceStage, type StagedCall } from './stage.ts';
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
     onAuth: ({ username = '' }, _session, done) => done(null, { user: username }),
     onData(stream, _session, done) {
       const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('data', (part: Buffer) => chunks.push(part));
       stream.on('end', () => {
         mails.push(Buffer.concat(chunks).toString());
         done();
@@ -211,6 +212,31 @@ describe.concurrent('tools', () => {
       expect(rest.slice(0, 2)).toEqual(['agent: First begins.', 'agent: Second begins.']);
       expect(rest.slice(2, 4).toSorted((a, b) => a.localeCompare(b))).toEqual(['agent: First is done.', 'agent: Second failed.']);
       expect(rest.slice(4)).toEqual(['agent: That is done.']);
+    });
+  });
+
+  it('whose calls come in odd shapes run once each, and half a call never', async () => {
+    const endpoint = await startEndpoint(servers, (response) => sendJson(response, { ok: true }));
+    const names = ['slow', 'fast', 'refund'];
+    const call = await stage.joined({ tools: names.map((name) => custom(name, { url: `${endpoint.url}/${name}` })) });
+    const made = names.map((name) => called(0, name, name, name === 'refund' ? '{"id": "12' : '{"id":"12","note":null}'));
+    call.provider.chat(({ toolResults }) =>
+      toolResults.length === 0
+        ? { raw: events(chunk({ content: 'One moment.', tool_calls: made }), finish('tool_calls')) }
+        : 'That is done.',
+    );
+    await call.becomes({ status: 'ongoing' });
+    await call.says('do it all');
+    await call.caller.hears('One moment.');
+    await call.caller.hears('That is done.');
+    expect(endpoint.requests.map(({ url }) => url).toSorted()).toEqual(['/fast?id=12', '/slow?id=12']);
+    const results = call.provider.requests('chat').at(-1)!.toolResults;
+    expect(results.map(({ tool_call_id: id }) => id)).toEqual(names);
+    expect(results[2]?.content).toContain('nothing was done');
+    await eventually(async () => expect(await call.toolCalls()).toHaveLength(3));
+    expect((await call.toolCalls()).find(({ name }) => name === 'refund')).toMatchObject({
+      failed: true,
+      arguments: { unreadable_arguments: '{"id": "12' },
     });
   });
 
