@@ -255,6 +255,7 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
     text: 'One two.',
     reason: 'stop',
   })),
+  { name: 'an error as a second finish', body: events(says('One two.'), finish('stop'), finish('error')), ...hello },
   { name: 'an error after the answer', body: events(says('One two.'), finish('stop'), { error: { message: 'late' } }), ...hello },
   {
     name: 'a broken event after the answer',

@@ -5,6 +5,7 @@ import { unobserved, type ModelRequestObserver } from '../../../platform/telemet
 import {
   CompletionRequest,
   createProviderFetch,
+  failureOf,
   type FetchInterceptor,
   type llmEndpointOf,
   ModelQuirks,
@@ -24,6 +25,9 @@ export interface Ask {
 
 /** In milliseconds: an answer that isn't streamed begins when it is complete. */
 const HEAD_TIMEOUT_MS = 90_000;
+
+/** Of an answer, in characters. */
+const MAX_LENGTH = 1024 * 1024;
 
 /** From the strictest request to the one that every server accepts: some refuse a response format or a temperature. */
 const FORMS: readonly ((schema: object) => Readonly<Record<string, unknown>>)[] = [
@@ -62,6 +66,7 @@ export class Model {
       for await (const event of asked.events()) {
         if (event.type === 'text') text += event.text;
         else if (event.type === 'retract') text = '';
+        if (text.length > MAX_LENGTH) throw failureOf(endpoint, 'payload', `answered with more than ${MAX_LENGTH} characters`);
       }
       return text;
     };

@@ -4,9 +4,8 @@
  */
 import { isObject, parseJson, type JsonObject } from '../../../platform/json.ts';
 
-export type ArgumentsProblem =
-  /** They end too early. */
-  'incomplete' | 'no_json' | 'no_object';
+/** `incomplete`: they end too early. */
+export type ArgumentsProblem = 'incomplete' | 'no_json' | 'no_object';
 
 const RAW_ARGUMENTS = 'unreadable_arguments';
 

@@ -149,6 +149,8 @@ describe('an answer of a model', () => {
   it('is bounded', () => {
     for (const body of [`{"a":"${'x'.repeat(5_000_000)}`, `data: ${'x'.repeat(5_000_000)}`])
       expect(read(body)).toMatchObject([{ type: 'failure', reason: 'too_large' }]);
+    const answer = events(says('One'), finish('stop')).replace('[DONE]', 'x'.repeat(5_000_000));
+    expect(readingOf(read(answer))).toEqual({ text: 'One', reason: 'stop' });
   });
 });
 

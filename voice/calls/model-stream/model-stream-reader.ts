@@ -36,7 +36,7 @@ export type FailureReason =
   | 'cut_off'
   /** The server reports an error in place of an answer. */
   | 'error'
-  /** A line, a body or arguments of more than {@link MAX_LENGTH} characters. */
+  /** A line, a body or the arguments have more than 4 Mi characters. */
   | 'too_large';
 
 export type ModelEvent =
@@ -62,7 +62,7 @@ export interface ModelStreamReaderOptions {
 }
 
 /** In characters. */
-export const MAX_LENGTH = 4 * 1024 * 1024;
+const MAX_LENGTH = 4 * 1024 * 1024;
 /** Of what is kept for an estimate of tokens, in characters. */
 const MAX_RECEIVED = 1_000_000;
 /** Of an error's message, in characters. */
@@ -183,8 +183,9 @@ export class ModelStreamReader {
     }
     if (this.#form === 'json') this.#body += rest;
     else for (const line of this.#lines.push(rest)) this.#readLine(line);
-    if (Math.max(this.#body.length, this.#lines.restLength, this.#calls.length) > MAX_LENGTH)
-      this.#fail('too_large', 'the answer is too large');
+    if (Math.max(this.#body.length, this.#lines.restLength, this.#calls.length) <= MAX_LENGTH) return;
+    this.#fail('too_large', 'the answer is too large');
+    this.#conclude();
   }
 
   #readLine(line: SseLine, { last = false } = {}): void {
@@ -207,7 +208,7 @@ export class ModelStreamReader {
     const value = parseJson(this.#unread.join('\n'));
     this.#unread = [];
     if (value !== undefined) this.#readChunk(value);
-    else if (this.#finish === undefined) this.#fail('unreadable', 'an event of the answer is no JSON');
+    else this.#fail('unreadable', 'an event of the answer is no JSON');
   }
 
   #readWhole(): void {
@@ -225,7 +226,7 @@ export class ModelStreamReader {
     this.#model ??= textOf(value['model']);
     this.#usage = usageOf(value['usage'] ?? choice?.['usage'] ?? (value['x_groq'] as JsonObject | undefined)?.['usage']) ?? this.#usage;
     const error = errorIn(value, isError);
-    if (error !== undefined && this.#finish === undefined) return this.#fail('error', error);
+    if (error !== undefined) return this.#fail('error', error);
     if ('choices' in value || 'usage' in value) this.#chunks += 1;
     if (choice === undefined) return;
     const part = [choice['delta'], choice['message']].find(isObject);
@@ -324,8 +325,9 @@ export class ModelStreamReader {
     return this.#hasText ? 'stop' : this.#refused ? 'refusal' : 'empty';
   }
 
+  /** What is complete doesn't fail any more. */
   #fail(reason: FailureReason, message: string): void {
-    if (this.#over) return;
+    if (this.#over || this.#finish !== undefined) return;
     this.#events.push({ type: 'failure', reason, message: cutText(message, MAX_MESSAGE) });
     this.#over = true;
   }

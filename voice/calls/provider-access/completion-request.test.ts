@@ -97,10 +97,25 @@ describe('the answer to a request', () => {
       await settle();
       expect(clock.timers).toBe(1);
       if (loses) server.fail();
-      else clock.tick(1_000);
+      else clock.tick(500);
       expect(readingOf(await all)).toEqual({ text: 'One', reason: 'stop' });
       expect(ended).toMatchObject([['completed', { text: 'One' }]]);
     }
+  });
+
+  it('that is complete leaves the connection for the next one', async () => {
+    let left = 2;
+    let cancelled = false;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => (left-- === 2 ? controller.enqueue(Buffer.from(events(says('One'), finish('stop')))) : controller.close()),
+        cancel: () => void (cancelled = true),
+      },
+      { highWaterMark: 0 },
+    );
+    expect(readingOf(await eventsOf(aRequest(body).request)).text).toBe('One');
+    await settle();
+    expect([left, cancelled]).toEqual([0, false]);
   });
 
   it('that is given up has no usage, and what came of it', async () => {

@@ -29,8 +29,8 @@ export interface CompletionRequestOptions {
   readonly mayBeEmpty: () => boolean;
 }
 
-/** What follows a complete answer, such as its usage, is waited for so long; in milliseconds. */
-const REST_TIMEOUT_MS = 1_000;
+/** What follows a complete answer, such as its usage, is waited for so long; in milliseconds, and less than an answer may be silent. */
+const REST_TIMEOUT_MS = 500;
 /** Of the words of an answer on a span, in characters. */
 const MAX_WORDS = 64 * 1024;
 
@@ -79,8 +79,8 @@ export class CompletionRequest {
     let body: ReadableStreamDefaultReader<Uint8Array> | undefined;
     try {
       body = (await this.#send()).body?.getReader();
-      const reader = this.#createReader();
-      this.#reader = reader;
+      this.#reader = this.#createReader();
+      const reader = this.#reader;
       while (!reader.over) {
         const bytes = await this.#next(body, reader);
         signal.throwIfAborted();
@@ -101,8 +101,15 @@ export class CompletionRequest {
       throw error;
     } finally {
       this.#conclude('cancelled');
-      await body?.cancel().catch(() => undefined);
+      void this.#release(body);
     }
+  }
+
+  /** Behind a complete answer the connection is kept for the next one, unless its end doesn't come. */
+  async #release(body: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
+    if (body === undefined) return;
+    while (this.#reader?.finished === true && (await this.#next(body, this.#reader)) !== undefined);
+    await body.cancel().catch(() => undefined);
   }
 
   /** A server that refuses a parameter is asked again without it. */
