@@ -343,6 +343,12 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
     ...sorry,
   },
   {
+    name: "Gemma's thought channel",
+    body: events(says('<|channel>thought\nA refund, no.<chan'), says('nel|>Sorry, no.'), finish('stop')),
+    reasoning: '\nA refund, no.',
+    ...sorry,
+  },
+  {
     name: 'a call in a channel of harmony',
     body: events(says('<|channel|>commentary to=functions.book <|constrain|>json<|message|>{"slot":9}<|call|>Sorry, no.'), finish('stop')),
     reasoning: '{"slot":9}',
@@ -405,6 +411,7 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
     ...hello,
     usage: [10, 5],
   },
+  { name: 'usage of Groq', body: events(says('One two.'), chunk({}, 'stop', { x_groq: { usage: counted } })), ...hello, usage: [10, 5] },
   {
     name: 'several answers',
     body: events(

@@ -91,12 +91,17 @@ describe('an answer of a model', () => {
 
   it('gives the same events wherever the bytes are cut, and one end as the last', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...modelAnswers), fc.array(fc.nat({ max: 2_000 }), { maxLength: 12 }), ({ body }, cuts) => {
-        const length = Buffer.byteLength(body);
-        const whole = read(body);
-        expect(read(body, { cuts: cuts.map((cut) => cut % (length + 1)) })).toEqual(whole);
-        expect(whole.map(isLast)).toEqual([...whole.slice(1).map(() => false), true]);
-      }),
+      fc.property(
+        fc.constantFrom(...modelAnswers),
+        fc.array(at, { maxLength: 12 }),
+        fc.boolean(),
+        ({ body }, cuts, beginsWithReasoning) => {
+          const length = Buffer.byteLength(body);
+          const whole = read(body, { beginsWithReasoning });
+          expect(read(body, { beginsWithReasoning, cuts: cuts.map((cut) => cut % (length + 1)) })).toEqual(whole);
+          expect(whole.map(isLast)).toEqual([...whole.slice(1).map(() => false), true]);
+        },
+      ),
       { numRuns: 2_000 },
     );
   });

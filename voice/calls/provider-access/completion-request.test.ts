@@ -87,6 +87,24 @@ describe('the answer to a request', () => {
     expect([text, made]).toEqual(['One', undefined]);
   });
 
+  it('is complete although its server never stops sending', async () => {
+    const clock = new FakeClock();
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          controller.enqueue(Buffer.from(sent === 0 ? open(says('One'), finish('stop')) : ': keep-alive\n\n'));
+          sent += 1;
+          clock.tick(100);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    expect(readingOf(await eventsOf(aRequest(body, { clock }).request))).toEqual({ text: 'One', reason: 'stop' });
+    await settle();
+    expect(sent).toBeLessThan(10);
+  });
+
   it('is complete although its server keeps the connection open, or loses it', async () => {
     for (const loses of [true, false]) {
       const server = opened();

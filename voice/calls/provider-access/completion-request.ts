@@ -1,5 +1,4 @@
 /** One request to a model that speaks OpenAI's `/chat/completions`, and the events of its answer: for calls, analyses and tests. */
-import { sha256 } from '../../../platform/canonical-json.ts';
 import { withTimeout, type Clock } from '../../../platform/clock.ts';
 import { parseJson, type JsonObject } from '../../../platform/json.ts';
 import { messagesText, textPart } from '../../../platform/telemetry/gen-ai/content.ts';
@@ -29,7 +28,7 @@ export interface CompletionRequestOptions {
   readonly mayBeEmpty: () => boolean;
 }
 
-/** What follows a complete answer, such as its usage, is waited for so long; in milliseconds, and less than an answer may be silent. */
+/** What follows a complete answer, such as its usage, is read for so long; in milliseconds, and less than an answer may be silent. */
 const REST_TIMEOUT_MS = 500;
 /** Of the words of an answer on a span, in characters. */
 const MAX_WORDS = 64 * 1024;
@@ -44,9 +43,12 @@ const FAILURES: Readonly<Record<FailureReason, readonly [ProviderErrorKind, stri
 
 export class CompletionRequest {
   readonly #options: CompletionRequestOptions;
+  /** As it was sent last. */
+  #body = '';
   #observed: ObservedRequest | undefined;
   #reader: ModelStreamReader | undefined;
   #lastChunkAt = 0;
+  #finishedAt: number | undefined;
   #usage: TokenUsage | undefined;
   #answered = false;
   #words = '';
@@ -135,6 +137,7 @@ export class CompletionRequest {
     const { endpoint, fetch, observer, signal } = this.#options;
     const { provider, model, baseURL: address, apiKey } = endpoint;
     const body = JSON.stringify(request);
+    this.#body = body;
     return fetch(`${address}/chat/completions`, {
       method: 'POST',
       headers: {
@@ -153,22 +156,25 @@ export class CompletionRequest {
   }
 
   #createReader(): ModelStreamReader {
-    const { endpoint, request, quirks, usedIds } = this.#options;
-    return new ModelStreamReader({
-      // A replay makes up the same ids, and no two requests of a conversation are the same.
-      idSeed: sha256(JSON.stringify(request)),
-      usedIds,
-      beginsWithReasoning: quirks.of(endpoint).beginsWithReasoning,
-    });
+    const { endpoint, quirks, usedIds } = this.#options;
+    const { beginsWithReasoning } = quirks.of(endpoint);
+    // A replay makes up the same ids, and no two requests of a conversation are the same.
+    return new ModelStreamReader({ idSeed: this.#body, usedIds, beginsWithReasoning });
   }
 
   /** @returns undefined at the end of the body */
   async #next(body: ReadableStreamDefaultReader<Uint8Array> | undefined, reader: ModelStreamReader): Promise<Uint8Array | undefined> {
     if (body === undefined) return undefined;
     if (!reader.finished) return (await body.read()).value;
-    return (await withTimeout(this.#options.clock, REST_TIMEOUT_MS, body.read()).catch(() => undefined))?.value;
+    const { clock } = this.#options;
+    this.#finishedAt ??= clock.monotonic();
+    const leftMs = this.#finishedAt + REST_TIMEOUT_MS - clock.monotonic();
+    // Something may come for ever.
+    if (leftMs <= 0) return undefined;
+    return (await withTimeout(clock, leftMs, body.read()).catch(() => undefined))?.value;
   }
 
+  /** Keeps what the observer is told. @returns whether the event is passed on */
   #counts(event: Exclude<ModelEvent, { readonly type: 'failure' }>): boolean {
     const { endpoint, request, quirks, mayBeEmpty } = this.#options;
     if (event.type === 'text') {
