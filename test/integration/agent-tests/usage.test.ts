@@ -1,6 +1,7 @@
 /** What tests in text use of models is what the provider has counted. */
 import { expect, it } from 'vitest';
 
+import { events, finish, says } from '../../support/model-answers.ts';
 import { anAgentTest, aTestFolder, reportIn, type JsonReport } from './test-folder.ts';
 
 const PRICES = [{ kind: 'llm', provider: 'openai', currency: 'EUR', inputPerMillionTokens: '1', outputPerMillionTokens: '2' }];
@@ -45,4 +46,22 @@ it('is in their results: agent, judge, simulated user and analysis, priced, and 
   const before = folder.provider.requests('chat').length;
   expect(itemsOf(reportIn(await folder.parley(['test', '.', '--replay', '-o', 'json'], { env })))).toEqual([]);
   expect(folder.provider.requests('chat')).toHaveLength(before);
+});
+
+it('has the reasoning that a provider counts in the total alone', async () => {
+  await using folder = await aTestFolder();
+  const usage = {
+    prompt_tokens: 1_000,
+    completion_tokens: 50,
+    total_tokens: 3_050,
+    completion_tokens_details: { reasoning_tokens: 2_000 },
+  };
+  folder.provider.chat(() => ({ raw: events(says('Hello.'), finish('stop'), { choices: null, usage }) }));
+  await folder.write('tests/all.yaml', anAgentTest('reasons', { conversation: [{ user: 'Hello' }] }));
+  const env = { PARLEY_PRICES: JSON.stringify([{ ...PRICES[0], inputPerMillionTokens: '0', outputPerMillionTokens: '10' }]) };
+  const [result] = reportIn(await folder.parley(['test', '.', '--live', '-o', 'json'], { env })).results;
+  expect(result?.usage?.items).toMatchObject([
+    { input_tokens: 1_000, output_tokens: 2_050, reasoning_tokens: 2_000, estimated_requests: 0 },
+  ]);
+  expect(Number(result?.usage?.cost?.amount)).toBe(0.0205);
 });
