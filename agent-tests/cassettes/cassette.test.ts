@@ -32,6 +32,18 @@ it('refuses at once a recording whose aliases stand for billions of values', asy
   );
 });
 
+it.each(['{stream: words}', '{stream: [{delta: words}]}', '{body: {choices: []}}', 'words'])(
+  'refuses an answer that is edited to %s',
+  async (answer) => {
+    const file = join(testFolder(), 'edited.yaml');
+    await writeFile(
+      file,
+      `format: 2\nrecordedAt: 2026-01-01T00:00:00Z\nanswers: [{request: {provider: openai, model: m}, answer: ${answer}}]\n`,
+    );
+    await expect(readCassette(file)).rejects.toThrow('answers[0] has no readable request or answer');
+  },
+);
+
 it('reads what a long test repeats in each of its requests', async () => {
   const file = join(testFolder(), 'long.yaml');
   const messages = Array.from({ length: 100 }, (_, n) => ({ role: 'user', content: `message ${n}` }));

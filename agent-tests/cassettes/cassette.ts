@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { Document } from 'yaml';
 
 import { canonicalJson, sha256 } from '../../platform/canonical-json.ts';
+import { isObject } from '../../platform/json.ts';
 import { readYaml, YamlError } from '../../platform/yaml.ts';
 import type { RecordedAnswer } from './recorded-answer.ts';
 
@@ -101,7 +102,7 @@ export async function readCassette(file: string): Promise<Cassette | undefined> 
   if ((format !== FORMAT && format !== FORMER_FORMAT) || !Array.isArray(answers) || Number.isNaN(time))
     throw new CassetteError(`${file} is no recording of this version: run the test with --record`);
   const broken = answers.findIndex((answer) => !isRecording(answer));
-  if (broken >= 0) throw new CassetteError(`${file}: answers[${broken}] lacks a request or an answer: run the test with --record`);
+  if (broken >= 0) throw new CassetteError(`${file}: answers[${broken}] has no readable request or answer: run the test with --record`);
   return new Cassette({ recordedAt: time, recordings: answers });
 }
 
@@ -116,8 +117,10 @@ function contentOf(file: string, text: string): unknown {
 
 /** Files are edited and merged by people. */
 function isRecording(value: unknown): value is Recording {
-  const { request, answer } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  return [request, answer].every((part) => typeof part === 'object' && part !== null);
+  const { request, answer } = isObject(value) ? value : {};
+  if (!isObject(request) || !isObject(answer)) return false;
+  const { stream = [], body = '' } = answer;
+  return Array.isArray(stream) && [...(stream as readonly unknown[]), body].every((data) => typeof data === 'string');
 }
 
 /** Whole or not at all: what is there was committed by people. */
