@@ -5,7 +5,7 @@ import type { Behaviour } from '../../support/webhook-sink.ts';
 import { dispatchHarness, settled } from './dispatch-harness.ts';
 
 /** To each subscription. */
-const DELIVERIES = Number(process.env['PARLEY_TEST_DELIVERIES'] ?? 400);
+const DELIVERIES = Number(process.env['PARLEY_TEST_DELIVERIES'] ?? 100);
 
 /** Closes the connection right after its answer, and doesn't say so in it. */
 const closes: Behaviour = (_received, response, { socket }) => response.writeHead(200).end(() => setImmediate(() => socket.destroy()));
