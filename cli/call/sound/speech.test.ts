@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach, expect, it } from 'vitest';
 
+import { testFolder } from '../../../test/support/folders.ts';
 import { Servers, startEndpoint } from '../../../test/support/http-servers.ts';
 import { readSound, speak } from './speech.ts';
 
@@ -50,7 +50,7 @@ it('says which server is unavailable, or refuses, and what to do', async () => {
 });
 
 it('reads a file, or says that it is not there', async () => {
-  const file = join(tmpdir(), `parley-speech-${process.pid}.wav`);
+  const file = join(testFolder(), 'speech.wav');
   await writeFile(file, wav);
   expect((await readSound(file)).samples).toHaveLength(2);
   await expect(readSound('/nowhere/a.wav')).rejects.toThrow(/\/nowhere\/a\.wav can't be read/);
