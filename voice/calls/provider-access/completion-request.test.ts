@@ -121,6 +121,20 @@ describe('the answer to a request', () => {
     }
   });
 
+  it('is not complete while words come, although its server finishes with each chunk', async () => {
+    const server = opened();
+    const clock = new FakeClock();
+    const all = eventsOf(aRequest(server.body, { clock }).request);
+    for (const word of ['One ', 'two ', 'three.']) {
+      server.send(open(chunk({ content: word }, 'stop')));
+      await settle();
+      clock.tick(400);
+      await settle();
+    }
+    clock.tick(100);
+    expect(readingOf(await all)).toEqual({ text: 'One two three.', reason: 'stop' });
+  });
+
   it('that is complete leaves the connection for the next one', async () => {
     let left = 2;
     let cancelled = false;
@@ -161,6 +175,8 @@ describe('what a server refuses', () => {
     ['{"error":{"message":"Unsupported value","param":"temperature"}}', ['temperature']],
     ['{"error":{"message":"Unrecognized request argument supplied: stream_options","param":null}}', ['stream_options']],
     ['{"detail":[{"type":"extra_forbidden","loc":["body","parallel_tool_calls"]}]}', ['parallel_tool_calls']],
+    ['{"error":{"message":"Extra inputs are not permitted","param":"body.stream_options"}}', ['stream_options']],
+    ['{"detail":"This model does not support temperature."}', ['temperature']],
     ["'max_tokens' is not supported. Use 'max_completion_tokens' instead.", ['max_tokens', 'max_completion_tokens']],
     ['{"error":{"message":"temperature is not allowed","param":"tools[0].function.parameters.temperature"}}', []],
     ['{"error":{"message":"no such model"}}', []],

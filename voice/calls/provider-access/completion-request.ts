@@ -92,6 +92,8 @@ export class CompletionRequest {
           this.#lastChunkAt = clock.monotonic();
           this.#observed?.firstChunk();
         }
+        // It wasn't complete after all: some servers send a finish with each chunk.
+        if (events.length > 0 && !reader.over) this.#finishedAt = undefined;
         for (const event of events) {
           if (event.type === 'failure') throw this.#failureOf(event);
           if (this.#counts(event)) yield event;

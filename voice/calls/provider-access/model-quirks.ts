@@ -44,6 +44,7 @@ export function withoutParameters(request: JsonObject, refused: ReadonlySet<Opti
 export function parametersNamedIn(said: string): readonly OptionalParameter[] {
   const body = parseJson(said);
   const error = isObject(body) && isObject(body['error']) ? body['error'] : {};
-  const text = typeof error['param'] === 'string' && error['param'] !== '' ? error['param'] : said;
-  return OPTIONAL.filter((name) => new RegExp(String.raw`(?<![\w.\]])${name}(?![\w.[])`).test(text));
+  // vLLM names its place.
+  const text = typeof error['param'] === 'string' && error['param'] !== '' ? error['param'].replace(/^body\./, '') : said;
+  return OPTIONAL.filter((name) => new RegExp(String.raw`(?<![\w.\]])${name}(?![\w[]|\.\w)`).test(text));
 }
