@@ -1,7 +1,7 @@
 /** An answer of a chat completion, as a server sent it and as a replay sends it again. */
 import { isObject, parseJson } from '../../platform/json.ts';
 import type { OptionalParameter } from '../../voice/calls/provider-access/index.ts';
-import { ModelStreamReader, SseDecoder, type ModelEvent, type SseLine } from '../../voice/calls/model-stream/index.ts';
+import { ModelStreamReader, SseDecoder, type ModelEvent } from '../../voice/calls/model-stream/index.ts';
 
 interface ToolCallShown {
   readonly name: string;
@@ -36,23 +36,21 @@ const NOISE: ReadonlySet<string> = new Set(['created', 'system_fingerprint', 'se
 /** Takes the bytes of an answer as they come. */
 export class AnswerRecording {
   readonly #decoder = new TextDecoder();
-  readonly #lines = new SseDecoder();
+  readonly #sse = new SseDecoder();
   readonly #reader = new ModelStreamReader();
   readonly #events: ModelEvent[] = [];
   readonly #stream: string[] = [];
-  /** Lines of an event that are no JSON by themselves. */
-  #open: string[] = [];
   #body = '';
 
   push(bytes: Uint8Array): void {
     const text = this.#decoder.decode(bytes, { stream: true });
     this.#body += text;
-    for (const line of this.#lines.push(text)) this.#keep(line);
+    for (const { data } of this.#sse.push(text)) this.#stream.push(withoutNoise(data));
     this.#events.push(...this.#reader.push(bytes));
   }
 
   end(): void {
-    for (const line of [...this.#lines.end(), { type: 'event_end' } as const]) this.#keep(line);
+    for (const { data } of this.#sse.end()) this.#stream.push(withoutNoise(data));
     this.#events.push(...this.#reader.end());
   }
 
@@ -68,15 +66,6 @@ export class AnswerRecording {
       ...(this.#stream.length > 0 ? { stream: [...this.#stream] } : { body: withoutNoise(this.#body) }),
     };
   }
-
-  #keep(line: SseLine): void {
-    if (line.type === 'data' && isWhole(line.data)) this.#stream.push(withoutNoise(line.data));
-    else if (line.type === 'data') this.#open.push(line.data);
-    else if (this.#open.length > 0) {
-      this.#stream.push(this.#open.join('\n'));
-      this.#open = [];
-    }
-  }
 }
 
 /** As a server that speaks OpenAI's protocol answers. */
@@ -85,8 +74,6 @@ export function replayAnswer(answer: RecordedAnswer): Response {
   const events = (answer.stream ?? formerStream(answer)).map((data) => `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`);
   return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } });
 }
-
-const isWhole = (data: string): boolean => parseJson(data) !== undefined || data.trim() === '[DONE]';
 
 function withoutNoise(data: string): string {
   const value = parseJson(data);

@@ -175,18 +175,100 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
     reason: 'tool_calls',
   },
   {
+    name: 'indexes as texts',
+    body: events(
+      calls({ ...called(undefined, 't0', 'a', ''), index: '0' }, { ...called(undefined, 't1', 'b', ''), index: '1' }),
+      calls({ index: '0', function: { arguments: '{}' } }, { index: '1', function: { arguments: '{}' } }),
+      finish('tool_calls'),
+    ),
+    calls: ran,
+    reason: 'tool_calls',
+  },
+  {
+    name: 'a call whose rest has another index',
+    body: events(
+      calls(a),
+      calls(called(0, 't1', 'book', '')),
+      calls({ index: 1, function: { arguments: '{"slot":' } }),
+      calls({ index: 1, function: { arguments: '9}' } }),
+      finish('tool_calls'),
+    ),
+    calls: [
+      ['a', '{}'],
+      ['book', '{"slot":9}'],
+    ],
+    reason: 'tool_calls',
+  },
+  {
+    name: 'one call that is sent twice with other spaces',
+    body: events(calls(called(0, 't0', 'book', '{"slot": 9}')), calls(called(1, 't0', 'book', '{"slot":9}')), finish('tool_calls')),
+    calls: [['book', '{"slot": 9}']],
+    reason: 'tool_calls',
+  },
+  {
+    name: 'a finish with each fragment of a call',
+    body: events(
+      chunk({ tool_calls: [called(0, 't0', 'book', '{"slot":')] }, 'stop'),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: '9}' } }] }, 'stop'),
+    ),
+    calls: [['book', '{"slot":9}']],
+    reason: 'tool_calls',
+  },
+  {
+    name: 'a call in the former form',
+    body: events(
+      chunk({ function_call: { name: 'book', arguments: '' } }),
+      chunk({ function_call: { arguments: '{"slot":9}' } }),
+      finish('function_call'),
+    ),
+    calls: [['book', '{"slot":9}']],
+    reason: 'tool_calls',
+  },
+  {
+    name: 'a call in both forms',
+    body: events(chunk({ tool_calls: [a], function_call: a.function }), finish('tool_calls')),
+    calls: [['a', '{}']],
+    reason: 'tool_calls',
+  },
+  ...[[9], 12, true].map((args): ModelAnswerCase => ({
+    name: `arguments as ${JSON.stringify(args)}`,
+    body: events(calls(called(0, 't0', 'book', args)), finish('tool_calls')),
+    calls: [['book', JSON.stringify(args), 'no_object']],
+    reason: 'tool_calls',
+  })),
+  ...['{"slot":9}', { slot: 9 }].map((args): ModelAnswerCase => ({
+    name: `an empty object, then the arguments as ${JSON.stringify(args)}`,
+    body: events(calls(called(0, 't0', 'book', {})), calls(called(0, 't0', 'book', args)), finish('tool_calls')),
+    calls: [['book', '{"slot":9}']],
+    reason: 'tool_calls',
+  })),
+  {
     name: 'arguments as an object',
     body: events(calls(called(0, 't0', 'book', { slot: 9 })), finish('tool_calls')),
     calls: [['book', '{"slot":9}']],
     reason: 'tool_calls',
   },
-  ...['length', 'content_filter'].map((reason): ModelAnswerCase => ({
-    name: `${reason} inside a call`,
-    body: events(says('One moment.'), calls(called(0, 't0', 'book', '{"slot":"9')), finish(reason)),
+  ...(
+    [
+      ['length', 'length'],
+      ['MAX_TOKENS', 'length'],
+      ['content_filter', 'content_filter'],
+      ['content_filter: PROHIBITED_CONTENT', 'content_filter'],
+      ['function_call_filter: MALFORMED_FUNCTION_CALL', 'content_filter'],
+    ] as const
+  ).map(([sent, reason]): ModelAnswerCase => ({
+    name: `${sent} inside a call`,
+    body: events(says('One moment.'), calls(called(0, 't0', 'book', '{"slot":9}')), finish(sent)),
     text: 'One moment.',
     unfinished: ['book'],
     reason,
   })),
+  {
+    name: 'length, and the finish of a gateway',
+    body: events(calls(a), finish('length'), finish('stop')),
+    unfinished: ['a'],
+    reason: 'length',
+  },
   { name: 'length in words', body: events(says('One two'), finish('length')), text: 'One two', reason: 'length' },
   {
     name: 'arguments that end in a number',
@@ -270,6 +352,11 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
     ...hello,
   },
   { name: 'no space behind data', body: events(says('One two.'), finish('stop')).replaceAll('data: ', 'data:'), ...hello },
+  {
+    name: 'an event in a line for each value',
+    body: `${JSON.stringify({ ...says('One two.'), bytes: [72, 101] }, null, 2).replaceAll(/^/gm, 'data: ')}\n\n${events(finish('stop'))}`,
+    ...hello,
+  },
   { name: 'no blank lines', body: events(says('One '), says('two.'), finish('stop')).replaceAll('\n\n', '\n'), ...hello },
   {
     name: 'an event in several lines',
@@ -278,6 +365,18 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
   },
   { name: 'no [DONE]', body: events(says('One two.'), finish('stop')).replace('data: [DONE]\n\n', ''), ...hello },
   { name: 'no end of the last line', body: events(says('One two.'), finish('stop')).replace('\n\ndata: [DONE]\n\n', ''), ...hello },
+  { name: 'a finish in capitals', body: events(says('One two.'), finish('STOP')), ...hello },
+  {
+    name: 'null as a text before the finish',
+    body: events(chunk({ content: 'One ' }, 'null'), chunk({ content: 'two.' }, 'stop')),
+    ...hello,
+  },
+  {
+    name: 'null as a text in place of the finish',
+    body: `data: ${JSON.stringify(chunk({ content: 'One' }, 'null'))}\n\n`,
+    text: 'One',
+    reason: 'cut_off',
+  },
   { name: 'no finish', body: events(says('One two.')), ...hello },
   {
     name: 'signs of several bytes',
@@ -290,6 +389,7 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
     body: events(says([{ type: 'text', text: 'One ' }, 'two', { type: 'image' }]), says([{ type: 'text', text: '.' }]), finish('stop')),
     ...hello,
   },
+  { name: 'content as one part', body: events(says({ type: 'text', text: 'One two.' }), finish('stop')), ...hello },
   {
     name: 'reasoning in parts',
     body: events(
@@ -406,6 +506,12 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
     usage: [1000, 2050],
   },
   {
+    name: 'usage without prompt_tokens',
+    body: events(says('One two.'), finish('stop'), { choices: [], usage: { completion_tokens: 5, total_tokens: 15 } }),
+    ...hello,
+    usage: [10, 5],
+  },
+  {
     name: 'usage of a choice',
     body: events(says('One two.'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage: counted }] }),
     ...hello,
@@ -440,11 +546,45 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
     reason: 'tool_calls',
   },
   { name: 'an answer that is not streamed and has no finish', body: '{"choices":[{"message":{"content":"One two."}}]}', ...hello },
+  ...[
+    { choices: [], usage: counted },
+    { choices: null, usage: counted },
+    { choices: [{ message: null }], usage: counted },
+  ].map((odd): ModelAnswerCase => ({
+    name: `${JSON.stringify(odd)} that is not streamed`,
+    body: JSON.stringify(odd),
+    usage: [10, 5],
+    reason: 'empty',
+  })),
+  {
+    name: 'an empty error with each chunk',
+    body: events({ ...says('One two.'), error: {} }, { ...finish('stop'), error: { message: '' } }),
+    ...hello,
+  },
+  {
+    name: 'an error in a choice',
+    body: events(says('One'), { choices: [{ ...choice({}, 'stop'), error: { message: 'overloaded' } }] }),
+    text: 'One',
+    reason: 'error',
+  },
+  {
+    name: 'an error of Groq',
+    body: events(says('One'), chunk({}, null, { x_groq: { error: 'overloaded' } })),
+    text: 'One',
+    reason: 'error',
+  },
+  { name: 'an error in a field of its own', body: 'error: {"message":"overloaded"}\n\n', reason: 'error' },
+  { name: 'an error as an event without JSON', body: 'event: error\ndata: overloaded\n\n', reason: 'error' },
   { name: 'an error in an event', body: events(says('One'), { error: { message: 'overloaded' } }), text: 'One', reason: 'error' },
   { name: 'an error as a text', body: events({ error: 'overloaded' }), reason: 'error' },
   { name: 'an error by the name of its event', body: 'event: error\ndata: {"message":"overloaded"}\n\n', reason: 'error' },
   { name: 'an error in place of an answer', body: '{"error":{"message":"overloaded"}}', reason: 'error' },
-  { name: 'an error as the finish', body: events(says('One'), finish('error')), text: 'One', reason: 'error' },
+  ...['error', 'insufficient_system_resource'].map((sent): ModelAnswerCase => ({
+    name: `${sent} as the finish`,
+    body: events(says('One'), finish(sent)),
+    text: 'One',
+    reason: 'error',
+  })),
   { name: 'half an event', body: 'data: {"choices":[{"del\n\n', reason: 'unreadable' },
   { name: 'half an event, then [DONE]', body: 'data: {"choices":[{"del\ndata: [DONE]\n\n', reason: 'unreadable' },
   { name: 'half of the JSON', body: '{"choices":[', reason: 'unreadable' },

@@ -52,7 +52,7 @@ const valueOf = (text: string): unknown => parseJson(decoded(text)) ?? (decoded(
 function decoded(text: string): string {
   const json = text.trim() || '{}';
   const value = json.startsWith('"') ? parseJson(json) : undefined;
-  return typeof value === 'string' ? value.trim() : json;
+  return typeof value === 'string' ? value.trim() || '{}' : json;
 }
 
 /** Follows the brackets of a JSON text that comes in pieces. */

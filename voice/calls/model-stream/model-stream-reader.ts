@@ -2,8 +2,8 @@
  * Reads an answer of `/chat/completions`, streamed or whole, into events. Total: whatever bytes come, it gives what the model said and called, and
  * exactly one `end` or `failure`, after which nothing counts.
  *
- * - A call is given when the answer finishes, for only then it is known to be complete. Where the server's limit or filter ended the answer, its calls
- *   are `unfinished` and must not run.
+ * - Calls are given with the end, for only then they are known to be complete: some servers send a finish with each chunk. Where the server's limit or
+ *   filter ended the answer, its calls are `unfinished` and must not run.
  * - Once the answer has finished, nothing fails it any more: neither a broken event nor a lost connection.
  * - Usage is given with the end alone: what a server says of an answer that is given up is a placeholder.
  */
@@ -12,7 +12,7 @@ import { cutText } from '../../../platform/cut-text.ts';
 import { isObject, parseJson, type JsonObject } from '../../../platform/json.ts';
 import type { TokenUsage } from '../../../platform/telemetry/gen-ai/model-requests.ts';
 import { ReasoningFilter, type Piece } from './reasoning-filter.ts';
-import { SseDecoder, type SseLine } from './sse-decoder.ts';
+import { SseDecoder, type SseEvent } from './sse-decoder.ts';
 import { ToolCallAssembler, type ModelCall } from './tool-call-assembler.ts';
 import { usageOf } from './usage.ts';
 
@@ -36,7 +36,7 @@ export type FailureReason =
   | 'cut_off'
   /** The server reports an error in place of an answer. */
   | 'error'
-  /** A line, a body or the arguments have more than 4 Mi characters. */
+  /** An event, a body or the arguments have more than 4 Mi characters. */
   | 'too_large';
 
 export type ModelEvent =
@@ -70,38 +70,41 @@ const MAX_MESSAGE = 1_000;
 /** Spaces and signs that nobody sees or hears. */
 const BLANK = /^[\s\p{Cc}\p{Cf}]+/u;
 
-/** By what servers call it; any other reason is an end, too. */
-const FINISHES: ReadonlyMap<string, 'length' | 'content_filter' | 'failed'> = new Map([
+/** Finishes that cut the answer off, in lower case. Any other one but {@link FAILURES} is the model's own end. */
+const CUTS: ReadonlyMap<string, 'length' | 'content_filter'> = new Map([
   ['length', 'length'],
   ['max_tokens', 'length'],
   ['model_length', 'length'],
+  ['model_context_window_exceeded', 'length'],
   ['content_filter', 'content_filter'],
+  ['content_filtered', 'content_filter'],
+  // Gemini can't read the call.
+  ['function_call_filter', 'content_filter'],
+  ['guardrail_intervened', 'content_filter'],
   ['safety', 'content_filter'],
-  ['error', 'failed'],
-  ['abort', 'failed'],
+  ['sensitive', 'content_filter'],
 ]);
+const FAILURES: ReadonlySet<string> = new Set(['error', 'abort', 'aborted', 'network_error', 'insufficient_system_resource']);
 
 export class ModelStreamReader {
-  readonly #decoder = new TextDecoder();
-  readonly #lines = new SseDecoder();
+  readonly #utf8 = new TextDecoder();
+  readonly #decoder = new SseDecoder();
   readonly #filter: ReasoningFilter;
   readonly #calls: ToolCallAssembler;
   #events: ModelEvent[] = [];
   /** A body that begins with a brace is one JSON object. */
   #form: 'unknown' | 'json' | 'events' = 'unknown';
   #body = '';
-  /** Lines of the present event that are no JSON by themselves. */
-  #unread: string[] = [];
   #chunks = 0;
   #choice: unknown;
   #id: string | undefined;
   #model: string | undefined;
   #finish: string | undefined;
+  /** Also where a gateway sends another finish afterwards. */
+  #cut: 'length' | 'content_filter' | undefined;
   #usage: TokenUsage | undefined;
   #received = '';
   #hasText = false;
-  #hasCalls = false;
-  #unfinished: readonly ModelCall[] = [];
   #refused = false;
   #over = false;
 
@@ -111,15 +114,15 @@ export class ModelStreamReader {
   }
 
   push(bytes: Uint8Array): readonly ModelEvent[] {
-    this.#read(this.#decoder.decode(bytes, { stream: true }));
+    this.#read(this.#utf8.decode(bytes, { stream: true }));
     return this.#take();
   }
 
   /** The body is over. */
   end(): readonly ModelEvent[] {
-    this.#read(this.#decoder.decode());
+    this.#read(this.#utf8.decode());
     if (this.#form === 'json') this.#readWhole();
-    else for (const line of this.#lines.end()) this.#readLine(line, { last: true });
+    else for (const event of this.#decoder.end()) this.#readEvent(event);
     this.#conclude();
     return this.#take();
   }
@@ -129,7 +132,7 @@ export class ModelStreamReader {
     return this.#over;
   }
 
-  /** The answer is complete: what follows is its usage at most. */
+  /** A finish has come: what follows is usage at most, but for servers that send one with each chunk. */
   get finished(): boolean {
     return this.#finish !== undefined;
   }
@@ -182,33 +185,21 @@ export class ModelStreamReader {
       if (rest !== '') this.#form = rest.startsWith('{') ? 'json' : 'events';
     }
     if (this.#form === 'json') this.#body += rest;
-    else for (const line of this.#lines.push(rest)) this.#readLine(line);
-    if (Math.max(this.#body.length, this.#lines.restLength, this.#calls.length) <= MAX_LENGTH) return;
+    else for (const event of this.#decoder.push(rest)) this.#readEvent(event);
+    if (Math.max(this.#body.length, this.#decoder.length, this.#calls.length) <= MAX_LENGTH) return;
     this.#fail('too_large', 'the answer is too large');
     this.#conclude();
   }
 
-  #readLine(line: SseLine, { last = false } = {}): void {
+  #readEvent({ data, value, event }: SseEvent): void {
     if (this.#over) return;
-    if (line.type === 'event_end') return this.#readUnread();
-    const data = line.data.trim();
     if (data === '[DONE]') {
-      this.#readUnread();
       this.#finish ??= 'stop';
       return this.#conclude();
     }
-    const value = parseJson(data);
-    // A chunk in several lines; or, as the last one, the beginning of a chunk.
-    if (value === undefined && data !== '' && !last && (data.startsWith('{') || this.#unread.length > 0)) this.#unread.push(data);
-    else this.#readChunk(value, { isError: line.event === 'error' });
-  }
-
-  #readUnread(): void {
-    if (this.#unread.length === 0) return;
-    const value = parseJson(this.#unread.join('\n'));
-    this.#unread = [];
-    if (value !== undefined) this.#readChunk(value);
-    else this.#fail('unreadable', 'an event of the answer is no JSON');
+    if (event === 'error') return this.#fail('error', data);
+    if (value === undefined && data.startsWith('{')) return this.#fail('unreadable', 'an event of the answer is no JSON');
+    this.#readChunk(value);
   }
 
   #readWhole(): void {
@@ -216,26 +207,31 @@ export class ModelStreamReader {
     const value = parseJson(this.#body);
     this.#body = '';
     if (value === undefined) return this.#fail('unreadable', 'the answer is no JSON');
-    this.#readChunk(value, { whole: true });
+    this.#readChunk(value);
+    if (this.#chunks > 0) this.#finish ??= 'stop';
   }
 
-  #readChunk(value: unknown, { isError = false, whole = false } = {}): void {
+  #readChunk(value: unknown): void {
     if (!isObject(value)) return;
     const choice = this.#choiceIn(value['choices']);
+    const groq = isObject(value['x_groq']) ? value['x_groq'] : {};
     this.#id ??= textOf(value['id']);
     this.#model ??= textOf(value['model']);
-    this.#usage = usageOf(value['usage'] ?? choice?.['usage'] ?? (value['x_groq'] as JsonObject | undefined)?.['usage']) ?? this.#usage;
-    const error = errorIn(value, isError);
-    if (error !== undefined) return this.#fail('error', error);
+    this.#usage = usageOf(value['usage'] ?? choice?.['usage'] ?? groq['usage']) ?? this.#usage;
+    // OpenRouter has it in the choice, too, beside any finish; older servers send it in place of a chunk.
+    const error = [value['error'], choice?.['error'], groq['error'], value['object'] === 'error' ? value : undefined].find(isError);
+    if (error !== undefined) return this.#fail('error', typeof error === 'string' ? error : canonicalJson(error));
     if ('choices' in value || 'usage' in value) this.#chunks += 1;
     if (choice === undefined) return;
     const part = [choice['delta'], choice['message']].find(isObject);
     if (part !== undefined) this.#readPart(part);
-    const finish = textOf(choice['finish_reason']) ?? (whole && part !== undefined ? 'stop' : undefined);
-    if (finish === undefined) return;
-    if (FINISHES.get(finish) === 'failed') return this.#fail('error', `the server ended the answer with "${cutText(finish, MAX_MESSAGE)}"`);
+    const finish = textOf(choice['finish_reason']);
+    if (finish === undefined || finish === 'null') return;
+    // Gemini's have details behind a colon.
+    const word = finish.toLowerCase().replace(/:.*/s, '');
+    if (FAILURES.has(word)) return this.#fail('error', `the server ended the answer with "${finish}"`);
     this.#finish = finish;
-    this.#finishAnswer();
+    this.#cut ??= CUTS.get(word);
   }
 
   /** One answer was asked for: of several the first that comes counts. */
@@ -252,16 +248,17 @@ export class ModelStreamReader {
     this.#readContent(part['content']);
     this.#refused ||= textOf(part['refusal']) !== undefined;
     if (isObject(part['extra_content'])) this.#events.push({ type: 'extra', extra: part['extra_content'] });
-    this.#keep(this.#calls.add(part['tool_calls']));
+    const former = part['function_call'];
+    this.#keep(this.#calls.add(part['tool_calls'] ?? (isObject(former) ? { function: former } : undefined)));
   }
 
-  /** A text, or a list of parts of which some are reasoning. */
+  /** A text, a part, or a list of parts; some parts are reasoning. */
   #readContent(content: unknown): void {
     if (typeof content === 'string') {
       this.#keep(content);
       this.#say(this.#filter.push(content));
-    } else if (Array.isArray(content))
-      for (const part of content as readonly unknown[]) {
+    } else
+      for (const part of Array.isArray(content) ? (content as readonly unknown[]) : [content]) {
         if (isObject(part) && (part['type'] === 'thinking' || part['type'] === 'reasoning'))
           this.#reason(plainText(part['thinking'] ?? part));
         else this.#readContent(plainText(part));
@@ -294,35 +291,21 @@ export class ModelStreamReader {
     this.#received += text.slice(0, MAX_RECEIVED - this.#received.length);
   }
 
-  #finishAnswer(): void {
-    this.#say(this.#filter.flush());
-    const calls = this.#calls.take();
-    if (FINISHES.has(this.#finish ?? '')) this.#unfinished = [...this.#unfinished, ...calls];
-    else {
-      this.#hasCalls ||= calls.length > 0;
-      for (const call of calls) this.#events.push({ type: 'call', call });
-    }
-  }
-
   #conclude(): void {
     if (this.#over) return;
     if (this.#finish === undefined) {
-      if (this.#unread.length > 0) return this.#fail('unreadable', 'an event of the answer is no JSON');
       return this.#chunks === 0
         ? this.#fail('not_a_completion', 'no part of an answer came')
         : this.#fail('cut_off', 'the stream ended before the answer did');
     }
-    this.#finishAnswer();
+    this.#say(this.#filter.flush());
+    const calls = this.#calls.take();
+    const cut = this.#cut;
+    if (cut === undefined) for (const call of calls) this.#events.push({ type: 'call', call });
     if (this.#usage !== undefined) this.#events.push({ type: 'usage', usage: this.#usage });
-    this.#events.push({ type: 'end', reason: this.#endReason(this.#finish), unfinished: this.#unfinished });
+    const reason = cut ?? (calls.length > 0 ? 'tool_calls' : this.#hasText ? 'stop' : this.#refused ? 'refusal' : 'empty');
+    this.#events.push({ type: 'end', reason, unfinished: cut === undefined ? [] : calls });
     this.#over = true;
-  }
-
-  #endReason(finish: string): EndReason {
-    if (this.#hasCalls) return 'tool_calls';
-    const cut = FINISHES.get(finish);
-    if (cut === 'length' || cut === 'content_filter') return cut;
-    return this.#hasText ? 'stop' : this.#refused ? 'refusal' : 'empty';
   }
 
   /** What is complete doesn't fail any more. */
@@ -342,9 +325,6 @@ function plainText(value: unknown, levels = 3): string {
   return isObject(value) && typeof value['text'] === 'string' ? value['text'] : '';
 }
 
-function errorIn(value: JsonObject, isError: boolean): string | undefined {
-  const { error } = value;
-  if (typeof error === 'string' && error !== '') return error;
-  if (isObject(error)) return textOf(error['message']) ?? canonicalJson(error);
-  return isError || value['object'] === 'error' ? (textOf(value['message']) ?? canonicalJson(value)) : undefined;
-}
+/** Some servers send an empty one with each chunk. */
+const isError = (value: unknown): value is string | JsonObject =>
+  textOf(value) !== undefined || (isObject(value) && Object.values(value).some(Boolean));

@@ -121,11 +121,11 @@ function stateOfMessage(header: string): State {
 }
 
 function firstOf(markers: readonly string[], text: string): readonly [number, string | undefined] {
-  if (!text.includes('<')) return [-1, undefined];
-  return markers
-    .map((marker): readonly [number, string] => [text.indexOf(marker), marker])
-    .filter(([at]) => at >= 0)
-    .reduce<readonly [number, string | undefined]>((first, one) => (first[0] < 0 || one[0] < first[0] ? one : first), [-1, undefined]);
+  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at + 1)) {
+    const marker = markers.find((one) => text.startsWith(one, at));
+    if (marker !== undefined) return [at, marker];
+  }
+  return [-1, undefined];
 }
 
 /** How much of the end may become a marker. */

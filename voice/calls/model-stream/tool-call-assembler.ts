@@ -3,7 +3,7 @@
  * name or the id with each fragment, leave the id out, or send one call twice. Nothing is guessed: arguments are what came, in the order in which it came.
  */
 import { canonicalJson, sha256 } from '../../../platform/canonical-json.ts';
-import { isObject, type JsonObject } from '../../../platform/json.ts';
+import { isObject, parseJson, type JsonObject } from '../../../platform/json.ts';
 import { argumentsProblem, JsonExtent, type ArgumentsProblem } from './call-arguments.ts';
 
 export interface ModelCall {
@@ -20,7 +20,6 @@ export interface ModelCall {
 
 interface Draft {
   id: string | undefined;
-  readonly index: number | undefined;
   name: string;
   arguments: string;
   readonly extent: JsonExtent;
@@ -29,7 +28,7 @@ interface Draft {
 
 interface Fragment {
   readonly id: string | undefined;
-  readonly index: number | undefined;
+  readonly index: string | undefined;
   readonly name: string;
   readonly arguments: string;
   readonly extra: JsonObject;
@@ -38,8 +37,10 @@ interface Fragment {
 export class ToolCallAssembler {
   readonly #idSeed: string;
   readonly #usedIds: Set<string>;
-  #drafts: Draft[] = [];
-  readonly #taken = new Set<string>();
+  readonly #drafts: Draft[] = [];
+  /** To which the last fragment with this id or index belongs. */
+  readonly #byId = new Map<string, Draft>();
+  readonly #byIndex = new Map<string, Draft>();
   #length = 0;
 
   constructor({ idSeed, usedIds }: { readonly idSeed: string; readonly usedIds: ReadonlySet<string> }) {
@@ -49,7 +50,7 @@ export class ToolCallAssembler {
 
   /** Whether a call has begun. */
   get begun(): boolean {
-    return this.#drafts.length > 0 || this.#taken.size > 0;
+    return this.#drafts.some(({ name }) => name !== '');
   }
 
   /** Characters of all arguments. */
@@ -65,15 +66,15 @@ export class ToolCallAssembler {
       .join('');
   }
 
-  /** The calls since the last time; those without a name are none. */
+  /** Once, when nothing more of them comes: those without a name are none. */
   take(): readonly ModelCall[] {
-    const drafts = this.#drafts.filter(({ name }) => name !== '');
-    this.#drafts = [];
-    return drafts.flatMap((draft) => {
+    const sent = new Set<string>();
+    return this.#drafts.flatMap((draft) => {
+      if (draft.name === '') return [];
       // One call that is sent twice has its id, name and arguments.
-      const key = JSON.stringify([draft.id, draft.name, draft.arguments.trim()]);
-      if (draft.id !== undefined && this.#taken.has(key)) return [];
-      this.#taken.add(key);
+      const key = canonicalJson([draft.id, draft.name, parseJson(draft.arguments, draft.arguments)]);
+      if (draft.id !== undefined && sent.has(key)) return [];
+      sent.add(key);
       return this.#callOf(draft);
     });
   }
@@ -81,9 +82,11 @@ export class ToolCallAssembler {
   #append({ id, index, name, arguments: text, extra }: Fragment): string {
     let draft = this.#draftOf({ id, index, name, text });
     if (draft === undefined) {
-      draft = { id, index, name: '', arguments: '', extent: new JsonExtent(), extra: {} };
+      draft = { id, name: '', arguments: '', extent: new JsonExtent(), extra: {} };
       this.#drafts.push(draft);
     }
+    if (id !== undefined) this.#byId.set(id, draft);
+    if (index !== undefined) this.#byIndex.set(index, draft);
     const named = draft.name === '' ? name : '';
     draft.id ??= id;
     draft.name ||= name;
@@ -96,10 +99,13 @@ export class ToolCallAssembler {
 
   /** @returns undefined where the fragment begins a call */
   #draftOf({ id, index, name, text }: Pick<Fragment, 'id' | 'index' | 'name'> & { readonly text: string }): Draft | undefined {
-    const sameId = id === undefined ? undefined : this.#drafts.findLast((draft) => draft.id === id);
-    const sameIndex = index === undefined ? this.#drafts.at(-1) : this.#drafts.findLast((draft) => draft.index === index);
+    const last = this.#drafts.at(-1);
+    const sameId = id === undefined ? undefined : this.#byId.get(id);
+    const sameIndex = index === undefined ? last : this.#byIndex.get(index);
     // Another id is another call, unless it is the first one of this, or stands at a piece of its arguments.
     const draft = sameId ?? (id === undefined || sameIndex?.id === undefined || name === '' ? sameIndex : undefined);
+    // DeepSeek sends the beginning of a call with another index than its rest.
+    if (draft === undefined && id === undefined && name === '' && last?.extent.closed === false) return last;
     if (draft === undefined || name === '' || draft.name === '') return draft;
     const again = draft.extent.closed && text.trim() !== '';
     return name === draft.name && !again ? draft : undefined;
@@ -127,9 +133,12 @@ function fragmentOf({ id, index, type: _type, function: called, ...extra }: Json
   const { name, arguments: args } = isObject(called) ? called : {};
   return {
     id: typeof id === 'number' ? String(id) : typeof id === 'string' && id !== '' ? id : undefined,
-    index: typeof index === 'number' ? index : undefined,
+    index: typeof index === 'number' || typeof index === 'string' ? String(index) : undefined,
     name: typeof name === 'string' ? name : '',
-    arguments: typeof args === 'string' ? args : isObject(args) ? canonicalJson(args) : '',
+    arguments: typeof args === 'string' ? args : isNothing(args) ? '' : canonicalJson(args),
     extra: Object.fromEntries(Object.entries(extra).filter(([, value]) => value !== null)),
   };
 }
+
+/** Servers that send arguments as an object begin with an empty one. */
+const isNothing = (args: unknown): boolean => (args ?? undefined) === undefined || (isObject(args) && Object.keys(args).length === 0);

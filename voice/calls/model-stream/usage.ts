@@ -8,7 +8,7 @@ export function usageOf(usage: unknown): TokenUsage | undefined {
   const [input, completion, total] = [countOf(usage['prompt_tokens']), countOf(usage['completion_tokens']), countOf(usage['total_tokens'])];
   const cachedTokens = detailOf(usage['prompt_tokens_details'], 'cached_tokens');
   const reasoningTokens = detailOf(usage['completion_tokens_details'], 'reasoning_tokens');
-  const inputTokens = input ?? 0;
+  const inputTokens = input ?? Math.max(0, (total ?? 0) - (completion ?? 0));
   // Google and xAI count reasoning in the total alone.
   const reasonedOutside = (reasoningTokens ?? 0) > (completion ?? 0) ? reasoningTokens! : 0;
   const outputTokens = Math.max(completion ?? 0, total === undefined ? (completion ?? 0) + reasonedOutside : total - inputTokens);
