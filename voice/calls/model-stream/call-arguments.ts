@@ -5,17 +5,20 @@
 import { isObject, parseJson, type JsonObject } from '../../../platform/json.ts';
 
 /** `incomplete`: they end too early. */
-export type ArgumentsProblem = 'incomplete' | 'no_json' | 'no_object';
+export type ArgumentsProblem = 'incomplete' | 'no_json' | 'no_object' | 'too_deep';
+
+/** Levels of objects and lists: whoever reads far deeper ones runs out of stack. */
+const MAX_DEPTH = 100;
 
 const RAW_ARGUMENTS = 'unreadable_arguments';
 
 /** @returns undefined where the arguments are a JSON object */
 export function argumentsProblem(text: string): ArgumentsProblem | undefined {
   const value = valueOf(text);
-  if (isObject(value)) return undefined;
-  if (value !== undefined) return 'no_object';
   const extent = new JsonExtent();
-  extent.push(text);
+  extent.push(decoded(text));
+  if (isObject(value)) return extent.deepest > MAX_DEPTH ? 'too_deep' : undefined;
+  if (value !== undefined) return 'no_object';
   return extent.open ? 'incomplete' : 'no_json';
 }
 
@@ -39,6 +42,7 @@ const PROBLEMS: Readonly<Record<ArgumentsProblem, string>> = {
   incomplete: 'end before they are complete',
   no_json: 'are no JSON',
   no_object: 'are no JSON object',
+  too_deep: `have more than ${MAX_DEPTH} levels`,
 };
 
 /** In words for the model. @param raw arguments that must not run; a JSON object belongs to an answer that was cut off */
@@ -58,7 +62,7 @@ function decoded(text: string): string {
 /** Follows the brackets of a JSON text that comes in pieces. */
 export class JsonExtent {
   #depth = 0;
-  #begun = false;
+  #deepest = 0;
   #inString = false;
   #escaped = false;
 
@@ -71,7 +75,7 @@ export class JsonExtent {
       } else if (sign === '"') this.#inString = true;
       else if (sign === '{' || sign === '[') {
         this.#depth += 1;
-        this.#begun = true;
+        this.#deepest = Math.max(this.#deepest, this.#depth);
       } else if (sign === '}' || sign === ']') this.#depth -= 1;
     }
   }
@@ -83,6 +87,10 @@ export class JsonExtent {
 
   /** An object or a list has ended. */
   get closed(): boolean {
-    return this.#begun && !this.open;
+    return this.#deepest > 0 && !this.open;
+  }
+
+  get deepest(): number {
+    return this.#deepest;
   }
 }

@@ -225,6 +225,7 @@ describe('arguments', () => {
     ['null', '{}'],
     ['"{\\"a\\":1}"', '{"a":1}'],
     ['""', '{}'],
+    [`{"a":${'['.repeat(99)}${']'.repeat(99)}}`, `{"a":${'['.repeat(99)}${']'.repeat(99)}}`],
   ])('that are an object pass: %j', (text, passed) => {
     expect([argumentsProblem(text), argumentsToPass(text)]).toEqual([undefined, passed]);
     expect(rawArgumentsIn(JSON.parse(passed) as Record<string, unknown>)).toBeUndefined();
@@ -236,6 +237,7 @@ describe('arguments', () => {
     ['{"a":1}}', 'no_json', 'JSON'],
     ['12', 'no_object', 'object'],
     ['"text"', 'no_json', 'JSON'],
+    [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, 'too_deep', 'levels'],
   ] as const)('that are none pass as the text that they are: %j', (text, problem, word) => {
     expect(argumentsProblem(text)).toBe(problem);
     expect(describeProblem(text)).toContain(word);
