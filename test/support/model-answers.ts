@@ -185,6 +185,20 @@ export const modelAnswers: readonly ModelAnswerCase[] = [
     reason: 'tool_calls',
   },
   {
+    name: 'an id before its name, at the index of another call',
+    body: events(
+      calls(a),
+      calls(called(0, 't1', undefined, '')),
+      calls(called(0, 't1', 'a', '')),
+      calls(called(0, 't1', undefined, '{"n":1}')),
+    ),
+    calls: [
+      ['a', '{}'],
+      ['a', '{"n":1}'],
+    ],
+    reason: 'tool_calls',
+  },
+  {
     name: 'a call whose rest has another index',
     body: events(
       calls(a),

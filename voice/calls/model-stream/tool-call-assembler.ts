@@ -38,7 +38,7 @@ export class ToolCallAssembler {
   readonly #idSeed: string;
   readonly #usedIds: Set<string>;
   readonly #drafts: Draft[] = [];
-  /** To which the last fragment with this id or index belongs. */
+  /** The last call with an id, and the one to which the last fragment with an index belongs. */
   readonly #byId = new Map<string, Draft>();
   readonly #byIndex = new Map<string, Draft>();
   #length = 0;
@@ -85,10 +85,10 @@ export class ToolCallAssembler {
       draft = { id, name: '', arguments: '', extent: new JsonExtent(), extra: {} };
       this.#drafts.push(draft);
     }
-    if (id !== undefined) this.#byId.set(id, draft);
     if (index !== undefined) this.#byIndex.set(index, draft);
     const named = draft.name === '' ? name : '';
     draft.id ??= id;
+    if (draft.id !== undefined) this.#byId.set(draft.id, draft);
     draft.name ||= name;
     draft.arguments += text;
     draft.extent.push(text);
@@ -103,7 +103,8 @@ export class ToolCallAssembler {
     const sameId = id === undefined ? undefined : this.#byId.get(id);
     const sameIndex = index === undefined ? last : this.#byIndex.get(index);
     // Another id is another call, unless it is the first one of this, or stands at a piece of its arguments.
-    const draft = sameId ?? (id === undefined || sameIndex?.id === undefined || name === '' ? sameIndex : undefined);
+    const draft =
+      sameId ?? (id === undefined || sameIndex?.id === undefined || (name === '' && !sameIndex.extent.closed) ? sameIndex : undefined);
     // DeepSeek sends the beginning of a call with another index than its rest.
     if (draft === undefined && id === undefined && name === '' && last?.extent.closed === false) return last;
     if (draft === undefined || name === '' || draft.name === '') return draft;
