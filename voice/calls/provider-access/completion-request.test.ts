@@ -177,6 +177,7 @@ describe('what a server refuses', () => {
     ['{"detail":[{"type":"extra_forbidden","loc":["body","parallel_tool_calls"]}]}', ['parallel_tool_calls']],
     ['{"error":{"message":"Extra inputs are not permitted","param":"body.stream_options"}}', ['stream_options']],
     ['{"detail":"This model does not support temperature."}', ['temperature']],
+    ['{"error":{"message":"Unsupported parameter: temperature","type":"None","param":"None","code":"400"}}', ['temperature']],
     ["'max_tokens' is not supported. Use 'max_completion_tokens' instead.", ['max_tokens', 'max_completion_tokens']],
     ['{"error":{"message":"temperature is not allowed","param":"tools[0].function.parameters.temperature"}}', []],
     ['{"error":{"message":"no such model"}}', []],

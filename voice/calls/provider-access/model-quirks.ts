@@ -44,7 +44,8 @@ export function withoutParameters(request: JsonObject, refused: ReadonlySet<Opti
 export function parametersNamedIn(said: string): readonly OptionalParameter[] {
   const body = parseJson(said);
   const error = isObject(body) && isObject(body['error']) ? body['error'] : {};
-  // vLLM names its place.
-  const text = typeof error['param'] === 'string' && error['param'] !== '' ? error['param'].replace(/^body\./, '') : said;
+  // vLLM names its place, LiteLLM Python's word for nothing.
+  const param = typeof error['param'] === 'string' ? error['param'].replace(/^(body\.|None$)/, '') : '';
+  const text = param === '' ? said : param;
   return OPTIONAL.filter((name) => new RegExp(String.raw`(?<![\w.\]])${name}(?![\w[]|\.\w)`).test(text));
 }
